@@ -1,0 +1,181 @@
+"""The terminal's entry: words and options in, calls of `ingest` and `lenient` out; thin commands, no logic.
+
+Messages go to stderr, results to stdout. Exit codes: 0 all in, 1 nothing could be read, 2 wrong use,
+3 loaded, but some lines or files were rejected.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+import terminal
+from ingest.lines import MAX_LINE
+from lenient import Policy, ToolCatalog, ToolDefinition, ToolDefinitionError, parse_arguments
+from lenient.codes import CODES
+
+app = typer.Typer(
+    name="callgauge",
+    help="Which model and which prompt make tool calls that work: agent logs in, an honest dashboard out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+ROOT = Path(__file__).resolve().parent
+NOTHING_READ, WRONG_USE, SOME_REJECTED = 1, 2, 3
+
+Store = Annotated[Path, typer.Option("--store", help="The store's folder.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+@app.command()
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders (to the bottom); contents decide.")],
+    store: Store,
+    tools: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--tools",
+            help="Tool definitions, in any shape, for logs that carry none.",
+        ),
+    ] = None,
+    max_line: Annotated[int, typer.Option(min=1024, help="The longest line to read, in bytes.")] = MAX_LINE,
+    as_json: Json = False,
+) -> None:
+    """Load logs into a store. Files that are in already are passed over; an open dashboard goes on."""
+    from ingest.errors import IngestError
+    from ingest.pipeline import load  # imports DuckDB and Arrow
+
+    try:
+        report = load(paths, store, tools=tools or (), max_line=max_line, on_progress=terminal.progress())
+    except IngestError as problem:
+        fail(str(problem))
+    print(terminal.as_json(asdict(report)) if as_json else terminal.load_report(report, store))
+    if not (report.loaded or report.unchanged or report.moved):
+        raise typer.Exit(NOTHING_READ)
+    raise typer.Exit(SOME_REJECTED if report.rejects or report.rejected else 0)
+
+
+@app.command()
+def serve(
+    store: Store,
+    port: Annotated[int, typer.Option(help="The port to listen on.")] = 8501,
+    address: Annotated[str, typer.Option(help="0.0.0.0 lets the network in.")] = "127.0.0.1",
+) -> None:
+    """Serve the dashboard of a store."""
+    store = store.resolve()
+    if store.exists() and not store.is_dir():
+        fail(f"{store} is a file, not a store; name the folder that `callgauge ingest --store` wrote")
+    if not (store / "CURRENT").exists():
+        say(f"{store} holds no data yet; it shows as soon as `callgauge ingest PATH --store {store}` ran")
+    say(f"Callgauge on http://{address}:{port} (Ctrl-C stops it)")
+    options = ("--server.port", str(port), "--server.address", address)
+    os.chdir(ROOT)  # Streamlit reads .streamlit/config.toml and static/ of the current folder
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", *options]
+    environment = {**os.environ, "CALLGAUGE_STORE": str(store)}
+    os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point
+
+
+@app.command()
+def parse(
+    raw: Annotated[str, typer.Argument(help="The raw arguments; - reads them from standard input.")] = "-",
+    tool: Annotated[
+        Path | None,
+        typer.Option("--tool", help="The tool's definition, in any shape."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Which tool, when the file defines several.")] = None,
+    policy: Annotated[Policy, typer.Option(help="What the exit code accepts.")] = Policy.LENIENT,
+    as_json: Json = False,
+) -> None:
+    """Read one call's arguments and say what was done to them.
+
+    Exits with 0 when the arguments are accepted under the policy, else with 1.
+    """
+    text = sys.stdin.buffer.read() if raw == "-" else raw
+    request = parse_arguments(text, definition(tool, name), policy=policy, tool_name=name)
+    print(terminal.as_json(terminal.request_data(request)) if as_json else terminal.request_text(request))
+    raise typer.Exit(0 if request.accepted_under(policy) else 1)
+
+
+def definition(path: Path | None, name: str | None) -> ToolDefinition | None:
+    """The one definition of a file that is meant. Exits with a sentence when there is none."""
+    if path is None:
+        return None
+    try:
+        catalog = ToolCatalog.load(path)
+    except ToolDefinitionError as problem:
+        fail(str(problem), WRONG_USE)
+    names = [tool.name for tool in catalog]
+    if name is None and len(names) == 1:
+        return catalog.get(names[0])
+    if name is None:
+        fail(f"{path} defines {len(names)} tools ({', '.join(names[:10])}); say which with --name", WRONG_USE)
+    if catalog.get(name) is None:
+        fail(f"{path} defines no tool {name!r}, only {', '.join(names[:10]) or 'none'}", WRONG_USE)
+    return catalog.get(name)
+
+
+@app.command()
+def explain(
+    code: Annotated[str | None, typer.Argument(help="Such as missing_required; none lists all.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Explain a finding of the parser on an example."""
+    if code is None:
+        listed = [terminal.code_data(known) for known in CODES.values()]
+        print(terminal.as_json(listed) if as_json else terminal.codes_text())
+        return
+    known = CODES.get(code.split(":")[0])
+    if known is None:
+        near = difflib.get_close_matches(code, CODES, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge explain` lists them all"
+        fail(f"there is no code {code!r}; {hint}", WRONG_USE)
+    print(terminal.as_json(terminal.code_data(known)) if as_json else terminal.code_text(known))
+
+
+@app.command("formats")
+def formats_(
+    files: Annotated[list[Path] | None, typer.Argument(help="Say which format reads each of these.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the log formats, or say which one reads a file.
+
+    Exits with 1 when no format reads one of the files.
+    """
+    from ingest.formats import formats
+    from ingest.reading import format_of
+
+    if not files:
+        sources = [form.SOURCE for form in formats().values()]
+        print(terminal.as_json(list(map(asdict, sources))) if as_json else terminal.formats_text(sources))
+        return
+    claims = {str(path): format_of(path) for path in files}
+    shown = {name: claim.name or f"no format: it {claim.reason}" for name, claim in claims.items()}
+    data = {name: asdict(claim) for name, claim in claims.items()}
+    print(terminal.as_json(data) if as_json else "\n".join(f"{name}: {line}" for name, line in shown.items()))
+    raise typer.Exit(0 if all(claim.name for claim in claims.values()) else NOTHING_READ)
+
+
+def say(message: str) -> None:
+    print(f"callgauge: {message}", file=sys.stderr)
+
+
+def fail(message: str, code: int = NOTHING_READ) -> NoReturn:
+    say(message)
+    raise typer.Exit(code)
+
+
+def main() -> None:
+    """The `callgauge` command."""
+    app(prog_name="callgauge")
+
+
+if __name__ == "__main__":
+    main()

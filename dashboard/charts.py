@@ -1,0 +1,136 @@
+"""Rows in, Plotly figures as plain dicts out; building them with graph objects costs more than the queries.
+
+Colours are Streamlit's placeholders for the theme's series colours, so one figure serves light and dark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from dashboard import wording
+from dashboard.statistics import ENOUGH, wilson
+
+Figure = dict[str, Any]
+
+# The frontend replaces #000001 to #00000a by chartCategoricalColors, in order.
+SERIES = tuple(f"#00000{number}" for number in range(1, 7))
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid")
+OTHERS = "other models"
+_WITH_INTERVALS = 3  # more series than this, and their whiskers hide each other
+_LONGEST_GAP = timedelta(days=3)  # a weekend without calls is no break
+CONFIG = {"displayModeBar": False, "responsive": True}
+
+
+@dataclass(frozen=True, slots=True)
+class DayRate:
+    """One point of a trend."""
+
+    day: date
+    series: str
+    k: int
+    n: int
+
+
+def series_order(by_use: Sequence[str]) -> dict[str, int]:
+    """Model → colour number, the same on every page: the five most used of the store, then the others."""
+    first = by_use if len(by_use) <= len(SERIES) else by_use[: len(SERIES) - 1]
+    return {name: number for number, name in enumerate(first)}
+
+
+def trend(points: Sequence[DayRate], order: Mapping[str, int]) -> Figure:
+    """The rate by day, one line a series; the interval of each point is drawn while there are few series."""
+    series = _gathered(points, order)
+    traces = [_line(name, series[name], order.get(name, len(SERIES) - 1), len(series)) for name in series]
+    highest = max(rate for trace in traces for rate in trace["y"] if rate is not None)
+    longest = max(len(trace["name"]) for trace in traces)
+    layout = _layout(height=380, margin={"l": 46, "r": 8, "t": 8, "b": 28})
+    layout |= {
+        "hovermode": "closest",
+        "legend": {"orientation": "h", "y": -0.16, "x": 0, "font": {"size": 12}, "entrywidth": 7 * longest},
+        "xaxis": {"type": "date", "tickformat": "%b %-d", "showgrid": False, "fixedrange": True, "nticks": 8},
+        "yaxis": _percent_axis(min(1.0, max(0.04, 1.08 * highest))),
+    }
+    return {"data": traces, "layout": layout}
+
+
+def _gathered(points: Sequence[DayRate], order: Mapping[str, int]) -> dict[str, list[DayRate]]:
+    """Points by series in colour order; series without a colour of their own are summed into one."""
+    summed: dict[tuple[str, date], tuple[int, int]] = {}
+    for point in points:
+        key = (point.series if point.series in order else OTHERS, point.day)
+        k, n = summed.get(key, (0, 0))
+        summed[key] = (k + point.k, n + point.n)
+    names = sorted({name for name, _ in summed}, key=lambda name: order.get(name, len(order)))
+    return {
+        name: [DayRate(day, name, k, n) for (series, day), (k, n) in sorted(summed.items()) if series == name]
+        for name in names
+    }
+
+
+def _with_gaps(points: Sequence[DayRate]) -> list[DayRate]:
+    """A point without calls after each stretch of days without data, so that no line is drawn across it."""
+    spaced: list[DayRate] = []
+    for point in points:
+        if spaced and point.day - spaced[-1].day > _LONGEST_GAP:
+            spaced.append(DayRate(spaced[-1].day + timedelta(days=1), point.series, 0, 0))
+        spaced.append(point)
+    return spaced
+
+
+def _line(name: str, measured: Sequence[DayRate], number: int, of_series: int) -> Figure:
+    points = _with_gaps(measured)
+    trace: Figure = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "connectgaps": False,
+        "name": wording.in_figure(name),
+        "x": [point.day.isoformat() for point in points],
+        "y": [point.k / point.n if point.n else None for point in points],
+        "line": {"color": SERIES[number], "width": 1.8, "dash": _DASHES[number]},
+        "marker": {
+            "color": SERIES[number],
+            "size": 6,
+            "symbol": ["circle" if point.n >= ENOUGH else "circle-open" for point in points],
+        },
+        "text": [_hover(point) for point in points],
+        "hovertemplate": "%{fullData.name}<br>%{x|%Y-%m-%d}<br>%{text}<extra></extra>",
+    }
+    if of_series <= _WITH_INTERVALS:
+        trace["error_y"] = _whiskers(points, SERIES[number])
+    return trace
+
+
+def _hover(point: DayRate) -> str:
+    bounds = wording.interval(wilson(point.k, point.n))
+    return f"{wording.rate(point.k, point.n)} · {wording.of(point.k, point.n)}<br>95% {bounds}"
+
+
+def _whiskers(points: Sequence[DayRate], colour: str) -> Figure:
+    spans = [(wilson(point.k, point.n), point.k / max(1, point.n)) for point in points]
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [bounds.high - rate if bounds else 0 for bounds, rate in spans],
+        "arrayminus": [rate - bounds.low if bounds else 0 for bounds, rate in spans],
+        "color": colour,
+        "thickness": 1,
+        "width": 3,
+    }
+
+
+def _percent_axis(top: float) -> Figure:
+    return {
+        "range": [0, top],
+        "tickformat": ",.0%" if top > 0.05 else ",.1%",
+        "fixedrange": True,
+        "nticks": 6,
+        "zeroline": False,
+        "title": None,
+    }
+
+
+def _layout(*, height: int, margin: Mapping[str, int]) -> Figure:
+    return {"height": height, "margin": dict(margin), "dragmode": False, "uirevision": "kept"}

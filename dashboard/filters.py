@@ -1,0 +1,132 @@
+"""The one filter bar: dates, model, prompt, tool, source; kept in the URL, shared by all that counts calls.
+
+It is drawn before the page runs, so that its widgets live on every page and navigation keeps their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+DIMENSIONS = ("model", "prompt", "tool", "source")
+_DAYS = "days"
+_EXTENT = "_extent"
+_CHOSEN = "_filters"
+_LABELS = "_labels"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What is chosen; None = all. The field names are the parameters of the metrics."""
+
+    from_day: date | None = None
+    to_day: date | None = None
+    models: tuple[str, ...] | None = None
+    prompts: tuple[str, ...] | None = None
+    tools: tuple[str, ...] | None = None
+    sources: tuple[str, ...] | None = None
+
+    def parameters(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def active(self) -> list[str]:
+        """The names of the filters that narrow the view."""
+        days = ["days"] if self.from_day or self.to_day else []
+        return days + [name for name in DIMENSIONS if getattr(self, f"{name}s")]
+
+
+def bar(choices: pd.DataFrame, first: date | None, last: date | None) -> None:
+    """Draw the bar. `choices`: the rows of the metric of that name; `first`, `last`: the store's days."""
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small", key="filterbar"):
+        from_day, to_day = _days(first, last)
+        chosen = {name: _choice(name, choices[choices.dimension == name]) for name in DIMENSIONS}
+        st.button("Reset", on_click=reset, key="reset", type="tertiary", help="Clear all filters")
+    st.session_state[_CHOSEN] = Filters(from_day, to_day, **{f"{name}s": chosen[name] for name in DIMENSIONS})
+
+
+def _days(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    """The chosen days; (None, None) for the whole extent, so that calls without a time count too."""
+    if first is None or last is None:
+        return None, None
+    whole = (first, last)
+    if (
+        st.session_state.get(_EXTENT) not in (None, whole)
+        and st.session_state.get(_DAYS) == st.session_state[_EXTENT]
+    ):
+        # The whole extent was shown and a load widened it: go on showing the whole.
+        st.session_state[_DAYS] = whole
+    st.session_state[_EXTENT] = whole
+    chosen = st.date_input(
+        "Days (UTC)",
+        whole,
+        *whole,
+        key=_DAYS,
+        bind="query-params",
+        format="YYYY-MM-DD",
+        width=240,
+        label_visibility="collapsed",
+    )
+    picked = chosen if isinstance(chosen, tuple) else (chosen,)
+    if picked == whole or not picked:
+        return None, None
+    return picked[0], picked[-1] if len(picked) > 1 else None
+
+
+def _choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:
+    labels = _unique_labels(rows)
+    st.session_state.setdefault(_LABELS, {})[name] = labels
+    chosen = st.multiselect(
+        name.capitalize(),
+        list(labels),
+        format_func=lambda value: labels.get(value, value),
+        key=name,
+        bind="query-params",
+        placeholder=f"All {name}s",
+        width=190,
+        wrap=False,
+        label_visibility="collapsed",
+    )
+    return tuple(chosen) or None
+
+
+def _unique_labels(rows: pd.DataFrame) -> dict[str, str]:
+    """Value → label, the most used first; equal labels are told apart, since the URL holds labels."""
+    taken = rows.label.duplicated(keep=False)
+    pairs = zip(rows.value, rows.label, taken, strict=True)
+    return {value: f"{label} · {value}" if double else label for value, label, double in pairs}
+
+
+def reset() -> None:
+    for name in DIMENSIONS:
+        st.session_state[name] = []
+    if _EXTENT in st.session_state:
+        st.session_state[_DAYS] = st.session_state[_EXTENT]
+
+
+def chosen() -> Filters:
+    found: Filters = st.session_state.get(_CHOSEN, Filters())
+    return found
+
+
+def label(dimension: str, value: str) -> str:
+    """What people read for a value of a dimension."""
+    labels: dict[str, str] = st.session_state.get(_LABELS, {}).get(dimension, {})
+    return labels.get(value, value)
+
+
+def link(page: str, narrowed: Mapping[str, str], own: Mapping[str, str]) -> str:
+    """A relative URL of `page` under the filters in force; `narrowed` sets dimensions, `own` the rest."""
+    filters = chosen()
+    values = {name: getattr(filters, f"{name}s") or () for name in DIMENSIONS}
+    values |= {name: (value,) for name, value in narrowed.items()}
+    pairs = [(name, label(name, value)) for name, several in values.items() for value in several]
+    if filters.from_day or filters.to_day:
+        days = (filters.from_day, filters.to_day or filters.from_day)
+        pairs += [(_DAYS, day.isoformat()) for day in days if day]
+    return f"{page}?{urlencode(pairs + list(own.items()))}"

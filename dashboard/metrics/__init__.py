@@ -1,0 +1,84 @@
+"""The questions: each `.sql` beside this file, with named parameters, is one; the answers are data frames.
+
+A file opens with a comment header: `title:`, `question:`, `unit:` and one `column NAME:` line for each result
+column that needs words. `$name` parameters that are not given are NULL, and NULL means all. This module knows
+nothing of pages, nor of how a store came to be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+
+_FOLDER = Path(__file__).parent
+_FIELD = re.compile(r"^-- (title|question|unit|column (\w+)): (.+)$")
+_PARAMETER = re.compile(r"\$([a-z_]+)")
+
+
+class MetricError(Exception):
+    """A question could not be answered; the message is one sentence for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One question. `columns`: what the result's columns mean; `parameters`: the `$names` of the SQL."""
+
+    name: str
+    title: str
+    question: str
+    unit: str
+    columns: Mapping[str, str]
+    parameters: frozenset[str]
+    sql: str
+
+
+@cache
+def metrics() -> dict[str, Metric]:
+    """Every metric of this folder by name."""
+    return {path.stem: _read(path) for path in sorted(_FOLDER.glob("*.sql"))}
+
+
+def _read(path: Path) -> Metric:
+    sql = path.read_text(encoding="utf-8")
+    said: dict[str, str] = {}
+    columns: dict[str, str] = {}
+    for field, column, text in (found.groups() for line in sql.splitlines() if (found := _FIELD.match(line))):
+        (columns if column else said)[column or field] = text
+    code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
+    return Metric(
+        name=path.stem,
+        title=said["title"],
+        question=said["question"],
+        unit=said["unit"],
+        columns=columns,
+        parameters=frozenset(_PARAMETER.findall(code)),
+        sql=sql,
+    )
+
+
+def answer(connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows that metric `name` gives, every column of dtype `object`: values keep their Python types.
+
+    `given` may hold more than the metric asks for: a page passes all its filters to each.
+    Raises MetricError when the store cannot answer.
+    """
+    metric = metrics()[name]
+    parameters = {key: given.get(key) for key in metric.parameters}
+    try:
+        cursor = connection.cursor().execute(metric.sql, parameters)
+        names = [column[0] for column in cursor.description or ()]
+        rows = cursor.fetchall()
+    except duckdb.Error as refused:
+        raise MetricError(f"The store could not answer “{metric.title}”: {first_line(refused)}") from refused
+    return pd.DataFrame(rows, columns=pd.Index(names), dtype=object)
+
+
+def first_line(problem: BaseException) -> str:
+    return str(problem).strip().split("\n", 1)[0]

@@ -1,0 +1,39 @@
+-- title: Calls
+-- question: Which calls match, the newest first?
+-- unit: one row a call; copies in repeated transcripts are left out
+-- column found: all calls that match, of which this is one page
+-- column preview: the beginning of the raw arguments
+-- column finding: the first code that the parser reported, the worst severity first
+-- $outcome 'mended' = coerced or repaired; $fault 'any' = every layer, 'arguments' = syntax or schema;
+-- $turns 'retried' | 'disagree' (log and conclusion) | 'not_ok' (by either); $search: part of the raw arguments, any case.
+WITH chosen AS NOT MATERIALIZED (
+  SELECT * FROM tool_calls
+  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
+    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
+    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
+    AND ($sources IS NULL OR list_contains($sources, source))
+    AND NOT coalesce(duplicate, false)
+    AND ($outcome IS NULL OR outcome = $outcome OR ($outcome = 'mended' AND outcome IN ('coerced', 'repaired')))
+    AND ($fault IS NULL OR fault_layer = $fault OR ($fault = 'any' AND fault_layer IS NOT NULL)
+         OR ($fault = 'arguments' AND fault_layer IN ('syntax', 'schema')))
+    AND ($code IS NULL OR call_id IN (SELECT call_id FROM diagnostics WHERE code = $code))
+    AND ($turns IS NULL OR turn_id IN (
+      SELECT turn_id FROM turns
+      WHERE ($turns = 'retried' AND retries > 0) OR ($turns = 'disagree' AND recorded_ok <> derived_ok)
+         OR ($turns = 'not_ok' AND (NOT recorded_ok OR NOT derived_ok))))
+    AND ($search IS NULL OR contains(lower(raw_arguments), lower($search)))
+),
+page AS (
+  SELECT * FROM chosen
+  ORDER BY ts DESC NULLS LAST, session_id, turn DESC, step DESC, ordinal DESC, call_id
+  LIMIT $limit OFFSET $offset
+),
+worst AS (
+  SELECT call_id, arg_min(code, CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END * 1000 + position) AS finding
+  FROM diagnostics WHERE call_id IN (SELECT call_id FROM page) GROUP BY call_id
+)
+SELECT call_id, ts, model, tool, outcome, fault_layer, finding, attempt, retry_kind,
+       left(coalesce(raw_arguments, arguments, ''), 200) AS preview, (SELECT count(*) FROM chosen)::BIGINT AS found
+FROM page LEFT JOIN worst USING (call_id)
+ORDER BY ts DESC NULLS LAST, session_id, turn DESC, step DESC, ordinal DESC, call_id

@@ -1,0 +1,26 @@
+-- title: Filter choices
+-- question: Which models, prompts, tools and sources does the store hold, the most used first?
+-- unit: calls
+-- column value: what the filter compares; 'unknown' where the log names none
+-- column label: what people read
+WITH used AS (
+  SELECT 'model' AS dimension, coalesce(model, 'unknown') AS value, calls FROM daily_calls UNION ALL
+  SELECT 'prompt', coalesce(prompt_id, 'unknown'), calls FROM daily_calls UNION ALL
+  SELECT 'tool', coalesce(tool, 'unknown'), calls FROM daily_calls UNION ALL
+  SELECT 'source', source, calls FROM daily_calls UNION ALL
+  -- Turns without a call are turns all the same: their model must be selectable.
+  SELECT 'model', coalesce(model, 'unknown'), 0 FROM daily_turns UNION ALL
+  SELECT 'prompt', coalesce(prompt_id, 'unknown'), 0 FROM daily_turns UNION ALL
+  SELECT 'source', source, 0 FROM daily_turns
+),
+prompt_labels AS (
+  SELECT prompt_id AS value, max(coalesce(label, name || coalesce('@' || version, ''))) AS label
+  FROM prompts GROUP BY prompt_id
+)
+SELECT dimension, value,
+       CASE WHEN dimension = 'prompt' THEN coalesce(any_value(label), value) ELSE value END AS label,
+       sum(calls)::BIGINT AS calls
+FROM used LEFT JOIN prompt_labels USING (value)
+WHERE value IS NOT NULL
+GROUP BY dimension, value
+ORDER BY dimension, calls DESC, value

@@ -1,0 +1,39 @@
+-- title: What each source can tell
+-- question: For how many calls and turns of each source could each thing be known?
+-- unit: calls, and turns for turns and *_turns
+-- column parse_known: calls of which we know whether their arguments were refused
+-- column mend_known: calls whose text or definition we have
+-- column result_known: calls whose result says ok, error or denied
+-- column recorded_turns: turns that the log itself judges
+WITH of_calls AS (
+  SELECT source, sum(calls) AS calls, sum(parse_known) AS parse_known, sum(mend_known) AS mend_known,
+         sum(syntax_full) AS text_known, sum(schema_full) AS definition_known,
+         sum(result_ok + result_error + result_denied) AS result_known,
+         sum(calls) FILTER (model IS NOT NULL) AS model_known, sum(calls) FILTER (prompt_id IS NOT NULL) AS prompt_known
+  FROM daily_calls
+  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
+    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
+    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
+    AND ($sources IS NULL OR list_contains($sources, source))
+  GROUP BY source
+),
+of_turns AS (
+  SELECT source, sum(turns) AS turns, sum(recorded_known) AS recorded_turns, sum(derived_known) AS derived_turns
+  FROM daily_turns
+  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
+    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
+    AND ($sources IS NULL OR list_contains($sources, source))
+  GROUP BY source
+)
+SELECT source, coalesce(title, source) AS title,
+       raw_arguments, argument_failures, error_flag, definitions, system_prompt, s.model, turn_end, cannot_tell,
+       coalesce(calls, 0)::BIGINT AS calls, coalesce(parse_known, 0)::BIGINT AS parse_known,
+       coalesce(mend_known, 0)::BIGINT AS mend_known, coalesce(text_known, 0)::BIGINT AS text_known,
+       coalesce(definition_known, 0)::BIGINT AS definition_known, coalesce(result_known, 0)::BIGINT AS result_known,
+       coalesce(model_known, 0)::BIGINT AS model_known, coalesce(prompt_known, 0)::BIGINT AS prompt_known,
+       coalesce(turns, 0)::BIGINT AS turns, coalesce(recorded_turns, 0)::BIGINT AS recorded_turns,
+       coalesce(derived_turns, 0)::BIGINT AS derived_turns
+FROM of_calls FULL JOIN of_turns USING (source) LEFT JOIN sources s USING (source)
+ORDER BY calls DESC, source

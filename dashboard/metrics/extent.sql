@@ -1,0 +1,5 @@
+-- title: Days in the store
+-- question: Which days do the calls and turns of the store span?
+-- unit: UTC days
+SELECT min(day) AS first_day, max(day) AS last_day
+FROM (SELECT day FROM daily_calls UNION ALL SELECT day FROM daily_turns)

@@ -1,0 +1,25 @@
+-- title: Where calls went wrong
+-- question: At which layer did calls go wrong first, and how many went through?
+-- unit: calls
+-- column layer: the first layer at which a call went wrong; 'none' = no fault was seen
+-- column total: all calls of the selection
+WITH chosen AS (
+  FROM daily_calls
+  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
+    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
+    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
+    AND ($sources IS NULL OR list_contains($sources, source))
+),
+layers(position, layer, calls) AS (
+  SELECT 1, 'emission', sum(fault_emission) FROM chosen UNION ALL
+  SELECT 2, 'syntax', sum(fault_syntax) FROM chosen UNION ALL
+  SELECT 3, 'schema', sum(fault_schema) FROM chosen UNION ALL
+  SELECT 4, 'tool_rejected', sum(fault_tool_rejected) FROM chosen UNION ALL
+  SELECT 5, 'execution', sum(fault_execution) FROM chosen UNION ALL
+  SELECT 6, 'refused', sum(fault_refused) FROM chosen UNION ALL
+  SELECT 7, 'none', sum(calls - fault_emission - fault_syntax - fault_schema
+                        - fault_tool_rejected - fault_execution - fault_refused) FROM chosen
+)
+SELECT layer, coalesce(calls, 0)::BIGINT AS calls, (SELECT coalesce(sum(calls), 0) FROM chosen)::BIGINT AS total
+FROM layers ORDER BY position

@@ -1,0 +1,75 @@
+"""A store's folder in, the generation it publishes out, opened read-only; does not know how one is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from dashboard.metrics import first_line
+
+SCHEMA_VERSION = 1
+_LOCKED_DOWN = """
+    SET threads = 2;
+    SET TimeZone = 'UTC';
+    SET enable_external_access = false;
+    SET lock_configuration = true;
+"""
+
+
+class StoreError(Exception):
+    """The store cannot be shown. `message` says what is wrong, `next_step` what to do about it."""
+
+    def __init__(self, message: str, next_step: str) -> None:
+        super().__init__(f"{message} {next_step}")
+        self.message = message
+        self.next_step = next_step
+
+
+class NoStoreError(StoreError):
+    """There is nothing to show yet: no folder was named, or nothing was loaded into it."""
+
+
+def published(folder: str | None) -> Path:
+    """The file of the generation that `CURRENT` names. Raises StoreError."""
+    if not folder:
+        raise NoStoreError("No store is named.", _load_into("DIR"))
+    pointer = Path(folder) / "CURRENT"
+    try:
+        name = pointer.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        raise NoStoreError("Nothing has been loaded yet.", _load_into(folder)) from None
+    except (OSError, UnicodeDecodeError) as unreadable:
+        raise StoreError(
+            f"{pointer} cannot be read ({first_line(unreadable)}).", _load_into(folder)
+        ) from None
+    path = pointer.parent / name
+    # The name comes from a file: it must not lead out of the folder.
+    if not name or Path(name).name != name or not path.is_file():
+        raise StoreError(f"{pointer} names {name!r}, which is not there.", _load_into(folder))
+    return path
+
+
+def open_generation(path: Path) -> duckdb.DuckDBPyConnection:
+    """One connection to a published generation; a query takes a cursor of it. Raises StoreError."""
+    try:
+        connection = duckdb.connect(str(path), read_only=True)
+        connection.execute(_LOCKED_DOWN)
+    except duckdb.Error as refused:
+        raise StoreError(f"{path} cannot be opened: {first_line(refused)}.", _rebuild(path)) from None
+    try:
+        version = connection.execute("SELECT max(schema_version) FROM store_info").fetchone()
+    except duckdb.Error:
+        version = None
+    if version is None or version[0] != SCHEMA_VERSION:
+        connection.close()
+        raise StoreError(f"{path} was written by another version of Callgauge.", _rebuild(path))
+    return connection
+
+
+def _load_into(folder: str) -> str:
+    return f"Load logs into it with: callgauge ingest PATH --store {folder}"
+
+
+def _rebuild(path: Path) -> str:
+    return f"Move the folder {path.parent} away and load again: callgauge ingest PATH --store {path.parent}"

@@ -1,0 +1,11 @@
+-- title: Calls of one turn
+-- question: Which calls did the turn make, in order, and which of them are one chain of attempts?
+-- unit: one row a call; copies in repeated transcripts are left out
+-- column chain: number of the attempt chain within the turn; NULL = the call is in none
+SELECT call_id, step, ordinal, ts, tool, outcome, fault_layer, result_status,
+       CASE WHEN chain_id IS NOT NULL THEN dense_rank() OVER (ORDER BY chain_id NULLS LAST) END::BIGINT AS chain,
+       attempt, retry_kind, chain_outcome, left(coalesce(raw_arguments, arguments, ''), 200) AS preview
+FROM tool_calls
+WHERE turn_id = $turn AND NOT coalesce(duplicate, false)
+ORDER BY step, ordinal, call_id
+LIMIT 500

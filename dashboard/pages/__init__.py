@@ -1,0 +1,52 @@
+"""The pages, in the order of the navigation. To add one: a file beside this one and a line in PAGES."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One page. `filtered`: it has the filter bar. `needs_store`: without a store it has nothing to show."""
+
+    section: str
+    name: str  # of the file and of the URL
+    title: str
+    icon: str
+    help: str
+    filtered: bool = True
+    needs_store: bool = True
+
+    @property
+    def file(self) -> str:
+        return f"dashboard/pages/{self.name}.py"
+
+
+PAGES = (
+    Entry(
+        "Measure", "overview", "Overview", ":material/monitoring:", "The headline rates, by model and by day."
+    ),
+    Entry(
+        "Measure",
+        "calls",
+        "Calls",
+        ":material/list_alt:",
+        "Every call; open one to see what was wrong with it.",
+    ),
+    Entry(
+        "Measure",
+        "data",
+        "Data",
+        ":material/database:",
+        "What was loaded, what was rejected, and what each source cannot tell.",
+    ),
+    Entry(
+        "Try",
+        "playground",
+        "Playground",
+        ":material/science:",
+        "Paste raw arguments and a tool definition; see what the parser does with them.",
+        filtered=False,
+        needs_store=False,
+    ),
+)

@@ -1,0 +1,215 @@
+"""One call in full: its text with the faults marked, what became of it, who said what, its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Literal
+
+import streamlit as st
+
+from dashboard import filters, wording
+from dashboard.pages import answers, cards
+from dashboard.pages.findings import OUTCOME_TONES, Finding, finding_list, json_text, marked_text
+from dashboard.pages.sheet import Cell, Column, sheet
+
+Row = Mapping[Hashable, Any]
+_SHOWN = 20_000  # characters of a result or an answer
+
+_COLOURS: dict[str, Literal["green", "red", "gray"]] = {
+    "clean": "green",
+    "failed": "red",
+    "unmeasured": "gray",
+}
+_SOURCES = {
+    "raw": "as the model sent it",
+    "reserialised": "written anew from the object that the log kept; the model's own text is lost",
+    "truncated": "cut off by the log",
+    "missing": "not in the log",
+}
+
+
+def show(call_id: str, back: Mapping[str, str]) -> None:
+    st.page_link(
+        "dashboard/pages/calls.py",
+        label="All calls",
+        icon=":material/arrow_back:",
+        query_params=back,
+        width="content",
+    )
+    found = answers.ask("call", call=call_id)
+    if found.empty:
+        st.title("No such call", anchor=False)
+        st.caption("The store holds no call with this id. It may have been loaded into another store.")
+        return
+    row: Row = found.iloc[0].to_dict()
+    records = answers.ask("call_findings", call=call_id, file=row["file_id"]).to_dict("records")
+    findings = [_finding(record) for record in records]
+    _heading(row)
+    _facts(row)
+    _raw(row, findings)
+    _verdicts(row)
+    left, right = st.columns(2, gap="small")
+    with left, cards.card("Resulting arguments", stretch=True):
+        _arguments(row)
+    with right, cards.card("Result", stretch=True):
+        _result(row)
+    _turn(row)
+
+
+def _finding(record: Row) -> Finding:
+    return Finding(
+        code=record["code"],
+        stage=record["stage"],
+        severity=record["severity"],
+        lossy=record["lossy"],
+        path=record["path"],
+        start=record["span_start"],
+        end=record["span_end"],
+        found=record["found"],
+        became=record["became"],
+        detail=record["detail"],
+        summary=record["summary"],
+        why=record["why"],
+    )
+
+
+def _heading(row: Row) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.title(wording.in_markdown(row["tool"] or "unknown tool"), anchor=False, width="content")
+        st.badge(str(row["outcome"]), color=_COLOURS.get(row["outcome"], "blue"))
+        if row["fault_layer"]:
+            st.badge(f"fault at {row['fault_layer'].replace('_', ' ')}", color="orange")
+        if row["lossy"]:
+            st.badge("lossy", color="red")
+
+
+def _facts(row: Row) -> None:
+    columns = ("Time", "Model", "Prompt", "Session", "Turn · step", "Attempt", "Place in the log")
+    place = f"{row['file'] or 'unknown file'}:{row['line']}"
+    attempt = f"{row['attempt']}, {row['retry_kind'] or 'first'}" if row["attempt"] else "in no chain"
+    cells = [
+        Cell(wording.utc(row["ts"])),
+        Cell(wording.one_line(row["model"] or "unknown", 60), sub=row["provider"]),
+        Cell(wording.one_line(row["prompt"] or "unknown", 60)),
+        Cell(wording.one_line(row["session_id"] or "unknown", 60), mono=True),
+        Cell(f"{row['turn']} · {row['step']}", sub=row["strategy"]),
+        Cell(attempt, sub=row["chain_outcome"]),
+        Cell(wording.visible(place), sub=f"byte {row['byte_offset']:,} · {row['source']}", mono=True),
+    ]
+    sheet("call_facts", "Where the call stands", [Column(title, "name") for title in columns], [cells])
+
+
+def _raw(row: Row, findings: Sequence[Finding]) -> None:
+    said = _SOURCES.get(row["args_source"], row["args_source"])
+    with cards.card("Raw arguments", caption=f"The text is {said}."):
+        raw = row["raw_arguments"]
+        if raw is None:
+            st.caption("The log kept no text to show.")
+        else:
+            marked_text("call", raw, findings)
+        finding_list("call_findings", raw, findings)
+        if findings:
+            st.caption(f"More on a code: callgauge explain {findings[0].code}")
+
+
+def _verdicts(row: Row) -> None:
+    with cards.card("Who said what"):
+        ours = row["parse_error"] or row["parse_warning"] or "no findings"
+        rows = [
+            [
+                Cell("The parser"),
+                Cell(row["outcome"] or "–", tone=OUTCOME_TONES.get(row["outcome"])),
+                Cell(wording.one_line(ours, 400), mono=True),
+                Cell(f"syntax: {row['syntax_seen']} · schema: {row['schema_seen']}"),
+            ],
+            [
+                Cell("The harness"),
+                Cell(row["harness_verdict"] or "did not say"),
+                Cell(wording.one_line(row["harness_message"] or "–", 400), mono=True),
+                Cell(""),
+            ],
+            [
+                Cell("The tool"),
+                Cell(row["result_status"] or "–"),
+                Cell(""),
+                Cell(f"error flag: {row['error_flag_source'] or 'absent'}"),
+            ],
+        ]
+        columns = [
+            Column("Judge", "tight"),
+            Column("Verdict", "tight"),
+            Column("Message"),
+            Column("Known by", "tight"),
+        ]
+        sheet("call_verdicts", "Verdicts on the call", columns, rows)
+
+
+def _arguments(row: Row) -> None:
+    if row["arguments"] is None:
+        st.caption("None: the text could not be read as an object.")
+        return
+    json_text(row["arguments"])
+    if row["rejected"] not in (None, "{}"):
+        st.caption("Values that could not be converted, as they were sent:")
+        json_text(row["rejected"])
+
+
+def _result(row: Row) -> None:
+    text = row["result_text"]
+    size = f" · {wording.size(row['result_bytes'])}" if row["result_bytes"] is not None else ""
+    st.caption(f"{row['result_status'] or 'unknown'}{size}")
+    if text:
+        st.code(
+            wording.visible(text[:_SHOWN]),
+            language=None,
+            wrap_lines=True,
+            height=320 if len(text) > 1200 else "content",
+        )
+
+
+def _turn(row: Row) -> None:
+    with cards.card(f"Turn {row['turn']}", "turn_calls", caption=_turn_end(row)):
+        calls = answers.ask("turn_calls", turn=row["turn_id"]).to_dict("records")
+        columns = [
+            Column("Step", "number", width="4%"),
+            Column("Tool", "name"),
+            Column("Outcome", "tight"),
+            Column("Fault layer", "tight"),
+            Column("Result", "tight"),
+            Column("Chain", "tight", "Calls that try the same thing again"),
+            Column("Raw arguments", "clip"),
+        ]
+        sheet(
+            "turn_calls",
+            "Calls of the turn in order",
+            columns,
+            [_turn_row(call, row["call_id"]) for call in calls],
+        )
+
+
+def _turn_end(row: Row) -> str:
+    words = {True: "ok", False: "not ok", None: "not judged"}
+    recorded = f"Recorded: {words[row['recorded_ok']]}"
+    reason = f" ({row['derived_reason'].replace('_', ' ')})" if row["derived_reason"] else ""
+    return f"{recorded} · derived: {words[row['derived_ok']]}{reason}"
+
+
+def _turn_row(call: Row, current: str) -> list[Cell]:
+    chain = ""
+    if call["attempt"]:
+        kind = f", {call['retry_kind']}" if call["retry_kind"] else ""
+        chain = f"{call['chain']}: attempt {call['attempt']}{kind}"
+    this = call["call_id"] == current
+    return [
+        Cell(str(call["step"]), sub=None),
+        Cell(
+            wording.one_line(call["tool"] or "unknown", 60),
+            sub="this call" if this else None,
+            href=None if this else filters.link("calls", {}, {"call": call["call_id"]}),
+        ),
+        Cell(call["outcome"] or "–", tone=OUTCOME_TONES.get(call["outcome"])),
+        Cell((call["fault_layer"] or "–").replace("_", " "), tone="warn" if call["fault_layer"] else None),
+        Cell(call["result_status"] or "–"),
+        Cell(chain, sub=call["chain_outcome"]),
+        Cell(wording.one_line(call["preview"], 160), mono=True),
+    ]

@@ -1,0 +1,79 @@
+"""Building blocks that several pages share: a card, how a number is counted, states without data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+
+import streamlit as st
+
+from dashboard import filters
+from dashboard.metrics import MetricError, metrics
+from dashboard.metrics.generations import NoStoreError, StoreError
+
+
+@contextmanager
+def card(
+    title: str,
+    *metric_names: str,
+    caption: str | None = None,
+    beside: Callable[[], None] | None = None,
+    stretch: bool = False,
+    height: int | None = None,
+) -> Iterator[None]:
+    """A bordered card: its heading, `beside` it a control, and at the right how its numbers are counted.
+
+    `stretch`: as high as its row; `height`: of the placeholder until its content is there. A metric that
+    fails inside becomes a sentence in this card only.
+    """
+    with st.container(border=True, height="stretch" if stretch else "content", gap="xsmall"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
+                st.header(title, anchor=False, width="content")
+                if beside:
+                    beside()
+            if metric_names:
+                how_counted(*metric_names)
+        if caption:
+            st.caption(caption)
+        try:
+            with st.skeleton(height=height) if height else nullcontext():
+                yield
+        except MetricError as problem:
+            st.error(str(problem))
+
+
+def how_counted(*metric_names: str) -> None:
+    """The question, the columns and the SQL behind the numbers."""
+    with st.popover("How this is counted", type="tertiary", width="content"):
+        for name in metric_names:
+            metric = metrics()[name]
+            st.markdown(f"**{metric.question}**")
+            st.caption(f"Unit: {metric.unit}")
+            for column, meaning in metric.columns.items():
+                st.caption(f"`{column}`: {meaning}")
+            st.code(metric.sql, language="sql", height=320)
+
+
+def nothing_matches(noun: str) -> None:
+    """The selection holds nothing: say which filter to widen, and offer to."""
+    active = filters.chosen().active()
+    with st.container(border=True):
+        st.header(f"No {noun} here", anchor=False)
+        if active:
+            st.caption(f"Widen or clear: {', '.join(active)}.")
+            st.button("Clear all filters", on_click=filters.reset, key=f"clear_{noun}")
+        else:
+            st.caption("The store holds none. Load logs with: callgauge ingest PATH --store DIR")
+
+
+def no_store(problem: StoreError) -> None:
+    """A page that needs a store has none that it can show."""
+    with st.container(border=True):
+        st.header(
+            "Nothing to show yet" if isinstance(problem, NoStoreError) else "The store cannot be shown",
+            anchor=False,
+        )
+        st.text(problem.message)
+        st.code(problem.next_step, language=None, wrap_lines=True)
+        st.caption("This page looks again every two seconds. The playground works without a store.")

@@ -1,0 +1,108 @@
+"""A text and what the parser found in it, drawn: the text with its marks, then the findings in order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard import spans, wording
+from dashboard.pages.sheet import Cell, Column, Tone, sheet
+
+SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "calm"}
+OUTCOME_TONES: dict[str, Tone] = {
+    "clean": "good",
+    "coerced": "info",
+    "repaired": "info",
+    "failed": "bad",
+    "unmeasured": "calm",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One diagnostic as the pages show it; `start` and `end`: characters of the raw text, None = all."""
+
+    code: str
+    stage: str
+    severity: str
+    lossy: bool
+    path: str | None
+    start: int | None
+    end: int | None
+    found: str | None
+    became: str | None
+    detail: str | None
+    summary: str | None
+    why: str | None
+
+
+def marked_text(key: str, raw: str, findings: Sequence[Finding], *, height: int | None = None) -> None:
+    """The raw text with carets under the findings, the first error's position, and a white space toggle."""
+    marks = [
+        spans.Mark(found.start, found.end if found.end is not None else found.start, found.code)
+        for found in findings
+        if found.start is not None
+    ]
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.caption(_position(raw, findings), width="content")
+        spaces = st.toggle("Show white space", key=f"{key}_spaces", width="content")
+    st.code(spans.annotated(raw, marks, spaces=spaces), language=None, height=height or "content")
+    start, end = spans.window(raw, marks)
+    if end - start < len(raw):
+        st.caption(f"Characters {start:,} to {end:,} of {len(raw):,} are shown.")
+
+
+def _position(raw: str, findings: Sequence[Finding]) -> str:
+    placed = [found for found in findings if found.start is not None]
+    worst = next((found for found in placed if found.severity == "error"), placed[0] if placed else None)
+    size = wording.plural(len(raw), "character")
+    if worst is None or worst.start is None:
+        return size
+    at = spans.place(raw, worst.start)
+    what = "Error" if worst.severity == "error" else "First finding"
+    return f"{size} · {what} at line {at.line}, column {at.column} (byte {at.byte:,})"
+
+
+def json_text(text: str) -> None:
+    """JSON, indented; what is not JSON or nested too deep as it is. Long text is cut."""
+    try:
+        shown = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        shown = text
+    # Without colours: those of the code block fall short of the contrast that text needs.
+    st.code(wording.visible(shown[: spans.LIMIT]), language=None, wrap_lines=True)
+    if len(shown) > spans.LIMIT:
+        st.caption(f"The first {spans.LIMIT:,} of {len(shown):,} characters.")
+
+
+def finding_list(key: str, raw: str | None, findings: Sequence[Finding]) -> None:
+    if not findings:
+        st.caption("No findings.")
+        return
+    columns = [
+        Column("Severity", "tight"),
+        Column("Code", "tight", "callgauge explain CODE says more"),
+        Column("Place", "tight", "Line:column in the raw arguments"),
+        Column("Found → became", "text"),
+        Column("Meaning", "text"),
+    ]
+    sheet(key, "Findings of the parser in order", columns, [_row(raw, found) for found in findings])
+
+
+def _row(raw: str | None, found: Finding) -> list[Cell]:
+    at = str(spans.place(raw, found.start)) if raw is not None and found.start is not None else "–"
+    change = wording.one_line(found.found or "–", 100)
+    if found.became is not None:
+        change += f" → {wording.one_line(found.became or 'nothing', 100)}"
+    detail = wording.one_line(found.detail, 200) if found.detail else None
+    where = wording.one_line(found.path or "$", 80)
+    return [
+        Cell(found.severity, tone=SEVERITY_TONES.get(found.severity), sub="lossy" if found.lossy else None),
+        Cell(found.code, mono=True, sub=f"{found.stage} · {where}", title=found.why),
+        Cell(at, mono=True),
+        Cell(change, mono=True),
+        Cell(found.summary or "–", sub=detail),
+    ]

@@ -1,0 +1,71 @@
+"""What surrounds every page: navigation, the filter bar, the store's age; opens the store, picks the page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import filters
+from dashboard.metrics import MetricError
+from dashboard.metrics.generations import StoreError
+from dashboard.pages import PAGES, Entry, answers, cards
+
+# Streamlit has no token for these: the wide layout's side padding, its gap under the header, tabular figures.
+_STYLE = """<style>
+.stMainBlockContainer { padding: 4rem 2rem 2rem !important; max-width: 1500px; }
+@media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 0.9rem 1.5rem !important; } }
+.stApp { font-feature-settings: "tnum", "cv05"; }
+.stPageLink a { padding-left: 0; padding-right: 0; }
+.st-key-filterbar, .st-key-callfilters { scrollbar-width: thin; padding-bottom: 2px; }
+</style>"""
+
+
+def show() -> None:
+    st.set_page_config("Callgauge", "static/favicon.png", layout="wide", initial_sidebar_state=208)
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    st.logo(f"static/wordmark-{theme}.png", size="medium", icon_image="static/favicon.png")
+    st.html(_STYLE)
+    by_page = {_page(entry): entry for entry in PAGES}
+    sections = {
+        entry.section: [page for page, its in by_page.items() if its.section == entry.section]
+        for entry in PAGES
+    }
+    page = st.navigation(sections)
+    entry = by_page[page]
+    problem = _open()
+    if entry.needs_store and problem is not None:
+        st.title(entry.title, anchor=False)
+        cards.no_store(problem)
+    else:
+        if entry.filtered:
+            _filter_bar()
+        page.run()
+
+
+def _page(entry: Entry) -> st.Page:
+    return st.Page(
+        entry.file,
+        title=entry.title,
+        icon=entry.icon,
+        help=entry.help,
+        url_path=entry.name,
+        default=entry is PAGES[0],
+    )
+
+
+def _open() -> StoreError | None:
+    """Fix the generation of this run and follow the store from here on; the problem, if there is one."""
+    answers.follow(answers.named_generation())
+    try:
+        answers.begin_run()
+    except StoreError as problem:
+        return problem
+    return None
+
+
+def _filter_bar() -> None:
+    try:
+        extent = answers.ask("extent").iloc[0]
+        filters.bar(answers.ask("choices"), extent.first_day, extent.last_day)
+    except MetricError as problem:
+        st.error(str(problem))
+        st.stop()

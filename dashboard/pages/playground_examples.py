@@ -1,0 +1,89 @@
+"""Raw arguments to start from, one for each thing that models do to them, with the tool's definition."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    title: str
+    raw: str
+    definition: str
+
+
+def _tool(name: str, required: list[str], properties: dict[str, Any]) -> str:
+    """An Anthropic tool definition, one parameter a line."""
+    lines = ",\n".join(f"      {json.dumps(key)}: {json.dumps(schema)}" for key, schema in properties.items())
+    return (
+        f'{{\n  "name": "{name}",\n  "input_schema": {{\n    "type": "object",\n'
+        f'    "properties": {{\n{lines}\n    }},\n    "required": {json.dumps(required)}\n  }}\n}}'
+    )
+
+
+_SEARCH = _tool(
+    "search_docs",
+    ["query"],
+    {
+        "query": {"type": "string"},
+        "top_k": {"type": "integer"},
+        "exact": {"type": "boolean"},
+        "section": {"type": "string", "enum": ["guide", "api", "blog"]},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    },
+)
+_FILE = _tool("write_file", ["path", "content"], {"path": {"type": "string"}, "content": {"type": "string"}})
+_TICKET = _tool(
+    "create_ticket",
+    ["title", "fields"],
+    {
+        "title": {"type": "string"},
+        "fields": {
+            "type": "object",
+            "properties": {"priority": {"type": "integer"}, "due": {"type": "string", "format": "date-time"}},
+            "required": ["priority"],
+        },
+    },
+)
+
+EXAMPLES = (
+    Example("Clean", '{"query": "retry policy", "top_k": 5, "exact": false}', _SEARCH),
+    Example(
+        "Values of another type",
+        '{"query": "retry policy", "top_k": "5", "exact": "True", "tags": "api"}',
+        _SEARCH,
+    ),
+    Example(
+        "In a code fence, with words around it",
+        'I will search the docs.\n```json\n{"query": "retry policy", "top_k": 5}\n```\n',
+        _SEARCH,
+    ),
+    Example(
+        "Single quotes, Python words, trailing comma",
+        "{'query': 'it\\'s broken', 'exact': True, 'top_k': None,}",
+        _SEARCH,
+    ),
+    Example(
+        "Encoded as a string, twice",
+        json.dumps({"title": "Login fails", "fields": json.dumps({"priority": "2"})}),
+        _TICKET,
+    ),
+    Example(
+        "Cut off in the middle of a string",
+        '{"path": "notes/today.md", "content": "First line\\nSecond li',
+        _FILE,
+    ),
+    Example(
+        "Unescaped quotes inside a string", '{"path": "a.md", "content": "She said "stop" and left"}', _FILE
+    ),
+    Example("A value outside the enum", '{"query": "retry policy", "section": "Guides"}', _SEARCH),
+    Example("A required parameter is missing", '{"querry": "retry policy", "top_k": 3}', _SEARCH),
+    Example("Not a call at all", "Sure! I have searched the docs and found three pages.", _SEARCH),
+    Example(
+        "Hostile text",
+        '{"query": "<img src=x onerror=alert(1)> **bold** \u202egnp.exe", "top_k": 5, "__proto__": {"x": 1}}',
+        _SEARCH,
+    ),
+)

@@ -1,0 +1,96 @@
+// Draws one table from data. Text only ever enters through textContent: what a log says stays text.
+const NS = "http://www.w3.org/2000/svg"
+
+function element(name, className, text) {
+  const made = document.createElement(name)
+  if (className) made.className = className
+  if (text !== undefined && text !== null) made.textContent = text
+  return made
+}
+
+function whisker(cell) {
+  const svg = document.createElementNS(NS, "svg")
+  svg.setAttribute("class", "whisker")
+  svg.setAttribute("viewBox", "0 0 100 10")
+  svg.setAttribute("preserveAspectRatio", "none")
+  svg.setAttribute("aria-hidden", "true")
+  const part = (className, x, width) => {
+    const rect = document.createElementNS(NS, "rect")
+    const box = { class: className, x, width, y: className === "point" ? 0 : 3, height: className === "point" ? 10 : 4 }
+    for (const [name, value] of Object.entries(box)) rect.setAttribute(name, value)
+    svg.append(rect)
+  }
+  part("track", 0, 100)
+  if (cell.high !== null) part("range", 100 * cell.low, Math.max(1, 100 * (cell.high - cell.low)))
+  part("point", Math.min(98.4, Math.max(0, 100 * cell.at - 0.8)), 1.6)
+  return svg
+}
+
+function bar(share) {
+  const track = element("div", "bar")
+  const fill = element("div", "fill")
+  fill.style.width = `${100 * share}%`
+  track.append(fill)
+  return track
+}
+
+// Streamlit follows the browser's history: going to a link this way keeps the session and adds one entry.
+function follow(event) {
+  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+  event.preventDefault()
+  window.history.pushState({}, "", event.currentTarget.href)
+  window.dispatchEvent(new PopStateEvent("popstate", { state: {} }))
+}
+
+function content(cell) {
+  const holder = document.createDocumentFragment()
+  if (cell.href) {
+    const link = element("a", cell.mono ? "mono" : "", cell.text)
+    link.href = cell.href
+    link.onclick = follow
+    holder.append(link)
+  } else {
+    holder.append(element("span", [cell.mono ? "mono" : "", cell.tone ? `tone ${cell.tone}` : ""].join(" ").trim(), cell.text))
+  }
+  if (cell.at !== null) holder.append(whisker(cell))
+  if (cell.share !== null) holder.append(bar(cell.share))
+  if (cell.sub) holder.append(element("span", "sub", cell.sub))
+  return holder
+}
+
+function row(cells, columns) {
+  const made = element("tr")
+  cells.forEach((cell, index) => {
+    const place = element(index === 0 ? "th" : "td", columns[index].kind + (cell.pale ? " pale" : ""))
+    if (index === 0) place.scope = "row"
+    if (cell.title) place.title = cell.title
+    place.append(content(cell))
+    made.append(place)
+  })
+  return made
+}
+
+export default function ({ parentElement, data }) {
+  const table = element("table")
+  table.append(element("caption", "hidden", data.caption))
+  const head = element("tr")
+  for (const column of data.columns) {
+    const title = element("th", column.kind, column.title)
+    title.scope = "col"
+    if (column.width) title.style.width = column.width
+    if (column.help) title.title = column.help
+    head.append(title)
+  }
+  const top = element("thead")
+  top.append(head)
+  const body = element("tbody")
+  for (const cells of data.rows) body.append(row(cells, data.columns))
+  table.append(top, body)
+  const frame = element("div", "frame")
+  frame.tabIndex = 0
+  frame.setAttribute("role", "region")
+  frame.setAttribute("aria-label", data.caption)
+  frame.append(table)
+  const holder = parentElement.querySelector(".sheet")
+  holder.replaceChildren(frame)
+}

@@ -1,0 +1,71 @@
+"""Columns and cells in, a real HTML table on the page out: links, intervals, bars; any text is safe.
+
+`st.dataframe` draws on a canvas, where a link cannot stay in the session and an interval cannot be drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import streamlit as st
+
+Kind = Literal["name", "text", "short", "clip", "tight", "number", "rate"]
+Tone = Literal["bad", "warn", "good", "calm", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`kind` decides alignment and wrapping; `width` is CSS; `help` shows on hover."""
+
+    title: str
+    kind: Kind = "text"
+    help: str | None = None
+    width: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """`sub` is a second, smaller line; `at`, `low` and `high` (0 to 1) draw an interval, `share` a bar.
+
+    `title` shows on hover; `pale` says that too little was observed to lean on it.
+    """
+
+    text: str
+    sub: str | None = None
+    href: str | None = None
+    tone: Tone | None = None
+    mono: bool = False
+    at: float | None = None
+    low: float | None = None
+    high: float | None = None
+    share: float | None = None
+    title: str | None = None
+    pale: bool = False
+
+
+_FOLDER = Path(__file__).parent
+
+
+def _source(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def sheet(
+    key: str,
+    caption: str,
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[Cell]],
+) -> None:
+    """Draw the table. `caption` is its name for screen readers."""
+    data: dict[str, Any] = {
+        "caption": caption,
+        "columns": [asdict(column) for column in columns],
+        "rows": [[asdict(cell) for cell in row] for row in rows],
+    }
+    draw = st.components.v2.component(
+        "sheet", html="<div class='sheet'>\n</div>", css=_source("sheet.css"), js=_source("sheet.js")
+    )
+    draw(key=key, data=data)

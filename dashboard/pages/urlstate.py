@@ -1,0 +1,48 @@
+"""A page's own widgets kept in the URL, also over Back after leaving the page, where `bind=` forgets them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import streamlit as st
+
+Value = TypeVar("Value")
+
+
+def url_widget(
+    draw: Callable[[str], Value],
+    key: str,
+    empty: Value,
+    parse: Callable[[str], Value],
+    write: Callable[[Value], str] = str,
+) -> Value:
+    """Draw a widget whose value lives in the URL as `key`; `draw` gets the widget's key.
+
+    `parse` turns the URL's text into a value and raises ValueError for nonsense, which counts as `empty`.
+    """
+    seen = f"_url_{key}"
+    text = st.query_params.get(key)
+    if key not in st.session_state or text != st.session_state.get(seen):
+        st.session_state[key] = _parsed(text, parse, empty)
+    value = draw(key)
+    written = None if value == empty or value is None else write(value)
+    if written != text:
+        put(key, written)
+    st.session_state[seen] = written
+    return value
+
+
+def _parsed(text: str | None, parse: Callable[[str], Value], empty: Value) -> Value:
+    try:
+        return empty if text is None else parse(text)
+    except ValueError:
+        return empty
+
+
+def put(key: str, text: str | None) -> None:
+    """Write `key` into the URL, or take it out."""
+    if text is None:
+        st.query_params.pop(key, None)
+    else:
+        st.query_params[key] = text

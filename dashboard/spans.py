@@ -1,0 +1,100 @@
+"""A text and places in it in, the text with line numbers and carets under those places out; any script."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dashboard.wording import visible
+
+WIDTH = 100  # columns of text before a line is continued on the next
+LIMIT = 20_000  # characters shown at most
+_BEFORE = 2_000  # characters kept before the first mark when the text is longer than that
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Characters `start` to `end` (half open) of the text, and what to write under them; empty = a place."""
+
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a character stands: 1-based line and column, and the UTF-8 byte offset in the text."""
+
+    line: int
+    column: int
+    byte: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}"
+
+
+def place(text: str, index: int) -> Place:
+    before = text[:index]
+    line = before.count("\n") + 1
+    column = index - (before.rfind("\n") + 1) + 1
+    return Place(line, column, len(before.encode("utf-8", "surrogatepass")))
+
+
+def window(text: str, marks: Sequence[Mark]) -> tuple[int, int]:
+    """The part of a long text that is shown: its beginning, or from shortly before the first mark."""
+    first = min((mark.start for mark in marks), default=0)
+    start = 0 if first < LIMIT - _BEFORE else first - _BEFORE
+    return start, min(len(text), start + LIMIT)
+
+
+def annotated(text: str, marks: Sequence[Mark] = (), *, spaces: bool = False) -> str:
+    """The text with line numbers, under each mark carets and its label; `spaces` shows blanks as signs."""
+    start, end = window(text, marks)
+    number = text.count("\n", 0, start) + 1
+    gutter = len(str(number + text.count("\n", start, end)))
+    rows: list[str] = []
+    for offset, line in _lines(text, start, end):
+        for nth, (at, chunk) in enumerate(_chunks(line, offset)):
+            head = str(number) if nth == 0 else "·"
+            rows.append(f"{head:>{gutter}} │ {_shown(chunk, spaces)}".rstrip())
+            last = at + len(chunk) == offset + len(line)
+            rows += [
+                f"{'':>{gutter}} │ {_carets(chunk, at, mark, spaces)}"
+                for mark in marks
+                if at <= mark.start < at + len(chunk) or (last and mark.start == at + len(chunk))
+            ]
+        number += 1
+    return "\n".join(rows)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    offset = start
+    for line in text[start:end].split("\n"):
+        yield offset, line
+        offset += len(line) + 1
+
+
+def _chunks(line: str, offset: int) -> Iterator[tuple[int, str]]:
+    for at in range(0, max(1, len(line)), WIDTH):
+        yield offset + at, line[at : at + WIDTH]
+
+
+def _carets(chunk: str, at: int, mark: Mark, spaces: bool) -> str:
+    begin = mark.start - at
+    inside = chunk[begin : mark.end - at] if mark.end > mark.start else ""
+    carets = "^" * max(1, _columns(_shown(inside, spaces)))
+    more = "…" if mark.end > at + len(chunk) + 1 else ""
+    return f"{' ' * _columns(_shown(chunk[:begin], spaces))}{carets}{more} {mark.label}"
+
+
+def _shown(text: str, spaces: bool) -> str:
+    return visible(text.replace("\t", "→   " if spaces else "    "), spaces=spaces).replace("\n", "")
+
+
+def _columns(text: str) -> int:
+    """Cells a monospaced font takes: two for wide East Asian characters, none for combining ones."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        for char in text
+    )

@@ -1,0 +1,103 @@
+"""Numbers, times and log text in, the words a page prints out; knows nothing of pages or stores.
+
+Log text is hostile: what enters a label, a figure or a CSV file passes through the function made for it.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+import unicodedata
+from datetime import datetime
+
+from dashboard.statistics import Interval
+
+_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_SHOWN_SPACE = str.maketrans({" ": "·", "\t": "→", "\n": "↵\n", "\r": "␍", "\u00a0": "⍽"})
+_HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
+
+
+def percent(share: float) -> str:
+    """Three significant digits: 0.0325 → 3.25%. What is not quite all or nothing never prints as such."""
+    points = share * 100
+    if points in (0, 100):
+        return f"{points:.0f}%"
+    if points < 0.01:
+        return "<0.01%"
+    if points > 99.95:
+        return ">99.9%"
+    digits = min(3, 2 - math.floor(math.log10(points)))
+    return f"{points:.{digits}f}%"
+
+
+def rate(k: int, n: int) -> str:
+    """`k` of `n` as a percentage; a dash when nothing was observed."""
+    return percent(k / n) if n else "–"
+
+
+def of(k: int, n: int) -> str:
+    return f"{k:,} / {n:,}"
+
+
+def interval(bounds: Interval | None) -> str:
+    """3.75–5.87%; empty when there is none."""
+    if bounds is None:
+        return ""
+    return f"{percent(bounds.low).rstrip('%')}–{percent(bounds.high)}"
+
+
+def unmeasured(known: int, total: int) -> str:
+    return f"{rate(total - known, total)} unmeasured" if total > known else "all measured"
+
+
+def plural(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def utc(moment: datetime | None) -> str:
+    """2026-11-21 03:00 UTC; `moment` is naive UTC, as the store keeps it."""
+    return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "unknown time"
+
+
+def size(n: int | None) -> str:
+    if n is None:
+        return "–"
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n >= factor:
+            return f"{n / factor:.3g} {unit}"
+    return f"{n} B"
+
+
+def shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def one_line(text: str, limit: int) -> str:
+    """For a cell of a table: no line breaks, nothing invisible, at most `limit` characters."""
+    return visible(shortened(" ".join(text[: 4 * limit].split()), limit))
+
+
+def in_markdown(text: str) -> str:
+    """For labels and titles, which Streamlit reads as Markdown."""
+    return _MARKDOWN.sub(r"\\\1", one_line(text, 120))
+
+
+def in_figure(text: str) -> str:
+    """For Plotly, which reads a subset of HTML in every text."""
+    return html.escape(one_line(text, 60), quote=False)
+
+
+def in_sheet(text: str) -> str:
+    """For a CSV cell: a spreadsheet must not take it for a formula."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def visible(text: str, *, spaces: bool = False) -> str:
+    """Controls and direction marks as `⟨U+202E⟩`, so that no text hides or reorders; `spaces`: blanks too."""
+    shown = "".join(
+        char if char in "\n\t" or unicodedata.category(char) not in _HIDDEN else f"⟨U+{ord(char):04X}⟩"
+        for char in text
+    )
+    return shown.translate(_SHOWN_SPACE) if spaces else shown

@@ -1,0 +1,106 @@
+"""The calls of one turn in, their attempt chains out: who tried again after which fault, and how it ended.
+
+A chain is opened by a faulted call. The next call of the same tool in a later step joins it (or the call
+that the log itself names as its retry). A call whose tool name was lost, because its text could not be
+parsed, is continued by the first call of the next step: harnesses that lose the name end the step there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ingest.events import FaultLayer
+
+
+class Attempt(Protocol):
+    """What a chain needs to know of a call."""
+
+    @property
+    def step(self) -> int: ...
+    @property
+    def tool(self) -> str | None: ...
+    @property
+    def tool_call_id(self) -> str | None: ...
+    @property
+    def retry_of(self) -> str | None: ...
+    @property
+    def fault_layer(self) -> FaultLayer | None: ...
+    @property
+    def sent(self) -> str | None: ...  # the arguments as comparable text; None = unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A call's place in its chain. `first` and the positions are indexes into the calls that were given.
+
+    `retry_kind` is identical or changed for the second and later calls, None for the first, and None where
+    one of the two texts is unknown. `outcome` is recovered or abandoned, the same for the whole chain.
+    """
+
+    first: int
+    attempt: int
+    retry_kind: str | None
+    outcome: str
+
+
+def link_attempts(calls: Sequence[Attempt]) -> list[Link | None]:
+    """For each call, in the order of `calls` (by step and ordinal), its place in a chain or None."""
+    chains = _chains(calls)
+    links: list[Link | None] = [None] * len(calls)
+    for chain in chains:
+        outcome = "abandoned" if calls[chain[-1]].fault_layer else "recovered"
+        for position, index in enumerate(chain):
+            kind = _retry_kind(calls[chain[position - 1]], calls[index]) if position else None
+            links[index] = Link(chain[0], position + 1, kind, outcome)
+    return links
+
+
+def _chains(calls: Sequence[Attempt]) -> list[list[int]]:
+    chains: list[list[int]] = []
+    waiting: list[list[int]] = []  # chains whose last call faulted, oldest first
+    for index, call in enumerate(calls):
+        chain = _named_chain(call, index, calls, chains)
+        if chain is None:
+            chain = next((open_ for open_ in waiting if _continues(call, calls[open_[-1]])), None)
+        if chain is not None:
+            chain.append(index)
+            if chain in waiting:
+                waiting.remove(chain)
+        elif call.fault_layer is not None:
+            chain = [index]
+            chains.append(chain)
+        if chain is not None and call.fault_layer is not None:
+            waiting.append(chain)
+    return chains
+
+
+def _named_chain(
+    call: Attempt, index: int, calls: Sequence[Attempt], chains: list[list[int]]
+) -> list[int] | None:
+    """The chain of the call that the log itself names as the one tried again, begun here if need be."""
+    if call.retry_of is None:
+        return None
+    named = next((i for i in range(index - 1, -1, -1) if calls[i].tool_call_id == call.retry_of), None)
+    if named is None:
+        return None
+    chain = next((known for known in chains if named in known), None)
+    if chain is None:
+        chain = [named]
+        chains.append(chain)
+    return chain
+
+
+def _continues(call: Attempt, faulted: Attempt) -> bool:
+    if call.step <= faulted.step:
+        return False
+    if faulted.tool is None or call.tool is None:
+        return call.step == faulted.step + 1
+    return call.tool == faulted.tool
+
+
+def _retry_kind(before: Attempt, after: Attempt) -> str | None:
+    if before.sent is None or after.sent is None:
+        return None
+    return "identical" if before.sent == after.sent else "changed"

@@ -1,0 +1,119 @@
+"""A file on disk and what the store knows in, the decision out: skip it, note its new name, or read it.
+
+A file is known by the fingerprint of its content. Its path, size and time of change only save the reading.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from ingest.collect import Found, look_at, path_of
+
+_PIECE = 1024 * 1024
+
+
+class Status(StrEnum):
+    """The spelling in `files.status`."""
+
+    LOADED = "loaded"
+    REJECTED = "rejected"
+
+
+class Change(StrEnum):
+    UNCHANGED = "unchanged"  # its content is in
+    MOVED = "moved"  # its content is in, under a name that is no longer there
+    READ = "read"  # new, grown, rewritten, or refused last time
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A row of `files`, as far as decisions need it. `fingerprint` None = nothing of it was read."""
+
+    file_id: int
+    name: str
+    status: Status
+    reason: str | None
+    size: int
+    mtime_ns: int
+    fingerprint: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`known` is the row that this file continues, replaces or renames; None for a new file."""
+
+    change: Change
+    known: Known | None = None
+
+
+class Ledger:
+    """What is in, by name and by size. Kept up to date while a load goes on."""
+
+    def __init__(self, rows: Iterable[Known]) -> None:
+        self._by_name: dict[str, Known] = {}
+        self._by_size: dict[int, dict[int, Known]] = {}
+        for row in rows:
+            self.add(row)
+
+    def add(self, row: Known) -> None:
+        self._by_name[row.name] = row
+        if row.fingerprint is not None:
+            self._by_size.setdefault(row.size, {})[row.file_id] = row
+
+    def remove(self, row: Known) -> None:
+        self._by_name.pop(row.name, None)
+        self._by_size.get(row.size, {}).pop(row.file_id, None)
+
+    def at(self, name: str) -> Known | None:
+        return self._by_name.get(name)
+
+    def of_size(self, size: int) -> list[Known]:
+        return list(self._by_size.get(size, {}).values())
+
+
+def in_safe_order(files: Iterable[Found], ledger: Ledger) -> list[Found]:
+    """Known names first: when logs rotate, old content must have left the ledger before it turns up anew."""
+    return sorted(files, key=lambda found: (ledger.at(found.name) is None, found.name))
+
+
+def decide(found: Found, ledger: Ledger) -> Decision:
+    """What to do with a readable file. Raises OSError when its content is needed and cannot be read."""
+    known = ledger.at(found.name)
+    if known is not None and known.status is Status.REJECTED:
+        # Permissions, a disk or a newer version may have mended it; to find out costs the first lines.
+        return Decision(Change.READ, known)
+    if known is not None and (known.size, known.mtime_ns) == (found.size, found.mtime_ns):
+        return Decision(Change.UNCHANGED, known)
+    alike = ledger.of_size(found.size)
+    content = fingerprint_of(found.path) if alike else None
+    same = [row for row in alike if row.fingerprint == content]
+    if known is not None:
+        # Another row's content is no reason to skip a known name: that row may be replaced in this very load.
+        return Decision(Change.UNCHANGED if known in same else Change.READ, known)
+    if not same:
+        return Decision(Change.READ)
+    gone = next((row for row in same if not _still_there(row)), None)
+    return Decision(Change.MOVED, gone) if gone else Decision(Change.UNCHANGED, same[0])
+
+
+def _still_there(row: Known) -> bool:
+    now = look_at(path_of(row.name))
+    return now.problem is None and (now.size, now.mtime_ns) == (row.size, row.mtime_ns)
+
+
+def fingerprint_of(path: Path) -> str:
+    """The fingerprint of a whole file; the same as `ingest.reading` computes while it reads."""
+    digest = new_fingerprint()
+    with path.open("rb") as stream:
+        while piece := stream.read(_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def new_fingerprint() -> hashlib._Hash:
+    """SHA-256: processors have it built in, and nobody can make two logs that look alike."""
+    return hashlib.sha256()

@@ -1,0 +1,56 @@
+"""What a load can fail with: each error is one sentence for people, with the path and what to do next."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class IngestError(Exception):
+    """The load stopped and published nothing; `str()` is the sentence to print."""
+
+
+class InputError(IngestError):
+    """A path or a tools file that was named cannot be used."""
+
+
+class StoreError(IngestError):
+    """The store cannot be used or written."""
+
+
+class StoreBusy(StoreError):  # noqa: N818 - it says a state of the store; nothing is broken
+    """Another load holds the store's lock."""
+
+
+class StoreVersionError(StoreError):
+    """The store has tables of another version."""
+
+
+_NEXT_STEP = {
+    errno.ENOSPC: "free some space and run the same command again",
+    errno.EDQUOT: "free some space and run the same command again",
+    errno.EFBIG: "a limit forbids files of this size; raise it and run the same command again",
+    errno.EACCES: "change its permissions, or name another folder with --store",
+    errno.EPERM: "change its permissions, or name another folder with --store",
+    errno.EROFS: "name a folder that can be written with --store",
+}
+
+
+@contextmanager
+def explaining(store_dir: Path) -> Iterator[None]:
+    """Turn what the operating system says of the store's files into a `StoreError`."""
+    try:
+        yield
+    except OSError as error:
+        raise store_error(store_dir, error) from error
+
+
+def store_error(store_dir: Path, error: OSError) -> StoreError:
+    """The sentence for an error of the operating system on the store's files."""
+    what = error.strerror or str(error)
+    next_step = _NEXT_STEP.get(error.errno or 0, "mend that and run the same command again")
+    return StoreError(
+        f"cannot write the store {store_dir}: {what}; {next_step}. What was published is untouched."
+    )

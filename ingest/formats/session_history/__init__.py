@@ -1,0 +1,120 @@
+"""Session history: one event of an agent a line, the nightly dump; docs/session-log.md is its publication.
+
+**On disk.** memo-code writes one file a session under `~/.memo/sessions`; folder and file names changed
+twice. A gateway that writes the published form may put several sessions into one file.
+
+**Shape.** `ts, sessionId, turn, step, type, content, role, meta`; absent keys are unknown. Only `ts`,
+`sessionId` (or `session_id`) and `type` are required; an optional field of another type counts as absent.
+`turn` counts from 1, `step` (one model call) from 0. Types that are not named here pass silently.
+
+**Three eras in the wild, and the published form.** E1 (2025-12 to 2026-02-08): no call ids, no result status,
+no model. E2 (to 2026-07-31): `action_id`, `status`, system prompt in `session_start.content`. E3 (since):
+every action has `toolBlocks`, `session_start.meta` names provider and model, tokens are `inputTokens` and
+`outputTokens`. The published form adds what all of them lack; a gateway's `parse_error`, `strategy` and
+`probe` are found wherever in `meta` they sit. Fields are read by their presence; no file is "of an era".
+
+**Traps.**
+- Arguments that were not JSON leave no action, but text in `assistant.content`: `[tool_use parse error]
+  <message>; raw: <raw>`, tool name and call id lost. The same text stands again in `final.content` and
+  `action.meta.thinking`: only the first place is read. A `parse_error` of the same step is the same failure.
+- Before 2026-02-01 03:10 +08 such a call killed the turn: `final` says `LLM call failed: <JSON error>`.
+  That is read as a call without name and text; a provider's HTML page or HTTP error is not.
+- In E3 such a call stands in `toolBlocks` with text as `input`, its id has no observation.
+- A turn whose only call was unparsable ends `ok`. The log's word is kept; the derived success disagrees.
+- `cancelled` is the user's choice and says nothing about the model: no verdict, neither ok nor failed.
+- Tokens stand again in `final`, `turn_end` and `session_end`; only `assistant` counts. Zeros mean unknown.
+- E1 observations have no status: three failure texts are known, everything else stays `unknown`.
+- The AI SDK reports refused arguments as `execution_failed`; the text tells them apart.
+- A step is text-JSON fallback when the answer is itself the `{"tool": …}` object; its `input` is then the raw
+  text. A protocol violation (the call as plain text where that is not allowed) is a fault of emission.
+- A refused single call (E2) has no observation: `final.meta.rejected` is its result.
+- A sub-agent (E3) is a session of its own; its file does not name the parent session.
+
+**Cannot tell** (in the wild; the published form can): raw arguments of calls that parsed, tool definitions,
+the model before 2026-08-02, the prompt before 2026-02-08, retries inside the SDK.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.events import Event, Rejected
+from ingest.fields import text
+from ingest.formats import Source
+from ingest.formats.session_history.entries import Entry
+from ingest.formats.session_history.sessions import Session
+from ingest.lines import Line, decode_object, snippet_of
+
+SOURCE = Source(
+    name="session_history",
+    title="Session history",
+    raw_arguments="partly: of calls that were not JSON; of all calls where the writer adds toolBlocks[].raw",
+    argument_failures="yes: marked in the answer's text, by parse_error or by the result's status",
+    error_flag="partly: result status since 2026-02-08, before that only three failure texts",
+    definitions="partly: where the writer adds session_start.meta.tools",
+    system_prompt="partly: since 2026-02-08; name and version where the writer adds them",
+    model="partly: since 2026-08-02, or where the writer adds it",
+    turn_end="yes: turn_end.meta.status; ok even when the only call was unparsable",
+    cannot_tell="Files of the first form name no model and no prompt, and mark no successful result.",
+)
+
+_OPEN = 256  # sessions held open at once; bounds the memory, the one longest silent is closed first
+_TYPES = frozenset({
+    "session_start", "session_title", "session_end", "turn_start", "assistant", "action", "observation",
+    "final", "turn_end", "context_usage", "context_compact", "agent_message", "agent_status",
+})  # fmt: skip
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(
+        text(record.get("type")) in _TYPES
+        and isinstance(record.get("ts"), str)
+        and isinstance(record.get("sessionId", record.get("session_id")), str)
+        and "message" not in record
+        for record in head
+    )
+
+
+def translate(lines: Iterable[Line | Rejected]) -> Iterator[Event | Rejected]:
+    sessions: OrderedDict[str, Session] = OrderedDict()
+    for line in lines:
+        record = decode_object(line) if isinstance(line, Line) else line
+        problem = None if isinstance(record, Rejected) else _unusable(record)
+        if isinstance(record, Rejected):
+            yield record
+        elif problem is not None and isinstance(line, Line):
+            yield Rejected(line.where, *problem, snippet_of(line.data))
+        else:
+            yield from _take(sessions, Entry.of(record, line.where))
+    for session in sessions.values():
+        yield from session.finish()
+
+
+def _take(sessions: OrderedDict[str, Session], entry: Entry) -> Iterator[Event]:
+    session_id = str(_session_id(entry.record))
+    if session_id not in sessions:
+        if len(sessions) >= _OPEN:
+            yield from sessions.popitem(last=False)[1].finish()
+        sessions[session_id] = Session(session_id)
+    sessions.move_to_end(session_id)
+    yield from sessions[session_id].take(entry)
+
+
+def _session_id(record: Mapping[str, Any]) -> Any:
+    return record.get("sessionId", record.get("session_id"))
+
+
+def _unusable(record: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Why a record cannot be used: (reject code, reason), or None."""
+    for name, value in (
+        ("ts", record.get("ts")),
+        ("sessionId", _session_id(record)),
+        ("type", record.get("type")),
+    ):
+        if value is None or value == "":
+            return "missing_field", f"the record has no {name}"
+        if not isinstance(value, str):
+            return "wrong_type", f"{name} is not a text"
+    return None

@@ -1,0 +1,182 @@
+"""A text or status word of a session history in, what it says about a call out; knows no record.
+
+The sentences and words are those of the writers of docs/session-log.md, from its first form on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ingest.events import FaultLayer, FlagSource, ResultStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Unparsed:
+    """A call that was not JSON, told in the text of the answer: the engine's words and the arguments."""
+
+    message: str
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a call, and how that is known."""
+
+    status: ResultStatus
+    flag_source: FlagSource
+    layer: FaultLayer | None = None
+
+
+_MARK = "[tool_use parse error] "
+_UNPARSED = re.compile(r"^\[tool_use parse error\] ", re.MULTILINE)
+_CALL_FAILED = "LLM call failed: "
+# What JavaScriptCore, V8 and Python say of text that is not JSON.
+_JSON_ENGINE = re.compile(
+    r"JSON Parse error: |Unexpected (token|end of JSON|non-whitespace)"
+    r"|is not valid JSON|Unterminated string in JSON|(Expected|Bad) .{1,80} in JSON at position"
+    r"|Expecting (value|',' delimiter|property name)|Unterminated string starting at"
+)
+_WEB_PAGE = re.compile(r"(Unexpected|Unrecognized) token '?<")  # the provider's error page, not the model
+
+_STATUS: dict[str, tuple[ResultStatus, FaultLayer | None]] = {
+    "success": (ResultStatus.OK, None),
+    "approval_denied": (ResultStatus.DENIED, FaultLayer.REFUSED),
+    "policy_denied": (ResultStatus.DENIED, FaultLayer.REFUSED),
+    "sandbox_denied": (ResultStatus.DENIED, FaultLayer.REFUSED),
+    "cancelled": (ResultStatus.DENIED, FaultLayer.REFUSED),
+    "input_unparsable": (ResultStatus.ERROR, FaultLayer.SYNTAX),
+    "tool_not_found": (ResultStatus.ERROR, FaultLayer.SCHEMA),
+    "input_invalid": (ResultStatus.ERROR, FaultLayer.SCHEMA),
+    "tool_rejected": (ResultStatus.ERROR, FaultLayer.TOOL_REJECTED),
+    "execution_failed": (ResultStatus.ERROR, FaultLayer.EXECUTION),
+}
+STATUS_WORDS = tuple(_STATUS)
+
+_PREFIX = re.compile(r"(Tool execution failed: |Error: |AI_\w{1,60}: )*")
+_NOT_JSON = re.compile(
+    r"Invalid input for tool \S{1,200}: JSON parsing failed|JSON parsing failed|invalid JSON"
+)
+_NOT_AS_DEFINED = re.compile(
+    r"Unknown tool: |Model tried to call unavailable tool|Invalid input for tool|Invalid arguments"
+    r"|Type validation failed|\S{1,200} invalid input: "
+)
+
+_TURN_OK = {"ok": True, "error": False, "prompt_limit": False, "max_steps": False}
+
+
+def split_unparsed(content: str) -> tuple[list[Unparsed], str]:
+    """The unparsable calls told in an answer, and the rest of its text.
+
+    The raw text runs to the next mark: it may hold line breaks, and the writer puts text before calls.
+    """
+    starts = [found.start() for found in _UNPARSED.finditer(content)]
+    if not starts:
+        return [], content
+    blocks = [content[start:end] for start, end in zip(starts, [*starts[1:], len(content)], strict=True)]
+    return [_unparsed(block.removesuffix("\n")) for block in blocks], content[: starts[0]].rstrip("\n")
+
+
+def _unparsed(block: str) -> Unparsed:
+    message, _, raw = block.removeprefix(_MARK).partition("; raw: ")
+    return Unparsed(message, raw)
+
+
+def verdict_on(status: str | None, content: str) -> Verdict:
+    """What an observation says: by its status word, else by the only texts that the first form marks."""
+    if status in _STATUS:
+        known, layer = _STATUS[status]
+        if layer is FaultLayer.EXECUTION:
+            # The AI SDK reports refused arguments as failed executions; only the text tells them apart.
+            layer = _layer_in(content) or layer
+        return Verdict(known, FlagSource.EXPLICIT, layer)
+    layer = _layer_in(content) or (
+        FaultLayer.EXECUTION if content.startswith("Tool execution failed: ") else None
+    )
+    if layer is not None:
+        return Verdict(ResultStatus.ERROR, FlagSource.DERIVED_TEXT, layer)
+    return Verdict(ResultStatus.UNKNOWN, FlagSource.ABSENT)
+
+
+def _layer_in(content: str) -> FaultLayer | None:
+    prefix = _PREFIX.match(content)
+    said = content[prefix.end() :] if prefix else content
+    if _NOT_JSON.match(said):
+        return FaultLayer.SYNTAX
+    return FaultLayer.SCHEMA if _NOT_AS_DEFINED.match(said) else None
+
+
+def unparsable_call_in(answer: str) -> str | None:
+    """The engine's words, where a turn died because the arguments of a call were not JSON."""
+    message = answer.removeprefix(_CALL_FAILED)
+    blames_arguments = _JSON_ENGINE.search(message) and not _WEB_PAGE.search(message)
+    return message if message != answer and blames_arguments else None
+
+
+def is_failure_text(answer: str) -> bool:
+    """True for a final text that the harness wrote because the model gave none."""
+    return answer.startswith((_CALL_FAILED, "Unable to produce a final answer."))
+
+
+def turn_verdict(status: str | None) -> bool | None:
+    """A turn's status as success. `cancelled` is the user's choice: it says nothing about the model."""
+    return _TURN_OK.get(status or "")
+
+
+def arguments_in(content: str, tool: str | None, value: Any) -> str | None:
+    """The text of the arguments in an answer that is itself the call, `{"tool": …, "input": …}`.
+
+    None unless the answer holds exactly one such object and it decodes to the call that was made.
+    """
+    found = [(start, call) for start, call in _objects(content) if isinstance(call.get("tool"), str)]
+    if len(found) != 1:
+        return None
+    start, call = found[0]
+    if call["tool"] != tool or "input" not in call or call["input"] != value:
+        return None
+    return _member(content, start, "input")
+
+
+_TRIES = 20  # opening braces that are tried; an answer that is a call has few
+_DECODER = json.JSONDecoder()
+
+
+def _objects(content: str) -> list[tuple[int, dict[str, Any]]]:
+    """(start, value) of the outermost JSON objects in a text."""
+    objects: list[tuple[int, dict[str, Any]]] = []
+    start = content.find("{")
+    for _ in range(_TRIES):
+        if start < 0:
+            break
+        try:
+            value, end = _DECODER.raw_decode(content, start)
+        except (ValueError, RecursionError):
+            end = start + 1
+        else:
+            objects.append((start, value))
+        start = content.find("{", end)
+    return objects
+
+
+_GAP = re.compile(r"[ \t\n\r,:]*")
+
+
+def _member(content: str, start: int, name: str) -> str | None:
+    """The text of a member of the valid JSON object at `start`; None when the name stands there twice."""
+    found: list[str] = []
+    at = _past_gap(content, start + 1)
+    while content[at] != "}":
+        key, at = _DECODER.raw_decode(content, at)
+        at = _past_gap(content, at)
+        _, end = _DECODER.raw_decode(content, at)
+        if key == name:
+            found.append(content[at:end])
+        at = _past_gap(content, end)
+    return found[0] if len(found) == 1 else None
+
+
+def _past_gap(content: str, at: int) -> int:
+    gap = _GAP.match(content, at)
+    return gap.end() if gap else at

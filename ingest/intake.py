@@ -1,0 +1,135 @@
+"""One file in, its rows handed to the writer and its counts out; a file that fails leaves no row behind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ingest.batches import Row
+from ingest.collect import Found
+from ingest.errors import IngestError
+from ingest.events import Rejected
+from ingest.formats import Format
+from ingest.lines import read_lines
+from ingest.reading import BoundedFile, LineCount, Unusable, recognise
+from ingest.work import FileWork
+from ingest.writing import Writer
+from lenient import ToolCatalog
+
+DRAIN_ROWS = 5_000
+DRAIN_BYTES = 8 * 1024 * 1024  # of log; a few rows can be large
+_COUNTED = ("sessions", "turns", "tool_calls", "rejects")
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What was read of a file. `rows` counts by table."""
+
+    file_id: int
+    source: str
+    fingerprint: str
+    lines: int
+    bytes: int
+    rows: Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is the same for every file of a load."""
+
+    catalog: ToolCatalog
+    max_line: int
+
+
+def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable[[int, int], None]) -> Intake:
+    """Read a file to its end. Raises Unusable with the reason, its rows taken back, or StoreError.
+
+    `on_bytes(bytes_read, rejects)` is called now and then.
+    """
+    try:
+        form = recognise(found.path, found.size, settings.max_line)
+    except OSError as error:
+        raise Unusable(f"cannot be read: {error.strerror or error}") from error
+    run = _Run(found, form, settings, writer, on_bytes)
+    try:
+        return run.to_the_end()
+    except IngestError:
+        raise
+    except OSError as error:
+        writer.take_back_file()
+        raise Unusable(
+            f"cannot be read beyond line {run.lines.number:,}: {error.strerror or error}"
+        ) from error
+    except Exception as error:  # a format must not stop a night, whatever a log holds
+        writer.take_back_file()
+        raise Unusable(
+            f"broke the reading of {form.SOURCE.name} logs at line {run.lines.number:,} "
+            f"({type(error).__name__}: {str(error)[:200]}); please report it with that line"
+        ) from error
+
+
+class _Run:
+    def __init__(
+        self,
+        found: Found,
+        form: Format,
+        settings: Settings,
+        writer: Writer,
+        on_bytes: Callable[[int, int], None],
+    ) -> None:
+        self._found = found
+        self._form = form
+        self._settings = settings
+        self._writer = writer
+        self._on_bytes = on_bytes
+        self._rows: Counter[str] = Counter()
+        self._file_id = writer.begin_file()
+        self._work = FileWork(file_id=self._file_id, source=form.SOURCE.name, catalog=settings.catalog)
+        self._handed = 0  # bytes of log whose rows the writer has
+        self.lines = LineCount(())
+
+    def to_the_end(self) -> Intake:
+        with BoundedFile(self._found.path, self._found.size) as raw, raw.buffered() as stream:
+            self.lines = LineCount(read_lines(stream, self._settings.max_line))
+            for event in self._form.translate(self.lines):
+                if isinstance(event, Rejected):
+                    self._reject(event)
+                else:
+                    self._work.take(event)
+                if self._work.pending >= DRAIN_ROWS or raw.bytes_read - self._handed >= DRAIN_BYTES:
+                    self._hand_over(raw.bytes_read)
+            while stream.read(DRAIN_BYTES):
+                pass  # a format may stop early; the fingerprint is of the whole file
+            self._work.finish()
+            self._hand_over(raw.bytes_read)
+            return Intake(
+                file_id=self._file_id,
+                source=self._form.SOURCE.name,
+                fingerprint=raw.fingerprint,
+                lines=self.lines.number,
+                bytes=raw.bytes_read,
+                rows=self._rows,
+            )
+
+    def _reject(self, event: Rejected) -> None:
+        row: Row = {
+            "file_id": self._file_id,
+            "line": event.where.line,
+            "byte_offset": event.where.offset,
+            "code": event.code,
+            "reason": event.reason,
+            "snippet": event.snippet,
+        }
+        self._give("rejects", [row])
+
+    def _hand_over(self, bytes_read: int) -> None:
+        for table, rows in self._work.drain().items():
+            self._give(table, rows)
+        self._writer.after(bytes_read - self._handed)
+        self._handed = bytes_read
+        self._on_bytes(bytes_read, self._rows["rejects"])
+
+    def _give(self, table: str, rows: list[Row]) -> None:
+        self._writer.add(table, rows)
+        self._rows[table] += len(rows)

@@ -1,0 +1,34 @@
+"""A decoded value in, its JSON text out; never raises, whatever a log or the parser put into it."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+
+def json_text(value: Any, *, sort_keys: bool = False) -> str:
+    """Compact JSON. Times become ISO 8601; what JSON has no word for becomes its Python text."""
+    try:
+        return orjson.dumps(
+            value, default=_plain, option=orjson.OPT_SORT_KEYS if sort_keys else None
+        ).decode()
+    except TypeError:  # integers over 64 bits, lone surrogates
+        return _slow_text(value, sort_keys)
+
+
+def _slow_text(value: Any, sort_keys: bool) -> str:
+    try:
+        text = json.dumps(
+            value, default=_plain, sort_keys=sort_keys, ensure_ascii=False, separators=(",", ":")
+        )
+    except (RecursionError, TypeError, ValueError):
+        text = json.dumps(repr(value))
+    # A lone surrogate cannot be stored as UTF-8; its escape can.
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else str(value)

@@ -1,0 +1,193 @@
+"""One call with its result in, the verdict on it out: outcome, fault layer, visibility; asks `lenient`.
+
+Two judges are heard: the harness, whose word is in the log, and `lenient`, who reads the text again. A call
+went wrong at the first layer that either of them names. Knows nothing of turns, chains or tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ingest.events import ArgsSource, CallMade, FaultLayer, ResultSeen, ResultStatus, Seen
+from ingest.jsontext import json_text
+from lenient import (
+    Outcome,
+    ToolCallRequest,
+    ToolCatalog,
+    ToolDefinition,
+    ToolDefinitionError,
+    parse_arguments,
+)
+from lenient.codes import Stage
+
+LAYERS = tuple(FaultLayer)  # in the order in which a call passes them
+ARGUMENT_LAYERS = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA})
+_ABOUT_VALUES = frozenset({Stage.COERCE, Stage.CHECK})
+_MESSAGE = 200  # characters of a harness's message that parse_error repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """The tool definitions a call is judged by: those the log offered, then those given with --tools.
+
+    Where the log has a list, a name outside both is an unknown tool; where it has none, it is our ignorance.
+    """
+
+    given: ToolCatalog
+    offered: ToolCatalog | None = None
+
+    def find(self, tool: str | None) -> tuple[ToolDefinition | None, str | None]:
+        """The definition and its origin (log or tools); (None, None) when there is none."""
+        if tool is None:
+            return None, None
+        for catalog, origin in ((self.offered, "log"), (self.given, "tools")):
+            if catalog is not None and (definition := catalog.get(tool)) is not None:
+                return definition, origin
+        return None, None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What is known of one call. `request` is lenient's reading, None where there was nothing to read."""
+
+    request: ToolCallRequest | None
+    outcome: Outcome
+    syntax_seen: Seen
+    schema_seen: Seen
+    fault_layer: FaultLayer | None
+    harness_verdict: str | None  # accepted | the layer at which the harness refused the arguments | None
+    harness_message: str | None
+    parse_error: str | None
+    parse_warning: str | None
+    definition: ToolDefinition | None
+    definition_origin: str | None  # log | tools
+
+
+def judge(call: CallMade, result: ResultSeen | None, definitions: Definitions) -> Verdict:
+    definition, origin = definitions.find(call.tool)
+    refused_at = _refused_at(call, result)
+    message = call.harness_message or (result.message if result else None)
+    request = _read(call, definition, definitions)
+    outcome = _outcome(call, request, refused_at)
+    return Verdict(
+        request=request,
+        outcome=outcome,
+        syntax_seen=_syntax_seen(call, refused_at),
+        schema_seen=_schema_seen(call, result, request, definition, refused_at),
+        fault_layer=_first_layer(refused_at, _lenient_layer(request), _result_layer(result)),
+        harness_verdict=_harness_verdict(result, refused_at),
+        harness_message=message,
+        parse_error=_parse_error(request, outcome, message),
+        parse_warning=request.parse_warning if request else None,
+        definition=definition,
+        definition_origin=origin,
+    )
+
+
+def _refused_at(call: CallMade, result: ResultSeen | None) -> FaultLayer | None:
+    """The layer up to `schema` at which the harness refused the call, from the call or from its result."""
+    if call.refused_by_harness is not None:
+        return call.refused_by_harness
+    return result.fault_layer if result and result.fault_layer in ARGUMENT_LAYERS else None
+
+
+def _read(
+    call: CallMade, definition: ToolDefinition | None, definitions: Definitions
+) -> ToolCallRequest | None:
+    """Lenient's reading. A text that the log cut would be blamed for the cut, so it is not read."""
+    if call.refused_by_harness is FaultLayer.EMISSION:
+        return None
+    if call.args_source is ArgsSource.RAW and call.raw_arguments is not None:
+        raw = call.raw_arguments
+    elif call.args_source is ArgsSource.RESERIALISED and (definition or definitions.offered is not None):
+        raw = json_text(call.arguments)
+    else:
+        return None
+    known = definitions.offered if definition is None and call.tool is not None else definition
+    return parse_arguments(raw, known, tool_name=call.tool, tool_call_id=call.tool_call_id)
+
+
+def _outcome(call: CallMade, request: ToolCallRequest | None, refused_at: FaultLayer | None) -> Outcome:
+    if call.args_source is ArgsSource.RAW and request is not None:
+        return request.outcome
+    if refused_at in ARGUMENT_LAYERS:
+        return Outcome.FAILED
+    if request is not None and request.outcome in (Outcome.FAILED, Outcome.COERCED):
+        return request.outcome
+    # Without the model's own text nobody can say that it needed no mending.
+    return Outcome.UNMEASURED
+
+
+def _syntax_seen(call: CallMade, refused_at: FaultLayer | None) -> Seen:
+    if refused_at is FaultLayer.EMISSION:
+        return Seen.NONE
+    if call.args_source is ArgsSource.RAW:
+        return Seen.FULL
+    return Seen.FAILURES if refused_at else call.syntax_seen
+
+
+def _schema_seen(
+    call: CallMade,
+    result: ResultSeen | None,
+    request: ToolCallRequest | None,
+    definition: ToolDefinition | None,
+    refused_at: FaultLayer | None,
+) -> Seen:
+    if refused_at is FaultLayer.EMISSION or (refused_at is FaultLayer.SYNTAX and request is None):
+        return Seen.NONE
+    if request is not None and (definition is not None or _lenient_layer(request) is FaultLayer.SCHEMA):
+        return Seen.FULL
+    if refused_at is FaultLayer.SCHEMA:
+        return Seen.FAILURES
+    # A harness that never answered has not said that the arguments fit.
+    return call.schema_seen if result is not None else Seen.NONE
+
+
+def _lenient_layer(request: ToolCallRequest | None) -> FaultLayer | None:
+    if request is None or request.parse_error is None:
+        return None
+    errors = (finding for finding in request.diagnostics if finding.severity == "error")
+    about_text = any(finding.stage not in _ABOUT_VALUES for finding in errors)
+    return FaultLayer.SYNTAX if about_text else FaultLayer.SCHEMA
+
+
+def _result_layer(result: ResultSeen | None) -> FaultLayer | None:
+    if result is None or result.fault_layer is not None:
+        return result.fault_layer if result else None
+    if result.status is ResultStatus.ERROR:
+        return FaultLayer.EXECUTION
+    return FaultLayer.REFUSED if result.status is ResultStatus.DENIED else None
+
+
+def _first_layer(*layers: FaultLayer | None) -> FaultLayer | None:
+    return min((layer for layer in layers if layer is not None), key=LAYERS.index, default=None)
+
+
+def _harness_verdict(result: ResultSeen | None, refused_at: FaultLayer | None) -> str | None:
+    if refused_at is not None:
+        return refused_at.value
+    return "accepted" if result is not None and result.status is not ResultStatus.DENIED else None
+
+
+def _parse_error(request: ToolCallRequest | None, outcome: Outcome, message: str | None) -> str | None:
+    if request is not None and request.parse_error is not None:
+        return request.parse_error
+    if outcome is not Outcome.FAILED:
+        return None
+    return f"refused_by_harness:{' '.join((message or 'no reason logged').split())[:_MESSAGE]}"
+
+
+def with_log_definitions(given: ToolCatalog, offered: tuple[str, ...]) -> tuple[Definitions, list[str]]:
+    """What the log offered (each definition as JSON text), and a sentence for each that cannot be read."""
+    loaded = [_load(text) for text in offered]
+    definitions = [definition for one in loaded if isinstance(one, ToolCatalog) for definition in one]
+    return Definitions(given, ToolCatalog.of(definitions)), [one for one in loaded if isinstance(one, str)]
+
+
+@lru_cache(maxsize=4096)  # a log repeats the same definitions in every session
+def _load(text: str) -> ToolCatalog | str:
+    try:
+        return ToolCatalog.load(text)
+    except ToolDefinitionError as unreadable:
+        return str(unreadable)

@@ -1,0 +1,151 @@
+"""What a load did in, its last steps out: the ledger, the run, settling, checking, publishing, reporting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+
+import pyarrow as pa
+
+from ingest.batches import Row, to_arrow
+from ingest.changes import Known
+from ingest.formats import formats
+from ingest.generations import Folder
+from ingest.intake import Intake
+from ingest.reports import LoadReport, RejectedFile
+from ingest.store import utc_now
+from ingest.writing import Writer
+from lenient import PARSER_VERSION
+from lenient.codes import CODES
+
+CALLGAUGE_VERSION = "0.1.0"
+
+
+@dataclass(slots=True)
+class Totals:
+    """What a load did so far, file by file."""
+
+    unchanged: int = 0
+    loaded: list[tuple[Known, Intake]] = field(default_factory=list)
+    rejected: list[RejectedFile] = field(default_factory=list)
+    refused_new: list[Known] = field(default_factory=list)
+    refused_again: list[tuple[int, str]] = field(default_factory=list)  # file id, reason
+    renamed: list[tuple[int, str, int]] = field(default_factory=list)  # file id, name, mtime_ns
+    replaced: list[int] = field(default_factory=list)  # file ids whose rows others have taken the place of
+    duplicates: int = 0
+    rejects: int = 0
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.loaded or self.refused_new or self.refused_again or self.renamed)
+
+    def add_loaded(self, row: Known, intake: Intake) -> None:
+        self.loaded.append((row, intake))
+        self.rejects += intake.rows["rejects"]
+
+    def add_rejected(self, name: str, reason: str) -> None:
+        self.rejected.append(RejectedFile(name, reason))
+
+    def count(self, table: str) -> int:
+        return sum(intake.rows[table] for _, intake in self.loaded)
+
+    def report(self, generation: str | None, seconds: float) -> LoadReport:
+        return LoadReport(
+            loaded=len(self.loaded),
+            unchanged=self.unchanged,
+            moved=len(self.renamed),
+            rejected=tuple(self.rejected),
+            lines=sum(intake.lines for _, intake in self.loaded),
+            bytes=sum(intake.bytes for _, intake in self.loaded),
+            sessions=self.count("sessions"),
+            turns=self.count("turns"),
+            calls=self.count("tool_calls"),
+            duplicates=self.duplicates,
+            rejects=self.rejects,
+            generation=generation,
+            seconds=seconds,
+        )
+
+
+def publish(writer: Writer, folder: Folder, totals: Totals, started_at: datetime) -> str:
+    """Write the ledger, settle and check the new generation, make it the published one; returns its name."""
+    writer.flush()
+    building = writer.building
+    totals.rejects += sum(writer.unfit.values())
+    run_id = building.next_run_id()
+    building.replace(totals.replaced)
+    building.add(_tables(building.schemas, {"files": list(_file_rows(totals, run_id, writer.unfit))}))
+    for file_id, name, mtime_ns in totals.renamed:
+        building.rename(file_id, name, mtime_ns)
+    for file_id, reason in totals.refused_again:
+        building.refuse(file_id, reason)
+    building.add(_tables(building.schemas, {"ingest_runs": [_run_row(totals, run_id, started_at)]}))
+    building.replace_tables(_tables(building.schemas, {"codes": _code_rows(), "sources": _source_rows()}))
+    building.settle()
+    totals.duplicates = building.duplicates_of_run()
+    building.finish()
+    return folder.publish()
+
+
+def _tables(schemas: Mapping[str, pa.Schema], rows: Mapping[str, list[Row]]) -> dict[str, pa.Table]:
+    return {name: to_arrow(name, some, schemas[name])[0] for name, some in rows.items() if some}
+
+
+def _file_rows(totals: Totals, run_id: int, unfit: Mapping[int, int]) -> Iterable[Row]:
+    for known, intake in totals.loaded:
+        rows = intake.rows
+        yield _file_row(known, run_id) | {
+            "source": intake.source,
+            "lines": intake.lines,
+            "read_bytes": intake.bytes,
+            "sessions": rows["sessions"],
+            "turns": rows["turns"],
+            "calls": rows["tool_calls"],
+            "rejects": rows["rejects"] + unfit.get(known.file_id, 0),
+        }
+    for known in totals.refused_new:
+        zero = dict.fromkeys(("lines", "read_bytes", "sessions", "turns", "calls", "rejects"), 0)
+        yield _file_row(known, run_id) | zero
+
+
+def _file_row(known: Known, run_id: int) -> Row:
+    return {
+        "file_id": known.file_id,
+        "run_id": run_id,
+        "path": known.name,
+        "status": known.status,
+        "reason": known.reason,
+        "size_bytes": known.size,
+        "mtime_ns": known.mtime_ns,
+        "fingerprint": known.fingerprint,
+    }
+
+
+def _run_row(totals: Totals, run_id: int, started_at: datetime) -> Row:
+    report = totals.report(None, 0.0)
+    return {
+        "run_id": run_id,
+        "started_at": started_at,
+        "finished_at": utc_now(),
+        "callgauge_version": CALLGAUGE_VERSION,
+        "parser_version": PARSER_VERSION,
+        "files_loaded": report.loaded,
+        "files_unchanged": report.unchanged + report.moved,
+        "files_rejected": len(report.rejected),
+        "bytes": report.bytes,
+        "lines": report.lines,
+        "sessions": report.sessions,
+        "turns": report.turns,
+        "calls": report.calls,
+        "rejects": report.rejects,
+    }
+
+
+def _code_rows() -> list[Row]:
+    names = ("stage", "severity", "lossy", "summary", "why")
+    return [{"code": code.name, **{name: getattr(code, name) for name in names}} for code in CODES.values()]
+
+
+def _source_rows() -> list[Row]:
+    return [{"source": name, **asdict(form.SOURCE)} for name, form in formats().items()]

@@ -1,0 +1,147 @@
+"""A file in, its format and its lines out: bounded, fingerprinted, counted; knows no format by name.
+
+A file is read as far as it reached when it was looked at, so that a log that is being written is recorded
+with exactly the bytes that were read.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ingest.changes import new_fingerprint
+from ingest.collect import look_at
+from ingest.events import Rejected
+from ingest.formats import Format, claimants
+from ingest.lines import MAX_LINE, Line, decode_object, read_lines
+
+HEAD_OBJECTS = 50
+HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
+_BUFFER = 1024 * 1024
+_SIGNATURES = (
+    (b"\x1f\x8b", "is compressed with gzip; unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "is compressed with zstd; unpack it first"),
+    (b"BZh", "is compressed with bzip2; unpack it first"),
+    (b"\xfd7zXZ", "is compressed with xz; unpack it first"),
+    (b"PK\x03\x04", "is a zip archive; unpack it first"),
+    (b"\xff\xfe", "is UTF-16 text; convert it to UTF-8 first"),
+    (b"\xfe\xff", "is UTF-16 text; convert it to UTF-8 first"),
+)
+
+
+class Unusable(Exception):  # noqa: N818 - a verdict on a file; the load goes on without it
+    """Why a file as a whole cannot be used: the end of a sentence that begins with its name."""
+
+
+class BoundedFile(io.RawIOBase):
+    """The first `size` bytes of a file as a raw stream that takes their fingerprint as they pass."""
+
+    def __init__(self, path: Path, size: int) -> None:
+        self._file = path.open("rb", buffering=0)
+        self._left = size
+        self._digest = new_fingerprint()
+        self.bytes_read = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)[: self._left]
+        count = self._file.readinto(view) or 0
+        self._digest.update(view[:count])
+        self._left -= count
+        self.bytes_read += count
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the bytes read so far; of the file, when all were read."""
+        return self._digest.hexdigest()
+
+    def buffered(self) -> BinaryIO:
+        return io.BufferedReader(self, _BUFFER)
+
+
+class LineCount:
+    """Passes lines on and remembers how many there were."""
+
+    def __init__(self, lines: Iterable[Line | Rejected]) -> None:
+        self._lines = lines
+        self.number = 0
+
+    def __iter__(self) -> Iterator[Line | Rejected]:
+        for line in self._lines:
+            self.number = line.where.line
+            yield line
+
+
+def recognise(path: Path, size: int, max_line: int) -> Format:
+    """The one format that claims the file. Raises Unusable with the reason, or OSError."""
+    if size == 0:
+        raise Unusable("is empty")
+    with BoundedFile(path, size).buffered() as stream:
+        head = _head(stream, max_line)
+    if not head:
+        raise Unusable(_why_nothing(path, size))
+    claiming = claimants(head)
+    if not claiming:
+        keys = ", ".join(list(head[0])[:8])
+        raise Unusable(
+            f"is in no format known here (its first object has the keys {keys[:200]}); "
+            "`callgauge formats` lists those that are"
+        )
+    if len(claiming) > 1:
+        names = " and ".join(form.SOURCE.name for form in claiming)
+        raise Unusable(f"is claimed by {names}; only one can be right, so please report it")
+    return claiming[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Which format reads a file: its name, or why there is none (the end of a sentence that begins "it")."""
+
+    name: str | None
+    reason: str | None
+
+
+def format_of(path: Path, max_line: int = MAX_LINE) -> Claim:
+    """The answer for one path, whatever is there."""
+    found = look_at(path)
+    if found.problem is not None:
+        return Claim(None, found.problem)
+    try:
+        return Claim(recognise(path, found.size, max_line).SOURCE.name, None)
+    except Unusable as unusable:
+        return Claim(None, str(unusable))
+    except OSError as error:
+        return Claim(None, f"cannot be read: {error.strerror or error}")
+
+
+def _head(stream: BinaryIO, max_line: int) -> list[dict[str, Any]]:
+    head: list[dict[str, Any]] = []
+    for line in read_lines(stream, max_line):
+        if isinstance(line, Line) and isinstance(value := decode_object(line), dict):
+            head.append(value)
+        if len(head) == HEAD_OBJECTS or line.where.offset >= HEAD_BYTES:
+            break
+    return head
+
+
+def _why_nothing(path: Path, size: int) -> str:
+    with path.open("rb") as stream:
+        start = stream.read(min(size, 8192))
+    for signature, reason in _SIGNATURES:
+        if start.startswith(signature):
+            return reason
+    if b"\0" in start:
+        return "is a binary file"
+    if start.lstrip().startswith((b"{", b"[")):
+        return "has no JSON object on a line of its own; a document over several lines is not read yet"
+    return f"has no JSON object on any of its first lines ({min(size, HEAD_BYTES):,} bytes looked at)"

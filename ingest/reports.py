@@ -1,0 +1,49 @@
+"""What a load tells people: how far it is, and what it did in the end. Plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedFile:
+    """A file that could not be used. `reason` ends a sentence that begins with the path."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadReport:
+    """The closing figures of one load. Counts are of the files read in this load, not of the store.
+
+    `loaded` files were read; `unchanged` ones are in already, under this name or as a copy; `moved` ones are
+    in and have a new name. `rejects` counts lines (and values) that could not be used. `duplicates` counts
+    calls that another row counts already. `generation` is None when there was nothing new to publish.
+    """
+
+    loaded: int
+    unchanged: int
+    moved: int
+    rejected: tuple[RejectedFile, ...]
+    lines: int
+    bytes: int
+    sessions: int
+    turns: int
+    calls: int
+    duplicates: int
+    rejects: int
+    generation: str | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a load is. `name` is the file it works on; `bytes_done` counts skipped files, too."""
+
+    name: str
+    files_done: int
+    files_total: int
+    bytes_done: int
+    bytes_total: int
+    rejects: int

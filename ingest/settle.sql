@@ -1,0 +1,118 @@
+-- After all files of a load are read: what the load touched, replaced files out, copies marked.
+-- Needs the temporary table `replaced` (file_id); leaves `touched_days` (day) for rollups.sql.
+
+CREATE TEMP TABLE touched_files AS
+SELECT file_id FROM replaced
+UNION
+SELECT file_id FROM files WHERE run_id = (SELECT max(run_id) FROM ingest_runs);
+
+CREATE TEMP TABLE touched_sessions AS
+SELECT DISTINCT session_id FROM sessions WHERE file_id IN (FROM touched_files);
+
+CREATE TEMP TABLE touched_turns AS
+SELECT DISTINCT turn_id FROM turns WHERE file_id IN (FROM touched_files);
+
+CREATE TEMP TABLE touched_calls AS
+SELECT DISTINCT call_id FROM tool_calls WHERE file_id IN (FROM touched_files);
+
+CREATE TEMP TABLE touched_days AS
+SELECT day FROM turns WHERE file_id IN (FROM touched_files)
+UNION
+SELECT day FROM tool_calls WHERE file_id IN (FROM touched_files);
+
+DELETE FROM diagnostics WHERE file_id IN (FROM replaced);
+DELETE FROM tool_calls WHERE file_id IN (FROM replaced);
+DELETE FROM turns WHERE file_id IN (FROM replaced);
+DELETE FROM sessions WHERE file_id IN (FROM replaced);
+DELETE FROM probes WHERE file_id IN (FROM replaced);
+DELETE FROM rejects WHERE file_id IN (FROM replaced);
+DELETE FROM files WHERE file_id IN (FROM replaced);
+
+-- How much of each session a file holds: of two copies, the one from the fuller transcript counts.
+CREATE TEMP TABLE held AS
+SELECT session_id, file_id, count(*) AS calls
+FROM tool_calls
+WHERE session_id IN (
+    SELECT session_id FROM tool_calls WHERE call_id IN (FROM touched_calls)
+    UNION
+    SELECT session_id FROM turns WHERE turn_id IN (FROM touched_turns)
+)
+GROUP BY session_id, file_id;
+
+-- Calls: the row with a result counts, then the fuller transcript, then the file read first, then the first line.
+CREATE TEMP TABLE turned_calls AS
+WITH
+    copies AS (
+        SELECT call_id FROM tool_calls WHERE call_id IN (FROM touched_calls)
+        GROUP BY call_id HAVING count(*) > 1 OR bool_or(duplicate)
+    ),
+    ranked AS (
+        SELECT
+            c.rowid AS row, c.day, c.duplicate,
+            row_number() OVER (
+                PARTITION BY c.call_id
+                ORDER BY c.result_status IS NOT DISTINCT FROM 'missing', h.calls DESC, c.file_id, c.line, c.rowid
+            ) > 1 AS is_copy
+        FROM tool_calls c
+        JOIN copies USING (call_id)
+        JOIN held h ON h.session_id = c.session_id AND h.file_id = c.file_id
+    )
+SELECT row, day, is_copy FROM ranked WHERE duplicate IS DISTINCT FROM is_copy;
+
+UPDATE tool_calls SET duplicate = turned.is_copy FROM turned_calls turned WHERE tool_calls.rowid = turned.row;
+
+-- Turns: the row whose end was seen counts, then the one with more steps, then as above.
+CREATE TEMP TABLE turned_turns AS
+WITH
+    copies AS (
+        SELECT turn_id FROM turns WHERE turn_id IN (FROM touched_turns)
+        GROUP BY turn_id HAVING count(*) > 1 OR bool_or(duplicate)
+    ),
+    ranked AS (
+        SELECT
+            t.rowid AS row, t.day, t.duplicate,
+            row_number() OVER (
+                PARTITION BY t.turn_id
+                ORDER BY
+                    t.derived_reason IS NOT DISTINCT FROM 'not_ended', t.steps DESC, t.calls DESC,
+                    coalesce(h.calls, 0) DESC, t.file_id, t.line, t.rowid
+            ) > 1 AS is_copy
+        FROM turns t
+        JOIN copies USING (turn_id)
+        LEFT JOIN held h ON h.session_id = t.session_id AND h.file_id = t.file_id
+    )
+SELECT row, day, is_copy FROM ranked WHERE duplicate IS DISTINCT FROM is_copy;
+
+UPDATE turns SET duplicate = turned.is_copy FROM turned_turns turned WHERE turns.rowid = turned.row;
+
+INSERT INTO touched_days
+SELECT day FROM turned_calls UNION SELECT day FROM turned_turns
+EXCEPT SELECT day FROM touched_days;
+
+-- Sessions: one row a session and file; of several rows of one session, the fullest stands for it.
+CREATE TEMP TABLE session_rows AS
+WITH
+    affected AS (
+        FROM touched_sessions
+        UNION
+        SELECT session_id FROM tool_calls WHERE rowid IN (SELECT row FROM turned_calls)
+    ),
+    copies AS (
+        SELECT session_id, file_id, count(*) AS copies FROM tool_calls
+        WHERE duplicate AND session_id IN (FROM affected)
+        GROUP BY session_id, file_id
+    )
+SELECT
+    s.rowid AS row, s.duplicate_calls, s.duplicate,
+    coalesce(c.copies, 0) AS copies,
+    row_number() OVER (
+        PARTITION BY s.session_id ORDER BY s.calls DESC, s.turns DESC, s.file_id, s.line, s.rowid
+    ) > 1 AS is_copy
+FROM sessions s
+LEFT JOIN copies c ON c.session_id = s.session_id AND c.file_id = s.file_id
+WHERE s.session_id IN (FROM affected);
+
+UPDATE sessions SET duplicate_calls = s.copies, duplicate = s.is_copy
+FROM session_rows s
+WHERE sessions.rowid = s.row
+    AND (s.duplicate_calls, s.duplicate) IS DISTINCT FROM (s.copies, s.is_copy);

@@ -1,0 +1,182 @@
+"""The events of one turn in, its calls judged and its end concluded; knows no session, file or table id."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ingest.chains import Link, link_attempts
+from ingest.events import (
+    ArgsSource,
+    CallMade,
+    FaultLayer,
+    ResultSeen,
+    StepMade,
+    TurnEnded,
+    Where,
+)
+from ingest.jsontext import json_text
+from ingest.judgement import Definitions, Verdict, judge
+
+# A call that ran and failed has told the model something; only one that never got through leaves work undone.
+_NEVER_GOT_THROUGH = frozenset(
+    {FaultLayer.EMISSION, FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.TOOL_REJECTED}
+)
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of the turn. `verdict` and `link` are set when the turn closes."""
+
+    event: CallMade
+    step: int
+    ordinal: int
+    prompt_id: str | None
+    definitions: Definitions
+    result: ResultSeen | None = None
+    link: Link | None = None
+    _verdict: Verdict | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        if self._verdict is None:
+            self._verdict = judge(self.event, self.result, self.definitions)
+        return self._verdict
+
+    @property
+    def tool(self) -> str | None:
+        return self.event.tool
+
+    @property
+    def tool_call_id(self) -> str | None:
+        return self.event.tool_call_id
+
+    @property
+    def retry_of(self) -> str | None:
+        return self.event.retry_of
+
+    @property
+    def fault_layer(self) -> FaultLayer | None:
+        return self.verdict.fault_layer
+
+    @property
+    def sent(self) -> str | None:
+        if self.event.args_source is ArgsSource.RESERIALISED:
+            return json_text(self.event.arguments, sort_keys=True)
+        return self.event.raw_arguments
+
+
+@dataclass(slots=True)
+class Turn:
+    """A turn while its events come in. `superseded`: a later turn has begun, so this one will not go on."""
+
+    session_id: str
+    number: int
+    where: Where
+    ts: datetime | None
+    provider: str | None = None
+    model: str | None = None
+    prompt_id: str | None = None
+    text: str | None = None
+    key: str | None = None
+    steps: dict[int, StepMade] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
+    end: TurnEnded | None = None
+    superseded: bool = False
+    last_step: int = -1
+    _calls_of_step: Counter[int] = field(default_factory=Counter)
+    _by_id: dict[str, Call] = field(default_factory=dict)
+
+    def add_step(self, event: StepMade) -> None:
+        self.last_step = event.step if event.step is not None else self.last_step + 1
+        self.steps[self.last_step] = event
+
+    def add_call(self, event: CallMade, prompt_id: str | None, definitions: Definitions) -> None:
+        step = event.step if event.step is not None else max(self.last_step, 0)
+        self.last_step = max(self.last_step, step)
+        call = Call(event, step, self._calls_of_step[step], prompt_id, definitions)
+        self._calls_of_step[step] += 1
+        self.calls.append(call)
+        if event.tool_call_id is not None:
+            self._by_id[event.tool_call_id] = call
+
+    def take_result(self, result: ResultSeen) -> bool:
+        """Join a result to its call; False when this turn made no such call."""
+        if result.tool_call_id is not None:
+            call = self._by_id.get(result.tool_call_id)
+        else:
+            call = next((call for call in self.calls if _may_answer(result, call, self.number)), None)
+        if call is None:
+            return False
+        call.result = result
+        return True
+
+    def judged(self, *, results_expected: bool) -> Conclusion:
+        """Judge every call, link the attempts, conclude how the turn ended."""
+        self.calls.sort(key=lambda call: (call.step, call.ordinal))
+        for call, link in zip(self.calls, link_attempts(self.calls), strict=True):
+            call.link = link
+        return conclude(self, results_expected=results_expected)
+
+
+def _may_answer(result: ResultSeen, call: Call, turn: int) -> bool:
+    """A result without an id: the first call still without one that agrees in all that the log tells."""
+    agree = (
+        result.turn in (None, turn),
+        result.step in (None, call.step),
+        result.ordinal in (None, call.ordinal),
+        None in (result.tool, call.tool) or result.tool == call.tool,
+    )
+    return call.result is None and all(agree)
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What we conclude of a turn: `ok` None = it cannot be known."""
+
+    ok: bool | None
+    reason: str
+    answer: str | None
+
+
+def conclude(turn: Turn, *, results_expected: bool) -> Conclusion:
+    """Ended, with an answer, no chain abandoned, no call lost; the first that fails is the reason."""
+    answer = _answer(turn)
+    ended = turn.end is not None or any(step.answers for step in turn.steps.values())
+    if turn.end is not None and turn.end.status == "cancelled":
+        return Conclusion(None, "cancelled", answer)
+    if not ended:
+        return Conclusion(False if turn.superseded else None, "not_ended", answer)
+    if turn.end is not None and turn.end.recorded_ok is False:
+        return Conclusion(False, "ended_badly", answer)
+    if any(_gave_up(call) for call in turn.calls):
+        return Conclusion(False, "chain_abandoned", answer)
+    if results_expected and any(_lost(call) for call in turn.calls):
+        return Conclusion(False, "call_lost", answer)
+    if answer is None:
+        return Conclusion(None, "answer_unknown", answer)
+    if not answer.strip():
+        return Conclusion(False, "no_answer", answer)
+    return Conclusion(True, "ended_with_answer", answer)
+
+
+def _answer(turn: Turn) -> str | None:
+    """The final text: the one the log marks as such, else what the last step said when it made no call."""
+    if turn.end is not None and turn.end.answer is not None:
+        return turn.end.answer
+    if not turn.steps:
+        return None
+    last = max(turn.steps)
+    made_calls = any(call.step == last for call in turn.calls)
+    return "" if made_calls else turn.steps[last].text
+
+
+def _gave_up(call: Call) -> bool:
+    """The last call of an abandoned chain, when it never got through to the tool."""
+    abandoned = call.link is not None and call.link.outcome == "abandoned"
+    return abandoned and call.fault_layer in _NEVER_GOT_THROUGH
+
+
+def _lost(call: Call) -> bool:
+    return call.result is None and call.fault_layer is None

@@ -1,0 +1,269 @@
+"""Events of one file in, rows of its sessions out: numbers turns and steps, joins results to calls.
+
+Memory is bounded: a turn is written when two later ones have begun, and of more than `OPEN_SESSIONS` sessions
+the one untouched for longest is written as far as it goes. Knows no format and no database.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ingest.events import (
+    CallMade,
+    Event,
+    ProbeSeen,
+    PromptSeen,
+    ResultSeen,
+    SessionSeen,
+    StepMade,
+    ToolsOffered,
+    TurnEnded,
+    TurnStarted,
+    Where,
+)
+from ingest.jsontext import json_text
+from ingest.judgement import Definitions, Verdict, with_log_definitions
+from ingest.rows import Row, call_row, dated, definition_row, diagnostic_rows, identity, prompt_row, turn_row
+from ingest.turns import Call, Turn
+from lenient import ToolCatalog
+
+OPEN_SESSIONS = 2_000
+OPEN_TURNS = 2  # results and turn ends may come a little late
+
+
+@dataclass(slots=True)
+class _Session:
+    session_id: str
+    where: Where
+    facts: dict[str, str] = field(default_factory=dict)
+    started: datetime | None = None
+    ended: datetime | None = None
+    prompt_id: str | None = None
+    definitions: Definitions | None = None
+    open_turns: list[Turn] = field(default_factory=list)
+    last_turn: int = 0
+    saw_result: bool = False
+    counts: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys(("turns", "steps", "calls", "faults"), 0)
+    )
+
+
+class FileWork:
+    """The events of one file in, in file order; rows by table name out."""
+
+    def __init__(self, *, file_id: int, source: str, catalog: ToolCatalog) -> None:
+        self._file_id = file_id
+        self._source = source
+        self._given = Definitions(catalog)
+        self._sessions: dict[str, _Session] = {}
+        self._recent: OrderedDict[str, None] = (
+            OrderedDict()
+        )  # sessions with open turns, longest untouched first
+        self._rows: dict[str, list[Row]] = {}
+        self._known: set[str] = set()  # prompts and definitions of this file that are already written
+        self.pending = 0
+
+    def take(self, event: Event) -> None:
+        """Work one event in. Events of several sessions may come mixed."""
+        session = self._session_of(event)
+        if event.ts is not None:
+            session.started = min(session.started or event.ts, event.ts)
+            session.ended = max(session.ended or event.ts, event.ts)
+        _RULES[type(event)](self, event, session)
+
+    def finish(self) -> None:
+        """Write the turns that are still open, and the sessions."""
+        for session in self._sessions.values():
+            self._close_turns(session, keep=0, at_end=True)
+            self._add("sessions", self._session_row(session))
+        self._sessions.clear()
+
+    def drain(self) -> dict[str, list[Row]]:
+        """The rows that are ready, and an empty buffer. Keys are columns of schema.sql; others are NULL."""
+        rows, self._rows, self.pending = self._rows, {}, 0
+        return rows
+
+    # --- one event -------------------------------------------------------------------------------
+
+    def _session_of(self, event: Event) -> _Session:
+        session = self._sessions.get(event.session_id)
+        if session is None:
+            session = self._sessions[event.session_id] = _Session(event.session_id, event.where)
+        self._recent[event.session_id] = None
+        self._recent.move_to_end(event.session_id)
+        if len(self._recent) > OPEN_SESSIONS:
+            untouched, _ = self._recent.popitem(last=False)
+            self._close_turns(self._sessions[untouched], keep=0, at_end=False)
+        return session
+
+    def _session_seen(self, event: SessionSeen, session: _Session) -> None:
+        names = ("harness", "harness_version", "parent_session_id", "provider", "model")
+        session.facts.update({name: value for name in names if (value := getattr(event, name)) is not None})
+
+    def _prompt_seen(self, event: PromptSeen, session: _Session) -> None:
+        row = prompt_row(event)
+        session.prompt_id = row["prompt_id"]
+        self._add_once("prompts", row["prompt_id"], row)
+
+    def _tools_offered(self, event: ToolsOffered, session: _Session) -> None:
+        texts = tuple(json_text(definition, sort_keys=True) for definition in event.definitions)
+        session.definitions, problems = with_log_definitions(self._given.given, texts)
+        for problem in problems:
+            self._add("rejects", {**self._place(event.where), "code": "bad_definition", "reason": problem})
+
+    def _probe_seen(self, event: ProbeSeen, session: _Session) -> None:
+        row = {
+            "session_id": session.session_id,
+            **self._place(event.where),
+            **dated(event.ts or session.started),
+            "source": self._source,
+            "provider": event.provider or session.facts.get("provider"),
+            "model": event.model or session.facts.get("model"),
+            "ok": event.ok,
+            "error": event.error,
+        }
+        self._add("probes", row)
+
+    def _turn_started(self, event: TurnStarted, session: _Session) -> None:
+        turn = self._turn(session, event.turn or session.last_turn + 1, event)
+        turn.text, turn.key = event.text, event.key
+        for earlier in session.open_turns[:-1]:
+            earlier.superseded = True
+
+    def _step_made(self, event: StepMade, session: _Session) -> None:
+        turn = self._turn(session, event.turn, event)
+        turn.add_step(event)
+        turn.provider = event.provider or turn.provider
+        turn.model = event.model or turn.model
+        turn.prompt_id = session.prompt_id
+
+    def _call_made(self, event: CallMade, session: _Session) -> None:
+        turn = self._turn(session, event.turn, event)
+        turn.prompt_id = session.prompt_id
+        turn.add_call(event, session.prompt_id, session.definitions or self._given)
+
+    def _result_seen(self, event: ResultSeen, session: _Session) -> None:
+        session.saw_result = True
+        for turn in reversed(session.open_turns):
+            if turn.take_result(event):
+                return
+        named = event.tool_call_id or event.tool or "without a name"
+        reason = f"a result ({named}) whose call is not in this file before it"
+        self._add("rejects", {**self._place(event.where), "code": "orphan_result", "reason": reason})
+
+    def _turn_ended(self, event: TurnEnded, session: _Session) -> None:
+        self._turn(session, event.turn, event).end = event
+
+    def _turn(self, session: _Session, number: int | None, event: Event) -> Turn:
+        """The open turn of this number (None = the newest), begun here when there is none."""
+        for turn in reversed(session.open_turns):
+            if number is None or turn.number == number:
+                return turn
+        session.last_turn = max(session.last_turn, number or session.last_turn + 1)
+        turn = Turn(
+            session_id=session.session_id,
+            number=number or session.last_turn,
+            where=event.where,
+            ts=event.ts or session.ended,
+            provider=session.facts.get("provider"),
+            model=session.facts.get("model"),
+            prompt_id=session.prompt_id,
+        )
+        session.open_turns.append(turn)
+        self._close_turns(session, keep=OPEN_TURNS, at_end=False)
+        return turn
+
+    # --- rows ------------------------------------------------------------------------------------
+
+    def _close_turns(self, session: _Session, *, keep: int, at_end: bool) -> None:
+        while len(session.open_turns) > keep:
+            turn = session.open_turns.pop(0)
+            turn.superseded = turn.superseded or not (at_end and not session.open_turns)
+            self._write_turn(session, turn)
+
+    def _write_turn(self, session: _Session, turn: Turn) -> None:
+        turn_id = identity(self._source, turn.key or session.session_id, "" if turn.key else turn.number)
+        judged = turn.judged(results_expected=session.saw_result)
+        shared = {
+            "session_id": session.session_id,
+            "turn": turn.number,
+            "turn_id": turn_id,
+            "source": self._source,
+            "duplicate": False,
+        }
+        call_ids = [self._call_id(session, turn, call) for call in turn.calls]
+        for position, call in enumerate(turn.calls):
+            self._write_call(turn, call, call_ids, position, {**shared, **dated(call.event.ts or turn.ts)})
+        row = {**shared, **dated(turn.ts), **self._place(turn.where), **turn_row(turn, judged)}
+        self._add("turns", row)
+        session.counts["turns"] += 1
+        for name in ("steps", "calls", "faults"):
+            session.counts[name] += row[name]
+
+    def _call_id(self, session: _Session, turn: Turn, call: Call) -> str:
+        if call.event.key is not None:
+            return identity(self._source, call.event.key)
+        return identity(self._source, session.session_id, turn.number, call.step, call.ordinal)
+
+    def _write_call(self, turn: Turn, call: Call, call_ids: list[str], position: int, shared: Row) -> None:
+        verdict = call.verdict
+        row = {**shared, **self._place(call.event.where), **call_row(turn, call)}
+        row["call_id"] = call_ids[position]
+        row["chain_id"] = call_ids[call.link.first] if call.link else None
+        row["definition_id"] = self._definition_id(verdict)
+        self._add("tool_calls", row)
+        for finding in diagnostic_rows(verdict):
+            self._add("diagnostics", {"call_id": row["call_id"], "file_id": self._file_id, **finding})
+
+    def _definition_id(self, verdict: Verdict) -> str | None:
+        if verdict.definition is None:
+            return None
+        row = definition_row(verdict.definition)
+        origin = verdict.definition_origin
+        self._add_once("tool_definitions", row["definition_id"], {**row, "origin": origin})
+        return str(row["definition_id"])
+
+    def _session_row(self, session: _Session) -> Row:
+        facts = {
+            name: session.facts.get(name) for name in ("harness", "harness_version", "parent_session_id")
+        }
+        return {
+            "session_id": session.session_id,
+            **self._place(session.where),
+            "source": self._source,
+            **facts,
+            "started_at": session.started,
+            "ended_at": session.ended,
+            "day": dated(session.started)["day"],
+            **session.counts,
+            "duplicate_calls": 0,
+        }
+
+    def _place(self, where: Where) -> Row:
+        return {"file_id": self._file_id, "line": where.line, "byte_offset": where.offset}
+
+    def _add(self, table: str, row: Row) -> None:
+        self._rows.setdefault(table, []).append(row)
+        self.pending += 1
+
+    def _add_once(self, table: str, key: str, row: Row) -> None:
+        if key not in self._known:
+            self._known.add(key)
+            self._add(table, row)
+
+
+_RULES: Mapping[type[Event], Callable[[FileWork, Any, _Session], None]] = {
+    SessionSeen: FileWork._session_seen,
+    PromptSeen: FileWork._prompt_seen,
+    ToolsOffered: FileWork._tools_offered,
+    ProbeSeen: FileWork._probe_seen,
+    TurnStarted: FileWork._turn_started,
+    StepMade: FileWork._step_made,
+    CallMade: FileWork._call_made,
+    ResultSeen: FileWork._result_seen,
+    TurnEnded: FileWork._turn_ended,
+}

@@ -1,0 +1,35 @@
+"""The lenient tool-call argument parser: raw text and a tool definition in, typed arguments and diagnostics
+out.
+"""
+
+from lenient.calls import TextCall, extract_tool_calls
+from lenient.codes import CODES
+from lenient.diagnostics import Diagnostic
+from lenient.parse import parse_arguments
+from lenient.request import LENIENT, Outcome, Policy, Step, ToolCallRequest
+from lenient.schemas import ToolDefinitionError
+from lenient.tools import Cardinality, EnumConstraint, ToolCatalog, ToolDefinition, ToolParameter, ValueKind
+
+PARSER_VERSION = "1"
+"""Stored with every call; raised with each change that reads a text differently."""
+
+__all__ = [
+    "CODES",
+    "LENIENT",
+    "PARSER_VERSION",
+    "Cardinality",
+    "Diagnostic",
+    "EnumConstraint",
+    "Outcome",
+    "Policy",
+    "Step",
+    "TextCall",
+    "ToolCallRequest",
+    "ToolCatalog",
+    "ToolDefinition",
+    "ToolDefinitionError",
+    "ToolParameter",
+    "ValueKind",
+    "extract_tool_calls",
+    "parse_arguments",
+]

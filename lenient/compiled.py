@@ -1,0 +1,245 @@
+"""A tool definition compiled once: its node graph, and a check that says quickly that there is nothing to
+say.
+
+The quick check looks at what orjson decoded and answers yes only when no diagnostic could be made; no means
+that the located way must look again. It breaks the house's line on short, plain functions where `timeit`
+says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lenient.diagnostics import MAX_DEPTH
+from lenient.nodes import Node, compile_schema
+from lenient.tools import ToolDefinition, ValueKind
+
+Check = Callable[[Any], bool]
+
+_FLOAT_EXACT = 1e18
+"""Below this orjson's numbers are the numbers sent; above, an integer may have become a float."""
+
+_FIRST_TYPES: Mapping[ValueKind, frozenset[type]] = {
+    ValueKind.STRING: frozenset({str}),
+    ValueKind.ENUM_TOKEN: frozenset({str}),
+    ValueKind.ATTACHMENT_REFERENCE: frozenset({str}),
+    ValueKind.BOOLEAN: frozenset({bool}),
+    ValueKind.INTEGER: frozenset({int}),
+    ValueKind.NUMBER: frozenset({int, float}),
+    ValueKind.JSON_OBJECT: frozenset({dict}),
+    ValueKind.JSON_ARRAY: frozenset({list}),
+}
+_NO_TYPES: frozenset[type] = frozenset()  # timestamps change their type and URIs are looked at: never quick
+_NULL: frozenset[type] = frozenset({type(None)})
+_PROMOTED = frozenset({"true", "false", "null"})
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """`types` are the Python types that each parameter may have without a word; `checks` look at the
+    values.
+    """
+
+    root: Node
+    types: Mapping[str, frozenset[type]]
+    checks: Mapping[str, Check]
+    required: frozenset[str]
+    quick: bool
+
+    def accepts(self, arguments: dict[str, Any]) -> bool:
+        """True when the arguments fit as they are. False says nothing."""
+        types = self.types
+        try:
+            for name, value in arguments.items():
+                if type(value) not in types[name]:
+                    return False
+        except KeyError:
+            return False
+        if not self.quick or not self.required <= arguments.keys():
+            return False
+        for name, check in self.checks.items():
+            if name in arguments and not check(arguments[name]):
+                return False
+        return True
+
+
+def compiled(tool: ToolDefinition) -> Compiled:
+    """The compiled form of a definition, made on first use and kept with it."""
+    known = tool.compiled
+    if known is None:
+        known = _compile(compile_schema(tool.to_json_schema()))
+        object.__setattr__(tool, "compiled", known)  # a cache; what the definition says stays frozen
+    return known  # type: ignore[no-any-return]  # the slot is typed Any, because `tools` does not know this module
+
+
+def _compile(root: Node) -> Compiled:
+    if root.kind is None and not root.branches and not root.never:
+        root.kind, root.extra = ValueKind.JSON_OBJECT, True
+    types: dict[str, frozenset[type]] = {}
+    checks: dict[str, Check] = {}
+    for name, node in root.fields.items():
+        types[name], check = _quick(node, (id(root),))
+        if check is not None:
+            checks[name] = check
+    plain = root.kind is ValueKind.JSON_OBJECT and not root.branches and not root.rules and not root.remarks
+    return Compiled(root, types, checks, root.required, plain)
+
+
+def _quick(node: Node, above: tuple[int, ...]) -> tuple[frozenset[type], Check | None]:
+    """The types that may stand, and a further check of the value, for one node."""
+    if node.remarks or node.never or id(node) in above or len(above) > MAX_DEPTH // 4:
+        return _NO_TYPES, None
+    if node.branches:
+        return _quick_branches(node, above)
+    if node.kind is None:
+        return _quick_anything(node)
+    types = _FIRST_TYPES.get(node.kind, _NO_TYPES)
+    checks = [check for check in (_inner_check(node, above), *_value_checks(node)) if check is not None]
+    if node.nullable:
+        return types | _NULL, _unless_null(checks) if checks else None
+    return types, _every(checks)
+
+
+def _quick_branches(node: Node, above: tuple[int, ...]) -> tuple[frozenset[type], Check | None]:
+    """Any branch may take it without a word: the located way would choose the first such."""
+    branches = [_quick(branch, (*above, id(node))) for branch in node.branches]
+    types: frozenset[type] = _NULL if node.nullable else _NO_TYPES
+    for taken, _ in branches:
+        types |= taken
+    if all(check is None for _, check in branches):
+        return types, None
+
+    def fits(value: Any) -> bool:
+        found = type(value)
+        return (value is None and node.nullable) or any(
+            found in types and (check is None or check(value)) for types, check in branches
+        )
+
+    return types, fits
+
+
+def _quick_anything(node: Node) -> tuple[frozenset[type], Check | None]:
+    scalars: frozenset[type] = frozenset({str, bool, int}) | _NULL
+    return scalars, _every(_value_checks(node))
+
+
+def _inner_check(node: Node, above: tuple[int, ...]) -> Check | None:
+    if node.kind is ValueKind.NUMBER:
+        return lambda value: -_FLOAT_EXACT < value < _FLOAT_EXACT
+    if node.kind is ValueKind.JSON_ARRAY:
+        return _array_check(node, above)
+    if node.kind is ValueKind.JSON_OBJECT:
+        return _object_check(node, above)
+    return None
+
+
+def _array_check(node: Node, above: tuple[int, ...]) -> Check:
+    if node.prefix or node.items is None:
+        return lambda value: not value
+    types, check = _quick(node.items, (*above, id(node)))
+
+    def fits(value: Any) -> bool:
+        return all(type(item) in types and (check is None or check(item)) for item in value)
+
+    return fits
+
+
+def _object_check(node: Node, above: tuple[int, ...]) -> Check:
+    inner = {name: _quick(field, (*above, id(node))) for name, field in node.fields.items()}
+    required = node.required
+
+    def fits(value: Any) -> bool:
+        if not required <= value.keys():
+            return False
+        for name, field in value.items():
+            known = inner.get(name)
+            if known is None or type(field) not in known[0] or (known[1] is not None and not known[1](field)):
+                return False
+        return True
+
+    return fits
+
+
+def _value_checks(node: Node) -> list[Check]:
+    checks: list[Check] = []
+    if node.choices is not None:
+        allowed = node.choices.allowed
+        texts = frozenset(value for value in allowed if isinstance(value, str))
+        checks.append(texts.__contains__ if len(texts) == len(allowed) else node.choices.holds)
+    checks += [rule.holds for rule in node.rules]
+    if node.pattern is not None:
+        pattern = node.pattern
+        checks.append(
+            lambda value: (
+                not isinstance(value, str)
+                or (pattern.affordable(value) and bool(pattern.regex.search(value)))
+            )
+        )
+    return checks
+
+
+def _every(checks: list[Check]) -> Check | None:
+    if len(checks) <= 1:
+        return checks[0] if checks else None
+    return lambda value: all(check(value) for check in checks)
+
+
+def _unless_null(checks: list[Check]) -> Check:
+    return lambda value: value is None or all(check(value) for check in checks)
+
+
+def is_plain(value: Any) -> bool:
+    """True when a value without a definition needs no second look: no text of seed 000's, no huge number,
+    not deep.
+    """
+    waiting, depth = [value], 0
+    while waiting:
+        depth += 1
+        if depth > MAX_DEPTH:
+            return False
+        below: list[Any] = []
+        for container in waiting:
+            for item in container.values() if type(container) is dict else container:
+                found = type(item)
+                if found is dict or found is list:
+                    below.append(item)
+                elif (found is str and item in _PROMOTED) or (
+                    found is float and not -_FLOAT_EXACT < item < _FLOAT_EXACT
+                ):
+                    return False
+        waiting = below
+    return True
+
+
+def count_keys(value: Any) -> int:
+    """The keys of all objects in a value."""
+    keys, waiting = 0, [value]
+    while waiting:
+        container = waiting.pop()
+        if type(container) is dict:
+            keys += len(container)
+            waiting.extend(item for item in container.values() if type(item) in (dict, list))
+        else:
+            waiting.extend(item for item in container if type(item) in (dict, list))
+    return keys
+
+
+def may_repeat_keys(text: str, arguments: dict[str, Any]) -> bool:
+    """False when the text can hold no key twice: it has no more colons, or quotes before colons, than keys
+    came out.
+    """
+    keys = len(arguments)
+    if text.count(":") == keys:
+        return False
+    if any(type(value) in (dict, list) for value in arguments.values()):
+        keys = count_keys(arguments)
+        if text.count(":") == keys:
+            return False
+    if any(blank in text for blank in (" :", "\n:", "\t:", "\r:")):
+        return True
+    written = text.count('":')
+    if written > keys:  # a quote inside a string is escaped; a key may itself end in a backslash
+        written -= text.count('\\":') - text.count('\\\\":')
+    return written > keys

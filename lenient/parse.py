@@ -1,0 +1,202 @@
+"""Raw arguments and a tool definition → a ToolCallRequest: the stages in order. The only module that knows
+them all.
+
+Never raises for any text, bytes or definition. Valid JSON that fits its definition takes the short way
+through `lenient.compiled` and meets no other stage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any
+
+import orjson
+
+from lenient.codes import Stage
+from lenient.coerce import compact
+from lenient.compiled import compiled, is_plain, may_repeat_keys
+from lenient.conform import Conformer
+from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, shorten
+from lenient.layers import decode_held, read_value
+from lenient.located import Located
+from lenient.repair import UnreadableError
+from lenient.repair.bodies import REPLACEMENT
+from lenient.request import LENIENT, Outcome, Policy, ToolCallRequest
+from lenient.source import Piece
+from lenient.tools import ToolCatalog, ToolDefinition
+
+_NO_DEFINITION = (Diagnostic("tool_definition_missing"),)
+_MAX_NAME = 100  # characters; comparing names costs the product of their lengths
+_PROMOTIONS: dict[str, tuple[str, bool | None]] = {
+    "true": ("string_literal_converted_to_boolean", True),
+    "false": ("string_literal_converted_to_boolean", False),
+    "null": ("string_literal_converted_to_null", None),
+}
+
+
+def parse_arguments(
+    raw: str | bytes,
+    tool: ToolDefinition | ToolCatalog | None = None,
+    *,
+    policy: Policy = LENIENT,
+    tool_name: str | None = None,
+    tool_call_id: str | None = None,
+) -> ToolCallRequest:
+    """Read the arguments of one call.
+
+    `policy` decides which diagnostics count as errors in `parse_error`; what is found, and `arguments`, are
+    the same under each. `tool_name` is the tool's own name unless given. A catalog is all that the model was
+    offered: `tool_name` is looked up in it, and a name that it does not hold is an unknown tool.
+    """
+    if isinstance(tool, ToolCatalog):
+        if tool.get(tool_name) is None:
+            return _of_unknown_tool(raw, tool, policy, str(tool_name), tool_call_id)
+        tool = tool.get(tool_name)
+    name = tool.name if tool_name is None and tool is not None else tool_name
+    try:
+        arguments = orjson.loads(raw)
+        text = raw if type(raw) is str else raw.decode()  # type: ignore[union-attr]  # it is one or the other
+        if type(arguments) is dict and not may_repeat_keys(text, arguments):
+            if tool is None:
+                if is_plain(arguments):
+                    return ToolCallRequest(
+                        name, tool_call_id, raw, arguments, Outcome.UNMEASURED, _NO_DEFINITION, policy
+                    )
+            elif (tool.compiled or compiled(tool)).accepts(arguments):
+                return ToolCallRequest(name, tool_call_id, raw, arguments, Outcome.CLEAN, (), policy, tool)
+    except orjson.JSONDecodeError:
+        pass
+    request = _Reader(raw, tool).request()
+    return replace(request, tool_name=name, tool_call_id=tool_call_id, policy=policy)
+
+
+def _of_unknown_tool(
+    raw: str | bytes, offered: ToolCatalog, policy: Policy, name: str, tool_call_id: str | None
+) -> ToolCallRequest:
+    """The text as far as it can be read without a definition, and an error; a near miss is only suggested."""
+    request = parse_arguments(raw, None, policy=policy, tool_name=name, tool_call_id=tool_call_id)
+    near = get_close_matches(
+        name[:_MAX_NAME], [tool.name for tool in offered if len(tool.name) <= _MAX_NAME], 1
+    )
+    hint = f"Did the model mean {near[0]!r}?" if near else None
+    error = Diagnostic("unknown_tool", detail=shorten(name), hint=hint)
+    others = tuple(found for found in request.diagnostics if found not in _NO_DEFINITION)
+    return replace(request, diagnostics=(*others, error), outcome=Outcome.FAILED)
+
+
+class _Reader:
+    """One run over one text: its findings and what each stage made of it."""
+
+    def __init__(self, raw: str | bytes, tool: ToolDefinition | None) -> None:
+        self.raw = raw
+        self.tool = tool
+        self.node = compiled(tool).root if tool is not None else None
+        self.findings = Findings()
+        self.trace: list[tuple[Stage, str, str, Any]] = []
+        self.conformer = Conformer(decode_held, self.findings)
+
+    def request(self) -> ToolCallRequest:
+        """The stages: decode bytes, unwrap and repair until there is a value, coerce and check it."""
+        try:
+            piece = self.decoded_bytes()
+            located = read_value(piece, self.node, self.findings, trace=self.trace)
+            arguments = self.checked(located)
+        except UnreadableError as error:
+            return self.failed(error.reason, error.position)
+        except TooManyFindingsError:
+            return self.overflowing()
+        return ToolCallRequest(
+            None, None, self.raw, arguments, self.outcome(), tuple(self.findings.items),
+            tool=self.tool, rejected=self.conformer.rejected, trace=tuple(self.trace),
+        )  # fmt: skip
+
+    def decoded_bytes(self) -> Piece:
+        if isinstance(self.raw, str):
+            return Piece(self.raw)
+        text = self.raw.decode("utf-8", "replace")
+        first = text.find(REPLACEMENT) if text.encode() != self.raw else -1
+        if first >= 0:
+            last = text.rfind(REPLACEMENT) + 1
+            self.findings.add(
+                Diagnostic("invalid_utf8", "$", first, last, found=shorten(repr(self.raw[first:last])))
+            )
+        return Piece(text)
+
+    def checked(self, located: Located) -> dict[str, Any] | None:
+        if not isinstance(located.value, dict):
+            self.conformer.report("arguments_must_be_object", located, None)
+            return None
+        if self.tool is None or self.node is None:
+            arguments = _without_definition(located, self.conformer)
+        else:
+            arguments = self.conformer.arguments(self.node, located)
+        if any(found.stage is Stage.COERCE for found in self.findings.items):
+            self.trace.append((Stage.COERCE, "values converted", compact(located.value), arguments))
+        return arguments
+
+    def outcome(self) -> Outcome:
+        severities = {found.severity.rank for found in self.findings.items}
+        stages = {found.stage for found in self.findings.items}
+        if 2 in severities:
+            return Outcome.FAILED
+        if stages & {Stage.UNWRAP, Stage.REPAIR}:
+            return Outcome.REPAIRED
+        if Stage.COERCE in stages:
+            return Outcome.COERCED
+        return Outcome.CLEAN if self.tool is not None else Outcome.UNMEASURED
+
+    def failed(self, reason: str, position: int) -> ToolCallRequest:
+        """Nothing is invented: the error says why, shows the start of the text and names what was tried."""
+        text = self.raw if isinstance(self.raw, str) else self.raw.decode("utf-8", "replace")
+        tried = ["strict JSON", *dict.fromkeys(found.code for found in self.findings.items)]
+        position = min(position, len(text))
+        deep = reason == "nested_too_deep"
+        error = Diagnostic(
+            reason if deep else "json_parse_error", "$", position, min(position + 1, len(text)),
+            found=text[:100], detail=None if deep else reason, hint=f"Tried: {', '.join(tried)}.",
+        )  # fmt: skip
+        return ToolCallRequest(None, None, self.raw, None, Outcome.FAILED, (error,), tool=self.tool)
+
+    def overflowing(self) -> ToolCallRequest:
+        error = Diagnostic("too_many_findings", detail=str(len(self.findings.items)))
+        return ToolCallRequest(None, None, self.raw, None, Outcome.FAILED, (error,), tool=self.tool)
+
+
+# --- without a definition ------------------------------------------------------------------------------
+
+
+def _without_definition(located: Located, run: Conformer) -> dict[str, Any]:
+    """The value as sent, but for the texts true, false and null (the rule of the first session logs).
+
+    Iterative: without a definition a value may be as deep as the decoder lets through.
+    """
+    run.findings.extend(_NO_DEFINITION)
+    root: dict[str, Any] = {}
+    waiting: list[tuple[Located, Any, Path]] = [(located, root, None)]
+    while waiting:
+        container, target, path = waiting.pop()
+        below = []
+        for step in container.value if isinstance(container.value, dict) else range(len(container.value)):
+            child, place = container.child(step), (path, step)
+            value = _promoted(child, run, place)
+            if isinstance(value, (dict, list)):
+                value = {} if isinstance(value, dict) else []
+                below.append((child, value, place))
+            if isinstance(target, dict):
+                target[step] = value
+            else:
+                target.append(value)
+        waiting.extend(reversed(below))
+    return root
+
+
+def _promoted(located: Located, run: Conformer, path: Path) -> Any:
+    value = located.value
+    if isinstance(value, str) and value in _PROMOTIONS:
+        code, became = _PROMOTIONS[value]
+        run.report(code, located, path, became=compact(became))
+        return became
+    if isinstance(value, float):
+        return run.anything(located, path)
+    return value

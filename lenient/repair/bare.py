@@ -1,0 +1,185 @@
+"""Text that stands without quotes where a value is due → the value it means, or the reason for refusing it.
+
+Numbers and literals of Python and JavaScript have one meaning each; a word may be a string without quotes;
+an ellipsis, a sum or a call has no value and none is invented. Knows nothing of brackets or of strings in
+quotes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+MAX_DIGITS = 4_000
+"""Python reads no integer with more than 4,300 digits."""
+
+_HEAD = re.compile(r"[^\s,，\]})\"'“‘`{\[]*+")
+_AFTER_HEAD = re.compile(
+    r"\s*+(?:[,，}\])｝］;\"'“‘`{\[]|\Z|//|/\*)|[^\S\n]*+\n|\s++#|\s++[A-Za-z_$][\w$]{0,63}\s*+[:：](?!//)"
+)
+_NEXT_NUMBER = re.compile(r"\s++-?\d")
+_TOKEN = re.compile(r"[^,，\]}\n\r]*+")
+_TUPLE_TOKEN = re.compile(r"[^,，\]})\n\r]*+")
+_COMMENT = re.compile(r"\s+#|(?<!:)//|/\*")
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+_LOOSE_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?[lLnfFdD]?", re.ASCII)
+_RADIX = re.compile(r"([+-]?)0([xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)", re.ASCII)
+_THOUSANDS = re.compile(
+    r"(-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?)(?=\s*+(?:[}\n]|$|,\s*+[\"'A-Za-z_“]))", re.ASCII
+)
+_SUM = re.compile(r"[\d.\s()]*[\d)]\s*(?:[+*/%]|\*\*|-)\s*[\d(][\d.\s()+\-*/%]*", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
+_WORDS = re.compile(
+    r"[^\W\d_][\w .\-/@+&~!?%$*:\\'’]*|[\d][\w.\-:/]*[A-Za-z.\-:/][\w.\-:/]*|[./~$@*%][\w .\-/@+&~*$:\\]*"
+)
+_URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
+_CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
+_QUOTES = "\"'“”‘’`"
+
+_LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None}
+_LOOSE_LITERALS: dict[str, Any] = {
+    "True": True, "TRUE": True, "False": False, "FALSE": False, "None": None, "NULL": None, "Null": None,
+    "nil": None, "undefined": None, "none": None,
+}  # fmt: skip
+_NON_FINITE = {
+    "NaN": "nan", "nan": "nan", "NAN": "nan", "Infinity": "inf", "inf": "inf", "+Infinity": "inf",
+    "-Infinity": "-inf", "-inf": "-inf",
+}  # fmt: skip
+
+
+class UnreadableError(Exception):
+    """Raised within `lenient.repair` when no honest mend exists; `reason` is the detail of
+    json_parse_error.
+    """
+
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.position = position
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """The value of `text[start:end]`, and the code of the mend when it is not JSON. `absent`: nothing was
+    sent.
+    """
+
+    value: Any
+    end: int
+    code: str | None = None
+    absent: bool = False
+
+
+def read_bare(text: str, start: int, *, wants_text: bool = False, close: str = "") -> Bare:
+    """Read the value that starts at `start`, which is no quote and no bracket. Raises UnreadableError.
+
+    `wants_text` says that the tool definition asks for text here: then words of any kind are taken as they
+    are. `close` is the bracket that ends the container around the value, "" at the root.
+    """
+    token = _head(text, start, close == "}") or _token(text, start, close == ")")
+    end = start + len(token)
+    if number := _JSON_NUMBER.fullmatch(token):
+        return _number(text, token, number, start, close)
+    if token in _LITERALS:
+        return Bare(_LITERALS[token], end)
+    if token in _LOOSE_LITERALS:
+        return Bare(_LOOSE_LITERALS[token], end, "nonstandard_literal")
+    if token in _NON_FINITE:
+        return Bare(float(_NON_FINITE[token]), end, "non_finite_number")
+    if end == len(text) and (cut := _cut_off(token, end)) is not None:
+        return cut
+    if (loose := _loose_number(token, end)) is not None:
+        return loose
+    return _words(token, start, wants_text)
+
+
+def _head(text: str, start: int, in_object: bool) -> str | None:
+    """The first word, when it is a whole number or literal: a comma may be missing after it."""
+    match = _HEAD.match(text, start)
+    head = match.group() if match else ""
+    simple = (
+        head in _LITERALS or head in _LOOSE_LITERALS or head in _NON_FINITE or _LOOSE_NUMBER.fullmatch(head)
+    )
+    if not simple or len(head) > MAX_DIGITS:
+        return None
+    end = start + len(head)
+    ends = _AFTER_HEAD.match(text, end) or (not in_object and _NEXT_NUMBER.match(text, end))
+    return head if ends else None
+
+
+def _token(text: str, start: int, in_tuple: bool) -> str:
+    match = (_TUPLE_TOKEN if in_tuple else _TOKEN).match(text, start)
+    token = match.group() if match else ""
+    comment = _COMMENT.search(token)
+    return (token[: comment.start()] if comment and comment.start() else token).rstrip()
+
+
+def _number(text: str, token: str, number: re.Match[str], start: int, close: str) -> Bare:
+    end = start + len(token)
+    if close == "}" and text.startswith(",", end) and (grouped := _THOUSANDS.match(text, start)):
+        digits = grouped.group(1).replace(",", "")
+        value = float(digits) if "." in digits else int(digits[:MAX_DIGITS])
+        return Bare(value, grouped.end(1), "thousands_separator")
+    if number.group(1) is None and number.group(2) is None:
+        if len(token) > MAX_DIGITS:
+            raise UnreadableError("number_too_long", start)
+        value = int(token)
+    else:
+        value = float(token)
+    if value in (float("inf"), float("-inf")):
+        return Bare(value, end, "non_finite_number")
+    return Bare(value, end, "truncated_number" if end == len(text) and close else None)
+
+
+def _cut_off(token: str, end: int) -> Bare | None:
+    """A literal or number of which only the start was sent."""
+    if token in ("", "-", "+", "."):
+        return Bare(None, end, absent=True)
+    for literal, value in _LITERALS.items():
+        if literal.startswith(token):
+            return Bare(value, end, "truncated_literal")
+    stripped = token.rstrip("eE+-.")
+    if stripped != token and _JSON_NUMBER.fullmatch(stripped):
+        return Bare(
+            float(stripped) if "." in stripped else int(stripped[:MAX_DIGITS]), end, "truncated_number"
+        )
+    return None
+
+
+def _loose_number(token: str, end: int) -> Bare | None:
+    if len(token) > MAX_DIGITS:
+        return None
+    if radix := _RADIX.fullmatch(token):
+        return (
+            Bare(int(token.replace("_", ""), 0), end, "nonstandard_number")
+            if radix.group(2)[1:].strip("_")
+            else None
+        )
+    if not _LOOSE_NUMBER.fullmatch(token) or "__" in token:
+        return None
+    plain = token.rstrip("lLnfFdD").replace("_", "")
+    value = float(plain) if any(sign in plain for sign in ".eE") else int(plain)
+    code = "non_finite_number" if value in (float("inf"), float("-inf")) else "nonstandard_number"
+    return Bare(value, end, code)
+
+
+def _words(token: str, start: int, wants_text: bool) -> Bare:
+    """A string without quotes, or the reason why there is none."""
+    end = start + len(token)
+    if token.startswith(("...", "…")):
+        raise UnreadableError("ellipsis", start)
+    if not token:
+        raise UnreadableError("unexpected_character", start)
+    quoteless = token.rstrip(_QUOTES)
+    if token[-1] in _QUOTES and not any(quote in quoteless for quote in _QUOTES) and quoteless:
+        return Bare(quoteless, end, "missing_opening_quote")
+    if _SUM.fullmatch(token) and not _DATE.fullmatch(token):
+        raise UnreadableError("arithmetic", start)
+    if wants_text and not any(quote in token for quote in '"`“”'):
+        return Bare(token, end, "unquoted_string")
+    if _CALL.match(token):
+        raise UnreadableError("expression", start)
+    if any(shape.fullmatch(token) for shape in (_DATE, _WORDS, _URL)):
+        return Bare(token, end, "unquoted_string")
+    raise UnreadableError("unexpected_character", start)

@@ -1,0 +1,91 @@
+"""A string's body as written → the text it means, with every departure from JSON named.
+
+Escapes that JSON does not know keep their backslash: they are paths and patterns far more often than slips.
+Knows nothing of where a string ends.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from json import JSONDecodeError
+from json.decoder import scanstring  # type: ignore[attr-defined]  # C function that typeshed does not list
+from typing import NamedTuple
+
+_SPECIAL = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\\$|[\x00-\x1f]|[\ud800-\udfff]",
+    re.DOTALL,
+)
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+REPLACEMENT = "\ufffd"
+
+
+class Mend(NamedTuple):
+    """One code for all its occurrences in a string: the span from the first to the last, and how many."""
+
+    code: str
+    start: int
+    end: int
+    times: int
+    found: str
+    became: str
+
+
+@dataclass(slots=True)
+class Body:
+    """The decoded text, and what had to be mended for it."""
+
+    text: str
+    mends: list[Mend]
+
+
+def decode_body(text: str, start: int, end: int) -> Body:
+    """Decode `text[start:end]`."""
+    body = text[start:end]
+    try:
+        decoded, stop = scanstring(body + '"', 0, False)
+    except JSONDecodeError:
+        return _decode_slowly(body, start)
+    if stop != len(body) + 1 or _CONTROL.search(body) or _SURROGATE.search(decoded):
+        return _decode_slowly(body, start)
+    return Body(decoded, [])
+
+
+def _decode_slowly(body: str, start: int) -> Body:
+    mends: dict[str, Mend] = {}
+    parts: list[str] = []
+    last = 0
+    for match in _SPECIAL.finditer(body):
+        became, code = _meaning(match.group())
+        parts += (body[last : match.start()], became)
+        last = match.end()
+        if code is not None:
+            known = mends.get(code)
+            mends[code] = (
+                Mend(code, start + match.start(), start + last, 1, match.group(), became)
+                if known is None
+                else known._replace(end=start + last, times=known.times + 1)
+            )
+    parts.append(body[last:])
+    return Body("".join(parts), list(mends.values()))
+
+
+def _meaning(written: str) -> tuple[str, str | None]:
+    """What one special sequence means, and the code when it is not JSON."""
+    if written[0] != "\\":
+        return (REPLACEMENT, "lone_surrogate") if written >= "\ud800" else (written, "raw_control_character")
+    sign = written[1:2]
+    if sign in _ESCAPES and sign:
+        return _ESCAPES[sign], None
+    if len(written) == 12:
+        return written.encode().decode("unicode_escape").encode("utf-16", "surrogatepass").decode(
+            "utf-16"
+        ), None
+    if len(written) == 6:
+        character = bytes.fromhex(written[2:]).decode("utf-16-be", "surrogatepass")
+        return (REPLACEMENT, "lone_surrogate") if "\ud800" <= character <= "\udfff" else (character, None)
+    if sign in ("'", "`", "’", "”"):
+        return sign, "quote_escape"
+    return written, "invalid_escape"

@@ -1,0 +1,49 @@
+"""What may stand between two parts of a value: blanks, comments, stray control characters → the place after
+them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+
+class Report(Protocol):
+    """Takes one mend: its code, its span in the text, what was found there and what it became."""
+
+    def __call__(
+        self,
+        code: str,
+        start: int,
+        end: int,
+        *,
+        found: str | None = None,
+        became: str | None = None,
+        detail: str | None = None,
+        hint: str | None = None,
+    ) -> None: ...
+
+
+_BLANKS = re.compile(r"[ \t\n\r\f\v\xa0\u2000-\u200b\u2028\u2029\u3000\ufeff]*+")
+_COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]++")
+
+
+def pass_gap(text: str, position: int, report: Report) -> int:
+    """The place of the next part; comments and control characters are reported."""
+    while True:
+        blanks = _BLANKS.match(text, position)
+        position = blanks.end() if blanks else position
+        sign = text[position : position + 1]
+        if not sign or (sign >= "0" and sign != "\x7f") or sign in "\"',-":
+            return position
+        if (sign == "#" or text.startswith(("//", "/*"), position)) and (
+            comment := _COMMENT.match(text, position)
+        ):
+            report("comment_removed", position, comment.end(), found=comment.group())
+            position = comment.end()
+        elif (controls := _CONTROLS.match(text, position)) is not None:
+            report("control_character_removed", position, controls.end(), found=controls.group())
+            position = controls.end()
+        else:
+            return position

@@ -1,0 +1,103 @@
+"""A string in quotes, of whatever kind → its text and its end, with everything reported that JSON does not
+allow in it.
+
+Strings that end for sure are taken at the speed of one pattern; where that is open,
+`lenient.repair.strings` decides. Knows nothing of containers.
+"""
+
+from __future__ import annotations
+
+import re
+from json.decoder import scanstring  # type: ignore[attr-defined]  # a C function that typeshed does not list
+
+from lenient.repair.bodies import decode_body
+from lenient.repair.gaps import Report
+from lenient.repair.strings import CLOSING_QUOTES, NEXT_KEY, Closing, End, Lookahead, Place, Role, find_end
+
+_PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
+_NEXT_ITEM = re.compile(r"\s*+[\"{\[]")
+_PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
+_JOINT = re.compile(r"\s*+\+\s*+(?=[\"'])")
+_CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
+
+
+class StringReader:
+    """Reads the strings of one text. `strict` = the text is valid JSON: the first quote ends a string."""
+
+    def __init__(self, text: str, report: Report, *, strict: bool) -> None:
+        self.text = text
+        self.report = report
+        self.strict = strict
+        self.ahead = Lookahead(text)
+
+    def prefix_end(self, position: int) -> int:
+        """The place after a Python string prefix, or the same place."""
+        match = _PREFIX.match(self.text, position)
+        if match is None:
+            return position
+        self.report("string_prefix", position, match.end(), found=match.group())
+        return match.end()
+
+    def joint_end(self, position: int) -> int | None:
+        """The place after a `+` between two strings."""
+        match = _JOINT.match(self.text, position)
+        if match is None:
+            return None
+        self.report("string_concatenation", position, match.end(), found=match.group().strip())
+        return match.end()
+
+    def read(self, start: int, place: Place) -> tuple[str, End]:
+        """The string whose opening quote is at `start`."""
+        plain = _PLAIN.match(self.text, start)
+        if plain is not None and self.is_certain(plain, place.role):
+            return plain.group(1), End(plain.end(1), plain.end(1) + 1, Closing.QUOTE)
+        if self.strict:
+            text, after = scanstring(self.text, start + 1, False)
+            return text, End(after - 1, after, Closing.QUOTE)
+        quotes = self.text[start] * 3
+        if quotes[0] in "\"'" and self.text.startswith(quotes, start):
+            end = self.ahead.triple_end(quotes, start + 3)
+            if end is not None:
+                return self.triple(start, end)
+        return self.found(
+            start, find_end(self.text, start + 1, self.text[start], place, self.ahead), place.role
+        )
+
+    def is_certain(self, plain: re.Match[str], role: Role) -> bool:
+        """A plain string that ends for sure: a key at its colon, a value whose follower cannot be text."""
+        if self.strict:
+            return True
+        sign = plain.group(2)
+        if role is Role.KEY or sign != ",":
+            return role is Role.KEY and sign == ":"
+        following = NEXT_KEY if role is Role.MEMBER else _NEXT_ITEM
+        return following.match(self.text, plain.end(2)) is not None
+
+    def found(self, start: int, end: End, role: Role) -> tuple[str, End]:
+        """Decode the body and report what is wrong with the string."""
+        body = decode_body(self.text, start + 1, end.body)
+        self.report_quotes(start, end, role)
+        for mend in body.mends:
+            times = f"{mend.times} times" if mend.times > 1 else None
+            self.report(mend.code, mend.start, mend.end, found=mend.found, became=mend.became, hint=times)
+        return body.text, end
+
+    def triple(self, start: int, end: int) -> tuple[str, End]:
+        self.report("triple_quotes", start, end + 3, found=self.text[start : start + 3])
+        return decode_body(self.text, start + 3, end).text, End(end, end + 3, Closing.QUOTE)
+
+    def report_quotes(self, start: int, end: End, role: Role) -> None:
+        opening = self.text[start]
+        code = _CODES.get(opening, "smart_quotes")
+        whole = self.text[start : min(end.after, start + 200)]
+        if code is not None:
+            self.report(code, start, end.after, found=opening)
+        if end.inner:
+            self.report("unescaped_inner_quote", start, end.after, found=whole, hint=f"{end.inner} quotes")
+        if end.closing is Closing.ESCAPED_QUOTE:
+            found = self.text[end.body - 1 : end.after]
+            self.report("escaped_closing_quote", end.body - 1, end.after, found=found)
+        elif end.closing is Closing.NEXT_PART:
+            self.report("missing_closing_quote", end.body, end.body, became=CLOSING_QUOTES[opening][0])
+        elif end.closing is Closing.TEXT_END and role is not Role.KEY:
+            self.report("unclosed_string", start, end.after, found=whole)

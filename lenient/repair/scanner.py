@@ -1,0 +1,425 @@
+"""A text and the place where a value begins → the value, where each part of it stands, and every mend.
+
+One pass with an explicit stack: no depth of nesting and no length makes it recurse or look back. The
+definition's nodes help it to tell keys from text. Valid JSON passes without a mend. Knows nothing of what
+surrounds the value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lenient.diagnostics import MAX_DEPTH, Diagnostic, Findings, Path, render_path, shorten
+from lenient.nodes import Node
+from lenient.repair.bare import UnreadableError, read_bare
+from lenient.repair.gaps import pass_gap
+from lenient.repair.quoted import StringReader
+from lenient.repair.strings import CLOSING_QUOTES, Closing, End, Place, Role
+from lenient.source import Mark, Piece
+from lenient.tools import ValueKind
+
+_BARE_KEY = re.compile(r"[^\s,:：=(){}\[\]\"'“”‘’`]++(?:[ \-][\w$.]++)*+")
+_CONTINUES = re.compile(r"\s*+,\s*+(?:[\"'“]([^\"'“”\\\n]{1,64})[\"'”]|([A-Za-z_]\w{0,63}))\s*+:")
+
+
+_OPENERS = {"{": "}", "[": "]", "(": ")", "｛": "}", "［": "]"}
+_CLOSERS = {"}": "}", "]": "]", ")": ")", "｝": "}", "］": "]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What was read: the value, its mark, where reading stopped, and whether any number is not finite."""
+
+    value: Any
+    mark: Mark
+    end: int
+    non_finite: bool
+
+
+class _Frame:
+    """One open bracket."""
+
+    __slots__ = ("children", "close", "comma", "fields", "filled", "items", "key", "marks", "node", "start")
+
+    def __init__(self, close: str, start: int, node: Node | None) -> None:
+        self.close = close
+        self.start = start
+        self.node = node
+        self.fields = known_fields(node) if close == "}" else {}
+        self.items: list[Any] = []
+        self.children: dict[str, Any] = {}
+        self.marks: Any = {} if close == "}" else []
+        self.key: str | None = None
+        self.comma = -1
+        self.filled = False  # a value stands since the opening bracket or the last comma
+
+
+def scan(
+    piece: Piece,
+    start: int,
+    node: Node | None,
+    findings: Findings,
+    *,
+    path: Path = None,
+    opened: bool = False,
+    strict: bool = False,
+) -> Scan:
+    """Read one value of `piece.text` from `start` on; mends go to `findings`.
+
+    `opened` = the opening brace is missing and `start` is the first key; `strict` = the value is known to
+    be valid JSON, so that each string ends at its first quote. Raises UnreadableError and
+    TooManyFindingsError.
+    """
+    return _Scanner(piece, start, node, findings, path, strict).run(opened)
+
+
+def known_fields(node: Node | None) -> Mapping[str, Node]:
+    """The declared fields of the objects that a node allows, those of all its branches together."""
+    if node is None:
+        return {}
+    if node.fields or not node.branches:
+        return node.fields
+    return {name: inner for branch in node.branches[:64] for name, inner in branch.fields.items()}
+
+
+def _wants_text(node: Node | None) -> bool:
+    return node is not None and node.kind is ValueKind.STRING
+
+
+class _Scanner:
+    def __init__(
+        self, piece: Piece, start: int, node: Node | None, findings: Findings, path: Path, strict: bool
+    ) -> None:
+        self.piece = piece
+        self.text = piece.text
+        self.position = start
+        self.start = start
+        self.root_node = node
+        self.root_path = path
+        self.findings = findings
+        self.stack: list[_Frame] = []
+        self.tail = _tail_start(self.text)
+        self.done: tuple[Any, Mark] | None = None
+        self.non_finite = False
+        self.strings = StringReader(piece.text, self.report, strict=strict)
+
+    def run(self, opened: bool) -> Scan:
+        if opened:
+            self.report("missing_opener", self.position, self.position, became="{")
+            self.stack.append(_Frame("}", self.position, self.root_node))
+        else:
+            self.gap()
+            self.value(self.root_node)
+        while self.stack:
+            self.step(self.stack[-1])
+        if self.done is None:
+            raise UnreadableError("truncated", len(self.text))
+        value, mark = self.done
+        return Scan(value, mark, self.position, self.non_finite)
+
+    # --- one step: a value, a comma or a closing bracket of the innermost container --------------------
+
+    def step(self, frame: _Frame) -> None:
+        self.gap()
+        if self.position >= len(self.text):
+            self.close_all()
+            return
+        sign = self.text[self.position]
+        if sign in _CLOSERS:
+            self.closer(frame, sign)
+        elif sign in ",，;、":
+            self.comma(frame, sign)
+        else:
+            if frame.filled:
+                self.report("missing_comma", self.position, self.position, became=",")
+            frame.filled = True
+            if frame.close == "}":
+                self.member(frame)
+            else:
+                self.value(frame.node.items if frame.node is not None else None)
+
+    def comma(self, frame: _Frame, sign: str) -> None:
+        if not frame.filled:
+            self.report("extra_comma", self.position, self.position + 1, found=sign)
+        elif sign in "，、":
+            self.report("fullwidth_punctuation", self.position, self.position + 1, found=sign, became=",")
+        elif sign == ";":
+            self.report("wrong_separator", self.position, self.position + 1, found=sign, became=",")
+        if frame.filled:
+            frame.comma = self.position
+        frame.filled = False
+        self.position += 1
+
+    def member(self, frame: _Frame) -> None:
+        start = self.position
+        frame.key = None
+        key = self.key(frame)
+        if key is None:
+            return
+        frame.key = key
+        self.gap()
+        if self.position >= len(self.text):
+            self.drop_member(frame, start)
+            return
+        if not self.colon(frame, start):
+            return
+        self.gap()
+        sign = self.text[self.position : self.position + 1]
+        if not sign:
+            self.drop_member(frame, start)
+        elif sign in ",，}]":
+            self.no_value(frame, start)
+        else:
+            self.value(frame.fields.get(key))
+
+    def key(self, frame: _Frame) -> str | None:
+        """The key that starts here; None when the text's end cut it off."""
+        start, sign = self.position, self.text[self.position]
+        self.position = self.strings.prefix_end(self.position)
+        sign = self.text[self.position]
+        if sign in CLOSING_QUOTES:
+            text, end = self.string(Role.KEY)
+            if end.closing is Closing.TEXT_END:
+                self.drop_member(frame, start)
+                return None
+            return text
+        match = _BARE_KEY.match(self.text, start)
+        if match is None:
+            raise UnreadableError("unexpected_character", start)
+        if match.group().startswith(("...", "…")):
+            raise UnreadableError("ellipsis", start)
+        self.position = match.end()
+        if self.position >= len(self.text):
+            self.drop_member(frame, start)
+            return None
+        self.report("unquoted_key", start, self.position, found=match.group())
+        return match.group()
+
+    def colon(self, frame: _Frame, start: int) -> bool:
+        """Pass the colon; False when the member has no value."""
+        text, at = self.text, self.position
+        sign = text[at]
+        if sign == ":":
+            self.position += 1
+            return True
+        if sign == "：":
+            self.report("fullwidth_punctuation", at, at + 1, found=sign, became=":")
+            self.position += 1
+            return True
+        for written in ("=>", ":=", "="):
+            if text.startswith(written, at):
+                self.report("wrong_separator", at, at + len(written), found=written, became=":")
+                self.position += len(written)
+                return True
+        if sign in ",，}]":
+            self.no_value(frame, start)
+            return False
+        self.report("missing_colon", at, at, became=":")
+        return True
+
+    def no_value(self, frame: _Frame, start: int) -> None:
+        """A key without a value stands for null; a brace with lone words in it is no object at all."""
+        if (
+            not frame.children
+            and self.text[self.position : self.position + 1] in "}]"
+            and ":" not in self.text[start : self.position]
+        ):
+            raise UnreadableError("no_value", start)
+        self.report("missing_value", start, self.position, became="null")
+        self.put(None, Mark(start, self.position))
+
+    def drop_member(self, frame: _Frame, start: int) -> None:
+        frame.key = None
+        self.report("truncated_member_dropped", start, len(self.text), found=self.text[start : start + 100])
+        self.position = len(self.text)
+
+    # --- values --------------------------------------------------------------------------------------
+
+    def value(self, node: Node | None) -> None:
+        """Read a scalar, or open a container."""
+        if self.position >= len(self.text):
+            raise UnreadableError("truncated", self.position)
+        sign = self.text[self.position]
+        if sign in _OPENERS:
+            self.open(sign, node)
+            return
+        start = self.position
+        self.position = self.strings.prefix_end(self.position)
+        if self.text[self.position] in CLOSING_QUOTES:
+            self.put(self.quoted(), Mark(start, self.position))
+            return
+        close = self.stack[-1].close if self.stack else ""
+        bare = read_bare(self.text, start, wants_text=_wants_text(node), close=close)
+        self.position = bare.end
+        if bare.absent:
+            self.absent(start)
+            return
+        if bare.code is not None:
+            self.non_finite |= bare.code == "non_finite_number"
+            self.report_value(bare.code, start, bare.end, self.text[start : bare.end], bare.value)
+        self.put(bare.value, Mark(start, bare.end))
+
+    def absent(self, start: int) -> None:
+        """The text ends where a value had hardly begun."""
+        if not self.stack:
+            raise UnreadableError("truncated", start)
+        if self.stack[-1].close == "}":
+            self.drop_member(self.stack[-1], start)
+        self.position = len(self.text)
+
+    def open(self, sign: str, node: Node | None) -> None:
+        if len(self.stack) >= MAX_DEPTH:
+            raise UnreadableError("nested_too_deep", self.position)
+        if sign == "(":
+            self.report("tuple_as_array", self.position, self.position + 1, found="(", became="[")
+        elif sign not in "{[":
+            self.report("fullwidth_punctuation", self.position, self.position + 1, found=sign)
+        self.stack.append(_Frame(_OPENERS[sign], self.position, node))
+        self.position += 1
+
+    def string(self, role: Role) -> tuple[str, End]:
+        """The string whose opening quote is here."""
+        known = self.stack[-1].fields if self.stack else ()
+        place = Place(role, len(self.stack), known, self.tail)
+        text, end = self.strings.read(self.position, place)
+        self.position = end.after
+        return text, end
+
+    def quoted(self) -> str:
+        """A string value, with what is joined to it by `+`."""
+        role = Role.ROOT if not self.stack else Role.MEMBER if self.stack[-1].close == "}" else Role.ITEM
+        parts = [self.string(role)[0]]
+        while (joint := self.strings.joint_end(self.position)) is not None:
+            self.position = joint
+            parts.append(self.string(role)[0])
+        return "".join(parts)
+
+    def put(self, value: Any, mark: Mark) -> None:
+        """Give a finished value to the container around it."""
+        if not self.stack:
+            self.done = (value, mark)
+            return
+        frame = self.stack[-1]
+        if frame.close != "}":
+            frame.items.append(value)
+            frame.marks.append(mark)
+        elif frame.key is not None:
+            if frame.key in frame.children:
+                known: Mark = frame.marks[frame.key]
+                self.report_value("duplicate_key", known.start, known.end, frame.key, value)
+            frame.children[frame.key] = value
+            frame.marks[frame.key] = mark
+            frame.key = None
+
+    # --- closing brackets ----------------------------------------------------------------------------
+
+    def closer(self, frame: _Frame, sign: str) -> None:
+        close, at = _CLOSERS[sign], self.position
+        if not frame.filled and frame.comma >= 0:
+            self.report("trailing_comma", frame.comma, frame.comma + 1, found=",")
+            frame.comma = -1
+        if close == frame.close:
+            if sign not in "}])":
+                self.report("fullwidth_punctuation", at, at + 1, found=sign, became=close)
+            if self.closes_too_early(at):
+                self.report("extra_closer", at, at + 1, found=sign)
+                self.position += 1
+                return
+            self.position += 1
+            self.pop()
+        elif self.is_for_outer(close, at):
+            self.report("missing_closer", at, at, became=frame.close)
+            self.pop()
+        elif len(self.stack) > 1 or self.text[at + 1 :].strip() == "" or frame.close == ")":
+            self.report("wrong_closer", at, at + 1, found=sign, became=frame.close)
+            self.position += 1
+            self.pop()
+        else:
+            self.report("extra_closer", at, at + 1, found=sign)
+            self.position += 1
+
+    def is_for_outer(self, close: str, at: int) -> bool:
+        """Does a bracket around the innermost one wait for this closing bracket?"""
+        outer = len(self.stack) - 2
+        while outer >= 0 and self.stack[outer].close != close:
+            outer -= 1
+        return outer > 0 or (outer == 0 and _CONTINUES.match(self.text, at + 1) is None)
+
+    def closes_too_early(self, at: int) -> bool:
+        """The whole would be closed here, but a comma and another key follow."""
+        if len(self.stack) != 1 or self.stack[0].close != "}":
+            return False
+        return _CONTINUES.match(self.text, at + 1) is not None
+
+    def pop(self) -> None:
+        frame = self.stack.pop()
+        value: Any = frame.children if frame.close == "}" else frame.items
+        self.put(value, Mark(frame.start, self.position, frame.marks))
+
+    def close_all(self) -> None:
+        """The text ends with brackets open."""
+        end = len(self.text)
+        frame = self.stack[-1]
+        if not frame.filled and frame.comma >= 0:
+            self.report("trailing_comma", frame.comma, frame.comma + 1, found=",")
+            frame.comma = -1
+        missing = "".join(frame.close for frame in reversed(self.stack))
+        self.report("missing_closer", end, end, became=missing)
+        while self.stack:
+            self.pop()
+
+    # --- gaps and reports ----------------------------------------------------------------------------
+
+    def gap(self) -> None:
+        self.position = pass_gap(self.text, self.position, self.report)
+
+    def path(self) -> Path:
+        path = self.root_path
+        for frame in self.stack:
+            if frame.close != "}":
+                path = (path, len(frame.items))
+            elif frame.key is not None:
+                path = (path, frame.key)
+        return path
+
+    def report_value(self, code: str, start: int, end: int, found: str, value: Any) -> None:
+        became = (
+            None
+            if isinstance(value, (dict, list))
+            else repr(value)
+            if isinstance(value, float)
+            else _json_word(value)
+        )
+        self.report(
+            code, start, end, found=found, became=became, detail=found if code == "duplicate_key" else None
+        )
+
+    def report(
+        self,
+        code: str,
+        start: int,
+        end: int,
+        *,
+        found: str | None = None,
+        became: str | None = None,
+        detail: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        span = self.piece.span(start, end)
+        found, became = found and shorten(found), became and shorten(became)
+        detail = detail and shorten(detail)
+        self.findings.add(Diagnostic(code, render_path(self.path()), *span, found, became, detail, hint))
+
+
+def _json_word(value: Any) -> str:
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _tail_start(text: str) -> int:
+    """Where the run of closing brackets and blanks at the end begins."""
+    return len(text.rstrip(" \t\r\n}])｝］"))

@@ -1,0 +1,131 @@
+"""The result of reading one call's arguments: the raw text, the typed arguments, and what was found on the
+way.
+
+Strictness is a threshold over the same run, never another run. Knows nothing of how arguments are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from lenient.codes import Severity, Stage
+from lenient.coerce import compact
+from lenient.diagnostics import Diagnostic, joined, shorten
+from lenient.tools import UNSET, ToolDefinition
+
+
+class Outcome(StrEnum):
+    """What became of a call's arguments."""
+
+    CLEAN = "clean"
+    COERCED = "coerced"
+    REPAIRED = "repaired"
+    FAILED = "failed"
+    UNMEASURED = "unmeasured"
+
+
+class Policy(StrEnum):
+    """The severity up to which diagnostics are accepted."""
+
+    STRICT = "strict"  # none
+    SAFE = "safe"  # notes
+    LENIENT = "lenient"  # notes and warnings
+
+    def accepts(self, diagnostics: Iterable[Diagnostic]) -> bool:
+        """True when no diagnostic is beyond the threshold."""
+        highest = _HIGHEST[self]
+        return all(diagnostic.severity.rank <= highest for diagnostic in diagnostics)
+
+
+_HIGHEST = {Policy.STRICT: -1, Policy.SAFE: Severity.NOTE.rank, Policy.LENIENT: Severity.WARNING.rank}
+LENIENT = Policy.LENIENT
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage that changed something: the text before and after it."""
+
+    stage: Stage
+    title: str
+    before: str
+    after: str
+
+
+@dataclass(
+    slots=True
+)  # not frozen: a frozen dataclass of this size takes four times as long to make (timeit)
+class ToolCallRequest:
+    """One call's arguments as read. Treat it as frozen.
+
+    `raw_arguments` is what came in, unchanged. `arguments` holds the values that fit the definition, None
+    when there is no object. `rejected` maps the path of each value that could not be converted to what was
+    sent. `trace` keeps what `steps` shows: the inner text, the decoded value.
+    """
+
+    tool_name: str | None
+    tool_call_id: str | None
+    raw_arguments: str | bytes
+    arguments: dict[str, Any] | None
+    outcome: Outcome
+    diagnostics: tuple[Diagnostic, ...] = ()
+    policy: Policy = LENIENT
+    tool: ToolDefinition | None = None
+    rejected: Mapping[str, Any] = field(default_factory=dict)
+    trace: tuple[tuple[Stage, str, str, Any], ...] = ()
+
+    @property
+    def parse_error(self) -> str | None:
+        """What the policy does not accept, as `code:detail` joined by `; `. None when all is accepted."""
+        return joined(self._beyond(refused=True))
+
+    @property
+    def parse_warning(self) -> str | None:
+        """The warnings and notes that the policy accepts, as `code:detail` joined by `; `."""
+        return joined(self._beyond(refused=False))
+
+    def _beyond(self, *, refused: bool) -> Iterator[Diagnostic]:
+        highest = _HIGHEST[self.policy]
+        return (found for found in self.diagnostics if (found.severity.rank > highest) is refused)
+
+    @property
+    def worst_severity(self) -> Severity | None:
+        """The severity of the gravest diagnostic."""
+        return max((found.severity for found in self.diagnostics), key=lambda s: s.rank, default=None)
+
+    @property
+    def lossy(self) -> bool:
+        """True when meaning was lost or invented: no tool should run on these arguments unasked."""
+        return any(found.lossy for found in self.diagnostics)
+
+    def accepted_under(self, policy: Policy) -> bool:
+        """May a tool with this policy run on the arguments? Ask `lossy` as well."""
+        return self.arguments is not None and policy.accepts(self.diagnostics)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The stages that changed something, in order, each with the text before and after it."""
+        return tuple(
+            Step(stage, title, before, after if isinstance(after, str) else compact(after))
+            for stage, title, before, after in self.trace
+        )
+
+    def with_defaults(self) -> ToolCallRequest:
+        """The same request with the declared defaults of absent parameters put in, each with a note."""
+        if self.arguments is None or self.tool is None:
+            return self
+        absent = [
+            parameter
+            for parameter in self.tool.parameters
+            if parameter.default is not UNSET
+            and parameter.name not in self.arguments
+            and not any(path.startswith(f"$.{parameter.name}") for path in self.rejected)
+        ]
+        notes = tuple(
+            Diagnostic("default_applied", f"$.{p.name}", became=shorten(compact(p.default)), detail=p.name)
+            for p in absent
+        )
+        arguments = self.arguments | {parameter.name: parameter.default for parameter in absent}
+        return replace(self, arguments=arguments, diagnostics=self.diagnostics + notes)

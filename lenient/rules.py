@@ -1,0 +1,162 @@
+"""JSON Schema assertions on one value (bounds, sizes, patterns, formats) → small checks with a code and a
+detail.
+
+Every check holds for values of other types, as in JSON Schema. A pattern that can run for ever is not run.
+Knows nothing of objects' fields, references or branches.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, time
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+from uuid import UUID
+
+MAX_PATTERN = 400
+MAX_PATTERN_WORK = 10_000_000
+"""Backtracking steps a pattern may take at worst on one text, estimated as length ** (open repeats)."""
+
+_OPEN_REPEAT = re.compile(r"(?<!\\)(?:[*+]|\{\d+,\}|\{\d+,\d{3,}\})")
+_REPEATED_GROUP = re.compile(r"(?<!\\)\)(?:[*+]|\{\d+,)")
+
+
+class Rule(NamedTuple):
+    """`holds(value)` False = the code applies, with this detail."""
+
+    code: str
+    detail: str
+    holds: Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A compiled pattern; `degree` is the power of the text's length that bounds the work."""
+
+    text: str
+    regex: re.Pattern[str]
+    degree: int
+
+    def affordable(self, value: str) -> bool:
+        return self.degree <= 1 or len(value) ** self.degree <= MAX_PATTERN_WORK
+
+
+def rules_of(schema: Mapping[str, Any]) -> Iterator[Rule]:
+    """The checks of one schema. Keywords whose value is not what JSON Schema asks for are left out."""
+    yield from _number_rules(schema)
+    yield from _size_rules(schema)
+    if schema.get("uniqueItems") is True:
+        yield Rule("items_not_unique", "uniqueItems", _unique)
+    checker = FORMATS.get(str(schema.get("format")))
+    if checker is not None:
+        yield Rule("format_mismatch", str(schema["format"]), _on_text(checker))
+
+
+def compile_pattern(text: Any) -> Pattern | None:
+    """The pattern, or None when it is no regular expression of Python's or may run for ever."""
+    if not isinstance(text, str) or len(text) > MAX_PATTERN or _REPEATED_GROUP.search(text):
+        return None
+    try:
+        regex = re.compile(text, re.ASCII)
+    except (re.error, RecursionError, OverflowError):
+        return None
+    open_repeats = len(_OPEN_REPEAT.findall(text))
+    return Pattern(text, regex, open_repeats + (0 if text.startswith("^") else 1))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _number_rules(schema: Mapping[str, Any]) -> Iterator[Rule]:
+    for keyword, holds in _BOUNDS.items():
+        bound: Any = schema.get(keyword)
+        if bound is True:  # draft 4: a flag beside the bound
+            bound = schema.get(_DRAFT_4.get(keyword, ""))
+        if _is_number(bound) and not (keyword == "multipleOf" and bound <= 0):
+            yield Rule("number_out_of_bounds", f"{keyword} {bound}", _on_number(holds, bound))
+
+
+def _is_multiple(value: Any, step: Any) -> bool:
+    if isinstance(value, int) and isinstance(step, int):
+        return value % step == 0
+    try:
+        quotient = float(value / step)
+        return abs(quotient - round(quotient)) < 1e-9
+    except OverflowError:
+        return True  # too large to tell
+
+
+_DRAFT_4 = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+_BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "minimum": lambda value, bound: value >= bound,
+    "maximum": lambda value, bound: value <= bound,
+    "exclusiveMinimum": lambda value, bound: value > bound,
+    "exclusiveMaximum": lambda value, bound: value < bound,
+    "multipleOf": _is_multiple,
+}
+
+
+def _on_number(holds: Callable[[Any, Any], bool], bound: Any) -> Callable[[Any], bool]:
+    return lambda value: not _is_number(value) or holds(value, bound)
+
+
+def _size_rules(schema: Mapping[str, Any]) -> Iterator[Rule]:
+    for kind, suffix in ((str, "Length"), (list, "Items"), (dict, "Properties")):
+        low, high = schema.get("min" + suffix), schema.get("max" + suffix)
+        if isinstance(low, int) and low > 0:
+            yield Rule("size_out_of_bounds", f"min{suffix} {low}", _at_least(kind, low))
+        if isinstance(high, int):
+            yield Rule("size_out_of_bounds", f"max{suffix} {high}", _at_most(kind, high))
+
+
+def _at_least(kind: type, low: int) -> Callable[[Any], bool]:
+    return lambda value: not isinstance(value, kind) or len(value) >= low  # type: ignore[arg-type]  # kind is sized
+
+
+def _at_most(kind: type, high: int) -> Callable[[Any], bool]:
+    return lambda value: not isinstance(value, kind) or len(value) <= high  # type: ignore[arg-type]  # kind is sized
+
+
+def _unique(value: Any) -> bool:
+    if not isinstance(value, list):
+        return True
+    return len({json.dumps(item, sort_keys=True, default=str) for item in value}) == len(value)
+
+
+def _on_text(checker: Callable[[str], object]) -> Callable[[Any], bool]:
+    def holds(value: Any) -> bool:
+        if not isinstance(value, str):
+            return True
+        try:
+            return checker(value) is not None
+        except ValueError:
+            return False
+
+    return holds
+
+
+_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s.]+(?:\.[^@\s.]+)+")
+_HOSTNAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9-]{1,63})*")
+_DURATION = re.compile(
+    r"P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?=.)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?"
+)
+_POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)*")
+
+FORMATS: Mapping[str, Callable[[str], object]] = {
+    "date": date.fromisoformat,
+    "time": time.fromisoformat,
+    "duration": _DURATION.fullmatch,
+    "email": _EMAIL.fullmatch,
+    "hostname": _HOSTNAME.fullmatch,
+    "ipv4": ipaddress.IPv4Address,
+    "ipv6": ipaddress.IPv6Address,
+    "uuid": UUID,
+    "json-pointer": _POINTER.fullmatch,
+    "uri-reference": urlsplit,
+}
+"""Formats that are looked at; any other is a remark to people."""

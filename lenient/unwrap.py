@@ -1,0 +1,238 @@
+"""A text as a model sent it → the place where the one value in it begins, and what the rest around it is.
+
+Knows byte order marks, fences, tags, narration, quotes around an object and half-done escaping. What stands
+inside the value is none of its business; where the value ends it is told.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
+from lenient.repair.bare import UnreadableError
+from lenient.repair.bodies import decode_body
+from lenient.source import Piece, decoded_piece
+
+_BLANK = re.compile(r"[\s\x00]*+")
+_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?")
+_CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
+_TAG = re.compile(r"<\|?[A-Za-z_][\w:.\-]*+[^<>\n]{0,200}>")
+_CLOSING_TAG = re.compile(r"</[A-Za-z_][\w:.\-]*+\s*+>|<\|[\w\-]++\|>")
+_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>")
+OBJECT_START = re.compile(
+    r"[{｛]\s*+(?:[\"'“‘`＂「]|[}｝]|\\++[\"']|[A-Za-z_$][\w$\-]*+\s*+[:：=]|//|/\*|#|[rbuf][\"']|\Z)"
+)
+_ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
+_ESCAPED_START = re.compile(r"[{\[]\s*+\\++[\"']")
+_FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+:")
+_SOURCE_CODE = re.compile(
+    r"^[ \t]*(?:def \w+ ?\(|import \w|from [\w.]+ import |class \w+[:( {]|print\(|console\.log\("
+    r"|#include|#!/|<\?php|<!doctype|<html|(?:async )?function \w+ ?\(|public |return )",
+    re.MULTILINE | re.IGNORECASE,
+)
+_QUOTES = "\"'`“"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where the value begins. `blank` = there is none; `opened` = its opening brace is missing."""
+
+    piece: Piece
+    position: int
+    blank: bool = False
+    opened: bool = False
+    fenced: bool = False
+    tagged: bool = False
+    quoted: bool = False
+
+
+class Unwrapper:
+    """Walks to the value's start, reporting what it passes. One instance per text."""
+
+    def __init__(self, piece: Piece, findings: Findings, path: Path = None) -> None:
+        self.piece = piece
+        self.text = piece.text
+        self.findings = findings
+        self.where = render_path(path)
+        self.position = 0
+        self.next_object = -1
+        self.fenced = self.tagged = self.quoted = False
+
+    def report(
+        self, code: str, start: int, end: int, became: str | None = None, detail: str | None = None
+    ) -> None:
+        found = shorten(self.text[start : min(end, start + 200)])
+        self.findings.add(Diagnostic(code, self.where, *self.piece.span(start, end), found, became, detail))
+
+    def start(self) -> Start:
+        """The place of the value. Raises UnreadableError when there is none."""
+        while True:
+            self.skip_blank()
+            if self.position >= len(self.text):
+                return Start(self.piece, self.position, blank=True)
+            if not self.pass_mark() and not self.pass_fence() and not self.pass_tag():
+                break
+        text, at = self.text, self.position
+        if _ESCAPED_START.match(text, at):
+            return self.unescaped(at)
+        if text[at] in "{｛" or _ARRAY_START.match(text, at):
+            return self.found(at)
+        if text[at] in _QUOTES:
+            return self.in_quotes(at)
+        return self.after_narration(at)
+
+    def found(self, position: int, *, opened: bool = False) -> Start:
+        return Start(
+            self.piece, position, opened=opened, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted
+        )
+
+    def skip_blank(self) -> None:
+        match = _BLANK.match(self.text, self.position)
+        self.position = match.end() if match else self.position
+
+    def pass_mark(self) -> bool:
+        if not self.text.startswith("\ufeff", self.position):
+            return False
+        self.report("byte_order_mark", self.position, self.position + 1)
+        self.position += 1
+        return True
+
+    def pass_fence(self) -> bool:
+        match = _FENCE.match(self.text, self.position)
+        if match is None:
+            return False
+        self.report("code_fence_removed", match.start(), match.end())
+        self.fenced = True
+        self.position = match.end()
+        return True
+
+    def pass_tag(self) -> bool:
+        """Pass an opening tag, or a whole block of thoughts."""
+        thought = _THOUGHT.match(self.text, self.position)
+        if thought is not None:
+            closing = self.text.find(f"</{thought.group(1)}>", thought.end())
+            if closing < 0:
+                raise UnreadableError("no_object_found", self.position)
+            end = closing + len(thought.group(1)) + 3
+            self.report("narration_removed", self.position, end)
+            self.position = end
+            return True
+        match = _TAG.match(self.text, self.position)
+        if match is None:
+            return False
+        self.report("tag_removed", match.start(), match.end())
+        self.tagged = True
+        self.position = match.end()
+        return True
+
+    def unescaped(self, at: int) -> Start:
+        """A value whose quotes are escaped although no string surrounds it: one layer of escapes is
+        undone.
+        """
+        end = len(self.text.rstrip())
+        if self.quoted and self.text[end - 1] in _QUOTES:
+            end -= 1
+        body = decode_body(self.text, at, end)
+        inner = decoded_piece(self.piece, at, end, body.text)
+        self.report("partial_escaping_removed", at, end)
+        return Start(inner, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
+
+    def in_quotes(self, at: int) -> Start:
+        """A value that begins with a quote and is no valid string as a whole."""
+        text, opening = self.text, self.text[at]
+        if opening == '"' and _FIRST_KEY.match(text, at):
+            return self.found(at, opened=True)
+        blank = _BLANK.match(text, at + 1)
+        inner = blank.end() if blank else at + 1
+        if _ESCAPED_START.match(text, inner):
+            self.quoted = True
+            return self.unescaped(inner)
+        if text[inner : inner + 1] in ("{", "｛") and OBJECT_START.match(text, inner):
+            self.report("outer_quotes_removed", at, at + 1)
+            self.quoted = True
+            return self.found(inner)
+        return self.found(at) if opening == '"' else self.after_narration(at)
+
+    def after_narration(self, at: int) -> Start:
+        """The first object after text that is none. A program is no narration."""
+        match = OBJECT_START.search(self.text, at)
+        if match is None:
+            raise UnreadableError(
+                "source_code" if _SOURCE_CODE.search(self.text, at) else "no_object_found", at
+            )
+        end = match.start()
+        fence = self.text.rfind("```", at, end)
+        before = fence if fence >= 0 else end
+        if _SOURCE_CODE.search(self.text, at, before):
+            raise UnreadableError("source_code", at)
+        if (
+            "..." in self.text[max(at, before - 4) : before]
+            and before == end
+            and self.text[at:end].strip(" .") == ""
+        ):
+            raise UnreadableError("ellipsis", at)
+        self.report("narration_removed", at, before)
+        self.position = before
+        if fence >= 0 and self.pass_fence():
+            self.skip_blank()
+            if self.position != end:
+                self.report("narration_removed", self.position, end)
+        if _ESCAPED_START.match(self.text, end):
+            return self.unescaped(end)
+        return self.found(end)
+
+    # --- after the value -----------------------------------------------------------------------------
+
+    def rest(self, start: Start, position: int) -> int:
+        """Report what follows the value; where a further object begins, stop there. Returns the place
+        reached.
+        """
+        self.position = position
+        while True:
+            self.skip_blank()
+            if self.position >= len(self.text) or OBJECT_START.match(self.text, self.position):
+                return self.position
+            if not (self.pass_closing(start) or self.pass_closers()):
+                self.pass_trailing_text()
+
+    def pass_closing(self, start: Start) -> bool:
+        """Pass the closing half of a fence, tag or pair of quotes; report it when there was no opening
+        half.
+        """
+        text, at = self.text, self.position
+        if (fence := _CLOSING_FENCE.match(text, at)) is not None:
+            end, code, expected = fence.end(), "code_fence_removed", start.fenced
+        elif (tag := _CLOSING_TAG.match(text, at)) is not None:
+            end, code, expected = tag.end(), "tag_removed", start.tagged
+        elif start.quoted and text[at] in "\"'`”" and not text[at + 1 :].strip("`~ \r\n\t"):
+            end, code, expected = at + 1, "outer_quotes_removed", True
+        else:
+            return False
+        if not expected:
+            self.report(code, at, end)
+        self.position = end
+        return True
+
+    def pass_closers(self) -> bool:
+        at = self.position
+        code = {"}": "extra_closer", "]": "extra_closer", ")": "extra_closer", ",": "extra_comma"}.get(
+            self.text[at]
+        )
+        if code is None:
+            return False
+        self.report(code, at, at + 1)
+        self.position = at + 1
+        return True
+
+    def pass_trailing_text(self) -> None:
+        """Text up to the next object, fence or tag."""
+        at = self.position
+        if self.next_object <= at:  # searched once, not for every fence that stands before it
+            following = OBJECT_START.search(self.text, at + 1)
+            self.next_object = following.start() if following else len(self.text)
+        end = self.next_object
+        fence = self.text.find("```", at + 1, end)
+        end = fence if fence >= 0 else end
+        self.report("narration_removed", at, len(self.text[:end].rstrip()) if end == len(self.text) else end)
+        self.position = end

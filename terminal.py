@@ -1,0 +1,191 @@
+"""Reports, findings and formats in, lines for a terminal or JSON out; decides nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lenient import Diagnostic, Policy, ToolCallRequest
+from lenient.codes import CODES, Code, Stage
+from lenient.examples import run_example
+
+if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
+    from ingest.formats import Source
+    from ingest.reports import LoadReport, Progress
+
+_EVERY = 1.0  # seconds between two progress lines
+_EXCERPT = 72  # characters of raw text around a finding
+_REJECTED_SHOWN = 10
+
+
+def as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str, indent=2)
+
+
+# --- loads -----------------------------------------------------------------------------------------
+
+
+def progress() -> Callable[[Progress], None]:
+    """A callback that says how far a load is: one line in place on a terminal, else a line now and then."""
+    state = {"said": time.monotonic()}
+    in_place = sys.stderr.isatty()
+
+    def tell(now: Progress) -> None:
+        last = now.files_done == now.files_total
+        if not last and time.monotonic() - state["said"] < (_EVERY / 10 if in_place else _EVERY * 10):
+            return
+        state["said"] = time.monotonic()
+        share = 100 * now.bytes_done // now.bytes_total if now.bytes_total else 100
+        line = f"{share:3d} %  file {now.files_done:,} of {now.files_total:,}  {now.rejects:,} rejects"
+        if in_place:
+            print(f"\r{line}\033[K", end="\n" if last else "", file=sys.stderr, flush=True)
+        elif not last:
+            print(line, file=sys.stderr, flush=True)
+
+    return tell
+
+
+def load_report(report: LoadReport, store: Path) -> str:
+    """The closing lines of a load."""
+    read = report.loaded + report.unchanged + report.moved
+    how = f"{report.loaded:,} read, {report.unchanged:,} unchanged, {report.moved:,} moved"
+    lines = [f"{read:,} files in: {how}"]
+    if report.loaded:
+        lines.append(
+            f"{report.sessions:,} sessions, {report.turns:,} turns, {report.calls:,} tool calls"
+            + (f" ({report.duplicates:,} of them copies, counted once)" if report.duplicates else "")
+        )
+        size = report.bytes / 1e6
+        speed = f"{size:,.1f} MB in {report.seconds:,.1f} s ({size / max(report.seconds, 1e-3):,.1f} MB/s)"
+        lines.append(f"{report.lines:,} lines, {speed}")
+    if report.rejects:
+        lines.append(f"{report.rejects:,} lines rejected: the Data page lists them with place and reason")
+    lines += [f"rejected: {file.path} {file.reason}" for file in report.rejected[:_REJECTED_SHOWN]]
+    if len(report.rejected) > _REJECTED_SHOWN:
+        lines.append(f"… and {len(report.rejected) - _REJECTED_SHOWN:,} more files rejected")
+    published = f"published {report.generation} in" if report.generation else "nothing new for"
+    lines.append(f"{published} {store}")
+    return "\n".join(lines)
+
+
+# --- one call --------------------------------------------------------------------------------------
+
+
+def request_data(request: ToolCallRequest) -> dict[str, Any]:
+    """Everything the parser found out, for machines."""
+    raw = request.raw_arguments
+    return {
+        "tool_name": request.tool_name,
+        "raw_arguments": raw if isinstance(raw, str) else raw.decode("utf-8", "backslashreplace"),
+        "outcome": request.outcome,
+        "arguments": request.arguments,
+        "rejected": request.rejected,
+        "parse_error": request.parse_error,
+        "parse_warning": request.parse_warning,
+        "accepted_under": _accepting(request),
+        "diagnostics": [_finding_data(finding) for finding in request.diagnostics],
+    }
+
+
+def _finding_data(finding: Diagnostic) -> dict[str, Any]:
+    judged = {"stage": finding.stage, "severity": finding.severity, "lossy": finding.lossy}
+    return {**asdict(finding), **judged, "message": finding.message}
+
+
+def request_text(request: ToolCallRequest) -> str:
+    """The outcome, the arguments, then every finding under the text it was made in."""
+    lines = [
+        f"outcome    {request.outcome}",
+        f"accepted   {', '.join(_accepting(request)) or 'under no policy'}",
+        f"arguments  {json.dumps(request.arguments, ensure_ascii=False, default=str)}",
+    ]
+    if request.rejected:
+        lines.append(f"rejected   {json.dumps(request.rejected, ensure_ascii=False, default=str)}")
+    raw = request.raw_arguments
+    text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
+    for number, finding in enumerate(request.diagnostics, 1):
+        lines += ["", f"{number:3d}  {finding.severity}: {finding.code}{' (lossy)' if finding.lossy else ''}"]
+        lines.append(f"     {printable(finding.message)}")
+        lines += [f"     {line}" for line in marked(text, finding.start, finding.end)]
+    return "\n".join(lines)
+
+
+def _accepting(request: ToolCallRequest) -> list[str]:
+    return [policy.value for policy in Policy if request.accepted_under(policy)]
+
+
+def marked(raw: str, start: int | None, end: int | None) -> Iterator[str]:
+    """The part of the raw text around a span, and a line of carets under it. Each character is one column."""
+    if start is None or end is None:
+        return
+    first = max(0, min(start, len(raw)) - _EXCERPT // 2)
+    shown = [_one_column(character) for character in raw[first : first + _EXCERPT]]
+    width = max(1, min(end, first + _EXCERPT) - start)
+    yield "".join(shown)
+    yield " " * (start - first) + "^" * width
+
+
+def _one_column(character: str) -> str:
+    """What a terminal shows in one column: control characters would move the caret or the terminal."""
+    pictures = {"\n": "⏎", "\t": "⇥", "\r": "␍"}
+    return character if character.isprintable() else pictures.get(character, "�")
+
+
+def printable(text: str) -> str:
+    """Log text that a terminal can show without obeying it."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+
+
+# --- codes and formats -----------------------------------------------------------------------------
+
+
+def codes_text() -> str:
+    """Every code on a line, grouped by stage."""
+    width = max(map(len, CODES))
+    lines = []
+    for stage in Stage:
+        lines.append(f"{stage}:")
+        lines += [
+            f"  {code.name:{width}}  {code.severity:7}  {code.summary}"
+            for code in CODES.values()
+            if code.stage is stage
+        ]
+    return "\n".join(lines)
+
+
+def code_text(code: Code) -> str:
+    """One code, explained, with its example run just now."""
+    call = run_example(code)
+    finding = next(finding for finding in call.diagnostics if finding.code == code.name)
+    sent = call.raw_arguments if isinstance(call.raw_arguments, str) else repr(call.raw_arguments)
+    return "\n".join(
+        [
+            f"{code.name}: {code.severity} of the {code.stage} stage{', lossy' if code.lossy else ''}",
+            f"  {code.summary}",
+            f"  {code.why}",
+            "",
+            f"  sent     {printable(sent)[:_EXCERPT]}",
+            f"  became   {json.dumps(call.arguments, ensure_ascii=False, default=str)[:_EXCERPT]}",
+            f"  finding  {printable(finding.message)}",
+        ]
+    )
+
+
+def code_data(code: Code) -> dict[str, Any]:
+    return {name: getattr(code, name) for name in ("name", "stage", "severity", "lossy", "summary", "why")}
+
+
+def formats_text(sources: list[Source]) -> str:
+    """Every format with what it can tell."""
+    blocks = []
+    for source in sources:
+        facts = {name: value for name, value in asdict(source).items() if name not in ("name", "title")}
+        lines = [f"{source.name}: {source.title}"]
+        lines += [f"  {name.replace('_', ' '):18}  {value}" for name, value in facts.items()]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)

@@ -1,0 +1,188 @@
+"""One server and one browser for all browser tests; each page fails on errors and outside requests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Response, expect, sync_playwright
+
+from tests.dashboard.store_fixture import publish, small_tables
+
+ROOT = Path(__file__).parents[2]
+FAILURES = Path(__file__).parent / "failures"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+    "--force-color-profile=srgb",
+    "--font-render-hinting=none",
+    # Any request to another host fails, and a failed request fails the test.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+]
+# The frontend asks below the page's own path first and falls back; these 404s are how it finds its base.
+PROBES = ("/_stcore/health", "/_stcore/host-config")
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A running dashboard and the store it shows."""
+
+    url: str
+    store: Path
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("served")
+    store = folder / "store"
+    publish(store, small_tables())
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = folder / "server.log"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    env = {**os.environ, "CALLGAUGE_STORE": str(store)}
+    with log.open("wb") as out:
+        server = subprocess.Popen(command, cwd=ROOT, env=env, stdout=out, stderr=subprocess.STDOUT)
+    try:
+        url = f"http://127.0.0.1:{port}"
+        _wait_until_up(url, server, log)
+        yield Served(url, store)
+        assert "Traceback" not in log.read_text(encoding="utf-8")
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def _wait_until_up(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(400):
+        if server.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1) as answer:  # noqa: S310 - our own server
+                if answer.read() == b"ok":
+                    return
+        except OSError:
+            time.sleep(0.1)
+    pytest.fail("the dashboard did not come up:\n" + log.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = os.environ.get("BROWSER_BIN") or next(
+        (found for name in BROWSERS if (found := shutil.which(name))), None
+    )
+    if path is None:
+        pytest.skip("no Chromium or Chrome found: name one in BROWSER_BIN, or run ./dev test")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@dataclass(slots=True)
+class App:
+    """A browser page on the dashboard."""
+
+    page: Page
+    served: Served
+    problems: list[str] = field(default_factory=list)
+
+    def open(self, path: str = "/") -> App:
+        self.page.goto(self.served.url + path)
+        self.settle()
+        return self
+
+    def settle(self) -> None:
+        """Wait until the script has run, the connection stands and no placeholder is left."""
+        # A click reaches the server a moment after it: without the pause the old run would count.
+        self.page.wait_for_timeout(250)
+        self.page.wait_for_function(
+            """() => {
+              const app = document.querySelector('[data-testid="stApp"]')
+              return app && app.dataset.testScriptState === "notRunning"
+                && app.dataset.testConnectionState === "CONNECTED"
+                && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stAppSkeleton"]')
+            }""",
+            timeout=30_000,
+        )
+
+    def expect(self, text: str) -> None:
+        """The page shows `text` within some seconds: tables draw themselves after the script has run."""
+        expect(self.page.get_by_test_id("stMain")).to_contain_text(text, timeout=15_000)
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(
+        viewport={"width": 1440, "height": 1000}, reduced_motion="reduce", locale="en-US", timezone_id="UTC"
+    )
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def app(served: Served, context: BrowserContext, request: pytest.FixtureRequest) -> Iterator[App]:
+    app = App(context.new_page(), served)
+    watch(app)
+    yield app
+    if request.node.stash.get(FAILED, False):
+        FAILURES.mkdir(exist_ok=True)
+        app.page.screenshot(path=str(FAILURES / f"{request.node.name}.png"), full_page=True)
+    crashed = app.page.get_by_test_id("stException").count()
+    app.page.close()
+    assert not crashed
+    assert not app.problems
+
+
+def watch(app: App) -> None:
+    """Note every script error, console error, failed request and error status."""
+    own = app.served.url
+
+    def on_response(response: Response) -> None:
+        if response.status >= 400 and not response.url.split("?")[0].endswith(PROBES):
+            app.problems.append(f"{response.status} {response.url}")
+
+    app.page.on("pageerror", lambda error: app.problems.append(f"script error {error}"))
+    app.page.on("response", on_response)
+    app.page.on(
+        "request",
+        lambda made: (
+            app.problems.append(f"outside {made.url}")
+            if not made.url.startswith((own, "data:", "blob:"))
+            else None
+        ),
+    )
+    app.page.on(
+        "console",
+        lambda said: (
+            app.problems.append(f"console {said.text}")
+            if said.type == "error" and "404" not in said.text
+            else None
+        ),
+    )
+
+
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.when == "call" and report.failed:
+        item.stash[FAILED] = True
+    return report

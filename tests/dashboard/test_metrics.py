@@ -1,0 +1,78 @@
+"""Each question answered from given rows: `tests/cases/metrics/*.json`; `--accept` rewrites."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.metrics import MetricError, answer, metrics
+from tests.conftest import CASES, write_cases
+from tests.dashboard.rows import empty_tables, insert
+
+FOLDER = CASES / "metrics"
+CASE_FILES = sorted(FOLDER.glob("*.json"))
+
+
+def rows_of(metric: str, case: dict[str, Any]) -> list[dict[str, Any]]:
+    """The answer as JSON values. Of a wide metric a case may name the `columns` it is about."""
+    with empty_tables() as connection:
+        for table, rows in case["given"].items():
+            insert(connection, table, rows)
+        asked = {name: typed(value) for name, value in case.get("asked", {}).items()}
+        found = answer(connection, metric, asked)
+    columns = case.get("columns", list(found.columns))
+    return [{column: plain(row[column]) for column in columns} for row in found.to_dict("records")]
+
+
+def typed(value: Any) -> Any:
+    try:
+        return date.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date | datetime) else value
+
+
+@pytest.mark.parametrize("path", CASE_FILES, ids=lambda path: path.stem)
+def test_a_metric_gives_the_rows_that_its_cases_expect(path: Path, accept: bool) -> None:
+    cases = json.loads(path.read_text(encoding="utf-8"))
+    for case in cases:
+        found = rows_of(path.stem, case)
+        if accept:
+            case["expect"] = found
+        assert found == case["expect"], case["name"]
+    if accept:
+        write_cases(path, cases)
+
+
+def test_every_metric_has_cases() -> None:
+    assert {path.stem for path in CASE_FILES} == set(metrics())
+
+
+@pytest.mark.parametrize("name", metrics())
+def test_every_metric_says_what_it_asks_and_in_which_unit(name: str) -> None:
+    metric = metrics()[name]
+    assert metric.title
+    assert metric.question.endswith("?")
+    assert metric.unit
+
+
+@pytest.mark.parametrize("name", metrics())
+def test_the_columns_that_a_metric_explains_are_columns_of_its_answer(name: str) -> None:
+    with empty_tables() as connection:
+        found = answer(connection, name, {"limit": 1, "offset": 0})
+    assert set(metrics()[name].columns) <= set(found.columns)
+
+
+def test_a_store_without_the_table_gives_one_sentence() -> None:
+    with empty_tables() as connection:
+        connection.execute("DROP TABLE files")
+        with pytest.raises(MetricError, match="could not answer") as refused:
+            answer(connection, "last_load", {})
+    assert "\n" not in str(refused.value)

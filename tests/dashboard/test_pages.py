@@ -1,0 +1,191 @@
+"""Every page with no store, an empty, a small and a broken one: it runs, or says what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from dashboard.pages import PAGES
+from tests.dashboard.store_fixture import HOSTILE, publish, small_tables
+
+APP = Path(__file__).parents[2] / "app.py"
+FILES = [entry.file for entry in PAGES]
+COUNTING = [entry.file for entry in PAGES if entry.needs_store]
+
+
+@pytest.fixture(autouse=True)
+def _fresh_caches() -> None:
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "store"
+    monkeypatch.setenv("CALLGAUGE_STORE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def small(store: Path) -> Path:
+    publish(store, small_tables())
+    return store
+
+
+def opened(page: str = FILES[0], **query: str) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    if page != FILES[0]:
+        app.switch_page(page).run()
+    assert not app.exception
+    return app
+
+
+def said(app: AppTest) -> str:
+    """Everything that a page says in text elements."""
+    kinds = (app.title, app.header, app.caption, app.text, app.markdown, app.code, app.error, app.metric)
+    return "\n".join(str(element.value) for kind in kinds for element in kind)
+
+
+@pytest.mark.parametrize("page", FILES)
+def test_a_page_shows_a_small_store(small: Path, page: str) -> None:
+    app = opened(page)
+    assert not app.error
+    assert "Nothing to show yet" not in said(app)
+
+
+@pytest.mark.parametrize("page", FILES)
+def test_a_page_shows_a_store_without_a_single_call(store: Path, page: str) -> None:
+    publish(store, {})
+    app = opened(page)
+    assert not app.error
+
+
+@pytest.mark.parametrize("page", COUNTING)
+def test_without_a_store_a_page_says_which_command_to_run(store: Path, page: str) -> None:
+    words = said(opened(page))
+    assert "Nothing to show yet" in words
+    assert f"callgauge ingest PATH --store {store}" in words
+
+
+def test_without_the_variable_the_pages_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CALLGAUGE_STORE", raising=False)
+    assert "callgauge ingest PATH --store DIR" in said(opened())
+
+
+def test_the_playground_works_without_a_store(store: Path) -> None:
+    assert "Nothing to show yet" not in said(opened("dashboard/pages/playground.py"))
+
+
+@pytest.mark.parametrize(
+    "damage", ["not a database", "missing generation", "escaping name", "binary pointer"]
+)
+def test_a_broken_store_is_a_sentence_and_no_traceback(small: Path, damage: str) -> None:
+    pointer = small / "CURRENT"
+    if damage == "not a database":
+        (small / "gen-000001.duckdb").write_bytes(b"\x00nonsense" * 1000)
+    elif damage == "missing generation":
+        (small / "gen-000001.duckdb").unlink()
+    elif damage == "escaping name":
+        pointer.write_text("../store/gen-000001.duckdb", encoding="utf-8")
+    else:
+        pointer.write_bytes(b"\xff\xfe\x00")
+    words = said(opened())
+    assert "The store cannot be shown" in words
+    assert "callgauge ingest" in words
+    assert "Traceback" not in words
+
+
+def test_a_store_of_another_version_says_so(store: Path) -> None:
+    publish(store, {"store_info": [{"schema_version": 999}]})
+    assert "written by another version" in said(opened())
+
+
+def test_a_store_without_a_table_costs_only_the_cards_that_ask_for_it(small: Path) -> None:
+    publish(small, small_tables(), number=2)
+    import duckdb
+
+    with duckdb.connect(str(small / "gen-000002.duckdb")) as connection:
+        connection.execute("DROP TABLE daily_codes")
+    app = opened()
+    assert [error.value for error in app.error if "What the parser found" in str(error.value)]
+    assert "Parse errors by day" in said(app)
+
+
+def test_headline_rates_print_their_counts_and_interval(small: Path) -> None:
+    app = opened()
+    assert app.metric[0].label == "Parse errors"
+    assert app.metric[0].value == "2.27%"
+    assert "1 / 44 calls · 95% 0.402–11.8%" in said(app)
+
+
+def test_a_filter_narrows_every_number(small: Path) -> None:
+    app = opened()
+    app.multiselect(key="model").select("falcon-3").run()
+    assert not app.exception
+    assert "1 / 43 calls" in said(app)
+
+
+def test_a_filter_from_the_url_is_in_force(small: Path) -> None:
+    assert "1 / 43 calls" in said(opened(model="falcon-3"))
+
+
+def test_nonsense_in_the_url_is_dropped(small: Path) -> None:
+    app = opened(model="' OR 1=1 --", days="yesterday", by="nothing", rejects="-3")
+    assert app.multiselect(key="model").value == []
+    assert "1 / 44 calls" in said(app)
+
+
+def test_reset_clears_the_filters(small: Path) -> None:
+    app = opened(model="falcon-3")
+    app.button(key="reset").click().run()
+    assert app.multiselect(key="model").value == []
+    assert "1 / 44 calls" in said(app)
+
+
+def test_a_selection_without_calls_says_which_filter_to_widen(small: Path) -> None:
+    app = opened("dashboard/pages/calls.py")
+    app.text_input(key="q").set_value("nowhere in any call").run()
+    assert "Widen or clear: q." in said(app)
+    app.button(key="clear_own").click().run()
+    assert "44 calls" in said(app)
+
+
+def test_one_call_shows_its_text_with_the_fault_marked(small: Path) -> None:
+    words = said(opened("dashboard/pages/calls.py", call="c41"))
+    assert "^^^^^^^ json_parse_error" in words
+    assert "Error at line 1, column 14 (byte 13)" in words
+
+
+def test_an_unknown_call_is_said_to_be_unknown(small: Path) -> None:
+    assert "No such call" in said(opened("dashboard/pages/calls.py", call="c999"))
+
+
+def test_names_from_a_log_never_become_markdown(small: Path) -> None:
+    app = opened("dashboard/pages/calls.py", call="c43")
+    assert HOSTILE not in [
+        element.value for kind in (app.title, app.markdown, app.caption) for element in kind
+    ]
+    assert r"\<img src\=x" in app.title[0].value
+
+
+def test_a_new_generation_is_shown_on_the_next_run(small: Path) -> None:
+    app = opened()
+    tables = small_tables()
+    publish(small, {**tables, "tool_calls": list(tables["tool_calls"])[:10]}, number=2)
+    app.run()
+    assert "0 / 10 calls" in said(app)
+
+
+def test_the_whole_extent_grows_with_the_store(small: Path) -> None:
+    app = opened()
+    later = [dict(row) | {"day": "2026-11-22"} for row in small_tables()["tool_calls"]]
+    publish(small, small_tables() | {"tool_calls": later}, number=2)
+    app.run()
+    assert "1 / 44 calls" in said(app)
+    assert "days" not in app.query_params

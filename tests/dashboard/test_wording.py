@@ -1,0 +1,71 @@
+"""How numbers print, and that log text stays text wherever it goes."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from dashboard import wording
+from dashboard.export import csv
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0%"),
+        (0.00001, "<0.01%"),
+        (0.00123, "0.123%"),
+        (0.00012, "0.012%"),
+        (0.0325, "3.25%"),
+        (0.5, "50.0%"),
+        (0.9996, ">99.9%"),
+        (1.0, "100%"),
+    ],
+)
+def test_a_share_prints_with_three_significant_digits_at_most(share: float, text: str) -> None:
+    assert wording.percent(share) == text
+
+
+def test_nothing_observed_prints_as_a_dash() -> None:
+    assert wording.rate(0, 0) == "–"
+
+
+@pytest.mark.parametrize(
+    ("n", "text"), [(None, "–"), (999, "999 B"), (1400, "1.4 kB"), (2_500_000_000, "2.5 GB")]
+)
+def test_sizes_print_with_a_unit(n: int | None, text: str) -> None:
+    assert wording.size(n) == text
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@sum", "\tx", "\rx"])
+def test_a_csv_cell_is_never_a_formula(text: str) -> None:
+    assert wording.in_sheet(text) == f"'{text}"
+
+
+def test_other_csv_cells_stay_as_they_are() -> None:
+    assert wording.in_sheet('{"a": 1}') == '{"a": 1}'
+
+
+def test_markdown_in_a_name_is_escaped() -> None:
+    assert wording.in_markdown("**b** :red[x] [l](u) `c`") == r"\*\*b\*\* \:red\[x\] \[l\]\(u\) \`c\`"
+
+
+def test_html_in_a_name_is_escaped_for_figures() -> None:
+    assert wording.in_figure('<b>&"x"</b>') == '&lt;b&gt;&amp;"x"&lt;/b&gt;'
+
+
+def test_direction_marks_and_controls_become_visible() -> None:
+    assert wording.visible("a\u202eb\x00c\ud800") == "a⟨U+202E⟩b⟨U+0000⟩c⟨U+D800⟩"
+
+
+def test_white_space_is_shown_on_demand() -> None:
+    assert wording.visible("a b\tc\n", spaces=True) == "a·b→c↵\n"
+
+
+def test_a_cell_holds_one_line_of_bounded_length() -> None:
+    assert wording.one_line("a\n  b\u202e" + "c" * 100, 8) == "a b⟨U+202E⟩ccc…"
+
+
+def test_an_exported_file_holds_no_formula_in_cells_or_header() -> None:
+    rows = pd.DataFrame([{"tool": "=cmd()", "n": -1, "@x": None}], dtype=object)
+    assert csv(rows) == b"tool,n,'@x\n'=cmd(),-1,\n"

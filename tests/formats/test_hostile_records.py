@@ -1,0 +1,112 @@
+"""A format survives any record: whatever stands in a field, each line gives events or a reject."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.events import Event, Rejected, StepMade, Where
+from ingest.formats import formats
+from ingest.lines import Line, decode_object
+from tests.formats.test_cases import LOGS, lines_of
+
+RECORDS = {
+    name: [
+        record
+        for path in LOGS
+        if path.parent.name == name
+        for line in lines_of(path)
+        if isinstance(line, Line) and isinstance(record := decode_object(line), dict)
+    ]
+    for name in formats()
+}
+STRANGE: st.SearchStrategy[Any] = st.sampled_from(
+    [
+        None,
+        True,
+        0,
+        -1,
+        1e308,
+        2**70,
+        "",
+        "x",
+        "\ud83d",
+        "\x00",
+        [],
+        [None],
+        [[]],
+        {},
+        {"type": {}},
+        {"": [{}]},
+    ]
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of every value inside of a record."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield (*path, key)
+        yield from places(item, (*path, key))
+
+
+def with_change(record: Any, path: tuple[Any, ...], value: Any) -> Any:
+    changed = copy.deepcopy(record)
+    inner = changed
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return changed
+
+
+def translate(name: str, records: list[Any]) -> list[Event | Rejected]:
+    lines = [Line(Where(n, n * 10), json.dumps(record).encode()) for n, record in enumerate(records, start=1)]
+    return list(formats()[name].translate(lines))
+
+
+@pytest.mark.parametrize("name", RECORDS)
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_one_strange_value_anywhere_is_survived(name: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(RECORDS[name]) - 1))
+    records = RECORDS[name][start : start + 6]
+    position = data.draw(st.integers(0, len(records) - 1))
+    path = data.draw(st.sampled_from(list(places(records[position])) or [("type",)]))
+    records = [*records]
+    records[position] = with_change(records[position], path, data.draw(STRANGE))
+    formats()[name].recognise(records)
+    for event in translate(name, records):
+        assert 1 <= event.where.line <= len(records)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+@settings(max_examples=100, deadline=None)
+@given(order=st.randoms(use_true_random=False))
+def test_records_in_any_order_are_survived(name: str, order: Any) -> None:
+    records = order.sample(RECORDS[name], k=min(40, len(RECORDS[name])))
+    assert translate(name, records)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_of_many_sessions_in_one_file_the_silent_ones_are_given_out_early(name: str) -> None:
+    log = next(
+        path for path in LOGS if path.parent.name == name and path.stem in ("interruptions", "published_form")
+    )
+    opening = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()[:4]]
+    taken = 0
+
+    def lines() -> Iterator[Line]:
+        nonlocal taken
+        for number in range(600):
+            for record in opening:
+                taken += 1
+                yield Line(Where(taken, taken), json.dumps({**record, "sessionId": f"s{number}"}).encode())
+
+    first = next(event for event in formats()[name].translate(lines()) if isinstance(event, StepMade))
+    assert (first.session_id, taken < 600 * len(opening)) == ("s0", True)

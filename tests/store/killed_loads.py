@@ -1,0 +1,102 @@
+"""Loads that die by SIGKILL at their n-th durable write, for every n; run as a module with LOGS BASE OUT.
+
+BASE is a store to start from (or a folder that is not there), OUT gets one store a kill: `OUT/n/store`. Each
+is loaded again after the kill. Prints one JSON line a kill: the step it died at, what a reader then saw.
+Everything is imported once and then forked: a process a load would take most of the time to start.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from ingest import generations, intake, writing
+from ingest.generations import OnWrite, ignore, published
+from ingest.pipeline import load
+
+# Small enough that a small night takes several batches and the copy several pieces.
+writing.BATCH_ROWS = 40
+intake.DRAIN_ROWS = 20
+generations._COPY_PIECE = 1_500_000
+
+
+def forked(work: Callable[[], None]) -> int:
+    """Run `work` in a child; returns 0, or the signal that ended it. DuckDB is only ever used in children."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        except BaseException as error:
+            print(repr(error), file=sys.stderr, flush=True)
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+        sys.exit(f"a child failed with {os.WEXITSTATUS(status)}")
+    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+
+
+def dying_at(number: int, log: Path) -> OnWrite:
+    steps = 0
+
+    def on_write(step: str) -> None:
+        nonlocal steps
+        steps += 1
+        if steps == number:
+            log.write_text(step)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return on_write
+
+
+def look(store: Path, log: Path) -> None:
+    """Note what a reader sees: the number of calls in the published generation, None without one."""
+    generation = published(store)
+    if generation is None:
+        log.write_text("null")
+        return
+    with duckdb.connect(str(generation), read_only=True) as con:
+        row = con.execute(
+            "SELECT (SELECT count(*) FROM tool_calls), (SELECT coalesce(sum(calls), 0) FROM files)"
+        ).fetchone()
+    assert row is not None
+    assert row[0] == row[1], "a reader saw half a load"
+    log.write_text(json.dumps(row[0]))
+
+
+def main(logs: Path, base: Path, out: Path) -> None:
+    pa.array([0])  # imports what pyarrow imports at its first use
+    number = 1
+    while kill_one(logs, base, out / str(number), number):
+        number += 1
+
+
+def kill_one(logs: Path, base: Path, place: Path, number: int) -> bool:
+    """One load killed at its `number`-th write, and the next one. False when the load has fewer writes."""
+    place.mkdir(parents=True)
+    store, step, seen = place / "store", place / "step", place / "seen"
+    if base.exists():
+        shutil.copytree(base, store)
+    if not forked(lambda: run(logs, store, dying_at(number, step))):
+        return False
+    forked(lambda: look(store, seen))
+    forked(lambda: run(logs, store, ignore))
+    told = {"step": step.read_text(), "seen": json.loads(seen.read_text()), "store": str(store)}
+    print(json.dumps(told), flush=True)
+    return True
+
+
+def run(logs: Path, store: Path, on_write: OnWrite) -> None:
+    load([logs], store, on_write=on_write)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))

@@ -1,0 +1,100 @@
+"""Small logs to load, and a look into what a store then holds; for the tests of the store."""
+
+# ruff: noqa: S608 - the queries are made of our own table names
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from ingest.generations import published
+
+TABLES = (
+    "ingest_runs", "files", "rejects", "sources", "codes",
+    "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics", "probes",
+    "daily_calls", "daily_turns", "daily_codes",
+)  # fmt: skip
+FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects")
+CLOCK = ("started_at", "finished_at")  # of a run; sessions have a started_at of their own
+
+
+def session(
+    name: str,
+    *,
+    turns: Sequence[int] = (2, 1),
+    day: int = 1,
+    raw: str = '{"path": "a.py"}',
+    ended: bool = True,
+) -> str:
+    """A session history: for each number in `turns` one turn with so many calls, one call a step.
+
+    `raw` are the raw arguments of every call; `ended` False = the last turn and the session have no end.
+    """
+    return "".join(json.dumps(record) + "\n" for record in _records(name, turns, day, raw, ended))
+
+
+def _records(name: str, turns: Sequence[int], day: int, raw: str, ended: bool) -> Iterator[dict[str, Any]]:
+    shared = {"ts": f"2026-11-{day:02d}T10:00:00.000Z", "sessionId": name}
+    yield shared | {"type": "session_start", "content": "You write code.", "meta": {"mode": "once"}}
+    for turn, calls in enumerate(turns, start=1):
+        here = shared | {"turn": turn}
+        yield here | {"type": "turn_start", "content": f"question {turn}"}
+        for step in range(calls):
+            yield from _call(here | {"step": step}, f"{name}-{turn}-{step}", raw)
+        if turn < len(turns) or ended:
+            yield here | {"step": calls, "type": "assistant", "content": "Done.", "meta": {}}
+            yield here | {"step": calls, "type": "final", "content": "Done.", "meta": {}}
+            yield here | {"type": "turn_end", "meta": {"status": "ok", "durationMs": 900}}
+    if ended:
+        yield shared | {"type": "session_end", "meta": {"durationMs": 1000}}
+
+
+def _call(here: dict[str, Any], call_id: str, raw: str) -> Iterator[dict[str, Any]]:
+    try:
+        value, status = json.loads(raw), "success"
+    except ValueError:
+        value, status = raw, "input_unparsable"
+    block = {"id": call_id, "name": "read", "input": value, "raw": raw}
+    action = {"tools": ["read"], "action_ids": [call_id], "toolBlocks": [block], "parallel": False}
+    result = {"tool": "read", "index": 0, "action_id": call_id, "phase": "result", "status": status}
+    yield here | {"type": "assistant", "role": "assistant", "content": "", "meta": {}}
+    yield here | {"type": "action", "meta": action | {"phase": "dispatch"}}
+    yield here | {"type": "observation", "content": "text of the file", "meta": result}
+
+
+def ask(store: Path, query: str) -> list[tuple[Any, ...]]:
+    """The rows of a query on the published generation."""
+    generation = published(store)
+    assert generation is not None, f"nothing is published in {store}"
+    with duckdb.connect(str(generation), read_only=True) as con:
+        return con.sql(query).fetchall()
+
+
+def count(store: Path, table: str) -> int:
+    return int(ask(store, f"SELECT count(*) FROM {table}")[0][0])
+
+
+def contents(
+    store: Path, tables: Sequence[str] = TABLES, without: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """Every row of the tables as sorted text, but for the run's clock and the columns in `without`."""
+    generation = published(store)
+    assert generation is not None, f"nothing is published in {store}"
+    with duckdb.connect(str(generation), read_only=True) as con:
+        clock = {"ingest_runs": CLOCK}
+        return {table: _rows(con, table, (*without, *clock.get(table, ()))) for table in tables}
+
+
+def _rows(con: duckdb.DuckDBPyConnection, table: str, without: Sequence[str]) -> list[str]:
+    relation = con.table(table)
+    columns = [f'"{name}"' for name in relation.columns if name not in without]
+    return sorted(map(repr, relation.select(*columns).fetchall()))
+
+
+def rows_by_reference(store: Path) -> dict[str, list[str]]:
+    """The facts without the ids and places that depend on the order in which files were read."""
+    return contents(store, FACTS, without=("file_id",))

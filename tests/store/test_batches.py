@@ -1,0 +1,109 @@
+"""`ingest.batches`: rows in, columns out; a value that does not fit costs itself and is told."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from ingest.batches import Batch, to_arrow
+
+SCHEMA = pa.schema(
+    [
+        ("file_id", pa.int32()),
+        ("line", pa.int64()),
+        ("byte_offset", pa.int64()),
+        ("text", pa.string()),
+        ("number", pa.int64()),
+        ("ratio", pa.float64()),
+        ("ts", pa.timestamp("us")),
+        ("day", pa.date32()),
+        ("flag", pa.bool_()),
+    ]
+)
+PLACE = {"file_id": 7, "line": 3, "byte_offset": 40}
+
+
+def stored(value: Any, column: str) -> tuple[Any, list[dict[str, Any]]]:
+    table, unfit = to_arrow("turns", [PLACE | {column: value}], SCHEMA)
+    return table.column(column).to_pylist()[0], unfit
+
+
+def test_what_a_row_lacks_is_null() -> None:
+    table, unfit = to_arrow("turns", [{"text": "a"}, {"number": 1}], SCHEMA)
+    assert table.column("text").to_pylist() == ["a", None]
+    assert table.column("number").to_pylist() == [None, 1]
+    assert unfit == []
+
+
+def test_times_are_stored_in_utc() -> None:
+    noon = datetime(2026, 11, 1, 12, tzinfo=timezone(timedelta(hours=2)))
+    assert stored(noon, "ts") == (datetime.fromisoformat("2026-11-01 10:00"), [])
+    assert stored(datetime(2026, 11, 1, tzinfo=UTC), "ts")[0] == datetime.fromisoformat("2026-11-01")
+    assert stored(date(2026, 11, 1), "day")[0] == date(2026, 11, 1)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("number", 10**30),
+        ("number", 2**63),
+        ("number", "12"),
+        ("number", 10**5000),
+        ("text", 12),
+        ("text", {"a": 1}),
+        ("ts", "yesterday"),
+        ("flag", "true"),
+        ("ratio", "fast"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_a_value_that_does_not_fit_becomes_unknown_and_a_reject(column: str, value: Any) -> None:
+    found, unfit = stored(value, column)
+    assert found is None
+    assert [(row["file_id"], row["line"], row["byte_offset"], row["code"]) for row in unfit] == [
+        (7, 3, 40, "wrong_type")
+    ]
+    assert unfit[0]["reason"].startswith(f"turns.{column} cannot hold ")
+    assert len(unfit[0]["reason"]) < 200
+
+
+def test_only_the_value_that_does_not_fit_is_lost() -> None:
+    rows = [PLACE | {"number": value, "text": "kept"} for value in (1, 2**70, 3)]
+    table, unfit = to_arrow("turns", rows, SCHEMA)
+    assert table.column("number").to_pylist() == [1, None, 3]
+    assert table.column("text").to_pylist() == ["kept"] * 3
+    assert len(unfit) == 1
+
+
+def test_a_lone_surrogate_is_stored_as_its_escape() -> None:
+    assert stored("a\ud800b", "text") == ("a\\ud800b", [])
+
+
+def test_not_a_number_is_unknown() -> None:
+    assert stored(float("nan"), "ratio") == (None, [])
+
+
+def test_a_failed_files_rows_are_taken_back_and_no_others() -> None:
+    batch = Batch()
+    batch.add("turns", [{"file_id": 1}])
+    batch.begin_file()
+    batch.add("turns", [{"file_id": 2}, {"file_id": 2}])
+    batch.add("rejects", [{"file_id": 2}])
+    assert batch.count == 4
+    batch.take_back_file()
+    assert batch.count == 1
+    assert batch.empty() == {"turns": [{"file_id": 1}]}
+    assert (batch.count, batch.empty()) == (0, {})
+
+
+def test_after_a_batch_is_written_only_the_rows_since_then_are_taken_back() -> None:
+    batch = Batch()
+    batch.begin_file()
+    batch.add("turns", [{"file_id": 1}])
+    batch.empty()
+    batch.add("turns", [{"file_id": 1}])
+    batch.take_back_file()
+    assert batch.empty() == {}

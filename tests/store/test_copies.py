@@ -1,0 +1,167 @@
+"""Copies count once, and the rollups say what the facts say, however the loads came."""
+
+# ruff: noqa: S608 - the queries are made of our own table and column names
+
+from __future__ import annotations
+
+import random
+import shutil
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from ingest.generations import published
+from ingest.pipeline import load
+from tests.store.night import ask, contents, session
+
+ROLLUPS_SQL = Path(__file__).parents[2] / "ingest" / "rollups.sql"
+ROLLUPS = ("daily_calls", "daily_turns", "daily_codes")
+
+
+def counted(store: Path, table: str, what: str) -> list[tuple[Any, ...]]:
+    return ask(store, f"SELECT {what}, file_id FROM {table} WHERE NOT duplicate ORDER BY ALL")
+
+
+def test_the_fuller_of_two_transcripts_of_a_session_counts(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("s", turns=(2,), ended=False))
+    (logs / "b.jsonl").write_text(session("s", turns=(2, 3)))
+    report = load([logs], store)
+    assert (report.calls, report.duplicates) == (7, 2)
+    assert counted(store, "tool_calls", "turn, step") == [
+        (1, 0, 2), (1, 1, 2), (2, 0, 2), (2, 1, 2), (2, 2, 2),
+    ]  # fmt: skip
+    assert counted(store, "turns", "turn, derived_reason") == [
+        (1, "ended_with_answer", 2), (2, "ended_with_answer", 2),
+    ]  # fmt: skip
+    assert ask(store, "SELECT file_id, calls, duplicate_calls, duplicate FROM sessions ORDER BY file_id") == [
+        (1, 2, 2, True), (2, 5, 0, False),
+    ]  # fmt: skip
+
+
+def test_of_equal_copies_the_file_read_first_counts(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("s"))
+    (logs / "b.jsonl").write_text(session("s") + "\n\n")
+    load([logs], store)
+    assert {file_id for *_, file_id in counted(store, "tool_calls", "call_id")} == {1}
+    assert {file_id for *_, file_id in counted(store, "turns", "turn_id")} == {1}
+
+
+def test_a_copy_with_a_result_counts_before_one_without(logs: Path, store: Path) -> None:
+    whole = session("s", turns=(1,))
+    without_result = "".join(line for line in whole.splitlines(True) if "observation" not in line)
+    (logs / "a.jsonl").write_text(without_result)
+    (logs / "b.jsonl").write_text(whole)
+    load([logs], store)
+    assert counted(store, "tool_calls", "result_status") == [("ok", 2)]
+
+
+def test_when_the_copy_that_counted_goes_the_other_one_counts(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("s", turns=(2, 3)))
+    (logs / "b.jsonl").write_text(session("s", turns=(2,), ended=False))
+    load([logs], store)
+    (logs / "a.jsonl").write_text(session("other", day=5))
+    load([logs], store)
+    assert counted(store, "tool_calls", "session_id, turn, step") == [
+        ("other", 1, 0, 3), ("other", 1, 1, 3), ("other", 2, 0, 3), ("s", 1, 0, 2), ("s", 1, 1, 2),
+    ]  # fmt: skip
+    assert ask(store, "SELECT day, sum(calls)::INT FROM daily_calls GROUP BY day ORDER BY day") == [
+        (date(2026, 11, 1), 2), (date(2026, 11, 5), 3),
+    ]  # fmt: skip
+
+
+def test_a_session_told_twice_in_one_file_counts_once(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("s", turns=(3,)) + session("t"))
+    (logs / "b.jsonl").write_text(session("t") + session("s", turns=(3,)))
+    report = load([logs], store)
+    assert report.duplicates == 6
+    assert len(counted(store, "tool_calls", "call_id")) == 6
+
+
+def test_rollups_count_what_the_logs_tell(logs: Path, store: Path) -> None:
+    """Three good calls, and two whose arguments are no JSON, the second a retry of the first."""
+    (logs / "a.jsonl").write_text(
+        session("good", turns=(2, 1), day=2) + session("bad", turns=(2,), day=3, raw="]")
+    )
+    load([logs], store)
+    columns = "day, calls, parse_known, syntax_full, failed, fault_syntax, retries, retries_identical, chains"
+    assert ask(store, f"SELECT {columns}, chains_abandoned FROM daily_calls ORDER BY day") == [
+        (date(2026, 11, 2), 3, 3, 3, 0, 0, 0, 0, 0, 0),
+        (date(2026, 11, 3), 2, 2, 2, 2, 2, 1, 1, 1, 1),
+    ]
+    columns = "day, turns, retried, recorded_known, recorded_ok, derived_ok, disagree, steps, calls, retries"
+    assert ask(store, f"SELECT {columns} FROM daily_turns ORDER BY day") == [
+        (date(2026, 11, 2), 2, 0, 2, 2, 2, 0, 5, 3, 0),
+        (date(2026, 11, 3), 1, 1, 1, 1, 0, 1, 3, 2, 1),
+    ]
+    codes = ask(store, "SELECT day, sum(findings)::INT, count(*) FROM daily_codes GROUP BY day ORDER BY day")
+    findings = ask(store, "SELECT count(*) FROM diagnostics")[0][0]
+    assert sum(row[1] for row in codes) == findings
+
+
+def test_no_measure_of_the_rollups_is_left_empty(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("s") + session("t", raw="{'a': 1}"))
+    load([logs], store)
+    keys = {
+        "day",
+        "source",
+        "provider",
+        "model",
+        "prompt_id",
+        "tool",
+        "strategy",
+        "input_tokens",
+        "output_tokens",
+    }
+    for rollup in ROLLUPS:
+        columns = [name for name, *_ in ask(store, f"DESCRIBE {rollup}") if name not in keys]
+        rows = ask(store, f"SELECT {', '.join(columns)} FROM {rollup}")
+        assert rows
+        assert all(value is not None for row in rows for value in row), rollup
+
+
+def from_scratch(store: Path, tmp_path: Path) -> dict[str, list[str]]:
+    """The rollups of all days recomputed in a copy of the published generation."""
+    generation = published(store)
+    assert generation is not None
+    copy = tmp_path / "copy" / "gen-000001.duckdb"
+    copy.parent.mkdir(exist_ok=True)
+    shutil.copy(generation, copy)
+    (copy.parent / "CURRENT").write_text(copy.name)
+    with duckdb.connect(str(copy)) as con:
+        for rollup in ROLLUPS:
+            con.execute(f"DELETE FROM {rollup}")
+        con.execute(
+            "CREATE TEMP TABLE touched_days AS SELECT day FROM tool_calls UNION SELECT day FROM turns"
+        )
+        con.execute(ROLLUPS_SQL.read_text())
+    return contents(copy.parent, ROLLUPS)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_after_any_chain_of_loads_the_rollups_equal_those_made_from_scratch(
+    logs: Path, store: Path, tmp_path: Path, seed: int
+) -> None:
+    chance = random.Random(seed)
+    for _ in range(6):
+        for name in chance.sample("abcd", k=chance.randint(1, 3)):
+            write_some_sessions(logs / f"{name}.jsonl", chance)
+        load([logs], store)
+        assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
+        for table, key in (("tool_calls", "call_id"), ("turns", "turn_id"), ("sessions", "session_id")):
+            once = f"SELECT count(*) FROM (SELECT {key} FROM {table} GROUP BY {key} "
+            assert ask(store, once + "HAVING count(*) FILTER (NOT duplicate) <> 1)") == [(0,)], table
+
+
+def write_some_sessions(file: Path, chance: random.Random) -> None:
+    """Sessions from a small set of names, so that files hold copies of each other; some without a time."""
+    texts = []
+    for _ in range(chance.randint(1, 4)):
+        name = chance.choice("stuvw")
+        raw = chance.choice(['{"a": 1}', "{'a': 1}", "]"])
+        turns = [chance.randint(1, 3) for _ in range(chance.randint(1, 3))]
+        text = session(name, turns=turns, day=ord(name) - ord("r"), raw=raw, ended=chance.random() < 0.7)
+        texts.append(text)
+    file.write_text("".join(texts))

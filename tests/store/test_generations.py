@@ -1,0 +1,252 @@
+"""The store's folder: who may load, what is published, what a crash leaves, what an error says."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from ingest.errors import StoreBusy, StoreError, StoreVersionError
+from ingest.generations import hold, published
+from ingest.pipeline import load
+from tests.store.night import count, rows_by_reference, session
+
+
+@pytest.fixture
+def loaded(logs: Path, store: Path) -> Path:
+    (logs / "a.jsonl").write_text(session("s1"))
+    load([logs], store)
+    return store
+
+
+def test_nothing_is_published_where_there_is_no_store(tmp_path: Path) -> None:
+    assert published(tmp_path / "missing") is None
+    assert published(tmp_path) is None
+
+
+def test_a_second_load_is_told_who_holds_the_store_since_when(logs: Path, loaded: Path) -> None:
+    with hold(loaded), pytest.raises(StoreBusy) as busy:
+        load([logs], loaded)
+    holder = json.loads((loaded / "lock").read_text())
+    assert f"process {os.getpid()} on {holder['host']} since {holder['since']}" in str(busy.value)
+
+
+def test_another_process_is_kept_out_while_a_load_runs(logs: Path, loaded: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from ingest.errors import IngestError; from ingest.pipeline import load\n"
+        "try: load([Path(sys.argv[1])], Path(sys.argv[2]))\n"
+        "except IngestError as error: print(type(error).__name__, error)"
+    )
+    command = [sys.executable, "-c", script, str(logs), str(loaded)]
+    with hold(loaded):
+        kept_out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert kept_out.startswith(f"StoreBusy process {os.getpid()} on ")
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""
+
+
+def test_a_lock_file_left_by_a_dead_process_is_no_lock(logs: Path, loaded: Path) -> None:
+    (loaded / "lock").write_text('{"pid": 1, "host": "here", "since": "long ago"}')
+    (logs / "b.jsonl").write_text(session("s2"))
+    assert load([logs], loaded).loaded == 1
+
+
+def test_a_lock_file_of_nonsense_still_gives_a_sentence(logs: Path, loaded: Path) -> None:
+    with hold(loaded):
+        (loaded / "lock").write_text("\0nonsense")
+        with pytest.raises(StoreBusy, match="another process is loading into the store"):
+            load([logs], loaded)
+
+
+def test_leftovers_of_a_killed_load_are_swept_away(logs: Path, loaded: Path) -> None:
+    spill = loaded / "building.duckdb.tmp"
+    spill.mkdir()
+    for name in (
+        "building.duckdb",
+        "building.duckdb.wal",
+        "building.duckdb.tmp/x",
+        "CURRENT.new",
+        "gen-000002.duckdb",
+    ):
+        (loaded / name).write_bytes(b"torn")
+    (logs / "b.jsonl").write_text(session("s2"))
+    assert load([logs], loaded).generation == "gen-000002.duckdb"
+    assert sorted(path.name for path in loaded.iterdir()) == [
+        "CURRENT", "gen-000001.duckdb", "gen-000002.duckdb", "lock",
+    ]  # fmt: skip
+    assert count(loaded, "sessions") == 2
+
+
+def test_files_of_other_people_in_the_store_are_left_alone(logs: Path, loaded: Path) -> None:
+    (loaded / "notes.txt").write_text("mine")
+    (logs / "b.jsonl").write_text(session("s2"))
+    load([logs], loaded)
+    assert (loaded / "notes.txt").read_text() == "mine"
+
+
+def test_a_lost_current_is_found_again(logs: Path, loaded: Path) -> None:
+    before = rows_by_reference(loaded)
+    (loaded / "CURRENT").unlink()
+    assert load([logs], loaded).unchanged == 1
+    assert rows_by_reference(loaded) == before
+
+
+def test_a_current_that_names_nothing_is_one_sentence(logs: Path, loaded: Path) -> None:
+    for name in ("gen-000009.duckdb", "../../etc/passwd", "", "gen-000001.duckdb/../x"):
+        (loaded / "CURRENT").write_text(name)
+        with pytest.raises(StoreError, match=r"CURRENT names .* which is not there; write the name of one"):
+            published(loaded)
+        with pytest.raises(StoreError):
+            load([logs], loaded)
+    assert (loaded / "gen-000001.duckdb").exists()
+
+
+def test_a_failed_load_leaves_the_published_store_as_it_was(logs: Path, loaded: Path) -> None:
+    before = {path.name: path.stat().st_mtime_ns for path in loaded.iterdir() if path.name != "lock"}
+    (logs / "b.jsonl").write_text(session("s2"))
+
+    def fail(step: str) -> None:
+        if step == "settle.sql":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        load([logs], loaded, on_write=fail)
+    assert {path.name: path.stat().st_mtime_ns for path in loaded.iterdir() if path.name != "lock"} == before
+    assert load([logs], loaded).loaded == 1
+
+
+def change(store: Path, statement: str) -> None:
+    generation = published(store)
+    assert generation is not None
+    with duckdb.connect(str(generation)) as con:
+        con.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        (
+            "UPDATE store_info SET schema_version = 99",
+            "tables of version 99, this Callgauge writes version 1",
+        ),
+        ("UPDATE store_info SET schema_version = 0", "tables of version 0"),
+        ("DELETE FROM store_info", "tables without a version"),
+        ("DROP TABLE store_info", "tables without a version"),
+    ],
+)
+def test_a_store_of_another_version_is_refused_and_kept(
+    logs: Path, loaded: Path, statement: str, said: str
+) -> None:
+    change(loaded, statement)
+    with pytest.raises(StoreVersionError, match=said) as refused:
+        load([logs], loaded)
+    assert "load the logs into a new folder" in str(refused.value)
+    assert (loaded / "gen-000001.duckdb").exists()
+
+
+def test_a_generation_that_is_no_database_is_one_sentence(logs: Path, loaded: Path) -> None:
+    (loaded / "gen-000001.duckdb").write_bytes(b"not a database" * 1000)
+    with pytest.raises(StoreError, match=r"failed at gen-000001\.duckdb") as refused:
+        load([logs], loaded)
+    assert "\n" not in str(refused.value)
+
+
+def test_tables_that_do_not_add_up_are_never_published(logs: Path, loaded: Path) -> None:
+    change(loaded, "DELETE FROM tool_calls WHERE step = 0")
+    (logs / "b.jsonl").write_text(session("s2"))
+    with pytest.raises(StoreError, match=r"do not add up \(calls of file 1: 3 expected, 1 found"):
+        load([logs], loaded)
+    assert (loaded / "CURRENT").read_text() == "gen-000001.duckdb\n"
+
+
+def make_parent_missing(place: Path) -> Path:
+    return place / "missing" / "store"
+
+
+def make_file(place: Path) -> Path:
+    (place / "store").write_text("a file")
+    return place / "store"
+
+
+def make_parent_a_file(place: Path) -> Path:
+    return make_file(place) / "store"
+
+
+def make_foreign(place: Path) -> Path:
+    (place / "store").mkdir()
+    (place / "store" / "thesis.txt").write_text("mine")
+    return place / "store"
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (make_parent_missing, "there is no folder .*missing; make it"),
+        (make_parent_a_file, "there is no folder .*store; make it"),
+        (make_file, "store is a file; a store is a folder"),
+        (make_foreign, "holds other files and no Callgauge store"),
+    ],
+)
+def test_a_place_that_can_be_no_store_is_one_sentence(
+    logs: Path, tmp_path: Path, make: Callable[[Path], Path], said: str
+) -> None:
+    (logs / "a.jsonl").write_text(session("s1"))
+    with pytest.raises(StoreError, match=said):
+        load([logs], make(tmp_path))
+
+
+def test_a_store_that_may_not_be_written_is_one_sentence(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (logs / "a.jsonl").write_text(session("s1"))
+
+    def forbidden(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "mkdir", forbidden)
+    with pytest.raises(StoreError, match="Permission denied; change its permissions, or name another folder"):
+        load([logs], tmp_path / "store")
+
+
+FULL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+from ingest.errors import StoreError
+from ingest.pipeline import load
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
+try:
+    load([Path(sys.argv[1])], Path(sys.argv[2]))
+except StoreError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("share", [0.2, 0.9], ids=["while copying", "while writing"])
+def test_a_disk_that_is_full_is_one_sentence_and_costs_nothing(
+    logs: Path, loaded: Path, share: float
+) -> None:
+    """No file may grow beyond a limit: the system's own refusal, at the copy and at DuckDB's writes."""
+    before = rows_by_reference(loaded)
+    for number in range(3):
+        raws = (os.urandom(30_000).hex() for _ in range(20))
+        (logs / f"{number}.jsonl").write_text(
+            "".join(session(f"n{i}", raw=raw) for i, raw in enumerate(raws))
+        )
+    if share > 0.5:
+        limit = (loaded / "gen-000001.duckdb").stat().st_size + 600_000
+    else:
+        limit = int((loaded / "gen-000001.duckdb").stat().st_size * share)
+    command = [sys.executable, "-c", FULL_DISK, str(logs), str(loaded), str(limit)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "What was published is untouched." in said, said
+    assert said.count("\n") == 1
+    assert rows_by_reference(loaded) == before
+    assert sorted(path.name for path in loaded.iterdir()) == ["CURRENT", "gen-000001.duckdb", "lock"]
+    assert load([logs], loaded).loaded == 3

@@ -1,0 +1,70 @@
+"""A load killed at any durable write leaves a whole store; the next load ends as if nothing had been."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.pipeline import load
+from tests.store.night import contents, count, session
+
+
+def killed_loads(logs: Path, base: Path, out: Path) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "tests.store.killed_loads", str(logs), str(base), str(out)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def night(logs: Path) -> None:
+    (logs / "a.jsonl").write_text("".join(session(f"a{n}", day=n + 1) for n in range(6)) + "broken\n")
+    (logs / "b.jsonl").write_text(session("a0") + session("b", raw="{'a': 1,}"))
+    (logs / "c.jsonl").write_text(session("c", ended=False))
+    (logs / "d.bin").write_bytes(bytes(100))
+
+
+def next_night(logs: Path) -> None:
+    (logs / "a.jsonl").rename(logs / "moved.jsonl")
+    with (logs / "c.jsonl").open("a") as stream:
+        stream.write(session("c2", day=9))
+    (logs / "b.jsonl").write_text(session("b2", day=3))
+    (logs / "d.bin").write_text(session("d"))
+    (logs / "e.jsonl").write_text("".join(session(f"e{n}", day=5) for n in range(8)))
+    (logs / "f.txt").write_text("no log\n")
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("first", [True, False], ids=["first load", "load into a store"])
+def test_killed_at_every_write_the_next_load_completes_it(logs: Path, tmp_path: Path, first: bool) -> None:
+    base, undisturbed = tmp_path / "base", tmp_path / "undisturbed"
+    night(logs)
+    if not first:
+        load([logs / "a.jsonl"], base)
+        load([logs], base)  # two generations, so that one has to be removed
+        shutil.copytree(base, undisturbed)
+        next_night(logs)
+    load([logs], undisturbed)
+    expected = contents(undisturbed)
+    before = None if first else count(base, "tool_calls")
+    after = count(undisturbed, "tool_calls")
+
+    kills = killed_loads(logs, base, tmp_path / "out")
+
+    steps = [kill["step"] for kill in kills]
+    assert {"create" if first else "copy", "batch", "settle.sql", "rollups.sql", "checkpoint"} <= set(steps)
+    assert first or "remove" in steps
+    assert {"sync", "name", "point", "switch", "switched"} <= set(steps)
+    assert steps.count("batch") > 2, "the loads must be killed between batches, too"
+    for kill in kills:
+        published_already = kill["step"] in ("switched", "remove")
+        assert kill["seen"] == (after if published_already else before), kill["step"]
+        store = Path(kill["store"])
+        assert contents(store) == expected, f"killed at {kill['step']}"
+        assert not [path for path in store.iterdir() if path.suffix not in ("", ".duckdb")]
+        assert len(list(store.glob("*.duckdb"))) <= 2

@@ -1,0 +1,49 @@
+"""The generated pages are what their sources say, and the README names commands that exist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from docs.generate import PAGES, page
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_generated_page_is_up_to_date(name: str) -> None:
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == page(name), "run ./dev docs"
+
+
+def test_every_link_in_the_documentation_leads_somewhere() -> None:
+    for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+def test_dev_help_names_every_habit() -> None:
+    shown = subprocess.run(
+        [sys.executable, ROOT / "dev", "help"], capture_output=True, text=True, check=True
+    ).stdout
+    listed = set(re.findall(r"^ {2}\./dev (\w+)", shown, re.MULTILINE))
+    source = (ROOT / "dev").read_text(encoding="utf-8")
+    habits = re.search(r"for habit in \(([^)]*)\)", source)
+    assert habits is not None
+    assert listed == {name.strip() for name in habits.group(1).split(",")} | {"setup", "help"}
+
+
+def test_dev_refuses_a_word_it_does_not_know() -> None:
+    refused = subprocess.run([sys.executable, ROOT / "dev", "rnu"], capture_output=True, text=True)
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "./dev knows no 'rnu'; ./dev help lists what it knows\n",
+    )
+
+
+def test_ci_runs_what_the_readme_names() -> None:
+    assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").rstrip().endswith("exec ./dev test")
+    assert "./dev test " in (ROOT / "README.md").read_text(encoding="utf-8")
