@@ -102,10 +102,10 @@ def request_text(request: ToolCallRequest) -> str:
     lines = [
         f"outcome    {request.outcome}",
         f"accepted   {', '.join(_accepting(request)) or 'under no policy'}",
-        f"arguments  {json.dumps(request.arguments, ensure_ascii=False, default=str)}",
+        f"arguments  {_shown(request.arguments)}",
     ]
     if request.rejected:
-        lines.append(f"rejected   {json.dumps(request.rejected, ensure_ascii=False, default=str)}")
+        lines.append(f"rejected   {_shown(request.rejected)}")
     raw = request.raw_arguments
     text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
     for number, finding in enumerate(request.diagnostics, 1):
@@ -134,6 +134,10 @@ def _one_column(character: str) -> str:
     """What a terminal shows in one column: control characters would move the caret or the terminal."""
     pictures = {"\n": "⏎", "\t": "⇥", "\r": "␍"}
     return character if character.isprintable() else pictures.get(character, "�")
+
+
+def _shown(value: Any) -> str:
+    return printable(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def printable(text: str) -> str:
@@ -170,7 +174,7 @@ def code_text(code: Code) -> str:
             f"  {code.why}",
             "",
             f"  sent     {printable(sent)[:_EXCERPT]}",
-            f"  became   {json.dumps(call.arguments, ensure_ascii=False, default=str)[:_EXCERPT]}",
+            f"  became   {_shown(call.arguments)[:_EXCERPT]}",
             f"  finding  {printable(finding.message)}",
         ]
     )

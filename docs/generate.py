@@ -91,7 +91,6 @@ def formats_page() -> Iterator[str]:
     for name, fmt in formats().items():
         yield f"## {name}"
         yield inspect.cleandoc(inspect.getdoc(fmt) or "")
-        yield f"**Cannot tell.** {fmt.SOURCE.cannot_tell}"
 
 
 def metrics_page() -> Iterator[str]:

@@ -7,6 +7,7 @@ number with fifty digits must not stop a night.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -53,13 +54,21 @@ def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Tab
 
 
 def _column(table: str, rows: Sequence[Row], field: pa.Field, unfit: list[Row]) -> pa.Array:
-    values = [row.get(field.name) for row in rows]
+    values = _values(rows, field.name)
     not_a_number_is_null = pa.types.is_floating(field.type)
     try:
         return pa.array(values, field.type, from_pandas=not_a_number_is_null)
     except (TypeError, ValueError, OverflowError):
         fitting = [_fitted(table, row, field, unfit) for row in rows]
         return pa.array(fitting, field.type, from_pandas=not_a_number_is_null)
+
+
+def _values(rows: Sequence[Row], name: str) -> list[Any]:
+    try:
+        # Twice as fast as `row.get`; most columns are in every row, and a row has some forty.
+        return list(map(itemgetter(name), rows))
+    except KeyError:
+        return [row.get(name) for row in rows]
 
 
 def _fitted(table: str, row: Row, field: pa.Field, unfit: list[Row]) -> Any:

@@ -1,0 +1,223 @@
+"""The terminal's entry: exit codes, one clear sentence for every bad input, results apart from messages."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+from typer.testing import CliRunner, Result
+
+import cli
+from lenient.codes import CODES
+
+EXAMPLE = Path(__file__).parents[1] / "docs" / "session-log.example.jsonl"
+TOOL = (
+    '{"name": "search", "parameters": {"properties": {"limit": {"type": "integer"}}, "required": ["limit"]}}'
+)
+
+
+def run(*words: object, stdin: bytes = b"") -> Result:
+    return CliRunner().invoke(cli.app, [str(word) for word in words], input=stdin)
+
+
+def refused(result: Result, code: int) -> str:
+    """The one sentence of a run that was refused."""
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    (sentence,) = result.stderr.strip().splitlines()
+    return sentence
+
+
+@pytest.fixture
+def tool(tmp_path: Path) -> Path:
+    path = tmp_path / "search.json"
+    path.write_text(TOOL)
+    return path
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return Path(shutil.copy(EXAMPLE, tmp_path / "night.jsonl"))
+
+
+# --- ingest ----------------------------------------------------------------------------------------
+
+
+def test_a_whole_load_exits_with_0_and_so_does_the_next_one(log: Path, tmp_path: Path) -> None:
+    first = run("ingest", log, "--store", tmp_path / "store")
+    assert first.exit_code == 0, first.output
+    assert "1 files in: 1 read, 0 unchanged" in first.stdout
+    again = run("ingest", log, "--store", tmp_path / "store")
+    assert (again.exit_code, again.stdout.splitlines()[-1][:15]) == (0, "nothing new for")
+
+
+def test_the_report_is_json_for_machines(log: Path, tmp_path: Path) -> None:
+    report = json.loads(run("ingest", log, "--store", tmp_path / "store", "--json").stdout)
+    assert (report["loaded"], report["generation"]) == (1, "gen-000001.duckdb")
+
+
+def test_a_broken_line_exits_with_3_and_says_where_to_look(log: Path, tmp_path: Path) -> None:
+    with log.open("a") as file:
+        file.write("{broken\n")
+    result = run("ingest", log, "--store", tmp_path / "store")
+    assert result.exit_code == 3
+    assert "1 lines rejected" in result.stdout
+
+
+def test_a_file_in_no_format_exits_with_3_beside_a_good_one_and_with_1_alone(
+    log: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"colour": "blue"}\n')
+    beside = run("ingest", log, other, "--store", tmp_path / "a")
+    assert beside.exit_code == 3
+    assert f"rejected: {other} is in no format known here" in beside.stdout
+    assert run("ingest", other, "--store", tmp_path / "b").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00\x01\x02" * 99, b"\x1f\x8b\x08gzip"], ids=["empty", "binary", "gzip"]
+)
+def test_an_empty_or_binary_file_is_named_with_the_reason(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "night.jsonl"
+    path.write_bytes(content)
+    result = run("ingest", path, "--store", tmp_path / "store")
+    assert result.exit_code == 1
+    assert f"rejected: {path} is " in result.stdout
+
+
+def test_a_path_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    assert f"{tmp_path / 'gone'} does not exist" in refused(
+        run("ingest", tmp_path / "gone", "--store", tmp_path / "store"), 1
+    )
+
+
+def test_a_folder_without_logs_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    assert "nothing to load" in refused(run("ingest", tmp_path / "logs", "--store", tmp_path / "store"), 1)
+
+
+def test_a_store_in_a_missing_folder_is_one_sentence_that_names_it(log: Path, tmp_path: Path) -> None:
+    assert str(tmp_path / "no") in refused(
+        run("ingest", log, "--store", tmp_path / "no" / "such" / "store"), 1
+    )
+
+
+def test_a_store_that_is_a_file_is_one_sentence(log: Path, tmp_path: Path) -> None:
+    (tmp_path / "store").write_text("")
+    assert str(tmp_path / "store") in refused(run("ingest", log, "--store", tmp_path / "store"), 1)
+
+
+def test_a_store_of_another_version_is_one_sentence(log: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    run("ingest", log, "--store", store)
+    with duckdb.connect(str(store / "gen-000001.duckdb")) as con:
+        con.execute("UPDATE store_info SET schema_version = 999")
+    assert "999" in refused(run("ingest", log, "--store", store), 1)
+
+
+@pytest.mark.parametrize("text", ["not json", "[1, 2]", "{}", ""])
+def test_tool_definitions_that_cannot_be_read_are_one_sentence_that_names_the_file(
+    text: str, log: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text(text)
+    result = run("ingest", log, "--store", tmp_path / "store", "--tools", path)
+    assert str(path) in refused(result, 1)
+
+
+def test_wrong_words_exit_with_2() -> None:
+    assert run("ingest").exit_code == run("ingest", "x").exit_code == run("ingets").exit_code == 2
+
+
+# --- parse -------------------------------------------------------------------------------------------
+
+
+def test_parse_shows_the_outcome_the_arguments_and_each_finding_under_its_text(tool: Path) -> None:
+    result = run("parse", "--tool", tool, '{"limit": "4x2"}')
+    assert result.exit_code == 1
+    shown = result.stdout.splitlines()
+    marked = next(number for number, line in enumerate(shown) if line.strip().startswith("^"))
+    start, width = shown[marked].index("^"), shown[marked].count("^")
+    assert shown[marked - 1][start : start + width] == '"4x2"'
+
+
+def test_parse_reads_standard_input_byte_for_byte(tool: Path) -> None:
+    result = run("parse", "--tool", tool, "--json", "-", stdin=b'{"limit": "7",}')
+    data = json.loads(result.stdout)
+    assert (result.exit_code, data["arguments"], data["outcome"]) == (0, {"limit": 7}, "repaired")
+    assert data["raw_arguments"] == '{"limit": "7",}'
+    assert data["accepted_under"] == ["safe", "lenient"]
+
+
+def test_the_policy_decides_the_exit_code(tool: Path) -> None:
+    words = ("parse", "--tool", tool, '{"limit": "7"}', "--policy")
+    assert [run(*words, policy).exit_code for policy in ("lenient", "strict", "merciful")] == [0, 1, 2]
+
+
+def test_parse_without_a_definition_says_that_types_were_not_checked() -> None:
+    assert "tool_definition_missing" in run("parse", "{}").stdout
+
+
+def test_parse_asks_which_tool_is_meant_when_a_file_defines_two(tmp_path: Path) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text(f"[{TOOL}, {TOOL.replace('search', 'find')}]")
+    assert "search, find" in refused(run("parse", "--tool", path, "{}"), 2)
+    assert "no tool 'fnid'" in refused(run("parse", "--tool", path, "--name", "fnid", "{}"), 2)
+    assert run("parse", "--tool", path, "--name", "find", '{"limit": 1}').exit_code == 0
+
+
+def test_parse_with_a_definition_that_is_not_json_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "tool.json"
+    path.write_text("limit: integer")
+    assert str(path) in refused(run("parse", "--tool", path, "{}"), 2)
+
+
+def test_hostile_text_cannot_move_the_terminal(tool: Path) -> None:
+    shown = run("parse", "--tool", tool, '{"limit": "\x1b[2J\u202e"}').stdout
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+
+
+# --- explain, formats, serve -------------------------------------------------------------------------
+
+
+def test_explain_shows_a_code_on_an_example_that_it_runs() -> None:
+    shown = run("explain", "missing_required").stdout
+    assert shown.startswith("missing_required: error of the check stage")
+    assert "finding" in shown
+
+
+def test_explain_takes_a_code_with_its_detail_as_the_tables_spell_it() -> None:
+    assert run("explain", "missing_required:path").exit_code == 0
+
+
+def test_explain_suggests_a_near_miss() -> None:
+    assert "did you mean missing_required" in refused(run("explain", "missing_requierd"), 2)
+
+
+def test_explain_lists_every_code() -> None:
+    listed = run("explain", "--json")
+    assert {code["name"] for code in json.loads(listed.stdout)} == set(CODES)
+
+
+def test_formats_says_which_one_reads_a_file_and_why_none_does(log: Path, tmp_path: Path) -> None:
+    assert run("formats", log).stdout == f"{log}: session_history\n"
+    (tmp_path / "empty").write_bytes(b"")
+    result = run("formats", tmp_path / "empty")
+    assert (result.exit_code, result.stdout) == (1, f"{tmp_path / 'empty'}: no format: it is empty\n")
+
+
+def test_formats_lists_what_each_can_tell() -> None:
+    assert {source["name"] for source in json.loads(run("formats", "--json").stdout)} >= {
+        "claude_code",
+        "session_history",
+    }
+
+
+def test_serve_refuses_a_store_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "store").write_text("")
+    assert "is a file, not a store" in refused(run("serve", "--store", tmp_path / "store"), 1)
