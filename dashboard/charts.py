@@ -44,7 +44,7 @@ def trend(points: Sequence[DayRate], order: Mapping[str, int]) -> Figure:
     """The rate by day, one line a series; the interval of each point is drawn while there are few series."""
     series = _gathered(points, order)
     traces = [_line(name, series[name], order.get(name, len(SERIES) - 1), len(series)) for name in series]
-    highest = max(rate for trace in traces for rate in trace["y"] if rate is not None)
+    highest = max(_top(trace) for trace in traces)
     longest = max(len(trace["name"]) for trace in traces)
     layout = _layout(height=380, margin={"l": 46, "r": 8, "t": 8, "b": 28})
     layout |= {
@@ -68,6 +68,12 @@ def _gathered(points: Sequence[DayRate], order: Mapping[str, int]) -> dict[str, 
         name: [DayRate(day, name, k, n) for (series, day), (k, n) in sorted(summed.items()) if series == name]
         for name in names
     }
+
+
+def _top(trace: Figure) -> float:
+    rates: list[float | None] = trace["y"]
+    above: list[float] = trace.get("error_y", {}).get("array", [0.0] * len(rates))
+    return max(rate + more for rate, more in zip(rates, above, strict=True) if rate is not None)
 
 
 def _with_gaps(points: Sequence[DayRate]) -> list[DayRate]:

@@ -9,11 +9,12 @@ import html
 import math
 import re
 import unicodedata
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from dashboard.statistics import Interval
 
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+STALE = timedelta(hours=36)  # loads are nightly: one was missed
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _SHOWN_SPACE = str.maketrans({" ": "·", "\t": "→", "\n": "↵\n", "\r": "␍", "\u00a0": "⍽"})
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
@@ -61,6 +62,13 @@ def utc(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "unknown time"
 
 
+def age(moment: datetime | None, now: datetime) -> str:
+    """` · 3 days old` for a load that a night has passed by; empty for a fresh one. Both naive UTC."""
+    if moment is None or now - moment < STALE:
+        return ""
+    return f" · {plural(max(1, (now - moment).days), 'day')} old"
+
+
 def size(n: int | None) -> str:
     if n is None:
         return "–"
@@ -82,6 +90,11 @@ def one_line(text: str, limit: int) -> str:
 def in_markdown(text: str) -> str:
     """For labels and titles, which Streamlit reads as Markdown."""
     return _MARKDOWN.sub(r"\\\1", one_line(text, 120))
+
+
+def door(text: str) -> str:
+    """Our own words as the label of a page link, in the colour of links."""
+    return f":blue[{text}]"
 
 
 def in_figure(text: str) -> str:

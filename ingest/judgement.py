@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ingest.events import ArgsSource, CallMade, FaultLayer, ResultSeen, ResultStatus, Seen
-from ingest.jsontext import json_text
+from ingest.texts import json_text
 from lenient import (
     Outcome,
     ToolCallRequest,

@@ -7,13 +7,12 @@ from datetime import date, datetime
 from hashlib import blake2b, sha256
 from typing import Any
 
-from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus
-from ingest.jsontext import json_text
+from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultStatus
 from ingest.judgement import Verdict
+from ingest.texts import json_text, kept
 from ingest.turns import Call, Conclusion, Turn
 from lenient import PARSER_VERSION, ToolDefinition
 
-TEXT_KEPT = 2_000  # characters of messages and results that are stored; raw arguments are stored whole
 Row = dict[str, Any]
 _SEVERITIES = ("note", "warning", "error")
 
@@ -36,10 +35,6 @@ def prompt_row(event: PromptSeen) -> Row:
 
 def dated(ts: datetime | None) -> dict[str, datetime | date | None]:
     return {"ts": ts, "day": ts.date() if ts else None}
-
-
-def kept(text: str | None) -> str | None:
-    return text if text is None or len(text) <= TEXT_KEPT else text[:TEXT_KEPT] + "…"
 
 
 def turn_row(turn: Turn, conclusion: Conclusion) -> Row:
@@ -92,7 +87,7 @@ def call_row(turn: Turn, call: Call) -> Row:
         "harness_verdict": verdict.harness_verdict,
         "harness_message": verdict.harness_message,
         "fault_layer": verdict.fault_layer,
-        **_result_row(call.result),
+        **_result_row(call),
         "attempt": link.attempt if link else None,
         "retry_kind": link.retry_kind if link else None,
         "chain_outcome": link.outcome if link else None,
@@ -119,19 +114,19 @@ def _arguments_row(event: CallMade, verdict: Verdict) -> Row:
     }
 
 
-def _result_row(result: ResultSeen | None) -> Row:
+def _result_row(call: Call) -> Row:
+    result = call.result
     if result is None:
         return {
             "result_status": ResultStatus.MISSING,
             "error_flag_source": FlagSource.ABSENT,
             "result_text": None,
         }
-    content = result.content
     return {
         "result_status": result.status,
         "error_flag_source": result.flag_source,
-        "result_text": kept(content),
-        "result_bytes": len(content.encode("utf-8", "surrogatepass")) if content is not None else None,
+        "result_text": result.content,
+        "result_bytes": call.result_bytes,
         "latency_ms": result.latency_ms,
     }
 

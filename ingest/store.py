@@ -246,6 +246,6 @@ def _explaining(path: Path) -> Iterator[None]:
             else "this is a bug: report it with the files you loaded"
         )
         raise StoreError(
-            f"the store {path.parent} failed at {path.name}: {str(error).strip().splitlines()[0]}; {next_step}. "
-            "What was published is untouched."
+            f"the store {path.parent} failed at {path.name}: {str(error).strip().splitlines()[0]}; "
+            f"{next_step}. What was published is untouched."
         ) from error

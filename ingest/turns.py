@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ingest.chains import Link, link_attempts
@@ -16,8 +16,8 @@ from ingest.events import (
     TurnEnded,
     Where,
 )
-from ingest.jsontext import json_text
 from ingest.judgement import Definitions, Verdict, judge
+from ingest.texts import json_text, kept
 
 # A call that ran and failed has told the model something; only one that never got through leaves work undone.
 _NEVER_GOT_THROUGH = frozenset(
@@ -35,6 +35,7 @@ class Call:
     prompt_id: str | None
     definitions: Definitions
     result: ResultSeen | None = None
+    result_bytes: int | None = None  # of the whole result; only its beginning is kept
     link: Link | None = None
     _verdict: Verdict | None = None
 
@@ -43,6 +44,13 @@ class Call:
         if self._verdict is None:
             self._verdict = judge(self.event, self.result, self.definitions)
         return self._verdict
+
+    def keep_result(self, result: ResultSeen) -> None:
+        """Join the result, cut to what is stored: turns stay open for a while, and results can be huge."""
+        if result.content is not None:
+            self.result_bytes = len(result.content.encode("utf-8", "surrogatepass"))
+            result = replace(result, content=kept(result.content))
+        self.result = result
 
     @property
     def tool(self) -> str | None:
@@ -109,7 +117,7 @@ class Turn:
             call = next((call for call in self.calls if _may_answer(result, call, self.number)), None)
         if call is None:
             return False
-        call.result = result
+        call.keep_result(result)
         return True
 
     def judged(self, *, results_expected: bool) -> Conclusion:

@@ -25,9 +25,9 @@ from ingest.events import (
     TurnStarted,
     Where,
 )
-from ingest.jsontext import json_text
 from ingest.judgement import Definitions, Verdict, with_log_definitions
 from ingest.rows import Row, call_row, dated, definition_row, diagnostic_rows, identity, prompt_row, turn_row
+from ingest.texts import json_text
 from ingest.turns import Call, Turn
 from lenient import ToolCatalog
 

@@ -17,6 +17,7 @@ from lenient.coerce import compact
 from lenient.diagnostics import Findings, TooManyFindingsError
 from lenient.parse import parse_arguments
 from lenient.repair import UnreadableError, scan
+from lenient.repair.strings import Lookahead
 from lenient.request import ToolCallRequest
 from lenient.source import Mark, Piece
 from lenient.tools import ToolCatalog
@@ -156,11 +157,11 @@ def _objects(text: str, start: int, end: int, catalog: ToolCatalog | None) -> It
     """The calls among the objects of `text[start:end]`; `end` -1 = to the end of the text."""
     limit = len(text) if end < 0 else end
     piece = Piece(text[:limit])
-    position = start
+    position, ahead = start, Lookahead(piece.text)
     while (opening := OBJECT_START.search(piece.text, position)) is not None:
         findings = Findings()
         try:
-            found = scan(piece, opening.start(), None, findings)
+            found = scan(piece, opening.start(), None, findings, ahead=ahead)
         except (UnreadableError, TooManyFindingsError):
             return
         complete = not any(finding.code == "missing_closer" for finding in findings.items)

@@ -17,7 +17,7 @@ from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
 from lenient.located import Located
 from lenient.nodes import Node
 from lenient.repair import Scan, UnreadableError, scan
-from lenient.repair.strings import CLOSING_QUOTES
+from lenient.repair.strings import CLOSING_QUOTES, Lookahead
 from lenient.source import Mark, Piece, decoded_piece
 from lenient.unwrap import OBJECT_START, Start, Unwrapper
 
@@ -28,24 +28,35 @@ MAX_LAYERS = 10
 def read_value(
     piece: Piece, node: Node | None, findings: Findings, *, path: Path = None, trace: list[Any] | None = None
 ) -> Located:
-    """The value that a text holds, however often it was encoded. Raises UnreadableError and
+    """The value that a text holds, however often it was encoded. Raises UnreadableError,
     TooManyFindingsError.
     """
+    layer = _Layer(node, findings, path, trace if trace is not None else [])
     for _ in range(MAX_LAYERS + 1):
-        located = _read_layer(piece, node, findings, path, trace if trace is not None else [])
-        value, mark = located.value, located.mark
-        if not isinstance(value, str) or not _may_hold_json(value):
+        located = layer.read(piece)
+        if not isinstance(located.value, str) or not _may_hold_json(located.value):
             return located
-        span = located.piece.span(mark.start, mark.end)
-        findings.add(
-            Diagnostic("string_encoding_removed", render_path(path), *span, found=shorten(located.snippet()))
-        )
-        quoted = located.piece.text[mark.start : mark.start + 1] in CLOSING_QUOTES
-        start, end = (mark.start + 1, mark.end - 1) if quoted else (mark.start, mark.end)
-        piece = decoded_piece(located.piece, start, max(start, end), value)
-        if trace is not None:
-            trace.append((Stage.UNWRAP, "string decoded", located.piece.text, value))
+        piece = layer.decoded(located)
     raise UnreadableError("string_encoded_too_deep", piece.origin(0))
+
+
+def decode_held(located: Located, node: Node, path: Path, findings: Findings) -> Located | None:
+    """The object or array that a string value holds, None when it holds neither."""
+    if located.value.lstrip("\ufeff \t\r\n")[:1] not in ("{", "[", '"', "`", "("):
+        return None
+    try:
+        inner = read_value(_inside(located), node, findings, path=path)
+    except UnreadableError:
+        return None
+    return inner if isinstance(inner.value, (dict, list)) else None
+
+
+def _inside(located: Located) -> Piece:
+    """The text that a string value holds, mapped to its place."""
+    mark, piece = located.mark, located.piece
+    quoted = piece.text[mark.start : mark.start + 1] in CLOSING_QUOTES
+    start, end = (mark.start + 1, mark.end - 1) if quoted else (mark.start, mark.end)
+    return decoded_piece(piece, start, max(start, end), located.value)
 
 
 def _may_hold_json(text: str) -> bool:
@@ -59,126 +70,120 @@ def _may_hold_json(text: str) -> bool:
     )
 
 
-def _read_layer(piece: Piece, node: Node | None, findings: Findings, path: Path, trace: list[Any]) -> Located:
-    """One value, and what stands around it."""
-    whole = _strictly(piece, 0, len(piece.text), node, findings, path)
-    if whole is not None:
-        return whole
-    before = len(findings.items)
-    unwrapper = Unwrapper(piece, findings, path)
-    try:
-        start = unwrapper.start()
-    except UnreadableError as error:
-        raise UnreadableError(error.reason, piece.origin(error.position)) from None
-    if start.blank:
-        findings.add(
-            Diagnostic("empty_arguments", render_path(path), *piece.span(0, len(piece.text)), became="{}")
-        )
-        return Located({}, Mark(0, len(piece.text), {}), piece, strict=False)
-    if len(findings.items) > before:
-        trace.append((Stage.UNWRAP, "surroundings removed", piece.text, start.piece.text[start.position :]))
-    return _settled(start, node, findings, path, trace)
+class _Layer:
+    """Reads one value from one text after another; findings and steps go to the lists it was given."""
 
+    def __init__(self, node: Node | None, findings: Findings, path: Path, trace: list[Any]) -> None:
+        self.node = node
+        self.findings = findings
+        self.path = path
+        self.trace = trace
 
-def _settled(start: Start, node: Node | None, findings: Findings, path: Path, trace: list[Any]) -> Located:
-    """The value at its start, after a choice where several follow one another."""
-    located, end = _one_value(start, start.position, node, findings, path, trace)
-    around = Unwrapper(start.piece, findings, path)
-    while (position := around.rest(start, end)) < len(start.piece.text):
-        further = Findings()
+    def decoded(self, located: Located) -> Piece:
+        """The text inside a string value, reported as one layer of encoding."""
+        mark, piece = located.mark, located.piece
+        span = piece.span(mark.start, mark.end)
+        found = shorten(located.snippet())
+        self.findings.add(Diagnostic("string_encoding_removed", render_path(self.path), *span, found=found))
+        self.trace.append((Stage.UNWRAP, "string decoded", piece.text, located.value))
+        return _inside(located)
+
+    def read(self, piece: Piece) -> Located:
+        """The value of a text, with what stands around it set aside."""
+        whole = self.strictly(piece, 0, len(piece.text))
+        if whole is not None:
+            return whole
+        before = len(self.findings.items)
         try:
-            other, end = _one_value(replace(start, opened=False), position, node, further, path, [])
-        except UnreadableError:
-            around.report("narration_removed", position, len(start.piece.text))
-            break
-        located = _chosen(located, other, node, around, findings, further)
-    return located
+            start = Unwrapper(piece, self.findings, self.path).start()
+        except UnreadableError as error:
+            raise UnreadableError(error.reason, piece.origin(error.position)) from None
+        if start.blank:
+            return self.blank(piece)
+        if len(self.findings.items) > before:
+            after = start.piece.text[start.position :]
+            self.trace.append((Stage.UNWRAP, "surroundings removed", piece.text, after))
+        return self.settled(start)
 
+    def blank(self, piece: Piece) -> Located:
+        where, span = render_path(self.path), piece.span(0, len(piece.text))
+        self.findings.add(Diagnostic("empty_arguments", where, *span, became="{}"))
+        return Located({}, Mark(0, len(piece.text), {}), piece, strict=False)
 
-def _chosen(
-    first: Located,
-    other: Located,
-    node: Node | None,
-    around: Unwrapper,
-    findings: Findings,
-    further: Findings,
-) -> Located:
-    """Of two values in a row: the one that is not empty, not a repetition, and has what the tool requires."""
-    code, dropped, kept = "further_value_dropped", other, first
-    if first.value == {} and other.value:
-        code, dropped, kept = "empty_object_skipped", first, other
-    elif first.value == other.value:
-        code = "repeated_value_skipped"
-    elif other.value == {}:
-        code = "empty_object_skipped"
-    elif node is not None and isinstance(other.value, dict) and isinstance(first.value, dict):
-        lacks = node.required - first.value.keys()
-        if lacks and not node.required - other.value.keys():
-            dropped, kept = first, other
-    around.report(code, dropped.mark.start, dropped.mark.end)
-    if kept is other:
-        findings.extend(further.items)
-    return kept
-
-
-def _one_value(
-    start: Start, position: int, node: Node | None, findings: Findings, path: Path, trace: list[Any]
-) -> tuple[Located, int]:
-    """The value at a position: by orjson when the text up to the last bracket is JSON, else mended."""
-    piece = start.piece
-    end = max(piece.text.rfind("}"), piece.text.rfind("]")) + 1
-    if not start.opened and end > position:
-        strict = _strictly(piece, position, end, node, findings, path)
-        if strict is not None:
-            return strict, end
-    before = len(findings.items)
-    found = _scanned(piece, position, node, findings, path, opened=start.opened)
-    if len(findings.items) > before:
-        trace.append((Stage.REPAIR, "text mended", piece.text[position : found.end], found.value))
-    return Located(found.value, found.mark, piece, strict=False), found.end
-
-
-def _strictly(
-    piece: Piece, start: int, end: int, node: Node | None, findings: Findings, path: Path
-) -> Located | None:
-    """The value when `piece.text[start:end]` is JSON; located by a scan that mends nothing."""
-    text = piece.text if (start, end) == (0, len(piece.text)) else piece.text[start:end]
-    try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
-    found = _scanned(piece, start, node, findings, path, strict=True)
-    return Located(found.value, found.mark, piece, strict=True)
-
-
-def _scanned(
-    piece: Piece,
-    start: int,
-    node: Node | None,
-    findings: Findings,
-    path: Path,
-    *,
-    opened: bool = False,
-    strict: bool = False,
-) -> Scan:
-    try:
-        return scan(piece, start, node, findings, path=path, opened=opened, strict=strict)
-    except UnreadableError as error:
-        raise UnreadableError(error.reason, piece.origin(error.position)) from None
-
-
-def decode_held(located: Located, node: Node, path: Path, findings: Findings) -> Located | None:
-    """The object or array that a string value holds, None when it holds neither."""
-    text = located.value
-    if text.lstrip("\ufeff \t\r\n")[:1] not in ("{", "[", '"', "`", "("):
-        return None
-    mark = located.mark
-    quoted = located.piece.text[mark.start : mark.start + 1] in CLOSING_QUOTES
-    start, end = (mark.start + 1, mark.end - 1) if quoted else (mark.start, mark.end)
-    try:
-        inner = read_value(
-            decoded_piece(located.piece, start, max(start, end), text), node, findings, path=path
+    def settled(self, start: Start) -> Located:
+        """The value at its start, after a choice where several follow one another."""
+        piece, ahead = start.piece, Lookahead(start.piece.text)
+        last = max(piece.text.rfind("}"), piece.text.rfind("]")) + 1
+        strict = (
+            self.strictly(piece, start.position, last) if not start.opened and last > start.position else None
         )
-    except UnreadableError:
-        return None
-    return inner if isinstance(inner.value, (dict, list)) else None
+        located, end = (strict, last) if strict else self.mended(start, ahead)
+        around = Unwrapper(piece, self.findings, self.path)
+        while (position := around.rest(start, end)) < len(piece.text):
+            further = _Layer(self.node, Findings(), self.path, [])
+            try:
+                other, end = further.mended(replace(start, position=position, opened=False), ahead)
+            except UnreadableError:
+                around.report("narration_removed", position, len(piece.text))
+                break
+            located = self.chosen(located, other, around, further.findings)
+        return located
+
+    def chosen(self, first: Located, other: Located, around: Unwrapper, further: Findings) -> Located:
+        """Of two values in a row: the one that is not empty, no repetition, and has what the tool
+        requires.
+        """
+        code, dropped, kept = "further_value_dropped", other, first
+        if first.value == {} and other.value:
+            code, dropped, kept = "empty_object_skipped", first, other
+        elif first.value == other.value:
+            code = "repeated_value_skipped"
+        elif other.value == {}:
+            code = "empty_object_skipped"
+        elif self.lacks(first) and not self.lacks(other):
+            dropped, kept = first, other
+        around.report(code, dropped.mark.start, dropped.mark.end)
+        if kept is other:
+            self.findings.extend(further.items)
+        return kept
+
+    def lacks(self, located: Located) -> bool:
+        """Does the value lack a parameter that the tool requires?"""
+        required = self.node.required if self.node is not None else frozenset()
+        return bool(required) and not (isinstance(located.value, dict) and required <= located.value.keys())
+
+    def mended(self, start: Start, ahead: Lookahead) -> tuple[Located, int]:
+        """The value at its start, mended, and the place after it."""
+        before = len(self.findings.items)
+        found = self.scanned(start.piece, start.position, ahead, opened=start.opened)
+        if len(self.findings.items) > before:
+            text = start.piece.text[start.position : found.end]
+            self.trace.append((Stage.REPAIR, "text mended", text, found.value))
+        return Located(found.value, found.mark, start.piece, strict=False), found.end
+
+    def strictly(self, piece: Piece, start: int, end: int) -> Located | None:
+        """The value when `piece.text[start:end]` is JSON; located by a scan that mends nothing."""
+        text = piece.text if (start, end) == (0, len(piece.text)) else piece.text[start:end]
+        try:
+            orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return None
+        found = self.scanned(piece, start, Lookahead(piece.text), strict=True)
+        return Located(found.value, found.mark, piece, strict=True)
+
+    def scanned(
+        self, piece: Piece, start: int, ahead: Lookahead, *, opened: bool = False, strict: bool = False
+    ) -> Scan:
+        try:
+            return scan(
+                piece,
+                start,
+                self.node,
+                self.findings,
+                path=self.path,
+                ahead=ahead,
+                opened=opened,
+                strict=strict,
+            )
+        except UnreadableError as error:
+            raise UnreadableError(error.reason, piece.origin(error.position)) from None

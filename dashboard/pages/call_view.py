@@ -85,7 +85,7 @@ def _heading(row: Row) -> None:
 
 def _facts(row: Row) -> None:
     columns = ("Time", "Model", "Prompt", "Session", "Turn · step", "Attempt", "Place in the log")
-    place = f"{row['file'] or 'unknown file'}:{row['line']}"
+    path = wording.visible(row["file"] or "unknown file")
     attempt = f"{row['attempt']}, {row['retry_kind'] or 'first'}" if row["attempt"] else "in no chain"
     cells = [
         Cell(wording.utc(row["ts"])),
@@ -94,7 +94,12 @@ def _facts(row: Row) -> None:
         Cell(wording.one_line(row["session_id"] or "unknown", 60), mono=True),
         Cell(f"{row['turn']} · {row['step']}", sub=row["strategy"]),
         Cell(attempt, sub=row["chain_outcome"]),
-        Cell(wording.visible(place), sub=f"byte {row['byte_offset']:,} · {row['source']}", mono=True),
+        Cell(
+            f"{path.rpartition('/')[2]}:{row['line']}",
+            sub=f"byte {row['byte_offset']:,} · {row['source']}",
+            title=path,
+            mono=True,
+        ),
     ]
     sheet("call_facts", "Where the call stands", [Column(title, "name") for title in columns], [cells])
 
@@ -124,7 +129,7 @@ def _verdicts(row: Row) -> None:
             ],
             [
                 Cell("The harness"),
-                Cell(row["harness_verdict"] or "did not say"),
+                Cell(_harness(row["harness_verdict"])),
                 Cell(wording.one_line(row["harness_message"] or "–", 400), mono=True),
                 Cell(""),
             ],
@@ -142,6 +147,12 @@ def _verdicts(row: Row) -> None:
             Column("Known by", "tight"),
         ]
         sheet("call_verdicts", "Verdicts on the call", columns, rows)
+
+
+def _harness(verdict: str | None) -> str:
+    if verdict in (None, "accepted"):
+        return verdict or "did not say"
+    return f"refused at {verdict}"
 
 
 def _arguments(row: Row) -> None:

@@ -142,7 +142,7 @@ def _number(text: str | None) -> int:
 
 
 def _nothing() -> None:
-    own = [name for name in _OWN if st.query_params.get(name)]
+    own = ["search" if name == "q" else name for name in _OWN if st.query_params.get(name)]
     if own:
         with st.container(border=True):
             st.header("No calls here", anchor=False)

@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard import filters
 from dashboard.metrics import MetricError, metrics
 from dashboard.metrics.generations import NoStoreError, StoreError
+from dashboard.pages.sheet import Cell, Column, sheet
 
 
 @contextmanager
@@ -50,8 +51,16 @@ def how_counted(*metric_names: str) -> None:
             metric = metrics()[name]
             st.markdown(f"**{metric.question}**")
             st.caption(f"Unit: {metric.unit}")
-            for column, meaning in metric.columns.items():
-                st.caption(f"`{column}`: {meaning}")
+            if metric.columns:
+                rows = [
+                    [Cell(column, mono=True), Cell(meaning)] for column, meaning in metric.columns.items()
+                ]
+                sheet(
+                    f"counted_{name}",
+                    "What the columns mean",
+                    [Column("Column", "tight"), Column("Meaning")],
+                    rows,
+                )
             st.code(metric.sql, language="sql", height=320)
 
 

@@ -94,7 +94,9 @@ def finding_list(key: str, raw: str | None, findings: Sequence[Finding]) -> None
 
 def _row(raw: str | None, found: Finding) -> list[Cell]:
     at = str(spans.place(raw, found.start)) if raw is not None and found.start is not None else "–"
-    change = wording.one_line(found.found or "–", 100)
+    change = "–"
+    if found.found is not None or found.became is not None:
+        change = wording.one_line(found.found or "nothing", 100)
     if found.became is not None:
         change += f" → {wording.one_line(found.became or 'nothing', 100)}"
     detail = wording.one_line(found.detail, 200) if found.detail else None

@@ -14,7 +14,9 @@ _STYLE = """<style>
 .stMainBlockContainer { padding: 4rem 2rem 2rem !important; max-width: 1500px; }
 @media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 0.9rem 1.5rem !important; } }
 .stApp { font-feature-settings: "tnum", "cv05"; }
-.stPageLink a { padding-left: 0; padding-right: 0; }
+.stPageLink a { padding-left: 0; padding-right: 0; background: transparent !important; }
+/* Ligatures would draw characters that the text does not hold. */
+code, pre { font-variant-ligatures: none; }
 .st-key-filterbar, .st-key-callfilters { scrollbar-width: thin; padding-bottom: 2px; }
 </style>"""
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from dashboard import charts, filters, wording
 from dashboard.pages import answers, cards
 from dashboard.pages.findings import SEVERITY_TONES
+from dashboard.pages.rate_table import READING, rate_table
 from dashboard.pages.sheet import Cell, Column, sheet
 from dashboard.statistics import ENOUGH, wilson
 
 Row = Mapping[Hashable, Any]
+
+_DRAWN = timedelta(days=30)
 
 _LAYERS = {
     "emission": ("Emission", "No call, a leaked call or one cut off"),
@@ -52,10 +55,11 @@ def _last_load() -> None:
         if number
     ]
     text = f"Data as of {wording.utc(load.loaded_at)} · {wording.plural(load.files, 'file')}"
+    text += wording.age(load.loaded_at, datetime.now(UTC).replace(tzinfo=None))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(text if trouble else f"{text} · nothing rejected", width="content")
         if trouble:
-            st.page_link("dashboard/pages/data.py", label=", ".join(trouble), width="content")
+            st.page_link("dashboard/pages/data.py", label=wording.door(", ".join(trouble)), width="content")
 
 
 def _headlines(row: Row) -> None:
@@ -76,7 +80,7 @@ def _headline(title: str, noun: str, k: int, n: int, total: int, door: Mapping[s
         bounds = wording.interval(wilson(k, n))
         st.caption(f"{wording.of(k, n)} {noun}" + (f" · 95% {bounds}" if bounds else ""))
         st.caption(wording.unmeasured(n, total))
-        st.page_link("dashboard/pages/calls.py", label="See these calls", query_params=door)
+        st.page_link("dashboard/pages/calls.py", label=wording.door("See these calls"), query_params=door)
 
 
 def _turn_success(row: Row) -> None:
@@ -85,7 +89,7 @@ def _turn_success(row: Row) -> None:
             st.metric(
                 "Turns recorded ok", wording.rate(row["recorded_k"], row["recorded_n"]), width="content"
             )
-            st.metric("derived ok", wording.rate(row["derived_k"], row["derived_n"]), width="content")
+            st.metric("Derived ok", wording.rate(row["derived_k"], row["derived_n"]), width="content")
         recorded, derived = (
             wording.of(row[f"{name}_k"], row[f"{name}_n"]) for name in ("recorded", "derived")
         )
@@ -93,15 +97,15 @@ def _turn_success(row: Row) -> None:
         st.caption(f"{wording.unmeasured(row['recorded_n'], row['turns'])} by the log")
         st.page_link(
             "dashboard/pages/calls.py",
-            label=f"{row['disagree']:,} disagree: see their calls",
+            label=wording.door(f"{row['disagree']:,} disagree: see their calls"),
             query_params={"turns": "disagree"},
         )
 
 
 def _slices(chosen: Mapping[str, Any]) -> None:
-    with cards.card("Rates by", "rates", beside=_slice_choice, height=320):
+    with cards.card("Rates by", "rates", beside=_slice_choice, height=320, caption=READING):
         dimension = st.session_state["by"].lower()
-        _slice_table(dimension, answers.ask("rates", by=dimension, **chosen))
+        rate_table(dimension, answers.ask("rates", by=dimension, **chosen))
 
 
 def _slice_choice() -> None:
@@ -115,66 +119,6 @@ def _slice_choice() -> None:
     )
 
 
-_RATES = (
-    ("Parse errors", "parse_k", "parse_n", "calls"),
-    ("Mended", "mend_k", "mend_n", "calls"),
-    ("Turns with a retry", "retry_k", "turns", "turns"),
-    ("Recorded ok", "recorded_k", "recorded_n", "turns"),
-    ("Derived ok", "derived_k", "derived_n", "turns"),
-)
-
-
-def _slice_table(dimension: str, rates: pd.DataFrame) -> None:
-    rows = rates.to_dict("records")
-    tops = {k: max(_upper(row[k], row[n]) for row in rows) for _, k, n, _ in _RATES}
-    columns = [
-        Column(dimension.capitalize(), "name"),
-        Column("Calls", "number", width="8%"),
-        *(Column(title, "rate", "Share with its 95% Wilson interval", width="15.5%") for title, *_ in _RATES),
-    ]
-    sheet(
-        f"rates_{dimension}",
-        f"Rates by {dimension}",
-        columns,
-        [_slice_row(dimension, row, tops) for row in rows],
-    )
-
-
-def _upper(k: int, n: int) -> float:
-    bounds = wilson(k, n)
-    return bounds.high if bounds and n >= ENOUGH else 0.0
-
-
-def _slice_row(dimension: str, row: Row, tops: Mapping[str, float]) -> list[Cell]:
-    value = row["slice"]
-    return [
-        Cell(
-            wording.one_line(filters.label(dimension, value), 60),
-            href=filters.link("calls", {dimension: value}, {}),
-        ),
-        Cell(f"{row['calls']:,}", sub=wording.plural(row["turns"], "turn")),
-        *(_rate_cell(row[k], row[n], row[total], tops[k]) for _, k, n, total in _RATES),
-    ]
-
-
-def _rate_cell(k: int, n: int, total: int, top: float) -> Cell:
-    """All cells of a column share the scale 0 to `top`, the widest interval of the rows with enough calls."""
-    bounds = wilson(k, n)
-    if bounds is None:
-        return Cell("–", sub="unmeasured")
-    scale = max(top, k / n, 0.01)
-    known = f" · {wording.rate(total - n, total)} unmeasured" if total > n else ""
-    return Cell(
-        wording.rate(k, n),
-        sub=f"{wording.of(k, n)}{known}",
-        at=k / n / scale,
-        low=bounds.low / scale,
-        high=min(1.0, bounds.high / scale),
-        title=f"95% interval {wording.interval(bounds)}" + (f"; fewer than {ENOUGH}" if n < ENOUGH else ""),
-        pale=n < ENOUGH,
-    )
-
-
 def _trend(chosen: Mapping[str, Any]) -> None:
     with cards.card("Parse errors by day", "parse_errors_by_day", stretch=True, height=380):
         rows = answers.ask("parse_errors_by_day", **chosen).to_dict("records")
@@ -183,13 +127,18 @@ def _trend(chosen: Mapping[str, Any]) -> None:
             return
         choices = answers.ask("choices")
         order = charts.series_order(choices[choices.dimension == "model"].value.tolist())
-        points = [charts.DayRate(row["day"], row["model"], row["k"], row["n"]) for row in rows]
+        begin = rows[-1]["day"] - _DRAWN
+        points = [
+            charts.DayRate(row["day"], row["model"], row["k"], row["n"]) for row in rows if row["day"] > begin
+        ]
         st.plotly_chart(
             charts.trend(points, order),
             config=charts.CONFIG,
             key="trend",
             alt="Parse error rate by day and model",
         )
+        newest = f" Drawn are the {_DRAWN.days} newest days; choose days above for earlier ones."
+        st.caption(f"Hollow: fewer than {ENOUGH} calls that day.{newest if len(points) < len(rows) else ''}")
 
 
 def _layers(chosen: Mapping[str, Any]) -> None:

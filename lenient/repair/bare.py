@@ -35,6 +35,7 @@ _WORDS = re.compile(
 )
 _URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
+_UNFIT = re.compile(r"[\"`“”\ud800-\udfff]")
 _QUOTES = "\"'“”‘’`"
 
 _LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None}
@@ -176,7 +177,7 @@ def _words(token: str, start: int, wants_text: bool) -> Bare:
         return Bare(quoteless, end, "missing_opening_quote")
     if _SUM.fullmatch(token) and not _DATE.fullmatch(token):
         raise UnreadableError("arithmetic", start)
-    if wants_text and not any(quote in token for quote in '"`“”'):
+    if wants_text and not _UNFIT.search(token):
         return Bare(token, end, "unquoted_string")
     if _CALL.match(token):
         raise UnreadableError("expression", start)

@@ -21,14 +21,18 @@ _JOINT = re.compile(r"\s*+\+\s*+(?=[\"'])")
 _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
 
 
+def _ignore(*_: object, **__: object) -> None:
+    """Takes a report when nobody listens."""
+
+
 class StringReader:
     """Reads the strings of one text. `strict` = the text is valid JSON: the first quote ends a string."""
 
-    def __init__(self, text: str, report: Report, *, strict: bool) -> None:
+    def __init__(self, text: str, ahead: Lookahead, *, strict: bool) -> None:
         self.text = text
-        self.report = report
+        self.report: Report = _ignore
         self.strict = strict
-        self.ahead = Lookahead(text)
+        self.ahead = ahead
 
     def prefix_end(self, position: int) -> int:
         """The place after a Python string prefix, or the same place."""

@@ -17,11 +17,11 @@ from lenient.nodes import Node
 from lenient.repair.bare import UnreadableError, read_bare
 from lenient.repair.gaps import pass_gap
 from lenient.repair.quoted import StringReader
-from lenient.repair.strings import CLOSING_QUOTES, Closing, End, Place, Role
+from lenient.repair.strings import CLOSING_QUOTES, Closing, End, Lookahead, Place, Role
 from lenient.source import Mark, Piece
 from lenient.tools import ValueKind
 
-_BARE_KEY = re.compile(r"[^\s,:：=(){}\[\]\"'“”‘’`]++(?:[ \-][\w$.]++)*+")
+_BARE_KEY = re.compile(r"[^\s,:：=(){}\[\]\"'“”‘’`\ud800-\udfff]++(?:[ \-][\w$.]++)*+")
 _CONTINUES = re.compile(r"\s*+,\s*+(?:[\"'“]([^\"'“”\\\n]{1,64})[\"'”]|([A-Za-z_]\w{0,63}))\s*+:")
 
 
@@ -64,16 +64,18 @@ def scan(
     findings: Findings,
     *,
     path: Path = None,
+    ahead: Lookahead | None = None,
     opened: bool = False,
     strict: bool = False,
 ) -> Scan:
     """Read one value of `piece.text` from `start` on; mends go to `findings`.
 
     `opened` = the opening brace is missing and `start` is the first key; `strict` = the value is known to
-    be valid JSON, so that each string ends at its first quote. Raises UnreadableError and
-    TooManyFindingsError.
+    be valid JSON, so that each string ends at its first quote; `ahead` is shared by scans of one text.
+    Raises UnreadableError and TooManyFindingsError.
     """
-    return _Scanner(piece, start, node, findings, path, strict).run(opened)
+    strings = StringReader(piece.text, ahead or Lookahead(piece.text), strict=strict)
+    return _Scanner(piece, start, node, findings, path, strings).run(opened)
 
 
 def known_fields(node: Node | None) -> Mapping[str, Node]:
@@ -91,7 +93,13 @@ def _wants_text(node: Node | None) -> bool:
 
 class _Scanner:
     def __init__(
-        self, piece: Piece, start: int, node: Node | None, findings: Findings, path: Path, strict: bool
+        self,
+        piece: Piece,
+        start: int,
+        node: Node | None,
+        findings: Findings,
+        path: Path,
+        strings: StringReader,
     ) -> None:
         self.piece = piece
         self.text = piece.text
@@ -101,10 +109,10 @@ class _Scanner:
         self.root_path = path
         self.findings = findings
         self.stack: list[_Frame] = []
-        self.tail = _tail_start(self.text)
         self.done: tuple[Any, Mark] | None = None
         self.non_finite = False
-        self.strings = StringReader(piece.text, self.report, strict=strict)
+        self.strings = strings
+        strings.report = self.report
 
     def run(self, opened: bool) -> Scan:
         if opened:
@@ -283,7 +291,7 @@ class _Scanner:
     def string(self, role: Role) -> tuple[str, End]:
         """The string whose opening quote is here."""
         known = self.stack[-1].fields if self.stack else ()
-        place = Place(role, len(self.stack), known, self.tail)
+        place = Place(role, len(self.stack), known, self.strings.ahead.tail)
         text, end = self.strings.read(self.position, place)
         self.position = end.after
         return text, end
@@ -418,8 +426,3 @@ def _json_word(value: Any) -> str:
     if value is None:
         return "null"
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _tail_start(text: str) -> int:
-    """Where the run of closing brackets and blanks at the end begins."""
-    return len(text.rstrip(" \t\r\n}])｝］"))

@@ -83,14 +83,15 @@ class Place:
 class Lookahead:
     """What has been looked at in one text, so that the whole stays linear.
 
-    `left` characters may still be passed in looking for ends; when none are left, the first quote ends a
-    string.
+    `tail` is where the run of closing brackets at the end begins. `left` characters may still be passed in
+    looking for ends; when none are left, the first quote ends a string.
     """
 
-    __slots__ = ("left", "no_close_from", "part", "part_from", "text")
+    __slots__ = ("left", "no_close_from", "part", "part_from", "tail", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.tail = len(text.rstrip(" \t\r\n}])｝］"))
         self.left = 2_000 + 4 * len(text)
         self.no_close_from: dict[str, int] = {}
         self.part: re.Match[str] | None = None

@@ -163,7 +163,7 @@ def print_table(results: list[Measured]) -> None:
 
 
 def multiple(seconds: dict[str, float], name: str) -> float:
-    """Speed relative to the baseline: the mean of a run before and one after, as the machine's pace changes."""
+    """Speed relative to the baseline: the mean of one run before and one after, as the pace changes."""
     return (seconds["loads before"] + seconds["loads after"]) / 2 / seconds[name]
 
 

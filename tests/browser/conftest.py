@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,8 +49,14 @@ class Served:
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("served")
-    store = folder / "store"
-    publish(store, small_tables())
+    publish(folder / "store", small_tables())
+    with serving(folder / "store", folder) as running:
+        yield running
+
+
+@contextmanager
+def serving(store: Path, folder: Path) -> Iterator[Served]:
+    """A dashboard on a free port that shows `store`; its log in `folder` must hold no traceback."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -141,6 +141,12 @@ def test_nonsense_in_the_url_is_dropped(small: Path) -> None:
     assert "1 / 44 calls" in said(app)
 
 
+@pytest.mark.parametrize("days", ["2019-01-01", "2026-11-20", "2026-13-45", ""])
+def test_days_from_the_url_that_the_store_does_not_span_do_no_harm(small: Path, days: str) -> None:
+    app = opened(days=days)
+    assert not app.error
+
+
 def test_reset_clears_the_filters(small: Path) -> None:
     app = opened(model="falcon-3")
     app.button(key="reset").click().run()
@@ -151,7 +157,7 @@ def test_reset_clears_the_filters(small: Path) -> None:
 def test_a_selection_without_calls_says_which_filter_to_widen(small: Path) -> None:
     app = opened("dashboard/pages/calls.py")
     app.text_input(key="q").set_value("nowhere in any call").run()
-    assert "Widen or clear: q." in said(app)
+    assert "Widen or clear: search." in said(app)
     app.button(key="clear_own").click().run()
     assert "44 calls" in said(app)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import pandas as pd
 import pytest
 
@@ -35,6 +37,14 @@ def test_nothing_observed_prints_as_a_dash() -> None:
 )
 def test_sizes_print_with_a_unit(n: int | None, text: str) -> None:
     assert wording.size(n) == text
+
+
+def test_a_load_is_stale_when_a_night_passed_by() -> None:
+    loaded = datetime(2026, 11, 20, 3)  # noqa: DTZ001 - the store's times are naive UTC
+    assert wording.age(loaded, loaded + timedelta(hours=30)) == ""
+    assert wording.age(loaded, loaded + timedelta(hours=40)) == " · 1 day old"
+    assert wording.age(loaded, loaded + timedelta(days=3)) == " · 3 days old"
+    assert wording.age(None, loaded) == ""
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@sum", "\tx", "\rx"])

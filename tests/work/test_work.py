@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ingest import rows, work
+from ingest import work
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -26,7 +26,7 @@ from ingest.events import (
     TurnStarted,
     Where,
 )
-from ingest.jsontext import json_text
+from ingest.texts import TEXT_KEPT, json_text
 from ingest.work import FileWork
 from lenient import ToolCatalog
 
@@ -415,4 +415,4 @@ def test_long_results_are_cut_and_raw_arguments_never_are() -> None:
     long = "x" * 100_000
     row = call_of(started().raw(f'{{"path": "{long}"}}').ok(content=long))
     assert len(row["raw_arguments"]) > 100_000
-    assert (len(row["result_text"]), row["result_bytes"]) == (rows.TEXT_KEPT + 1, 100_000)
+    assert (len(row["result_text"]), row["result_bytes"]) == (TEXT_KEPT + 1, 100_000)

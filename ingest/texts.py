@@ -1,4 +1,4 @@
-"""A decoded value in, its JSON text out; never raises, whatever a log or the parser put into it."""
+"""A decoded value or a long text in, the text that is stored out; never raises, whatever a log holds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any
 
 import orjson
+
+TEXT_KEPT = 2_000  # characters
 
 
 def json_text(value: Any, *, sort_keys: bool = False) -> str:
@@ -32,3 +34,8 @@ def _slow_text(value: Any, sort_keys: bool) -> str:
 
 def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def kept(text: str | None) -> str | None:
+    """The first `TEXT_KEPT` characters of a message or a result. Raw arguments are never cut."""
+    return text if text is None or len(text) <= TEXT_KEPT else text[:TEXT_KEPT] + "…"

@@ -1,0 +1,74 @@
+"""The road from real logs to a page: sample_data/ loaded by the command line, browsed down to a call."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.browser.conftest import ROOT, App, Served, serving, watch
+
+LOADED_SOME = (
+    0,
+    3,
+)  # 3 = loaded, but some lines or files were rejected, as the damaged samples are meant to be
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("sample")
+    store = folder / "store"
+    command = [sys.executable, "-m", "cli", "ingest", "sample_data", "--store", str(store)]
+    loaded = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert loaded.returncode in LOADED_SOME, loaded.stderr
+    with serving(store, folder) as served:
+        yield served
+
+
+@pytest.fixture
+def app(sample: Served, context: BrowserContext) -> Iterator[App]:
+    app = App(context.new_page(), sample)
+    watch(app)
+    yield app
+    app.page.close()
+    assert not app.problems
+
+
+def test_every_page_shows_the_sample(app: App) -> None:
+    for path, words in (
+        ("/", "What the parser found"),
+        ("/calls", "Raw arguments"),
+        ("/data", "Session history"),
+    ):
+        app.open(path)
+        app.expect(words)
+
+
+def test_a_model_leads_to_its_repaired_calls_and_to_one_of_them(app: App) -> None:
+    app.open()
+    rates = app.page.get_by_role("region", name="Rates by model")
+    rates.get_by_role("link").first.click()
+    app.page.wait_for_url("**/calls?model=*")
+    app.settle()
+    app.page.goto(app.page.url + "&outcome=mended")
+    app.settle()
+    app.page.get_by_role("region", name="Calls, newest first").get_by_role("link").first.click()
+    app.page.wait_for_url(re.compile("call="))
+    app.settle()
+    expect(app.page.get_by_role("region", name="Findings of the parser in order")).to_contain_text(":")
+    app.expect("Who said what")
+
+
+def test_a_finding_leads_to_the_calls_that_have_it(app: App) -> None:
+    app.open()
+    codes = app.page.get_by_role("region", name="Parser findings by code")
+    row = codes.get_by_role("row").nth(1)
+    calls = row.get_by_role("cell").nth(1).inner_text()
+    row.get_by_role("link").click()
+    app.page.wait_for_url("**code=*")
+    app.settle()
+    app.expect(f"{calls} call")

@@ -1,0 +1,54 @@
+"""Figures are plain data that says what it shows: colours by model, gaps, intervals, no markup from a log."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from dashboard.charts import OTHERS, SERIES, DayRate, series_order, trend
+
+DAY = date(2026, 11, 20)
+SEVEN = [f"model-{number}" for number in range(7)]
+
+
+def test_a_model_keeps_its_colour_whatever_else_is_shown() -> None:
+    order = series_order(["a", "b", "c"])
+    alone = trend([DayRate(DAY, "b", 1, 50)], order)
+    assert alone["data"][0]["line"]["color"] == SERIES[1]
+
+
+def test_six_models_have_their_own_colours() -> None:
+    assert list(series_order(SEVEN[:6])) == SEVEN[:6]
+
+
+def test_of_more_models_the_rest_is_summed_into_one_series() -> None:
+    figure = trend([DayRate(DAY, name, 1, 10) for name in SEVEN], series_order(SEVEN))
+    assert [trace["name"] for trace in figure["data"]] == [*SEVEN[:5], OTHERS]
+    assert figure["data"][-1]["text"][0].startswith("10.0% · 2 / 20")
+    assert figure["data"][-1]["line"]["color"] == SERIES[5]
+
+
+def test_no_line_is_drawn_across_days_without_data() -> None:
+    figure = trend([DayRate(DAY, "a", 1, 50), DayRate(DAY + timedelta(days=9), "a", 2, 50)], {"a": 0})
+    assert figure["data"][0]["y"] == [0.02, None, 0.04]
+
+
+def test_few_series_have_whiskers_and_the_axis_holds_them() -> None:
+    figure = trend([DayRate(DAY, "a", 25, 50)], {"a": 0})
+    (above,) = figure["data"][0]["error_y"]["array"]
+    assert 0.1 < above < 0.2
+    assert figure["layout"]["yaxis"]["range"][1] > 0.5 + above
+
+
+def test_many_series_have_none() -> None:
+    figure = trend([DayRate(DAY, name, 1, 50) for name in SEVEN[:4]], series_order(SEVEN[:4]))
+    assert all("error_y" not in trace for trace in figure["data"])
+
+
+def test_a_point_of_few_calls_is_hollow() -> None:
+    figure = trend([DayRate(DAY, "a", 1, 29), DayRate(DAY + timedelta(days=1), "a", 1, 30)], {"a": 0})
+    assert figure["data"][0]["marker"]["symbol"] == ["circle-open", "circle"]
+
+
+def test_a_name_cannot_bring_markup() -> None:
+    figure = trend([DayRate(DAY, "<b>x</b>", 1, 50)], {"<b>x</b>": 0})
+    assert figure["data"][0]["name"] == "&lt;b&gt;x&lt;/b&gt;"
