@@ -9,8 +9,11 @@ import duckdb
 from dashboard.metrics import first_line
 
 SCHEMA_VERSION = 1
+Connection = duckdb.DuckDBPyConnection
+
 _LOCKED_DOWN = """
     SET threads = 2;
+    SET memory_limit = '1GB';
     SET TimeZone = 'UTC';
     SET enable_external_access = false;
     SET lock_configuration = true;
@@ -50,7 +53,7 @@ def published(folder: str | None) -> Path:
     return path
 
 
-def open_generation(path: Path) -> duckdb.DuckDBPyConnection:
+def open_generation(path: Path) -> Connection:
     """One connection to a published generation; a query takes a cursor of it. Raises StoreError."""
     try:
         connection = duckdb.connect(str(path), read_only=True)

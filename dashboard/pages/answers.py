@@ -5,48 +5,69 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import duckdb
 import pandas as pd
 import streamlit as st
 
 from dashboard.metrics import answer
-from dashboard.metrics.generations import StoreError, open_generation, published
+from dashboard.metrics.generations import Connection, NoStoreError, StoreError, open_generation, published
 
 _SHOWN = "_generation"
+
+
+class Generation(NamedTuple):
+    """A published file. A store that was deleted and built anew has the same path and another identity."""
+
+    path: str
+    identity: tuple[int, int]  # inode, modification time in ns
 
 
 def store_folder() -> str | None:
     return os.environ.get("CALLGAUGE_STORE")
 
 
-def named_generation() -> Path | None:
+def named_generation() -> Generation | None:
     """The generation that the store publishes now; None when it publishes none."""
     try:
-        return published(store_folder())
-    except StoreError:
+        path = published(store_folder())
+        state = path.stat()
+    except (StoreError, OSError):
         return None
+    return Generation(str(path), (state.st_ino, state.st_mtime_ns))
 
 
 def begin_run() -> None:
     """Fix the generation that this run shows. Raises StoreError."""
     st.session_state.pop(_SHOWN, None)
-    path = published(store_folder())
-    _connection(str(path))
-    st.session_state[_SHOWN] = str(path)
+    published(store_folder())  # says what is wrong, if anything is
+    shown = named_generation()
+    if shown is None:  # gone between two looks; the next run finds what took its place
+        raise NoStoreError("The store is being replaced.", "Reload the page in a moment.")
+    if _identities().setdefault(shown.path, shown.identity) != shown.identity:
+        # While one connection to a path is open, DuckDB gives this process that file again, not the new one.
+        _connection.clear()
+        _identities()[shown.path] = shown.identity
+    _connection(shown)
+    st.session_state[_SHOWN] = shown
+
+
+@st.cache_resource(show_spinner=False)
+def _identities() -> dict[str, tuple[int, int]]:
+    """By path, the file that this server opened there."""
+    return {}
 
 
 # Old generations stay open for the runs that still show them; a fourth closes the first.
 @st.cache_resource(max_entries=3, show_spinner=False, on_release=lambda connection: connection.close())
-def _connection(path: str) -> duckdb.DuckDBPyConnection:
-    return open_generation(Path(path))
+def _connection(shown: Generation) -> Connection:
+    return open_generation(Path(shown.path))
 
 
 @st.cache_data(max_entries=2000, show_spinner=False)
-def _answer(path: str, metric: str, given: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
+def _answer(shown: Generation, metric: str, given: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
     listed = {name: list(value) if isinstance(value, tuple) else value for name, value in given}
-    return answer(_connection(path), metric, listed)
+    return answer(_connection(shown), metric, listed)
 
 
 def ask(metric: str, **given: Any) -> pd.DataFrame:
@@ -56,13 +77,13 @@ def ask(metric: str, **given: Any) -> pd.DataFrame:
 
 def later(metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
     """The same question, to be asked of this run's generation when the run is over, as for a download."""
-    path = st.session_state[_SHOWN]
+    shown = st.session_state[_SHOWN]
     known = tuple(sorted((name, value) for name, value in given.items() if value is not None))
-    return lambda: _answer(path, metric, known)
+    return lambda: _answer(shown, metric, known)
 
 
 @st.fragment(run_every="2s")
-def follow(seen: Path | None) -> None:
+def follow(seen: Generation | None) -> None:
     """Rerun the page when the store publishes something else than the `seen` generation."""
     if named_generation() != seen:
         st.rerun()

@@ -66,9 +66,14 @@ EXAMPLES = (
         _SEARCH,
     ),
     Example(
-        "Encoded as a string, twice",
+        "An object sent as a string",
         json.dumps({"title": "Login fails", "fields": json.dumps({"priority": "2"})}),
         _TICKET,
+    ),
+    Example(
+        "Encoded as a string, twice",
+        json.dumps(json.dumps('{"query": "retry policy", "top_k": 5}')),
+        _SEARCH,
     ),
     Example(
         "Cut off in the middle of a string",

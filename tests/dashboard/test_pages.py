@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard.pages import PAGES
-from tests.dashboard.store_fixture import HOSTILE, publish, small_tables
+from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
 APP = Path(__file__).parents[2] / "app.py"
 FILES = [entry.file for entry in PAGES]
@@ -195,3 +196,16 @@ def test_the_whole_extent_grows_with_the_store(small: Path) -> None:
     app.run()
     assert "1 / 44 calls" in said(app)
     assert "days" not in app.query_params
+
+
+def test_a_store_that_was_deleted_and_built_anew_under_the_same_name_is_shown_anew(small: Path) -> None:
+    app = opened(COUNTING[1])
+    before = said(app)
+    elsewhere = small.with_name("elsewhere")  # another process would build it
+    publish(elsewhere, {**small_tables(), "tool_calls": [a_call(1, tool="only_one")]})
+    shutil.rmtree(small)
+    elsewhere.rename(small)
+    app.run()
+    assert not app.exception
+    assert said(app) != before
+    assert "1 call" in said(app)

@@ -1,0 +1,38 @@
+"""The playground's examples show what their titles say, and its editors take anything."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dashboard.pages.playground_examples import EXAMPLES
+from lenient import ToolCatalog, parse_arguments
+
+
+@pytest.mark.parametrize(
+    ("title", "outcome"),
+    [
+        ("Clean", "clean"),
+        ("Values of another type", "coerced"),
+        ("In a code fence, with words around it", "repaired"),
+        ("Single quotes, Python words, trailing comma", "repaired"),
+        ("An object sent as a string", "coerced"),
+        ("Encoded as a string, twice", "repaired"),
+        ("Cut off in the middle of a string", "repaired"),
+        ("Unescaped quotes inside a string", "repaired"),
+        ("A value outside the enum", "failed"),
+        ("A required parameter is missing", "failed"),
+        ("Not a call at all", "failed"),
+        ("Hostile text", "clean"),
+    ],
+)
+def test_an_example_has_the_outcome_that_its_title_promises(title: str, outcome: str) -> None:
+    example = next(example for example in EXAMPLES if example.title == title)
+    (tool,) = ToolCatalog.load(json.loads(example.definition))
+    assert parse_arguments(example.raw, tool).outcome == outcome
+
+
+def test_titles_are_unique_since_the_address_holds_them() -> None:
+    titles = [example.title for example in EXAMPLES]
+    assert len(set(titles)) == len(titles) == 12
