@@ -6,25 +6,28 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.conftest import ROOT, App, Served, serving, watch
 
-LOADED_SOME = (
-    0,
-    3,
-)  # 3 = loaded, but some lines or files were rejected, as the damaged samples are meant to be
+SOME_REJECTED = 3  # one line of the sample is broken and one torn, both on purpose
+
+
+def load(path: str, store: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "cli", "ingest", path, "--store", str(store)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("sample")
     store = folder / "store"
-    command = [sys.executable, "-m", "cli", "ingest", "sample_data", "--store", str(store)]
-    loaded = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert loaded.returncode in LOADED_SOME, loaded.stderr
+    loading = load("sample_data/logs", store)
+    said, _ = loading.communicate()
+    assert loading.returncode == SOME_REJECTED, said
     with serving(store, folder) as served:
         yield served
 
@@ -72,3 +75,20 @@ def test_a_finding_leads_to_the_calls_that_have_it(app: App) -> None:
     app.page.wait_for_url("**code=*")
     app.settle()
     app.expect(f"{calls} call")
+
+
+def test_an_open_page_keeps_answering_during_a_load_and_then_shows_it(app: App) -> None:
+    app.open("/data")
+    files = app.page.get_by_role("region", name="Files")
+    expect(files).not_to_contain_text("session-log.example.jsonl")
+    loading = load("docs/session-log.example.jsonl", app.served.store)
+    while loading.poll() is None:
+        app.page.get_by_role("link", name="Overview").click()
+        app.expect("What the parser found")
+        app.page.get_by_role("link", name="Data").click()
+        app.expect("Session history")
+    said, _ = loading.communicate()
+    assert loading.returncode == 0, said
+    app.expect("45 files in")
+    app.page.get_by_label("Next page").last.click()
+    app.expect("session-log.example.jsonl")
