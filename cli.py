@@ -46,6 +46,9 @@ def ingest(
             help="Tool definitions, in any shape, for logs that carry none.",
         ),
     ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help='JSON with names for prompts: {"id or hash": "name"}.')
+    ] = None,
     max_line: Annotated[int, typer.Option(min=1024, help="The longest line to read, in bytes.")] = MAX_LINE,
     as_json: Json = False,
 ) -> None:
@@ -54,7 +57,9 @@ def ingest(
     from ingest.pipeline import load  # imports DuckDB and Arrow
 
     try:
-        report = load(paths, store, tools=tools or (), max_line=max_line, on_progress=terminal.progress())
+        report = load(
+            paths, store, tools=tools or (), labels=labels, max_line=max_line, on_progress=terminal.progress()
+        )
     except IngestError as problem:
         fail(str(problem))
     print(terminal.as_json(asdict(report)) if as_json else terminal.load_report(report, store))

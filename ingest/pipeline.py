@@ -16,11 +16,12 @@ from ingest.collect import Found, collect
 from ingest.errors import InputError
 from ingest.generations import Folder, OnWrite, hold, ignore, published
 from ingest.intake import Intake, Settings, take_in
+from ingest.labels import read_labels
 from ingest.lines import MAX_LINE
 from ingest.publishing import Totals, publish
 from ingest.reading import Unusable
 from ingest.reports import LoadReport, Progress
-from ingest.store import read_ledger, utc_now
+from ingest.store import labels_are_news, read_ledger, utc_now
 from ingest.writing import Writer
 from lenient import ToolCatalog, ToolDefinitionError
 
@@ -33,18 +34,20 @@ def load(
     store_dir: Path,
     *,
     tools: Sequence[Path] = (),
+    labels: Path | None = None,
     max_line: int = MAX_LINE,
     on_progress: OnProgress | None = None,
     on_write: OnWrite = ignore,
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
-    `paths` are files and folders, `tools` files of tool definitions in any shape `lenient` reads, `max_line`
+    `paths` are files and folders, `tools` files of tool definitions in any shape `lenient` reads,
+    `labels` a file of people's names for prompts (see `ingest.labels`), `max_line`
     is in bytes. Raises InputError, StoreError, StoreBusy or StoreVersionError, with nothing published; all
     are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
-    settings = Settings(read_tools(tools), max_line)
+    settings, names = Settings(read_tools(tools), max_line), read_labels(labels)
     store_dir = store_dir.absolute()
     found = collect(paths, store_dir)
     with hold(store_dir, on_write) as folder:
@@ -52,7 +55,8 @@ def load(
         run = _Load(folder, read_ledger(current) if current else [], settings, on_progress)
         try:
             run.take_in_all(found)
-            generation = publish(run.writer, folder, run.totals, started_at) if run.totals.changed else None
+            news = run.totals.changed or (current is not None and labels_are_news(current, names))
+            generation = publish(run.writer, folder, run.totals, started_at, names) if news else None
         except BaseException:
             run.writer.abandon()
             raise

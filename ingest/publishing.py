@@ -68,7 +68,9 @@ class Totals:
         )
 
 
-def publish(writer: Writer, folder: Folder, totals: Totals, started_at: datetime) -> str:
+def publish(
+    writer: Writer, folder: Folder, totals: Totals, started_at: datetime, labels: Mapping[str, str]
+) -> str:
     """Write the ledger, settle and check the new generation, make it the published one; returns its name."""
     writer.flush()
     building = writer.building
@@ -82,6 +84,7 @@ def publish(writer: Writer, folder: Folder, totals: Totals, started_at: datetime
         building.refuse(file_id, reason)
     building.add(_tables(building.schemas, {"ingest_runs": [_run_row(totals, run_id, started_at)]}))
     building.replace_tables(_tables(building.schemas, {"codes": _code_rows(), "sources": _source_rows()}))
+    building.label(labels)
     building.settle()
     totals.duplicates = building.duplicates_of_run()
     building.finish()

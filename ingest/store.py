@@ -53,6 +53,18 @@ _INSERT = _SHARED | {
 }
 
 
+# By prompt id, or by the first characters of the hash of its text.
+_LABELLED = """
+    SELECT prompt_id, any_value(p.label) AS old, min(l.label) AS label
+    FROM prompts p, (SELECT unnest(?::VARCHAR[]) AS key, unnest(?::VARCHAR[]) AS label) l
+    WHERE p.prompt_id = l.key OR starts_with(p.text_hash, l.key)
+    GROUP BY prompt_id"""
+_LABEL = (
+    f"UPDATE prompts SET label = named.label FROM ({_LABELLED}) AS named "  # noqa: S608 - our own text
+    "WHERE prompts.prompt_id = named.prompt_id"
+)
+
+
 def read_ledger(generation: Path) -> list[Known]:
     """What a published generation knows of files. Raises StoreVersionError, StoreError."""
     with _explaining(generation), _connected(generation, read_only=True) as con:
@@ -61,6 +73,15 @@ def read_ledger(generation: Path) -> list[Known]:
             "SELECT file_id, path, status, reason, size_bytes, mtime_ns, fingerprint FROM files"
         ).fetchall()
     return [Known(file_id, path, Status(status), *rest) for file_id, path, status, *rest in rows]
+
+
+def labels_are_news(generation: Path, labels: Mapping[str, str]) -> bool:
+    """True when a prompt of the published generation would get another name. Raises StoreError."""
+    if not labels:
+        return False
+    with _explaining(generation), _connected(generation, read_only=True) as con:
+        changed = f"FROM ({_LABELLED}) AS named WHERE label IS DISTINCT FROM old"
+        return bool(con.execute(changed, [list(labels), list(labels.values())]).fetchall())
 
 
 def _check_version(con: duckdb.DuckDBPyConnection, generation: Path) -> None:
@@ -145,6 +166,14 @@ class Building:
         self._on_write("ledger")
         with _explaining(self._path), self._transaction():
             self._con.execute(statement, values)
+
+    def label(self, labels: Mapping[str, str]) -> None:
+        """Give prompts people's names; what `labels` does not name keeps the name it has."""
+        if not labels:
+            return
+        self._on_write("labels")
+        with _explaining(self._path), self._transaction():
+            self._con.execute(_LABEL, [list(labels), list(labels.values())])
 
     def settle(self) -> None:
         """Take replaced files out, mark copies, bring the rollups up to date, and check the whole.
