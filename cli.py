@@ -30,26 +30,30 @@ app = typer.Typer(
 )
 ROOT = Path(__file__).resolve().parent
 NOTHING_READ, WRONG_USE, SOME_REJECTED = 1, 2, 3
+LOOPBACK = "127.0.0.1"
 
-Store = Annotated[Path, typer.Option("--store", help="The store's folder.", show_default=False)]
+Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @app.command()
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders (to the bottom); contents decide.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH…", help="Files and folders (to the bottom); contents decide."),
+    ],
     store: Store,
     tools: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--tools",
-            help="Tool definitions, in any shape, for logs that carry none.",
-        ),
+        typer.Option("--tools", metavar="FILE", help="Tool definitions, for logs that carry none."),
     ] = None,
     labels: Annotated[
-        Path | None, typer.Option(help='JSON with names for prompts: {"id or hash": "name"}.')
+        Path | None,
+        typer.Option(metavar="FILE", help='Names for prompts, as JSON: {"id or hash": "name"}.'),
     ] = None,
-    max_line: Annotated[int, typer.Option(min=1024, help="The longest line to read, in bytes.")] = MAX_LINE,
+    max_line: Annotated[
+        int, typer.Option(metavar="BYTES", min=1024, help="The longest line to read.")
+    ] = MAX_LINE,
     as_json: Json = False,
 ) -> None:
     """Load logs into a store. Files that are in already are passed over; an open dashboard goes on."""
@@ -72,7 +76,11 @@ def ingest(
 def serve(
     store: Store,
     port: Annotated[int, typer.Option(help="The port to listen on.")] = 8501,
-    address: Annotated[str, typer.Option(help="0.0.0.0 lets the network in.")] = "127.0.0.1",
+    address: Annotated[str, typer.Option(help="0.0.0.0 lets the network in; there is no login.")] = LOOPBACK,
+    host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name by which browsers may reach it, besides localhost."),
+    ] = None,
 ) -> None:
     """Serve the dashboard of a store."""
     store = store.resolve()
@@ -81,7 +89,9 @@ def serve(
     if not (store / "CURRENT").exists():
         say(f"{store} holds no data yet; it shows as soon as `callgauge ingest PATH --store {store}` ran")
     say(f"Callgauge on http://{address}:{port} (Ctrl-C stops it)")
-    options = ("--server.port", str(port), "--server.address", address)
+    options = ["--server.port", str(port), "--server.address", address]
+    for name in ("localhost", LOOPBACK, *(host or ())):
+        options += ["--server.allowedHosts", name]  # anything else could be another site's DNS trick
     os.chdir(ROOT)  # Streamlit reads .streamlit/config.toml and static/ of the current folder
     command = [sys.executable, "-m", "streamlit", "run", "app.py", *options]
     environment = {**os.environ, "CALLGAUGE_STORE": str(store)}
