@@ -15,6 +15,7 @@ from xml.sax.saxutils import unescape
 
 from lenient.coerce import compact
 from lenient.diagnostics import Findings, TooManyFindingsError
+from lenient.layers import valid_end
 from lenient.parse import parse_arguments
 from lenient.repair import UnreadableError, scan
 from lenient.repair.strings import Lookahead
@@ -23,7 +24,16 @@ from lenient.source import Mark, Piece
 from lenient.tools import ToolCatalog
 from lenient.unwrap import OBJECT_START
 
-_NAME_KEYS = ("name", "tool", "tool_name", "function", "function_name", "action", "recipient_name")
+_NAME_KEYS = (
+    "name",
+    "tool",
+    "tool_name",
+    "tool_call",
+    "function",
+    "function_name",
+    "action",
+    "recipient_name",
+)
 _ARGUMENT_KEYS = (
     "arguments",
     "input",
@@ -34,6 +44,7 @@ _ARGUMENT_KEYS = (
     "params",
     "kwargs",
 )
+_HOLDER_KEYS = ("function", "tool_call", "function_call")
 _LIST_KEYS = ("tool_calls", "tool_uses", "calls")
 _TOOL_CALL = re.compile(r"<tool_call>\s*+")
 _INVOKE = re.compile(r"<(?:antml:)?invoke\s+name\s*=\s*[\"']([^\"'<>]{1,200})[\"']\s*>")
@@ -160,8 +171,9 @@ def _objects(text: str, start: int, end: int, catalog: ToolCatalog | None) -> It
     position, ahead = start, Lookahead(piece.text)
     while (opening := OBJECT_START.search(piece.text, position)) is not None:
         findings = Findings()
+        strict = valid_end(piece.text, opening.start()) is not None
         try:
-            found = scan(piece, opening.start(), None, findings, ahead=ahead)
+            found = scan(piece, opening.start(), None, findings, ahead=ahead, strict=strict)
         except (UnreadableError, TooManyFindingsError):
             return
         complete = not any(finding.code == "missing_closer" for finding in findings.items)
@@ -182,9 +194,10 @@ def _calls_in(
             for entry, place in zip(value[key], inner.children, strict=True):
                 yield from _calls_in(text, entry, place, catalog, complete)
             return
-    if isinstance(value.get("function"), dict):
-        yield from _calls_in(text, value["function"], children["function"], catalog, complete)
-        return
+    for key in _HOLDER_KEYS:
+        if isinstance(value.get(key), dict):
+            yield from _calls_in(text, value[key], children[key], catalog, complete)
+            return
     name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str) and value[key]), None)
     if name is None:
         return

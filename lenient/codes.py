@@ -175,6 +175,8 @@ _REPAIR_ROWS = (
          "The rest was not sent.", Example('{"a": tr')),
     Code("truncated_member_dropped", _R, _WARN, True, "A key that the text's end cut off from its value was dropped.",
          "The value was never sent.", Example('{"a": 1, "b')),
+    Code("truncated_text", _R, _WARN, True, "The text ends where a further part was due.",
+         "What would have followed is lost.", Example('{"a": 1,')),
     Code("missing_value", _R, _WARN, True, "A key without a value was given null.",
          "The value was never sent.", Example('{"a": , "b": 1}')),
     Code("missing_closer", _R, _WARN, False, "Brackets that were never closed were closed.",

@@ -38,31 +38,37 @@ _PROMOTED = frozenset({"true", "false", "null"})
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """`types` are the Python types that each parameter may have without a word; `checks` look at the
-    values.
+    """`fields` gives for each parameter the Python types it may have without a word, each with the number
+    of quotes around the key and such a value, and a check of the value.
+
+    `quick` False = the root itself has something to say. `nested` = a parameter may hold keys of its own.
     """
 
     root: Node
-    types: Mapping[str, frozenset[type]]
-    checks: Mapping[str, Check]
-    required: frozenset[str]
+    fields: Mapping[str, tuple[Mapping[type, int], Check | None]]
+    required: tuple[str, ...]
     quick: bool
+    nested: bool
 
-    def accepts(self, arguments: dict[str, Any]) -> bool:
-        """True when the arguments fit as they are. False says nothing."""
-        types = self.types
+    def accepts(self, arguments: dict[str, Any], text: str) -> bool:
+        """True when the arguments, which `text` holds, fit as they are. False says nothing."""
+        fields, quotes = self.fields, 0
         try:
             for name, value in arguments.items():
-                if type(value) not in types[name]:
+                types, check = fields[name]
+                quotes += types[type(value)]
+                if check is not None and not check(value):
                     return False
         except KeyError:
             return False
-        if not self.quick or not self.required <= arguments.keys():
-            return False
-        for name, check in self.checks.items():
-            if name in arguments and not check(arguments[name]):
+        for name in self.required:
+            if name not in arguments:
                 return False
-        return True
+        if not self.quick:
+            return False
+        if self.nested:
+            quotes = count_quotes(arguments)[0]
+        return holds_each_key_once(text, arguments, quotes)
 
 
 def compiled(tool: ToolDefinition) -> Compiled:
@@ -77,14 +83,15 @@ def compiled(tool: ToolDefinition) -> Compiled:
 def _compile(root: Node) -> Compiled:
     if root.kind is None and not root.branches and not root.never:
         root.kind, root.extra = ValueKind.JSON_OBJECT, True
-    types: dict[str, frozenset[type]] = {}
-    checks: dict[str, Check] = {}
-    for name, node in root.fields.items():
-        types[name], check = _quick(node, (id(root),))
-        if check is not None:
-            checks[name] = check
+    quick = {name: _quick(node, (id(root),)) for name, node in root.fields.items()}
+    fields = {
+        name: ({kind: 4 if kind is str else 2 for kind in types}, check)
+        for name, (types, check) in quick.items()
+    }
     plain = root.kind is ValueKind.JSON_OBJECT and not root.branches and not root.rules and not root.remarks
-    return Compiled(root, types, checks, root.required, plain)
+    containers = {dict, list}
+    nested = any(not containers.isdisjoint(types) for types, _ in quick.values())
+    return Compiled(root, fields, tuple(root.required), plain, nested)
 
 
 def _quick(node: Node, above: tuple[int, ...]) -> tuple[frozenset[type], Check | None]:
@@ -168,7 +175,8 @@ def _value_checks(node: Node) -> list[Check]:
         allowed = node.choices.allowed
         texts = frozenset(value for value in allowed if isinstance(value, str))
         checks.append(texts.__contains__ if len(texts) == len(allowed) else node.choices.holds)
-    checks += [rule.holds for rule in node.rules]
+    numeric = node.kind in (ValueKind.INTEGER, ValueKind.NUMBER)
+    checks += [rule.on_numbers if numeric and rule.on_numbers else rule.holds for rule in node.rules]
     if node.pattern is not None:
         pattern = node.pattern
         checks.append(
@@ -190,56 +198,61 @@ def _unless_null(checks: list[Check]) -> Check:
     return lambda value: value is None or all(check(value) for check in checks)
 
 
-def is_plain(value: Any) -> bool:
-    """True when a value without a definition needs no second look: no text of seed 000's, no huge number,
-    not deep.
+def is_plain(arguments: dict[str, Any], text: str) -> bool:
+    """True when arguments without a definition need no second look.
+
+    They hold no key twice, none of the texts true, false and null, no number that orjson may have rounded,
+    and are not nested too deep.
     """
-    waiting, depth = [value], 0
+    waiting: list[Any] = [arguments]
+    depth = quotes = 0
     while waiting:
         depth += 1
         if depth > MAX_DEPTH:
             return False
         below: list[Any] = []
         for container in waiting:
+            quotes += 2 * len(container) if type(container) is dict else 0
             for item in container.values() if type(container) is dict else container:
                 found = type(item)
-                if found is dict or found is list:
+                if found is str:
+                    quotes += 2
+                    if item in _PROMOTED:
+                        return False
+                elif found is dict or found is list:
                     below.append(item)
-                elif (found is str and item in _PROMOTED) or (
-                    found is float and not -_FLOAT_EXACT < item < _FLOAT_EXACT
-                ):
+                elif found is float and not -_FLOAT_EXACT < item < _FLOAT_EXACT:
                     return False
         waiting = below
-    return True
+    return holds_each_key_once(text, arguments, quotes)
 
 
-def count_keys(value: Any) -> int:
-    """The keys of all objects in a value."""
-    keys, waiting = 0, [value]
+def count_quotes(value: Any) -> tuple[int, int]:
+    """How many quotes delimit the keys and strings of a value, and how many are text inside them."""
+    delimiting = inside = 0
+    waiting = [value]
     while waiting:
-        container = waiting.pop()
-        if type(container) is dict:
-            keys += len(container)
-            waiting.extend(item for item in container.values() if type(item) in (dict, list))
-        else:
-            waiting.extend(item for item in container if type(item) in (dict, list))
-    return keys
+        item = waiting.pop()
+        found = type(item)
+        if found is str:
+            delimiting += 2
+            inside += item.count('"')
+        elif found is dict:
+            delimiting += 2 * len(item)
+            inside += sum(key.count('"') for key in item)
+            waiting.extend(item.values())
+        elif found is list:
+            waiting.extend(item)
+    return delimiting, inside
 
 
-def may_repeat_keys(text: str, arguments: dict[str, Any]) -> bool:
-    """False when the text can hold no key twice: it has no more colons, or quotes before colons, than keys
-    came out.
+def holds_each_key_once(text: str, arguments: dict[str, Any], quotes: int) -> bool:
+    """True when the text holds no more quotes than the `quotes` around the keys and strings that came out.
+
+    A key that was sent twice comes out once, and its quotes are left over. Quotes inside strings are escaped
+    by a backslash, and then are quotes of the text too, or written as a number, and then they are not.
     """
-    keys = len(arguments)
-    if text.count(":") == keys:
-        return False
-    if any(type(value) in (dict, list) for value in arguments.values()):
-        keys = count_keys(arguments)
-        if text.count(":") == keys:
-            return False
-    if any(blank in text for blank in (" :", "\n:", "\t:", "\r:")):
+    seen = text.count('"')
+    if seen == quotes:
         return True
-    written = text.count('":')
-    if written > keys:  # a quote inside a string is escaped; a key may itself end in a backslash
-        written -= text.count('\\":') - text.count('\\\\":')
-    return written > keys
+    return seen == quotes + count_quotes(arguments)[1] and "\\u0022" not in text

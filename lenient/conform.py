@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from lenient.codes import CODES, Severity
 from lenient.coerce import REFUSALS, REFUSED, coerce, compact, is_absolute_uri
-from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
+from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, render_path, shorten
 from lenient.located import Located
 from lenient.nodes import Choices, Node, same_json, spelling
 from lenient.source import Piece
@@ -43,6 +43,7 @@ class Conformer:
     findings: Findings = field(default_factory=Findings)
     rejected: dict[str, Any] = field(default_factory=dict)
     tried: dict[tuple[int, str], _Attempt] = field(default_factory=dict)
+    attempts: int = 2_000
     depth: int = 0
 
     def arguments(self, root: Node, located: Located) -> dict[str, Any]:
@@ -228,9 +229,11 @@ class Conformer:
         """What a branch makes of the value; tried once for each place, so that nested branches stay
         linear.
         """
+        if len(self.tried) >= self.attempts:
+            raise TooManyFindingsError
         key = (id(branch), f"{id(located.piece)}:{located.mark.start}:{render_path(path)}")
         if key not in self.tried:
-            run = Conformer(self.decode_held, tried=self.tried, depth=self.depth)
+            run = Conformer(self.decode_held, tried=self.tried, attempts=self.attempts, depth=self.depth)
             value = run.conform(branch, located, path)
             self.tried[key] = _Attempt(value, run.findings.items, run.rejected, located.piece)
         return self.tried[key]

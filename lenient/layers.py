@@ -7,7 +7,9 @@ Knows nothing of what the value should be, but hands the definition's node to th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from json import JSONDecoder
 from typing import Any
 
 import orjson
@@ -19,19 +21,24 @@ from lenient.nodes import Node
 from lenient.repair import Scan, UnreadableError, scan
 from lenient.repair.strings import CLOSING_QUOTES, Lookahead
 from lenient.source import Mark, Piece, decoded_piece
-from lenient.unwrap import OBJECT_START, Start, Unwrapper
-
-MAX_LAYERS = 10
-"""Layers of string encoding that are undone."""
+from lenient.unwrap import GOES_ON, MAX_LAYERS, OBJECT_START, Start, Unwrapper
 
 
 def read_value(
-    piece: Piece, node: Node | None, findings: Findings, *, path: Path = None, trace: list[Any] | None = None
+    piece: Piece,
+    node: Node | None,
+    findings: Findings,
+    *,
+    path: Path = None,
+    trace: list[Any] | None = None,
+    fits: Callable[[Any, str], bool] | None = None,
 ) -> Located:
     """The value that a text holds, however often it was encoded. Raises UnreadableError,
     TooManyFindingsError.
+
+    A valid value that `fits` its definition is not looked at again: it comes back settled, without marks.
     """
-    layer = _Layer(node, findings, path, trace if trace is not None else [])
+    layer = _Layer(node, findings, path, trace if trace is not None else [], fits)
     for _ in range(MAX_LAYERS + 1):
         located = layer.read(piece)
         if not isinstance(located.value, str) or not _may_hold_json(located.value):
@@ -70,14 +77,41 @@ def _may_hold_json(text: str) -> bool:
     )
 
 
+def valid_end(text: str, position: int) -> int | None:
+    """Where the JSON value at a position ends, when it is valid and nothing after it says that it goes on."""
+    if text[position : position + 1] not in ("{", "["):
+        return None
+    try:
+        _, end = _DECODER.raw_decode(text, position)
+        orjson.loads(text[position:end])  # json takes halves of surrogate pairs; orjson is the judge
+    except (ValueError, RecursionError):
+        return None
+    return None if GOES_ON.match(text, end) else end
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+_DECODER = JSONDecoder(parse_constant=_no_constant, parse_int=str, parse_float=str)
+
+
 class _Layer:
     """Reads one value from one text after another; findings and steps go to the lists it was given."""
 
-    def __init__(self, node: Node | None, findings: Findings, path: Path, trace: list[Any]) -> None:
+    def __init__(
+        self,
+        node: Node | None,
+        findings: Findings,
+        path: Path,
+        trace: list[Any],
+        fits: Callable[[Any, str], bool] | None,
+    ) -> None:
         self.node = node
         self.findings = findings
         self.path = path
         self.trace = trace
+        self.fits = fits
 
     def decoded(self, located: Located) -> Piece:
         """The text inside a string value, reported as one layer of encoding."""
@@ -113,16 +147,12 @@ class _Layer:
     def settled(self, start: Start) -> Located:
         """The value at its start, after a choice where several follow one another."""
         piece, ahead = start.piece, Lookahead(start.piece.text)
-        last = max(piece.text.rfind("}"), piece.text.rfind("]")) + 1
-        strict = (
-            self.strictly(piece, start.position, last) if not start.opened and last > start.position else None
-        )
-        located, end = (strict, last) if strict else self.mended(start, ahead)
+        located, end = self.either(start, ahead)
         around = Unwrapper(piece, self.findings, self.path)
         while (position := around.rest(start, end)) < len(piece.text):
-            further = _Layer(self.node, Findings(), self.path, [])
+            further = _Layer(self.node, Findings(), self.path, [], None)
             try:
-                other, end = further.mended(replace(start, position=position, opened=False), ahead)
+                other, end = further.either(replace(start, position=position, opened=False), ahead)
             except UnreadableError:
                 around.report("narration_removed", position, len(piece.text))
                 break
@@ -152,6 +182,14 @@ class _Layer:
         required = self.node.required if self.node is not None else frozenset()
         return bool(required) and not (isinstance(located.value, dict) and required <= located.value.keys())
 
+    def either(self, start: Start, ahead: Lookahead) -> tuple[Located, int]:
+        """The value at its start, as it stands when it is JSON up to its end, else mended."""
+        end = None if start.opened else valid_end(start.piece.text, start.position)
+        if end is None:
+            return self.mended(start, ahead)
+        strict = self.strictly(start.piece, start.position, end)
+        return (strict, end) if strict is not None else self.mended(start, ahead)
+
     def mended(self, start: Start, ahead: Lookahead) -> tuple[Located, int]:
         """The value at its start, mended, and the place after it."""
         before = len(self.findings.items)
@@ -165,9 +203,11 @@ class _Layer:
         """The value when `piece.text[start:end]` is JSON; located by a scan that mends nothing."""
         text = piece.text if (start, end) == (0, len(piece.text)) else piece.text[start:end]
         try:
-            orjson.loads(text)
+            value = orjson.loads(text)
         except orjson.JSONDecodeError:
             return None
+        if self.fits is not None and self.fits(value, text):
+            return Located(value, Mark(start, end), piece, strict=True, settled=True)
         found = self.scanned(piece, start, Lookahead(piece.text), strict=True)
         return Located(found.value, found.mark, piece, strict=True)
 

@@ -14,12 +14,15 @@ from lenient.source import Mark, Piece
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A decoded value, where it stands, and in which text. `strict` = that text is valid JSON."""
+    """A decoded value, where it stands, and in which text. `strict` = that text is valid JSON; `settled` =
+    the value fits its definition as it is, and nothing in it was located.
+    """
 
     value: Any
     mark: Mark
     piece: Piece
     strict: bool
+    settled: bool = False
 
     def child(self, step: str | int) -> Located:
         """The value of a field or the item of a list."""

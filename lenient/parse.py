@@ -15,8 +15,8 @@ import orjson
 
 from lenient.codes import Stage
 from lenient.coerce import compact
-from lenient.compiled import compiled, is_plain, may_repeat_keys
-from lenient.conform import Conformer
+from lenient.compiled import compiled, is_plain
+from lenient.conform import REJECTED, Conformer
 from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, shorten
 from lenient.layers import decode_held, read_value
 from lenient.located import Located
@@ -27,6 +27,7 @@ from lenient.source import Piece
 from lenient.tools import ToolCatalog, ToolDefinition
 
 _NO_DEFINITION = (Diagnostic("tool_definition_missing"),)
+_CLEAN, _UNMEASURED = Outcome.CLEAN, Outcome.UNMEASURED  # looking a member up takes a tenth of a quick run
 _MAX_NAME = 100  # characters; comparing names costs the product of their lengths
 _PROMOTIONS: dict[str, tuple[str, bool | None]] = {
     "true": ("string_literal_converted_to_boolean", True),
@@ -50,23 +51,23 @@ def parse_arguments(
     offered: `tool_name` is looked up in it, and a name that it does not hold is an unknown tool.
     """
     if isinstance(tool, ToolCatalog):
-        if tool.get(tool_name) is None:
-            return _of_unknown_tool(raw, tool, policy, str(tool_name), tool_call_id)
-        tool = tool.get(tool_name)
+        offered, tool = tool, tool.get(tool_name)
+        if tool is None:
+            return _of_unknown_tool(raw, offered, policy, str(tool_name), tool_call_id)
     name = tool.name if tool_name is None and tool is not None else tool_name
     try:
         arguments = orjson.loads(raw)
-        text = raw if type(raw) is str else raw.decode()  # type: ignore[union-attr]  # it is one or the other
-        if type(arguments) is dict and not may_repeat_keys(text, arguments):
-            if tool is None:
-                if is_plain(arguments):
-                    return ToolCallRequest(
-                        name, tool_call_id, raw, arguments, Outcome.UNMEASURED, _NO_DEFINITION, policy
-                    )
-            elif (tool.compiled or compiled(tool)).accepts(arguments):
-                return ToolCallRequest(name, tool_call_id, raw, arguments, Outcome.CLEAN, (), policy, tool)
     except orjson.JSONDecodeError:
-        pass
+        arguments = None
+    if type(arguments) is dict:
+        text = raw if type(raw) is str else raw.decode()  # type: ignore[union-attr]  # it is one or the other
+        if tool is None:
+            if is_plain(arguments, text):
+                return ToolCallRequest(
+                    name, tool_call_id, raw, arguments, _UNMEASURED, _NO_DEFINITION, policy
+                )
+        elif (tool.compiled or compiled(tool)).accepts(arguments, text):
+            return ToolCallRequest(name, tool_call_id, raw, arguments, _CLEAN, (), policy, tool)
     request = _Reader(raw, tool).request()
     return replace(request, tool_name=name, tool_call_id=tool_call_id, policy=policy)
 
@@ -94,13 +95,13 @@ class _Reader:
         self.node = compiled(tool).root if tool is not None else None
         self.findings = Findings()
         self.trace: list[tuple[Stage, str, str, Any]] = []
-        self.conformer = Conformer(decode_held, self.findings)
+        self.conformer = Conformer(decode_held, self.findings, attempts=2_000 + 4 * len(self.raw))
 
     def request(self) -> ToolCallRequest:
         """The stages: decode bytes, unwrap and repair until there is a value, coerce and check it."""
         try:
             piece = self.decoded_bytes()
-            located = read_value(piece, self.node, self.findings, trace=self.trace)
+            located = read_value(piece, self.node, self.findings, trace=self.trace, fits=self.fits)
             arguments = self.checked(located)
         except UnreadableError as error:
             return self.failed(error.reason, error.position)
@@ -123,10 +124,16 @@ class _Reader:
             )
         return Piece(text)
 
+    def fits(self, value: Any, text: str) -> bool:
+        """Does a value that was unwrapped need no further look?"""
+        return type(value) is dict and self.tool is not None and compiled(self.tool).accepts(value, text)
+
     def checked(self, located: Located) -> dict[str, Any] | None:
         if not isinstance(located.value, dict):
             self.conformer.report("arguments_must_be_object", located, None)
             return None
+        if located.settled:
+            return located.value
         if self.tool is None or self.node is None:
             arguments = _without_definition(located, self.conformer)
         else:
@@ -169,26 +176,30 @@ class _Reader:
 def _without_definition(located: Located, run: Conformer) -> dict[str, Any]:
     """The value as sent, but for the texts true, false and null (the rule of the first session logs).
 
-    Iterative: without a definition a value may be as deep as the decoder lets through.
+    Iterative: without a definition a value may be as deep as the decoder lets through. A parameter that
+    holds a number which JSON cannot carry is left out.
     """
     run.findings.extend(_NO_DEFINITION)
     root: dict[str, Any] = {}
-    waiting: list[tuple[Located, Any, Path]] = [(located, root, None)]
+    refused: set[str | int] = set()
+    waiting: list[tuple[Located, Any, Path, str | int | None]] = [(located, root, None, None)]
     while waiting:
-        container, target, path = waiting.pop()
-        below = []
+        container, target, path, top = waiting.pop()
+        below: list[tuple[Located, Any, Path, str | int | None]] = []
         for step in container.value if isinstance(container.value, dict) else range(len(container.value)):
             child, place = container.child(step), (path, step)
             value = _promoted(child, run, place)
+            if value is REJECTED:
+                refused.add(step if top is None else top)
             if isinstance(value, (dict, list)):
                 value = {} if isinstance(value, dict) else []
-                below.append((child, value, place))
+                below.append((child, value, place, step if top is None else top))
             if isinstance(target, dict):
                 target[step] = value
             else:
                 target.append(value)
         waiting.extend(reversed(below))
-    return root
+    return {name: value for name, value in root.items() if name not in refused}
 
 
 def _promoted(located: Located, run: Conformer, path: Path) -> Any:

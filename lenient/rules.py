@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, time
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -26,11 +28,15 @@ _REPEATED_GROUP = re.compile(r"(?<!\\)\)(?:[*+]|\{\d+,)")
 
 
 class Rule(NamedTuple):
-    """`holds(value)` False = the code applies, with this detail."""
+    """`holds(value)` False = the code applies, with this detail.
+
+    `on_numbers` is a quicker form of the same for a value that is known to be a number.
+    """
 
     code: str
     detail: str
     holds: Callable[[Any], bool]
+    on_numbers: Callable[[Any], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,8 @@ def _number_rules(schema: Mapping[str, Any]) -> Iterator[Rule]:
         if bound is True:  # draft 4: a flag beside the bound
             bound = schema.get(_DRAFT_4.get(keyword, ""))
         if _is_number(bound) and not (keyword == "multipleOf" and bound <= 0):
-            yield Rule("number_out_of_bounds", f"{keyword} {bound}", _on_number(holds, bound))
+            quick = partial(_TURNED[keyword], bound) if keyword in _TURNED else None
+            yield Rule("number_out_of_bounds", f"{keyword} {bound}", _on_number(holds, bound), quick)
 
 
 def _is_multiple(value: Any, step: Any) -> bool:
@@ -92,11 +99,18 @@ def _is_multiple(value: Any, step: Any) -> bool:
 
 
 _DRAFT_4 = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+_TURNED: Mapping[str, Callable[[Any, Any], bool]] = {
+    "minimum": operator.le,
+    "maximum": operator.ge,
+    "exclusiveMinimum": operator.lt,
+    "exclusiveMaximum": operator.gt,
+}
+"""The bound compared to the value, not the value to the bound: so that `partial` can hold the bound."""
 _BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "minimum": lambda value, bound: value >= bound,
-    "maximum": lambda value, bound: value <= bound,
-    "exclusiveMinimum": lambda value, bound: value > bound,
-    "exclusiveMaximum": lambda value, bound: value < bound,
+    "minimum": operator.ge,
+    "maximum": operator.le,
+    "exclusiveMinimum": operator.gt,
+    "exclusiveMaximum": operator.lt,
     "multipleOf": _is_multiple,
 }
 

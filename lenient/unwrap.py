@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
 from lenient.repair.bare import UnreadableError
 from lenient.repair.bodies import decode_body
+from lenient.repair.gaps import pass_gap
 from lenient.source import Piece, decoded_piece
 
 _BLANK = re.compile(r"[\s\x00]*+")
@@ -25,6 +26,8 @@ OBJECT_START = re.compile(
 )
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
 _ESCAPED_START = re.compile(r"[{\[]\s*+\\++[\"']")
+GOES_ON = re.compile(r"\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])")
+"""After a closed value: a comma and a key, or the rest of a string that only seemed to end."""
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+:")
 _SOURCE_CODE = re.compile(
     r"^[ \t]*(?:def \w+ ?\(|import \w|from [\w.]+ import |class \w+[:( {]|print\(|console\.log\("
@@ -32,6 +35,8 @@ _SOURCE_CODE = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _QUOTES = "\"'`“"
+MAX_LAYERS = 10
+"""Layers of string encoding that are undone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +70,14 @@ class Unwrapper:
         found = shorten(self.text[start : min(end, start + 200)])
         self.findings.add(Diagnostic(code, self.where, *self.piece.span(start, end), found, became, detail))
 
+    def report_gap(self, code: str, start: int, end: int, **_: str | None) -> None:
+        """Take a report of comments and control characters between parts."""
+        self.report(code, start, end)
+
     def start(self) -> Start:
         """The place of the value. Raises UnreadableError when there is none."""
+        if self.text.count("\x00") * 4 > len(self.text) > 0 and self.text.strip("\x00"):
+            raise UnreadableError("not_text", 0)  # UTF-16 or binary read as UTF-8
         while True:
             self.skip_blank()
             if self.position >= len(self.text):
@@ -133,10 +144,17 @@ class Unwrapper:
         end = len(self.text.rstrip())
         if self.quoted and self.text[end - 1] in _QUOTES:
             end -= 1
-        body = decode_body(self.text, at, end)
-        inner = decoded_piece(self.piece, at, end, body.text)
-        self.report("partial_escaping_removed", at, end)
-        return Start(inner, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
+        piece, inner = self.piece, self.text[at:end]
+        for _ in range(MAX_LAYERS):
+            body = decode_body(piece.text, at, end)
+            self.findings.add(
+                Diagnostic("partial_escaping_removed", self.where, *piece.span(at, end), shorten(inner))
+            )
+            piece = decoded_piece(piece, at, end, body.text)
+            at, end, inner = 0, len(body.text), body.text
+            if not _ESCAPED_START.match(inner):
+                break
+        return Start(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
     def in_quotes(self, at: int) -> Start:
         """A value that begins with a quote and is no valid string as a whole."""
@@ -190,7 +208,7 @@ class Unwrapper:
         """
         self.position = position
         while True:
-            self.skip_blank()
+            self.position = pass_gap(self.text, self.position, self.report_gap)
             if self.position >= len(self.text) or OBJECT_START.match(self.text, self.position):
                 return self.position
             if not (self.pass_closing(start) or self.pass_closers()):

@@ -35,7 +35,8 @@ _WORDS = re.compile(
 )
 _URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
-_UNFIT = re.compile(r"[\"`“”\ud800-\udfff]")
+_UNFIT = re.compile(r"[\"`“”]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _QUOTES = "\"'“”‘’`"
 
 _LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None}
@@ -170,7 +171,7 @@ def _words(token: str, start: int, wants_text: bool) -> Bare:
     end = start + len(token)
     if token.startswith(("...", "…")):
         raise UnreadableError("ellipsis", start)
-    if not token:
+    if not token or _SURROGATE.search(token):
         raise UnreadableError("unexpected_character", start)
     quoteless = token.rstrip(_QUOTES)
     if token[-1] in _QUOTES and not any(quote in quoteless for quote in _QUOTES) and quoteless:

@@ -19,6 +19,8 @@ _SPECIAL = re.compile(
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_PATH_START = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
+_INVALID = re.compile(r"(?<!\\)(?:\\\\)*+\\(?![\"\\/bfnrtu'`’”]|\Z)")
 REPLACEMENT = "\ufffd"
 
 
@@ -56,9 +58,9 @@ def decode_body(text: str, start: int, end: int) -> Body:
 def _decode_slowly(body: str, start: int) -> Body:
     mends: dict[str, Mend] = {}
     parts: list[str] = []
-    last = 0
+    last, kept = 0, _kept_letters(body)
     for match in _SPECIAL.finditer(body):
-        became, code = _meaning(match.group())
+        became, code = _meaning(match.group(), kept)
         parts += (body[last : match.start()], became)
         last = match.end()
         if code is not None:
@@ -72,11 +74,24 @@ def _decode_slowly(body: str, start: int) -> Body:
     return Body("".join(parts), list(mends.values()))
 
 
-def _meaning(written: str) -> tuple[str, str | None]:
+def _kept_letters(body: str) -> str:
+    """The escape letters that are text in this body.
+
+    Where another backslash starts no escape, nobody escaped them: `\\b` beside `\\d` is a word boundary,
+    and `\\f` in a Windows path is a folder.
+    """
+    if _INVALID.search(body) is None:
+        return ""
+    return "bfnrtu" if _PATH_START.match(body) else "bf"
+
+
+def _meaning(written: str, kept: str) -> tuple[str, str | None]:
     """What one special sequence means, and the code when it is not JSON."""
     if written[0] != "\\":
         return (REPLACEMENT, "lone_surrogate") if written >= "\ud800" else (written, "raw_control_character")
     sign = written[1:2]
+    if sign and sign in kept:
+        return written, "invalid_escape"
     if sign in _ESCAPES and sign:
         return _ESCAPES[sign], None
     if len(written) == 12:

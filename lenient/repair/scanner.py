@@ -17,7 +17,16 @@ from lenient.nodes import Node
 from lenient.repair.bare import UnreadableError, read_bare
 from lenient.repair.gaps import pass_gap
 from lenient.repair.quoted import StringReader
-from lenient.repair.strings import CLOSING_QUOTES, Closing, End, Lookahead, Place, Role
+from lenient.repair.strings import (
+    CLOSING_QUOTES,
+    QUOTED_KEY,
+    Closing,
+    End,
+    Lookahead,
+    Place,
+    Role,
+    key_name,
+)
 from lenient.source import Mark, Piece
 from lenient.tools import ValueKind
 
@@ -111,6 +120,7 @@ class _Scanner:
         self.stack: list[_Frame] = []
         self.done: tuple[Any, Mark] | None = None
         self.non_finite = False
+        self.dropped = False
         self.strings = strings
         strings.report = self.report
 
@@ -140,14 +150,30 @@ class _Scanner:
             self.closer(frame, sign)
         elif sign in ",，;、":
             self.comma(frame, sign)
+        elif self.meets_member():
+            self.report("missing_closer", self.position, self.position, became=frame.close)
+            self.pop()
+            self.stack[-1].filled = frame.filled
         else:
-            if frame.filled:
-                self.report("missing_comma", self.position, self.position, became=",")
-            frame.filled = True
-            if frame.close == "}":
-                self.member(frame)
-            else:
-                self.value(frame.node.items if frame.node is not None else None)
+            self.part(frame)
+
+    def part(self, frame: _Frame) -> None:
+        """The next member or item."""
+        if frame.filled:
+            self.report("missing_comma", self.position, self.position, became=",")
+        frame.filled = True
+        if frame.close == "}":
+            self.member(frame)
+        else:
+            self.value(frame.node.items if frame.node is not None else None)
+
+    def meets_member(self) -> bool:
+        """Does a key of the object around stand where an item is due? Arrays have no keys."""
+        outer = self.stack[-2] if len(self.stack) > 1 else None
+        if self.strings.strict or outer is None or outer.close != "}" or self.stack[-1].close == "}":
+            return False
+        key = QUOTED_KEY.match(self.text, self.position)
+        return key is not None and (not outer.fields or key_name(key) in outer.fields)
 
     def comma(self, frame: _Frame, sign: str) -> None:
         if not frame.filled:
@@ -241,6 +267,7 @@ class _Scanner:
 
     def drop_member(self, frame: _Frame, start: int) -> None:
         frame.key = None
+        self.dropped = True
         self.report("truncated_member_dropped", start, len(self.text), found=self.text[start : start + 100])
         self.position = len(self.text)
 
@@ -371,9 +398,8 @@ class _Scanner:
         """The text ends with brackets open."""
         end = len(self.text)
         frame = self.stack[-1]
-        if not frame.filled and frame.comma >= 0:
-            self.report("trailing_comma", frame.comma, frame.comma + 1, found=",")
-            frame.comma = -1
+        if not frame.filled and not self.dropped:
+            self.report("truncated_text", end, end)
         missing = "".join(frame.close for frame in reversed(self.stack))
         self.report("missing_closer", end, end, became=missing)
         while self.stack:

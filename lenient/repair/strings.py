@@ -22,16 +22,20 @@ CLOSING_QUOTES = {
 _STOPS = {
     opening: re.compile("[\\\\" + re.escape(closing) + "]") for opening, closing in CLOSING_QUOTES.items()
 }
-_GAP = re.compile(r"\s*+")
-_QUOTE = "\"'“”‘’`＂「」«»"
+_GAP = re.compile(r"[\s\x00-\x1f]*+")
+_QUOTE = "\"'“”„‘’`＂「」『』«»"
 _KEY_TEXT = (
     r"(?:\"((?:[^\"\\\n]|\\.){0,100}+)\"|'((?:[^'\\\n]|\\.){0,100}+)'"
-    rf"|[“”‘’`＂「«]([^{_QUOTE}\\\n]{{1,64}})[{_QUOTE}])"
+    rf"|[“”„‘’`＂「『«]([^{_QUOTE}\\\n]{{1,64}})[{_QUOTE}])"
 )
-_QUOTED_KEY = re.compile(rf"\s*+{_KEY_TEXT}\s*+[:：]")
-NEXT_KEY = re.compile(rf"\s*+(?:{_KEY_TEXT}\s*+(?::|：|=>?)|([A-Za-z_$][\w$.\-]{{0,63}})\s*+[:：](?!//))")
+QUOTED_KEY = re.compile(rf"\s*+{_KEY_TEXT}\s*+[:：]")
+NEXT_KEY = re.compile(
+    rf"[\s\x00-\x1f]*+(?:{_KEY_TEXT}\s*+(?::|：|=>?)|([A-Za-z_$][\w$.\-]{{0,63}})\s*+[:：](?!//))"
+)
 """A key and its colon; the group that took part is the name."""
 _ESCAPED_KEY_END = re.compile(rf"[^{_QUOTE}\\\n]{{1,64}}[{_QUOTE}]\s*+[:：]\s*+[{_QUOTE}\[{{\d\-tfnTFN]")
+_LONE_KEY = re.compile(rf"\s*+{_KEY_TEXT}")
+_CUT_KEY = re.compile(r"\s*+[\"'][^\"'\\\n,:{}]{0,64}\Z")
 _ESCAPED_END = re.compile(rf"[{_QUOTE}]\s*+,\s*+{_KEY_TEXT}\s*+:")
 """A quote after a backslash, and yet a real next key: the backslash is the end of a Windows path."""
 _VALUE_START = re.compile(rf"\s*+(?:[{_QUOTE}\[{{\-\d(]|(?:true|false|null|True|False|None)\b)")
@@ -140,7 +144,7 @@ def find_end(text: str, start: int, opening: str, place: Place, ahead: Lookahead
         if place.role is Role.KEY or ahead.left < 0:
             return found
         fits = _follows(text, position, place)
-        if fits is Fit.SURE or (fits is Fit.LIKELY and (inner == 0 or balance <= 0)):
+        if fits is Fit.SURE or (inner == 0 and fits is not Fit.NO) or (balance <= 0 and fits is Fit.LIKELY):
             return found
         if inner == 0 and balance <= 0 and (ended := _opens_next_member(text, start, at, place)) is not None:
             return End(ended, ended, Closing.NEXT_PART)
@@ -151,7 +155,8 @@ def find_end(text: str, start: int, opening: str, place: Place, ahead: Lookahead
     return fallback or _without_quote(text, start, opening, place, ahead)
 
 
-def _name(key: re.Match[str]) -> str:
+def key_name(key: re.Match[str]) -> str:
+    """The name in a match of `NEXT_KEY` or `QUOTED_KEY`."""
     return key.group(key.lastindex or 0)
 
 
@@ -159,8 +164,9 @@ class Fit(Enum):
     """How well what follows a quote fits its ending a string."""
 
     NO = 0
-    LIKELY = 1
-    SURE = 2
+    IF_FIRST = 1  # only when no quote before it was taken for text
+    LIKELY = 2
+    SURE = 3
 
 
 def _open_brackets(text: str, start: int, end: int) -> int:
@@ -202,8 +208,11 @@ def _after_comma(text: str, at: int, place: Place) -> Fit:
         return Fit.LIKELY if _VALUE_START.match(text, at) else Fit.NO
     key = NEXT_KEY.match(text, at)
     if key is None:
-        return Fit.NO
-    return Fit.SURE if _name(key) in place.known else Fit.LIKELY
+        lone = _LONE_KEY.match(text, at)
+        if lone is not None and key_name(lone) in place.known:
+            return Fit.LIKELY
+        return Fit.IF_FIRST if _CUT_KEY.match(text, at) else Fit.NO
+    return Fit.SURE if key_name(key) in place.known else Fit.LIKELY
 
 
 def _after_closers(text: str, at: int, place: Place) -> Fit:
@@ -214,7 +223,10 @@ def _after_closers(text: str, at: int, place: Place) -> Fit:
     if end >= len(text):
         return Fit.SURE
     if closed >= place.depth:
-        return Fit.LIKELY if _AFTER_VALUE.match(text, end) else _after_early_close(text, end, place)
+        if _AFTER_VALUE.match(text, end):
+            return Fit.LIKELY
+        early = _after_early_close(text, end, place)
+        return Fit.IF_FIRST if early is Fit.NO and closed == place.depth else early
     rest = _GAP.match(text, end)
     following = rest.end() if rest else end
     if following >= len(text):
@@ -227,7 +239,7 @@ def _after_early_close(text: str, end: int, place: Place) -> Fit:
     gap = _GAP.match(text, end)
     at = gap.end() if gap else end
     key = NEXT_KEY.match(text, at + 1) if text.startswith(",", at) else None
-    return Fit.LIKELY if key and _name(key) in place.known else Fit.NO
+    return Fit.LIKELY if key and key_name(key) in place.known else Fit.NO
 
 
 def _starts_part(text: str, at: int) -> bool:
@@ -245,9 +257,9 @@ def _without_comma(text: str, position: int, at: int, place: Place) -> Fit:
     """The comma may be missing: then a key follows, or (in an array) a string after a blank."""
     if place.role is Role.ITEM:
         return Fit.LIKELY if at > position and text[at] in _QUOTE else Fit.NO
-    key = _QUOTED_KEY.match(text, at)
+    key = QUOTED_KEY.match(text, at)
     if key is not None:
-        return Fit.SURE if _name(key) in place.known else Fit.LIKELY
+        return Fit.SURE if key_name(key) in place.known else Fit.LIKELY
     bare = NEXT_KEY.match(text, at) if "\n" in text[position:at] else None
     return Fit.LIKELY if bare is not None else Fit.NO
 
@@ -273,7 +285,7 @@ def _without_quote(text: str, start: int, opening: str, place: Place, ahead: Loo
     if start <= closers - 2 and closers < len(text) and text.endswith(escaped, start, closers):
         return End(closers - 1, closers, Closing.ESCAPED_QUOTE)
     following = ahead.next_part(start) if place.role is Role.MEMBER else None
-    if following is not None and (not place.known or _name(following) in place.known):
+    if following is not None and (not place.known or key_name(following) in place.known):
         return End(following.start(), following.start(), Closing.NEXT_PART)
     if place.role in (Role.MEMBER, Role.ITEM) and start < closers < len(text):
         return End(closers, closers, Closing.NEXT_PART)

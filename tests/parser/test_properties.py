@@ -16,7 +16,9 @@ QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthC
 SLOW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
-names = st.sampled_from(["path", "file_path", "filePath", "limit", "tags", "filters", "content", "mode", "x y"])
+names = st.sampled_from(
+    ["path", "file_path", "filePath", "limit", "tags", "filters", "content", "mode", "x y"]
+)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
 values = st.recursive(
     scalars,
@@ -24,35 +26,58 @@ values = st.recursive(
     max_leaves=12,
 )
 objects = st.dictionaries(names | texts, values, max_size=5)
-syntax = st.text(st.sampled_from(list("{}[]()\",:'\\ \n\t\r`#/*<>=+-.0123456789eEtrufalsnN“”‘’：，…\x00\ufeff\ud800é")), max_size=60)
+syntax = st.text(
+    st.sampled_from(list("{}[]()\",:'\\ \n\t\r`#/*<>=+-.0123456789eEtrufalsnN“”‘’：，…\x00\ufeff\ud800é")),
+    max_size=60,
+)
 
 SCALAR_SCHEMAS: list[Any] = [
-    {"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type": "boolean"}, {"type": "null"}, {}, True, False,
-    {"type": "string", "format": "date-time"}, {"type": "string", "format": "uri"}, {"enum": ["a", "b", 1, None]},
-    {"type": "string", "pattern": "^[a-z]+$", "minLength": 2}, {"type": "integer", "minimum": 0, "multipleOf": 3},
-    {"type": ["integer", "null"]}, {"type": "STRING", "nullable": True}, {"const": "fixed"}, {"$ref": "#/nowhere"},
-    {"type": "string", "pattern": "(a+)+$"}, {"not": {"type": "string"}}, {"type": 5}, {"enum": 5}, {"required": 5},
-]  # fmt: skip
+    {"type": "string"},
+    {"type": "integer"},
+    {"type": "number"},
+    {"type": "boolean"},
+    {"type": "null"},
+    {},
+    True,
+    False,
+    {"type": "string", "format": "date-time"},
+    {"type": "string", "format": "uri"},
+    {"enum": ["a", "b", 1, None]},
+    {"type": "string", "pattern": "^[a-z]+$", "minLength": 2},
+    {"type": "integer", "minimum": 0, "multipleOf": 3},
+    {"type": ["integer", "null"]},
+    {"type": "STRING", "nullable": True},
+    {"const": "fixed"},
+    {"$ref": "#/nowhere"},
+    {"type": "string", "pattern": "(a+)+$"},
+    {"not": {"type": "string"}},
+    {"type": 5},
+    {"enum": 5},
+    {"required": 5},
+]
 schemas = st.recursive(
     st.sampled_from(SCALAR_SCHEMAS),
     lambda inner: st.one_of(
         st.builds(lambda item: {"type": "array", "items": item}, inner),
-        st.builds(lambda fields: {"type": "object", "properties": fields}, st.dictionaries(names, inner, max_size=3)),
+        st.builds(
+            lambda fields: {"type": "object", "properties": fields}, st.dictionaries(names, inner, max_size=3)
+        ),
         st.builds(lambda extra: {"type": "object", "additionalProperties": extra}, inner),
         st.builds(lambda branches: {"anyOf": branches}, st.lists(inner, min_size=1, max_size=3)),
         st.builds(lambda parts: {"allOf": parts}, st.lists(inner, min_size=1, max_size=2)),
     ),
     max_leaves=6,
-)  # fmt: skip
+)
 definitions = st.builds(
     lambda fields, required, extra: ToolDefinition.from_json_schema(
         name="tool",
-        schema={"type": "object", "properties": fields, "required": required} | ({"additionalProperties": False} if extra else {}),
+        schema={"type": "object", "properties": fields, "required": required}
+        | ({"additionalProperties": False} if extra else {}),
     ),
     st.dictionaries(names, schemas, max_size=4),
     st.lists(names, max_size=2),
     st.booleans(),
-)  # fmt: skip
+)
 
 
 def written(value: Any) -> str:
@@ -97,7 +122,11 @@ def test_no_object_and_no_definition_make_it_raise(arguments: dict[str, Any], to
 @QUICK
 @given(arguments=objects)
 def test_valid_json_is_never_repaired(arguments: dict[str, Any]) -> None:
-    for raw in (written(arguments), json.dumps(arguments, indent=1), json.dumps(arguments, separators=(",", ":"))):
+    for raw in (
+        written(arguments),
+        json.dumps(arguments, indent=1),
+        json.dumps(arguments, separators=(",", ":")),
+    ):
         request = parse_arguments(raw)
         assert request.outcome in (Outcome.UNMEASURED, Outcome.COERCED)
         if request.outcome is Outcome.UNMEASURED:
@@ -110,11 +139,14 @@ CONFORMING = {
     "properties": {
         "path": {"type": "string"},
         "limit": {"type": "integer"},
-        "filters": {"type": "object", "properties": {"x y": {"type": "number"}, "tags": {"type": "array", "items": {"type": "string"}}}},
+        "filters": {
+            "type": "object",
+            "properties": {"x y": {"type": "number"}, "tags": {"type": "array", "items": {"type": "string"}}},
+        },
         "mode": {"enum": ["read", "write"]},
         "content": {},
     },
-}  # fmt: skip
+}
 
 
 @QUICK
@@ -124,14 +156,19 @@ CONFORMING = {
         optional={
             "path": texts,
             "limit": st.integers(),
-            "filters": st.fixed_dictionaries({}, optional={"x y": st.integers() | st.floats(-1e9, 1e9), "tags": st.lists(texts, max_size=3)}),
+            "filters": st.fixed_dictionaries(
+                {},
+                optional={"x y": st.integers() | st.floats(-1e9, 1e9), "tags": st.lists(texts, max_size=3)},
+            ),
             "mode": st.sampled_from(["read", "write"]),
             "content": values,
         },
     )
-)  # fmt: skip
+)
 def test_what_fits_the_definition_comes_back_untouched_and_without_a_word(arguments: dict[str, Any]) -> None:
-    request = parse_arguments(written(arguments), ToolDefinition.from_json_schema(name="tool", schema=CONFORMING))
+    request = parse_arguments(
+        written(arguments), ToolDefinition.from_json_schema(name="tool", schema=CONFORMING)
+    )
     assert request.diagnostics == ()
     assert request.arguments == arguments
     assert request.outcome is Outcome.CLEAN
@@ -181,7 +218,11 @@ def test_reading_our_own_output_changes_nothing(raw: str) -> None:
 
 
 @QUICK
-@given(text=st.text(max_size=60) | syntax | objects.map(lambda value: written({"name": "path", "arguments": value})))
+@given(
+    text=st.text(max_size=60)
+    | syntax
+    | objects.map(lambda value: written({"name": "path", "arguments": value}))
+)
 def test_no_text_makes_the_search_for_calls_raise(text: str) -> None:
     for call in extract_tool_calls(text):
         assert 0 <= call.start <= call.end <= len(text)

@@ -1,0 +1,256 @@
+"""Definitions are read from every shape, declared by hand or from a function, and written out again."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from lenient import (
+    Cardinality,
+    EnumConstraint,
+    Outcome,
+    ToolCatalog,
+    ToolDefinition,
+    ToolDefinitionError,
+    ToolParameter,
+    ValueKind,
+    parse_arguments,
+)
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string", "description": "what to look for"},
+        "limit": {"type": "integer", "default": 10},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "scores": {"type": "object", "additionalProperties": {"type": "number"}},
+        "since": {"type": "string", "format": "date-time"},
+        "mode": {"type": "string", "enum": ["fast", "exact"]},
+        "exact": {"type": ["boolean", "null"]},
+    },
+    "required": ["query"],
+}
+SHAPES: dict[str, Any] = {
+    "anthropic": {"name": "search", "description": "Search.", "input_schema": SCHEMA},
+    "openai chat": {
+        "type": "function",
+        "function": {"name": "search", "description": "Search.", "parameters": SCHEMA},
+    },
+    "openai responses": {
+        "type": "function",
+        "name": "search",
+        "description": "Search.",
+        "parameters": SCHEMA,
+        "strict": True,
+    },
+    "mcp": {"name": "search", "description": "Search.", "inputSchema": SCHEMA},
+    "gemini": {
+        "functionDeclarations": [{"name": "search", "description": "Search.", "parametersJsonSchema": SCHEMA}]
+    },
+    "bedrock": {"toolSpec": {"name": "search", "description": "Search.", "inputSchema": {"json": SCHEMA}}},
+    "json schema": {**SCHEMA, "title": "search", "description": "Search."},
+    "list": [{"name": "search", "description": "Search.", "input_schema": SCHEMA}],
+    "mcp result": {
+        "result": {"tools": [{"name": "search", "description": "Search.", "inputSchema": SCHEMA}]}
+    },
+    "named map": {"search": {**SCHEMA, "description": "Search."}},
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_every_shape_gives_the_same_definition(shape: Any) -> None:
+    [tool] = ToolCatalog.load(json.dumps(shape))
+    assert (tool.name, tool.description) == ("search", "Search.")
+    assert [(p.name, p.kind, p.cardinality, p.required) for p in tool.parameters] == [
+        ("query", ValueKind.STRING, Cardinality.SINGLE, True),
+        ("limit", ValueKind.INTEGER, Cardinality.SINGLE, False),
+        ("tags", ValueKind.STRING, Cardinality.LIST, False),
+        ("scores", ValueKind.NUMBER, Cardinality.MAP, False),
+        ("since", ValueKind.TIMESTAMP, Cardinality.SINGLE, False),
+        ("mode", ValueKind.ENUM_TOKEN, Cardinality.SINGLE, False),
+        ("exact", ValueKind.BOOLEAN, Cardinality.OPTIONAL, False),
+    ]
+
+
+def test_a_definition_written_out_and_read_again_is_the_same() -> None:
+    tool = ToolDefinition.from_anthropic(SHAPES["anthropic"])
+    assert ToolDefinition.from_anthropic(tool.to_anthropic()) == tool
+    assert ToolDefinition.from_openai(tool.to_openai()) == tool
+    assert ToolDefinition.from_mcp(tool.to_mcp()) == tool
+    assert (
+        ToolDefinition.from_gemini(
+            {"name": "search", "description": "Search.", "parameters": tool.to_json_schema()}
+        )
+        == tool
+    )
+
+
+KINDS = {
+    ValueKind.STRING: ("x", "x"),
+    ValueKind.BOOLEAN: ("true", True),
+    ValueKind.INTEGER: ("7", 7),
+    ValueKind.NUMBER: ("1.5", 1.5),
+    ValueKind.JSON_OBJECT: ('{"a": 1}', {"a": 1}),
+    ValueKind.JSON_ARRAY: ("[1]", [1]),
+    ValueKind.TIMESTAMP: ("2025-01-02T03:04:05Z", datetime.fromisoformat("2025-01-02T03:04:05+00:00")),
+    ValueKind.URI: ("https://example.org/", "https://example.org/"),
+    ValueKind.ENUM_TOKEN: ("RED", "red"),
+    ValueKind.ATTACHMENT_REFERENCE: ("att_1", "att_1"),
+}
+
+
+def declared(kind: ValueKind, cardinality: Cardinality) -> ToolDefinition:
+    enum = EnumConstraint(("red", "green")) if kind is ValueKind.ENUM_TOKEN else None
+    return ToolDefinition(
+        "tool", "", (ToolParameter(name="p", kind=kind, cardinality=cardinality, enum=enum),)
+    )
+
+
+@pytest.mark.parametrize("kind", ValueKind)
+def test_a_kind_declared_by_hand_takes_its_text(kind: ValueKind) -> None:
+    text, value = KINDS[kind]
+    single = parse_arguments(json.dumps({"p": text}), declared(kind, Cardinality.SINGLE))
+    assert single.arguments == {"p": value}
+    many = parse_arguments(json.dumps({"p": [text]}), declared(kind, Cardinality.LIST))
+    assert many.arguments == {"p": [value]}
+    mapped = parse_arguments(json.dumps({"p": {"k": text}}), declared(kind, Cardinality.MAP))
+    assert mapped.arguments == {"p": {"k": value}}
+
+
+@pytest.mark.parametrize("kind", ValueKind)
+def test_an_optional_value_may_be_null_and_a_single_one_may_not(kind: ValueKind) -> None:
+    assert parse_arguments('{"p": null}', declared(kind, Cardinality.OPTIONAL)).arguments == {"p": None}
+    assert (
+        parse_arguments('{"p": null}', declared(kind, Cardinality.SINGLE)).parse_error == "null_not_allowed:p"
+    )
+
+
+@pytest.mark.parametrize("cardinality", Cardinality)
+@pytest.mark.parametrize("kind", ValueKind)
+def test_a_parameter_declared_by_hand_survives_its_json_schema(
+    kind: ValueKind, cardinality: Cardinality
+) -> None:
+    tool = declared(kind, cardinality)
+    read = ToolDefinition.from_json_schema(name="tool", schema=tool.to_json_schema())
+    assert [(p.name, p.kind, p.cardinality, p.required, p.enum) for p in read.parameters] == [
+        (p.name, p.kind, p.cardinality, p.required, p.enum) for p in tool.parameters
+    ]
+
+
+def test_an_enum_that_counts_case_refuses_another_case() -> None:
+    enum = EnumConstraint(("Red",), case_sensitive=True)
+    tool = ToolDefinition("tool", "", (ToolParameter(name="p", kind=ValueKind.ENUM_TOKEN, enum=enum),))
+    assert parse_arguments('{"p": "red"}', tool).parse_error == "enum_out_of_range:red"
+    assert parse_arguments('{"p": "Red"}', tool).outcome is Outcome.CLEAN
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+def search_files(
+    pattern: str,
+    depth: int = 3,
+    *,
+    tags: list[str] | None = None,
+    mode: Literal["fast", "exact"] = "fast",
+    colour: Colour = Colour.RED,
+    since: Annotated[datetime | None, "not before"] = None,
+    weights: dict[str, float] | None = None,
+) -> None:
+    """Search the files of the workspace.
+
+    Args:
+        pattern: a glob pattern
+        depth: how deep to look
+    """
+
+
+def test_a_function_is_a_definition() -> None:
+    tool = ToolDefinition.from_function(search_files)
+    parameters = {parameter.name: parameter for parameter in tool.parameters}
+    assert (tool.name, tool.description) == ("search_files", "Search the files of the workspace.")
+    assert {name for name, parameter in parameters.items() if parameter.required} == {"pattern"}
+    assert parameters["pattern"].description == "a glob pattern"
+    assert parameters["depth"].default == 3
+    request = parse_arguments(
+        '{"pattern": "*.py", "depth": "2", "mode": "FAST", "weights": {"a": "1"}}', tool
+    )
+    assert request.arguments == {"pattern": "*.py", "depth": 2, "mode": "fast", "weights": {"a": 1}}
+    filled = parse_arguments('{"pattern": "*.py"}', tool).with_defaults()
+    assert filled.arguments == {
+        "pattern": "*.py",
+        "depth": 3,
+        "tags": None,
+        "mode": "fast",
+        "since": None,
+        "weights": None,
+    }
+
+
+def test_a_method_has_no_self() -> None:
+    class Box:
+        def open(self, key: str) -> None: ...
+
+    assert [parameter.name for parameter in ToolDefinition.from_function(Box().open).parameters] == ["key"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{not json", "not JSON"),
+        ("", "not JSON"),
+        ("[1]", "a number"),
+        ('{"input_schema": {}}', "needs a name"),
+        ('{"name": "x", "input_schema": 5}', "`input_schema`"),
+        ('[{"name": "x", "input_schema": {}}, "y"]', "text"),
+    ],
+)
+def test_what_is_no_definition_gets_one_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(ToolDefinitionError, match=sentence):
+        ToolCatalog.load(text)
+
+
+def test_a_file_is_named_in_the_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ToolDefinitionError, match=r"nowhere\.json: No such file"):
+        ToolCatalog.load(tmp_path / "nowhere.json")
+    broken = tmp_path / "broken.json"
+    broken.write_text("{", encoding="utf-8")
+    with pytest.raises(ToolDefinitionError, match=r"broken\.json: The tool definition is not JSON"):
+        ToolCatalog.load(str(broken))
+
+
+def test_a_plain_schema_in_a_file_is_named_after_it(tmp_path: Path) -> None:
+    (tmp_path / "search.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+    assert [tool.name for tool in ToolCatalog.load(tmp_path / "search.json")] == ["search"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"type": "object", "properties": 5},
+        {"type": 5, "required": "x", "properties": {"a": 5, "b": {"enum": 3, "type": ["x", 4]}}},
+        {"properties": {"a": {"pattern": "(", "minimum": "x", "minLength": -1, "format": 7, "items": 3}}},
+        {"$ref": "#"},
+        {"allOf": [{"$ref": "#"}]},
+        {"anyOf": []},
+        {"oneOf": [False, True, 5]},
+        {
+            "properties": {
+                "a": {"multipleOf": 0},
+                "b": {"$ref": 5},
+                "c": {"prefixItems": [{}], "items": False},
+            }
+        },
+    ],
+)
+def test_a_malformed_schema_never_makes_the_parser_raise(schema: dict[str, Any]) -> None:
+    tool = ToolDefinition.from_json_schema(name="odd", schema=schema)
+    for raw in ('{"a": 1, "b": "x", "c": [1, 2]}', '{"a": "x"}', "{}", "[]", "{'a': [}"):
+        assert parse_arguments(raw, tool).raw_arguments == raw

@@ -1,0 +1,121 @@
+"""The cases of the lenient parser: every entry of tests/cases/lenient/*.json is one test.
+
+`./dev accept` rewrites `arguments`, `outcome`, `diagnostics` and `rejected` with what came out; a person
+reads the diff. What the fields mean stands in tests/cases/lenient/README.md.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lenient import (
+    Diagnostic,
+    ToolCallRequest,
+    ToolCatalog,
+    ToolDefinition,
+    extract_tool_calls,
+    parse_arguments,
+)
+from tests.conftest import CASES, write_cases
+
+FOLDER = CASES / "lenient"
+TOOLS = ToolCatalog.load(FOLDER / "_tools.json")
+FILES = sorted(path for path in FOLDER.glob("*.json") if not path.name.startswith("_"))
+NAMED = [(path, case["name"]) for path in FILES for case in json.loads(path.read_text(encoding="utf-8"))]
+
+
+def definition(case: dict[str, Any]) -> ToolDefinition | ToolCatalog | None:
+    """The tool of a case: a shared name, an inline declaration, or the catalog `offered`."""
+    if "offered" in case:
+        return ToolCatalog.of(tool for tool in TOOLS if tool.name in case["offered"])
+    tool = case.get("tool")
+    if tool is None:
+        return None
+    if isinstance(tool, str):
+        shared = TOOLS.get(tool)
+        assert shared is not None, f"{tool} is not in _tools.json"
+        return shared
+    [inline] = ToolCatalog.load(json.dumps(tool))
+    return inline
+
+
+def plain(value: Any) -> Any:
+    """A value as a case file writes it: timestamps in ISO 8601."""
+    return json.loads(json.dumps(value, default=datetime.isoformat))
+
+
+def described(found: Diagnostic) -> dict[str, Any]:
+    """One diagnostic as a case file writes it; fields that say nothing are left out."""
+    span = None if found.start is None else [found.start, found.end]
+    fields = {
+        "code": found.code,
+        "path": found.path,
+        "span": span,
+        "detail": found.detail,
+        "hint": found.hint,
+    }
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def outcome_of(request: ToolCallRequest) -> dict[str, Any]:
+    """What a case expects of a request."""
+    result = {
+        "arguments": plain(request.arguments),
+        "outcome": request.outcome.value,
+        "diagnostics": [described(found) for found in request.diagnostics],
+    }
+    return result | ({"rejected": plain(dict(request.rejected))} if request.rejected else {})
+
+
+def raw_of(case: dict[str, Any]) -> str | bytes:
+    """The raw arguments of a case, however they are written in its file."""
+    if "raw_hex" in case:
+        return bytes.fromhex(case["raw_hex"])
+    if "raw_repeated" in case:
+        before, unit, times, after = case["raw_repeated"]
+        return str(before + unit * times + after)
+    return str(case["raw"])
+
+
+def run(case: dict[str, Any]) -> dict[str, Any]:
+    """Run one case: its arguments, or the calls in its text."""
+    if "text" in case:
+        catalog = TOOLS if case.get("catalog") else None
+        calls = extract_tool_calls(case["text"], catalog)
+        described_calls = [
+            {
+                "dialect": call.dialect,
+                "name": call.name,
+                "span": [call.start, call.end],
+                "complete": call.complete,
+            }
+            | outcome_of(call.request)
+            for call in calls
+        ]
+        return {"calls": described_calls}
+    raw = raw_of(case)
+    request = parse_arguments(raw, definition(case), tool_name=case.get("called"))
+    assert request.raw_arguments == raw
+    return outcome_of(request.with_defaults() if case.get("defaults") else request)
+
+
+@pytest.mark.parametrize(("path", "name"), NAMED, ids=[f"{path.stem}-{name}" for path, name in NAMED])
+def test_every_case_gives_what_its_file_says(path: Path, name: str, accept: bool) -> None:
+    cases = json.loads(path.read_text(encoding="utf-8"))
+    [case] = [case for case in cases if case["name"] == name]
+    expected = {
+        key: case[key] for key in ("arguments", "outcome", "diagnostics", "rejected", "calls") if key in case
+    }
+    found = run(case)
+    if accept and found != expected:
+        for key in expected:
+            del case[key]
+        case.update(found)
+        write_cases(path, cases)
+    else:
+        assert found == expected
