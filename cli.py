@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import socket
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -40,16 +41,22 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 def ingest(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH…", help="Files and folders (to the bottom); contents decide."),
+        typer.Argument(
+            metavar="PATH…", readable=False, help="Files and folders (to the bottom); contents decide."
+        ),
     ],
     store: Store,
     tools: Annotated[
         list[Path] | None,
-        typer.Option("--tools", metavar="FILE", help="Tool definitions, for logs that carry none."),
+        typer.Option(
+            "--tools", metavar="FILE", readable=False, help="Tool definitions, for logs that carry none."
+        ),
     ] = None,
     labels: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help='Names for prompts, as JSON: {"id or hash": "name"}.'),
+        typer.Option(
+            metavar="FILE", readable=False, help='Names for prompts, as JSON: {"id or hash": "name"}.'
+        ),
     ] = None,
     max_line: Annotated[
         int, typer.Option(metavar="BYTES", min=1024, help="The longest line to read.")
@@ -57,13 +64,15 @@ def ingest(
     as_json: Json = False,
 ) -> None:
     """Load logs into a store. Files that are in already are passed over; an open dashboard goes on."""
-    from ingest.errors import IngestError
+    from ingest.errors import IngestError, OptionError
     from ingest.pipeline import load  # imports DuckDB and Arrow
 
     try:
         report = load(
             paths, store, tools=tools or (), labels=labels, max_line=max_line, on_progress=terminal.progress()
         )
+    except OptionError as problem:
+        fail(str(problem), WRONG_USE)
     except IngestError as problem:
         fail(str(problem))
     print(terminal.as_json(asdict(report)) if as_json else terminal.load_report(report, store))
@@ -75,7 +84,7 @@ def ingest(
 @app.command()
 def serve(
     store: Store,
-    port: Annotated[int, typer.Option(help="The port to listen on.")] = 8501,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8501,
     address: Annotated[str, typer.Option(help="0.0.0.0 lets the network in; there is no login.")] = LOOPBACK,
     host: Annotated[
         list[str] | None,
@@ -88,6 +97,12 @@ def serve(
         fail(f"{store} is a file, not a store; name the folder that `callgauge ingest --store` wrote")
     if not (store / "CURRENT").exists():
         say(f"{store} holds no data yet; it shows as soon as `callgauge ingest PATH --store {store}` ran")
+    with socket.socket() as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((address, port))
+        except OSError as taken:
+            fail(f"cannot listen on {address}:{port}: {taken.strerror}; name another with --port", WRONG_USE)
     say(f"Callgauge on http://{address}:{port} (Ctrl-C stops it)")
     options = ["--server.port", str(port), "--server.address", address]
     for name in ("localhost", LOOPBACK, *(host or ())):
@@ -174,12 +189,16 @@ def formats_(
     claims = {str(path): format_of(path) for path in files}
     shown = {name: claim.name or f"no format: it {claim.reason}" for name, claim in claims.items()}
     data = {name: asdict(claim) for name, claim in claims.items()}
-    print(terminal.as_json(data) if as_json else "\n".join(f"{name}: {line}" for name, line in shown.items()))
+    print(
+        terminal.as_json(data)
+        if as_json
+        else "\n".join(terminal.printable(f"{name}: {line}") for name, line in shown.items())
+    )
     raise typer.Exit(0 if all(claim.name for claim in claims.values()) else NOTHING_READ)
 
 
 def say(message: str) -> None:
-    print(f"callgauge: {message}", file=sys.stderr)
+    print(f"callgauge: {terminal.printable(message)}", file=sys.stderr)
 
 
 def fail(message: str, code: int = NOTHING_READ) -> NoReturn:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ingest.texts import spelled
 from lenient import Diagnostic, Policy, ToolCallRequest
 from lenient.codes import CODES, Code, Stage
 from lenient.examples import run_example
@@ -65,7 +66,9 @@ def load_report(report: LoadReport, store: Path) -> str:
         lines.append(f"{report.lines:,} lines, {speed}")
     if report.rejects:
         lines.append(f"{report.rejects:,} lines rejected: the Data page lists them with place and reason")
-    lines += [f"rejected: {file.path} {file.reason}" for file in report.rejected[:_REJECTED_SHOWN]]
+    lines += [
+        f"rejected: {printable(f'{file.path} {file.reason}')}" for file in report.rejected[:_REJECTED_SHOWN]
+    ]
     if len(report.rejected) > _REJECTED_SHOWN:
         lines.append(f"… and {len(report.rejected) - _REJECTED_SHOWN:,} more files rejected")
     published = f"published {report.generation} in" if report.generation else "nothing new for"
@@ -84,7 +87,7 @@ def request_data(request: ToolCallRequest) -> dict[str, Any]:
         "raw_arguments": raw if isinstance(raw, str) else raw.decode("utf-8", "backslashreplace"),
         "outcome": request.outcome,
         "arguments": request.arguments,
-        "rejected": request.rejected,
+        "rejected": spelled(request.rejected),
         "parse_error": request.parse_error,
         "parse_warning": request.parse_warning,
         "accepted_under": _accepting(request),
@@ -105,7 +108,7 @@ def request_text(request: ToolCallRequest) -> str:
         f"arguments  {_shown(request.arguments)}",
     ]
     if request.rejected:
-        lines.append(f"rejected   {_shown(request.rejected)}")
+        lines.append(f"rejected   {_shown(spelled(request.rejected))}")
     raw = request.raw_arguments
     text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
     for number, finding in enumerate(request.diagnostics, 1):
@@ -181,7 +184,8 @@ def code_text(code: Code) -> str:
 
 
 def code_data(code: Code) -> dict[str, Any]:
-    return {name: getattr(code, name) for name in ("name", "stage", "severity", "lossy", "summary", "why")}
+    facts = {name: getattr(code, name) for name in ("name", "stage", "severity", "lossy", "summary", "why")}
+    return {**facts, "example": request_data(run_example(code))}
 
 
 def formats_text(sources: list[Source]) -> str:

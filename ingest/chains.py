@@ -36,21 +36,26 @@ class Link:
     """A call's place in its chain. `first` and the positions are indexes into the calls that were given.
 
     `retry_kind` is identical or changed for the second and later calls, None for the first, and None where
-    one of the two texts is unknown. `outcome` is recovered or abandoned, the same for the whole chain.
+    one of the two texts is unknown. `outcome` is recovered or abandoned, the same for the whole chain; None
+    while the turn may go on and the last attempt failed.
     """
 
     first: int
     attempt: int
     retry_kind: str | None
-    outcome: str
+    outcome: str | None
 
 
-def link_attempts(calls: Sequence[Attempt]) -> list[Link | None]:
-    """For each call, in the order of `calls` (by step and ordinal), its place in a chain or None."""
+def link_attempts(calls: Sequence[Attempt], *, may_go_on: bool = False) -> list[Link | None]:
+    """For each call, in the order of `calls` (by step and ordinal), its place in a chain or None.
+
+    `may_go_on`: the log stops before the turn's end, so a failed chain may still recover.
+    """
     chains = _chains(calls)
     links: list[Link | None] = [None] * len(calls)
     for chain in chains:
-        outcome = "abandoned" if calls[chain[-1]].fault_layer else "recovered"
+        failed = calls[chain[-1]].fault_layer is not None
+        outcome = "recovered" if not failed else None if may_go_on else "abandoned"
         for position, index in enumerate(chain):
             kind = _retry_kind(calls[chain[position - 1]], calls[index]) if position else None
             links[index] = Link(chain[0], position + 1, kind, outcome)
@@ -103,4 +108,5 @@ def _continues(call: Attempt, faulted: Attempt) -> bool:
 def _retry_kind(before: Attempt, after: Attempt) -> str | None:
     if before.sent is None or after.sent is None:
         return None
-    return "identical" if before.sent == after.sent else "changed"
+    same_tool = None in (before.tool, after.tool) or before.tool == after.tool
+    return "identical" if same_tool and before.sent == after.sent else "changed"

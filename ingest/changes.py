@@ -30,6 +30,30 @@ class Change(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadWith:
+    """The options that a reading depended on. `tools`: hash of the definitions given; None = none were.
+
+    `cut_at`: the longest line allowed, in bytes, where a line was longer than that; None = none was.
+    """
+
+    tools: str | None = None
+    cut_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What this load would read with."""
+
+    tools: str | None = None
+    max_line: int = 0
+
+    def see_more_than(self, past: ReadWith) -> bool:
+        """True when a reading now could tell more than that one did. No definitions never beat some."""
+        other_tools = self.tools is not None and self.tools != past.tools
+        return other_tools or (past.cut_at is not None and past.cut_at < self.max_line)
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
     """A row of `files`, as far as decisions need it. `fingerprint` None = nothing of it was read."""
 
@@ -40,6 +64,7 @@ class Known:
     size: int
     mtime_ns: int
     fingerprint: str | None
+    read_with: ReadWith = ReadWith()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +105,11 @@ def in_safe_order(files: Iterable[Found], ledger: Ledger) -> list[Found]:
     return sorted(files, key=lambda found: (ledger.at(found.name) is None, found.name))
 
 
-def decide(found: Found, ledger: Ledger) -> Decision:
+def decide(found: Found, ledger: Ledger, options: Options) -> Decision:
     """What to do with a readable file. Raises OSError when its content is needed and cannot be read."""
     known = ledger.at(found.name)
+    if known is not None and options.see_more_than(known.read_with):
+        return Decision(Change.READ, known)
     if known is not None and known.status is Status.REJECTED:
         # Permissions, a disk or a newer version may have mended it; to find out costs the first lines.
         return Decision(Change.READ, known)

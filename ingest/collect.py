@@ -28,11 +28,14 @@ class Found:
 
 
 def collect(paths: Iterable[Path], store_dir: Path) -> list[Found]:
-    """Every file under `paths`, each once, sorted by name. Raises InputError when there is none."""
+    """Every file under `paths`, each once, sorted by name; a path that is not there comes with its problem.
+
+    Raises InputError when no path is there, or none holds a file.
+    """
     named = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - resolve() would rename linked files
-    for path in named:
-        if not os.path.lexists(path):
-            raise InputError(f"{shown(path)} does not exist; check the spelling")
+    missing = [shown(path) for path in named if not os.path.lexists(path)]
+    if missing and len(missing) == len(named):
+        raise InputError(f"{' and '.join(missing[:3])} does not exist; check the spelling")
     found: dict[str, Found] = {}
     for path in named:
         for one in _walk(path, store_dir) if path.is_dir() else [look_at(path)]:
@@ -48,6 +51,8 @@ def look_at(path: Path) -> Found:
     name = shown(path)
     try:
         state = path.stat()
+    except FileNotFoundError:
+        return Found(name, path, 0, 0, "does not exist")
     except OSError as error:
         return Found(name, path, 0, 0, f"cannot be read: {error.strerror}")
     problem = None if stat.S_ISREG(state.st_mode) else f"is {_kind(state.st_mode)}, not a file"

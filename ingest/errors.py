@@ -16,6 +16,10 @@ class InputError(IngestError):
     """A path or a tools file that was named cannot be used."""
 
 
+class OptionError(InputError):
+    """An option's file cannot be used: the words of the command are wrong, not the logs."""
+
+
 class StoreError(IngestError):
     """The store cannot be used or written."""
 

@@ -49,8 +49,9 @@ def published(store_dir: Path) -> Path | None:
         ) from error
     path = store_dir / name
     if not _GENERATION.fullmatch(name) or not path.is_file():
+        what = "which is not there" if _GENERATION.fullmatch(name) else "which is no generation's name"
         raise StoreError(
-            f"{store_dir / CURRENT} names {name[:80]!r}, which is not there; write the name of one of the "
+            f"{store_dir / CURRENT} names {name[:80]!r}, {what}; write the name of one of the "
             "gen-*.duckdb files beside it into CURRENT, or load into a new folder"
         )
     return path

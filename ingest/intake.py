@@ -7,12 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ingest.batches import Row
+from ingest.changes import Options, ReadWith
 from ingest.collect import Found
 from ingest.errors import IngestError
 from ingest.events import Rejected
 from ingest.formats import Format
 from ingest.lines import read_lines
 from ingest.reading import BoundedFile, LineCount, Unusable, recognise
+from ingest.rows import definition_row, identity
 from ingest.work import FileWork
 from ingest.writing import Writer
 from lenient import ToolCatalog
@@ -32,6 +34,7 @@ class Intake:
     lines: int
     bytes: int
     rows: Counter[str]
+    read_with: ReadWith
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,13 @@ class Settings:
 
     catalog: ToolCatalog
     max_line: int
+
+    @property
+    def options(self) -> Options:
+        if not len(self.catalog):
+            return Options(None, self.max_line)
+        rows = sorted(definition_row(tool)["definition_id"] for tool in self.catalog)
+        return Options(identity(*rows), self.max_line)
 
 
 def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable[[int, int], None]) -> Intake:
@@ -87,6 +97,7 @@ class _Run:
         self._file_id = writer.begin_file()
         self._work = FileWork(file_id=self._file_id, source=form.SOURCE.name, catalog=settings.catalog)
         self._handed = 0  # bytes of log whose rows the writer has
+        self._cut = False  # a line was too long to be read
         self.lines = LineCount(())
 
     def to_the_end(self) -> Intake:
@@ -110,9 +121,13 @@ class _Run:
                 lines=self.lines.number,
                 bytes=raw.bytes_read,
                 rows=self._rows,
+                read_with=ReadWith(
+                    self._settings.options.tools, self._settings.max_line if self._cut else None
+                ),
             )
 
     def _reject(self, event: Rejected) -> None:
+        self._cut = self._cut or event.code == "line_too_long"
         row: Row = {
             "file_id": self._file_id,
             "line": event.where.line,

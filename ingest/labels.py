@@ -7,22 +7,22 @@ from pathlib import Path
 
 import orjson
 
-from ingest.errors import InputError
+from ingest.errors import OptionError
 
 SHORTEST_HASH = 6  # characters of a hash that may stand for it; fewer would fit several prompts
 
 
 def read_labels(path: Path | None) -> Mapping[str, str]:
-    """Names by prompt id, or by the first characters of the hash of its text. Raises InputError."""
+    """Names by prompt id, or by the first characters of the hash of its text. Raises OptionError."""
     if path is None:
         return {}
     try:
         labels = orjson.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         what = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
-        raise InputError(f"no labels can be read from {path}: {what}") from error
+        raise OptionError(f"no labels can be read from {path}: {what}") from error
     if not isinstance(labels, dict) or not all(isinstance(name, str) for name in labels.values()):
-        raise InputError(f'no labels can be read from {path}: it is not of the form {{"prompt id": "name"}}')
+        raise OptionError(f'no labels can be read from {path}: it is not of the form {{"prompt id": "name"}}')
     if short := [key for key in labels if len(key) < SHORTEST_HASH and "@" not in key]:
-        raise InputError(f"{path}: {short[0]!r} is too short; give {SHORTEST_HASH} characters or more")
+        raise OptionError(f"{path}: {short[0]!r} is too short; give {SHORTEST_HASH} characters or more")
     return labels

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ingest.changes import Change, Known, Ledger, Status, decide, in_safe_order
 from ingest.collect import Found, collect
-from ingest.errors import InputError
+from ingest.errors import OptionError
 from ingest.generations import Folder, OnWrite, hold, ignore, published
 from ingest.intake import Intake, Settings, take_in
 from ingest.labels import read_labels
@@ -66,11 +66,17 @@ def load(
 
 
 def read_tools(files: Iterable[Path]) -> ToolCatalog:
-    """The definitions of all files; of two with one name the later file's counts. Raises InputError."""
-    try:
-        return ToolCatalog.of(definition for file in files for definition in ToolCatalog.load(file))
-    except ToolDefinitionError as error:
-        raise InputError(f"these tool definitions cannot be used: {error}") from error
+    """The definitions of all files; of two with one name the later file's counts. Raises OptionError."""
+    catalog = ToolCatalog()
+    for file in files:
+        try:
+            loaded = ToolCatalog.load(file)
+        except ToolDefinitionError as error:
+            raise OptionError(f"these tool definitions cannot be used: {error}") from error
+        if not len(loaded):
+            raise OptionError(f"these tool definitions cannot be used: {file} defines no tool")
+        catalog = catalog.overlaid(loaded)
+    return catalog
 
 
 class _Load:
@@ -124,7 +130,7 @@ class _Load:
         if found.problem is not None:
             raise Unusable(found.problem)
         try:
-            decision = decide(found, self._ledger)
+            decision = decide(found, self._ledger, self._settings.options)
         except OSError as error:
             raise Unusable(f"cannot be read: {error.strerror or error}") from error
         return decision.known, decision.change
@@ -140,9 +146,8 @@ class _Load:
         if known is not None:
             self._ledger.remove(known)
             self.totals.replaced.append(known.file_id)
-        row = Known(
-            intake.file_id, found.name, Status.LOADED, None, found.size, found.mtime_ns, intake.fingerprint
-        )
+        content = (found.size, found.mtime_ns, intake.fingerprint, intake.read_with)
+        row = Known(intake.file_id, found.name, Status.LOADED, None, *content)
         self._ledger.add(row)
         self.totals.add_loaded(row, intake)
 

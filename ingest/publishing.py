@@ -122,6 +122,8 @@ def _file_row(known: Known, run_id: int) -> Row:
         "size_bytes": known.size,
         "mtime_ns": known.mtime_ns,
         "fingerprint": known.fingerprint,
+        "tools_hash": known.read_with.tools,
+        "cut_at": known.read_with.cut_at,
     }
 
 

@@ -6,7 +6,10 @@ INSERT INTO daily_calls BY NAME
 SELECT
     day, source, provider, model, prompt_id, tool, strategy,
     count(*) AS calls,
-    count(*) FILTER (syntax_seen <> 'none' OR fault_layer IN ('syntax', 'schema')) AS parse_known,
+    count(*) FILTER (
+        syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')
+        OR fault_layer IN ('syntax', 'schema')
+    ) AS parse_known,
     count(*) FILTER (syntax_seen = 'full' OR schema_seen = 'full') AS mend_known,
     count(*) FILTER (syntax_seen = 'full') AS syntax_full,
     count(*) FILTER (syntax_seen = 'failures') AS syntax_failures,
@@ -18,12 +21,17 @@ SELECT
     count(*) FILTER (outcome = 'failed') AS failed,
     count(*) FILTER (outcome = 'unmeasured') AS unmeasured,
     count(*) FILTER (lossy) AS lossy,
+    count(*) FILTER (outcome IN ('coerced', 'repaired') AND fault_layer IN ('syntax', 'schema')) AS mended_refused,
     count(*) FILTER (fault_layer = 'emission') AS fault_emission,
     count(*) FILTER (fault_layer = 'syntax') AS fault_syntax,
     count(*) FILTER (fault_layer = 'schema') AS fault_schema,
     count(*) FILTER (fault_layer = 'tool_rejected') AS fault_tool_rejected,
     count(*) FILTER (fault_layer = 'execution') AS fault_execution,
     count(*) FILTER (fault_layer = 'refused') AS fault_refused,
+    count(*) FILTER (
+        fault_layer IS NULL
+        AND (coalesce(syntax_seen, 'none') = 'none' OR coalesce(result_status, 'missing') IN ('unknown', 'missing'))
+    ) AS fault_unknown,
     count(*) FILTER (result_status = 'ok') AS result_ok,
     count(*) FILTER (result_status = 'error') AS result_error,
     count(*) FILTER (result_status = 'denied') AS result_denied,
@@ -50,6 +58,7 @@ SELECT
     count(*) FILTER (recorded_ok) AS recorded_ok,
     count(derived_ok) AS derived_known,
     count(*) FILTER (derived_ok) AS derived_ok,
+    count(*) FILTER (recorded_ok IS NOT NULL AND derived_ok IS NOT NULL) AS both_known,
     count(*) FILTER (recorded_ok <> derived_ok) AS disagree,
     sum(steps) AS steps,
     sum(calls) AS calls,

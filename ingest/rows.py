@@ -9,7 +9,7 @@ from typing import Any
 
 from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultStatus
 from ingest.judgement import Verdict
-from ingest.texts import json_text, kept
+from ingest.texts import json_text, kept, spelled
 from ingest.turns import Call, Conclusion, Turn
 from lenient import PARSER_VERSION, ToolDefinition
 
@@ -57,10 +57,11 @@ def turn_row(turn: Turn, conclusion: Conclusion) -> Row:
         "input_tokens": _sum(step.input_tokens for step in turn.steps.values()),
         "output_tokens": _sum(step.output_tokens for step in turn.steps.values()),
         "latency_ms": end.latency_ms if end else None,
+        "model_latency_ms": _sum(step.latency_ms for step in turn.steps.values()),
     }
 
 
-def _sum(numbers: Iterable[int | None]) -> int | None:
+def _sum(numbers: Iterable[float | None]) -> float | None:
     known = [number for number in numbers if number is not None]
     return sum(known) if known else None
 
@@ -72,8 +73,8 @@ def call_row(turn: Turn, call: Call) -> Row:
     return {
         "step": call.step,
         "ordinal": call.ordinal,
-        "provider": (step.provider if step else None) or turn.provider,
-        "model": (step.model if step else None) or turn.model,
+        "provider": call.provider,
+        "model": call.model,
         "prompt_id": call.prompt_id,
         "tool": event.tool,
         "tool_call_id": event.tool_call_id,
@@ -93,6 +94,7 @@ def call_row(turn: Turn, call: Call) -> Row:
         "chain_outcome": link.outcome if link else None,
         "input_tokens": step.input_tokens if step else None,
         "output_tokens": step.output_tokens if step else None,
+        "model_latency_ms": step.latency_ms if step else None,
         "parser_version": PARSER_VERSION,
     }
 
@@ -108,7 +110,7 @@ def _arguments_row(event: CallMade, verdict: Verdict) -> Row:
         "raw_arguments": raw,
         "args_source": event.args_source,
         "arguments": json_text(arguments) if arguments is not None else None,
-        "rejected": json_text(request.rejected) if request and request.rejected else None,
+        "rejected": json_text(spelled(request.rejected)) if request and request.rejected else None,
         "worst_severity": max((f.severity for f in findings), key=_SEVERITIES.index, default=None),
         "lossy": any(finding.lossy for finding in findings),
     }

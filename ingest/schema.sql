@@ -9,11 +9,13 @@ CREATE TABLE ingest_runs (
     bytes BIGINT, lines BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT
 );
 
+-- tools_hash: the definitions given with --tools when the file was read; cut_at: --max-line where it cut a line.
 -- The ledger: which bytes of which files are in. `status`: loaded | rejected. `reason`: why a file was rejected.
 CREATE TABLE files (
     file_id INTEGER, run_id INTEGER, path VARCHAR, source VARCHAR, status VARCHAR, reason VARCHAR,
     size_bytes BIGINT, mtime_ns BIGINT, fingerprint VARCHAR, lines BIGINT, read_bytes BIGINT,
-    sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT
+    sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT,
+    tools_hash VARCHAR, cut_at BIGINT
 );
 
 CREATE TABLE rejects (
@@ -52,7 +54,7 @@ CREATE TABLE turns (
     user_text VARCHAR, answer_text VARCHAR,
     steps INTEGER, calls INTEGER, faults INTEGER, retries INTEGER,
     recorded_status VARCHAR, recorded_ok BOOLEAN, derived_ok BOOLEAN, derived_reason VARCHAR,
-    input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE,
+    input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE, model_latency_ms DOUBLE,
     duplicate BOOLEAN
 );
 
@@ -60,8 +62,10 @@ CREATE TABLE turns (
 -- syntax_seen / schema_seen: full | failures | none, the denominators of the rates (see docs/architecture.md).
 -- outcome: clean | coerced | repaired | failed | unmeasured. worst_severity: note | warning | error | NULL.
 -- fault_layer: emission | syntax | schema | tool_rejected | execution | refused | NULL.
+-- latency_ms: the tool's time for a call, the whole time for a turn; model_latency_ms: the model's, of the step that
+-- made the call, summed over a turn. Tokens are those of the whole step, too: add them up over turns, not over calls.
 -- chain_id: the call_id of the chain's first call; attempt counts from 1; retry_kind: identical | changed | NULL.
--- chain_outcome: recovered | abandoned | NULL (a call that is in no chain).
+-- chain_outcome: recovered | abandoned | NULL (in no chain, or the turn may still go on).
 CREATE TABLE tool_calls (
     call_id VARCHAR, session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
     ts TIMESTAMP, day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
@@ -72,7 +76,7 @@ CREATE TABLE tool_calls (
     harness_verdict VARCHAR, harness_message VARCHAR,
     fault_layer VARCHAR, result_status VARCHAR, error_flag_source VARCHAR, result_text VARCHAR, result_bytes BIGINT,
     chain_id VARCHAR, attempt INTEGER, retry_kind VARCHAR, chain_outcome VARCHAR,
-    input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE,
+    input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE, model_latency_ms DOUBLE,
     file_id INTEGER, line BIGINT, byte_offset BIGINT, parser_version VARCHAR, duplicate BOOLEAN
 );
 
@@ -90,15 +94,17 @@ CREATE TABLE probes (
 );
 
 -- Daily rollups: additive, without duplicates. The pages read these first.
--- parse_known: calls with syntax_seen <> 'none' or a fault at syntax or schema; mend_known: calls with syntax_seen or
--- schema_seen 'full'. They are the denominators of the parse_error and the mended rate.
+-- parse_known: calls whose text we judged, or whose refusal the harness would have marked at both layers, or that were
+-- refused; mend_known: calls with syntax_seen or schema_seen 'full'. They are the denominators of the parse_error and the mended rate.
+-- mended_refused: mended calls whose arguments the harness had refused. fault_unknown: no fault was seen, but the log
+-- keeps no result or not how the arguments were read. both_known: turns with a recorded and a derived verdict.
 CREATE TABLE daily_calls (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR, strategy VARCHAR,
     calls BIGINT, parse_known BIGINT, mend_known BIGINT,
     syntax_full BIGINT, syntax_failures BIGINT, schema_full BIGINT, schema_failures BIGINT,
-    clean BIGINT, coerced BIGINT, repaired BIGINT, failed BIGINT, unmeasured BIGINT, lossy BIGINT,
+    clean BIGINT, coerced BIGINT, repaired BIGINT, failed BIGINT, unmeasured BIGINT, lossy BIGINT, mended_refused BIGINT,
     fault_emission BIGINT, fault_syntax BIGINT, fault_schema BIGINT,
-    fault_tool_rejected BIGINT, fault_execution BIGINT, fault_refused BIGINT,
+    fault_tool_rejected BIGINT, fault_execution BIGINT, fault_refused BIGINT, fault_unknown BIGINT,
     result_ok BIGINT, result_error BIGINT, result_denied BIGINT, result_unknown BIGINT, result_missing BIGINT,
     retries BIGINT, retries_identical BIGINT, chains BIGINT, chains_recovered BIGINT, chains_abandoned BIGINT
 );
@@ -106,7 +112,7 @@ CREATE TABLE daily_calls (
 CREATE TABLE daily_turns (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     turns BIGINT, retried BIGINT, recorded_known BIGINT, recorded_ok BIGINT, derived_known BIGINT, derived_ok BIGINT,
-    disagree BIGINT, steps BIGINT, calls BIGINT, retries BIGINT, input_tokens BIGINT, output_tokens BIGINT
+    both_known BIGINT, disagree BIGINT, steps BIGINT, calls BIGINT, retries BIGINT, input_tokens BIGINT, output_tokens BIGINT
 );
 
 CREATE TABLE daily_codes (

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.changes import Known, Status
+from ingest.changes import Known, ReadWith, Status
 from ingest.errors import StoreError, StoreVersionError
 from ingest.generations import OnWrite, published
 from lenient import PARSER_VERSION
@@ -67,19 +67,23 @@ _LABEL = (
 
 def read_ledger(generation: Path) -> list[Known]:
     """What a published generation knows of files. Raises StoreVersionError, StoreError."""
-    with _explaining(generation), _connected(generation, read_only=True) as con:
+    with _reading(generation) as con:
         _check_version(con, generation)
         rows = con.execute(
-            "SELECT file_id, path, status, reason, size_bytes, mtime_ns, fingerprint FROM files"
+            "SELECT file_id, path, status, reason, size_bytes, mtime_ns, fingerprint, tools_hash, cut_at "
+            "FROM files"
         ).fetchall()
-    return [Known(file_id, path, Status(status), *rest) for file_id, path, status, *rest in rows]
+    return [
+        Known(file_id, name, Status(status), reason, size, mtime, fingerprint, ReadWith(tools, cut_at))
+        for file_id, name, status, reason, size, mtime, fingerprint, tools, cut_at in rows
+    ]
 
 
 def labels_are_news(generation: Path, labels: Mapping[str, str]) -> bool:
     """True when a prompt of the published generation would get another name. Raises StoreError."""
     if not labels:
         return False
-    with _explaining(generation), _connected(generation, read_only=True) as con:
+    with _reading(generation) as con:
         changed = f"FROM ({_LABELLED}) AS named WHERE label IS DISTINCT FROM old"
         return bool(con.execute(changed, [list(labels), list(labels.values())]).fetchall())
 
@@ -247,12 +251,16 @@ def _sql(name: str) -> str:
 
 
 @contextmanager
-def _connected(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection]:
-    con = duckdb.connect(str(path), read_only=read_only)
+def _reading(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A read-only connection to a published generation; what goes wrong is damage to that file."""
     try:
-        yield con
-    finally:
-        con.close()
+        with duckdb.connect(str(generation), read_only=True) as con:
+            yield con
+    except duckdb.Error as error:
+        raise StoreError(
+            f"the published generation {generation} cannot be read ({str(error).strip().splitlines()[0]}); "
+            "load the logs into a new folder, or put the file back from a backup"
+        ) from error
 
 
 _THE_DISK = (

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -34,6 +36,14 @@ def _slow_text(value: Any, sort_keys: bool) -> str:
 
 def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def spelled(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same values, NaN and the infinities as text: JSON has no word for them and would make them null."""
+    return {
+        name: str(value) if isinstance(value, float) and not isfinite(value) else value
+        for name, value in values.items()
+    }
 
 
 def kept(text: str | None) -> str | None:

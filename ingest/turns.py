@@ -25,6 +25,16 @@ _NEVER_GOT_THROUGH = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a session has in force at one moment."""
+
+    provider: str | None
+    model: str | None
+    prompt_id: str | None
+    definitions: Definitions
+
+
 @dataclass(slots=True)
 class Call:
     """One call of the turn. `verdict` and `link` are set when the turn closes."""
@@ -32,6 +42,8 @@ class Call:
     event: CallMade
     step: int
     ordinal: int
+    provider: str | None
+    model: str | None
     prompt_id: str | None
     definitions: Definitions
     result: ResultSeen | None = None
@@ -70,6 +82,10 @@ class Call:
 
     @property
     def sent(self) -> str | None:
+        """The arguments as comparable text: white space and the order of keys make no other attempt."""
+        request = self.verdict.request
+        if request is not None and request.arguments is not None and not request.rejected:
+            return json_text(request.arguments, sort_keys=True)
         if self.event.args_source is ArgsSource.RESERIALISED:
             return json_text(self.event.arguments, sort_keys=True)
         return self.event.raw_arguments
@@ -97,14 +113,26 @@ class Turn:
     _by_id: dict[str, Call] = field(default_factory=dict)
 
     def add_step(self, event: StepMade) -> None:
+        """Take a step in; the turn is its last step's model's, each call its own step's."""
         self.last_step = event.step if event.step is not None else self.last_step + 1
         self.steps[self.last_step] = event
+        self.provider, self.model = event.provider or self.provider, event.model or self.model
 
-    def add_call(self, event: CallMade, prompt_id: str | None, definitions: Definitions) -> None:
-        step = event.step if event.step is not None else max(self.last_step, 0)
-        self.last_step = max(self.last_step, step)
-        call = Call(event, step, self._calls_of_step[step], prompt_id, definitions)
-        self._calls_of_step[step] += 1
+    def add_call(self, event: CallMade, context: Context) -> None:
+        """Take a call in with what is in force; its model is its step's where there is one."""
+        number = event.step if event.step is not None else max(self.last_step, 0)
+        self.last_step = max(self.last_step, number)
+        step = self.steps.get(number)
+        call = Call(
+            event,
+            step=number,
+            ordinal=self._calls_of_step[number],
+            provider=step.provider if step else context.provider,
+            model=step.model if step else context.model,
+            prompt_id=context.prompt_id,
+            definitions=context.definitions,
+        )
+        self._calls_of_step[number] += 1
         self.calls.append(call)
         if event.tool_call_id is not None:
             self._by_id[event.tool_call_id] = call
@@ -120,10 +148,16 @@ class Turn:
         call.keep_result(result)
         return True
 
+    @property
+    def has_answer(self) -> bool:
+        """True when the log marks a step as the turn's answer."""
+        return any(step.answers for step in self.steps.values())
+
     def judged(self, *, results_expected: bool) -> Conclusion:
         """Judge every call, link the attempts, conclude how the turn ended."""
         self.calls.sort(key=lambda call: (call.step, call.ordinal))
-        for call, link in zip(self.calls, link_attempts(self.calls), strict=True):
+        may_go_on = self.end is None and not self.superseded and not self.has_answer
+        for call, link in zip(self.calls, link_attempts(self.calls, may_go_on=may_go_on), strict=True):
             call.link = link
         return conclude(self, results_expected=results_expected)
 
@@ -151,7 +185,7 @@ class Conclusion:
 def conclude(turn: Turn, *, results_expected: bool) -> Conclusion:
     """Ended, with an answer, no chain abandoned, no call lost; the first that fails is the reason."""
     answer = _answer(turn)
-    ended = turn.end is not None or any(step.answers for step in turn.steps.values())
+    ended = turn.end is not None or turn.has_answer
     if turn.end is not None and turn.end.status == "cancelled":
         return Conclusion(None, "cancelled", answer)
     if not ended:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -28,7 +28,7 @@ from ingest.events import (
 from ingest.judgement import Definitions, Verdict, with_log_definitions
 from ingest.rows import Row, call_row, dated, definition_row, diagnostic_rows, identity, prompt_row, turn_row
 from ingest.texts import json_text
-from ingest.turns import Call, Turn
+from ingest.turns import Call, Context, Turn
 from lenient import ToolCatalog
 
 OPEN_SESSIONS = 2_000
@@ -136,15 +136,19 @@ class FileWork:
 
     def _step_made(self, event: StepMade, session: _Session) -> None:
         turn = self._turn(session, event.turn, event)
-        turn.add_step(event)
-        turn.provider = event.provider or turn.provider
-        turn.model = event.model or turn.model
+        facts = session.facts
+        served_by = (event.provider or facts.get("provider"), event.model or facts.get("model"))
+        turn.add_step(replace(event, provider=served_by[0], model=served_by[1]))
         turn.prompt_id = session.prompt_id
 
     def _call_made(self, event: CallMade, session: _Session) -> None:
         turn = self._turn(session, event.turn, event)
         turn.prompt_id = session.prompt_id
-        turn.add_call(event, session.prompt_id, session.definitions or self._given)
+        facts = session.facts
+        definitions = session.definitions or self._given
+        turn.add_call(
+            event, Context(facts.get("provider"), facts.get("model"), session.prompt_id, definitions)
+        )
 
     def _result_seen(self, event: ResultSeen, session: _Session) -> None:
         session.saw_result = True

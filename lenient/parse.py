@@ -166,7 +166,7 @@ class _Reader:
         return ToolCallRequest(None, None, self.raw, None, Outcome.FAILED, (error,), tool=self.tool)
 
     def overflowing(self) -> ToolCallRequest:
-        error = Diagnostic("too_many_findings", detail=str(len(self.findings.items)))
+        error = Diagnostic("too_many_findings")
         return ToolCallRequest(None, None, self.raw, None, Outcome.FAILED, (error,), tool=self.tool)
 
 

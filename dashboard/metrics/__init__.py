@@ -1,7 +1,7 @@
 """The questions: each `.sql` beside this file, with named parameters, is one; the answers are data frames.
 
-A file opens with a comment header: `title:`, `question:`, `unit:` and one `column NAME:` line for each result
-column that needs words. `$name` parameters that are not given are NULL, and NULL means all. This module knows
+A file opens with a comment header: `title:`, `question:`, `unit:`, a `note:` line for each sentence that a reader
+needs, and one `column NAME:` line for each result column that needs words. `$name` parameters that are not given are NULL, and NULL means all. This module knows
 nothing of pages, nor of how a store came to be.
 """
 
@@ -18,7 +18,7 @@ import duckdb
 import pandas as pd
 
 _FOLDER = Path(__file__).parent
-_FIELD = re.compile(r"^-- (title|question|unit|column (\w+)): (.+)$")
+_FIELD = re.compile(r"^-- (title|question|unit|note|column (\w+)): (.+)$")
 _PARAMETER = re.compile(r"\$([a-z_]+)")
 
 
@@ -28,12 +28,15 @@ class MetricError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One question. `columns`: what the result's columns mean; `parameters`: the `$names` of the SQL."""
+    """One question. `notes`: how it counts, for readers; `columns`: what the result's columns mean;
+    `parameters`: the `$names` of the SQL.
+    """
 
     name: str
     title: str
     question: str
     unit: str
+    notes: tuple[str, ...]
     columns: Mapping[str, str]
     parameters: frozenset[str]
     sql: str
@@ -49,14 +52,19 @@ def _read(path: Path) -> Metric:
     sql = path.read_text(encoding="utf-8")
     said: dict[str, str] = {}
     columns: dict[str, str] = {}
+    notes: list[str] = []
     for field, column, text in (found.groups() for line in sql.splitlines() if (found := _FIELD.match(line))):
-        (columns if column else said)[column or field] = text
+        if field == "note":
+            notes.append(text)
+        else:
+            (columns if column else said)[column or field] = text
     code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
     return Metric(
         name=path.stem,
         title=said["title"],
         question=said["question"],
         unit=said["unit"],
+        notes=tuple(notes),
         columns=columns,
         parameters=frozenset(_PARAMETER.findall(code)),
         sql=sql,

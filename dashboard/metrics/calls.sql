@@ -4,7 +4,9 @@
 -- column found: all calls that match, of which this is one page
 -- column preview: the beginning of the raw arguments
 -- column finding: the first code that the parser reported, the worst severity first
--- $outcome 'mended' = coerced or repaired; $fault 'any' = every layer, 'arguments' = syntax or schema;
+-- note: Newest first; calls without a time stand last. A call that a later transcript repeats is shown once.
+-- $outcome 'mended' = coerced or repaired; $fault 'any' = every layer, 'arguments' = syntax or schema, 'none' = no fault
+-- was seen, 'unknown' = no fault was seen and the log cannot tell;
 -- $turns 'retried' | 'disagree' (log and conclusion) | 'not_ok' (by either); $search: part of the raw arguments, any case.
 WITH chosen AS NOT MATERIALIZED (
   SELECT * FROM tool_calls
@@ -16,7 +18,9 @@ WITH chosen AS NOT MATERIALIZED (
     AND NOT coalesce(duplicate, false)
     AND ($outcome IS NULL OR outcome = $outcome OR ($outcome = 'mended' AND outcome IN ('coerced', 'repaired')))
     AND ($fault IS NULL OR fault_layer = $fault OR ($fault = 'any' AND fault_layer IS NOT NULL)
-         OR ($fault = 'arguments' AND fault_layer IN ('syntax', 'schema')))
+         OR ($fault = 'arguments' AND fault_layer IN ('syntax', 'schema'))
+         OR ($fault IN ('none', 'unknown') AND fault_layer IS NULL AND ($fault = 'unknown') = (
+           coalesce(syntax_seen, 'none') = 'none' OR coalesce(result_status, 'missing') IN ('unknown', 'missing'))))
     AND ($code IS NULL OR call_id IN (SELECT call_id FROM diagnostics WHERE code = $code))
     AND ($turns IS NULL OR turn_id IN (
       SELECT turn_id FROM turns
@@ -33,7 +37,7 @@ worst AS (
   SELECT call_id, arg_min(code, CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END * 1000 + position) AS finding
   FROM diagnostics WHERE call_id IN (SELECT call_id FROM page) GROUP BY call_id
 )
-SELECT call_id, ts, model, tool, outcome, fault_layer, finding, attempt, retry_kind,
+SELECT call_id, ts, outcome, fault_layer, model, prompt_id, tool, result_status, finding, attempt, retry_kind,
        left(coalesce(raw_arguments, arguments, ''), 200) AS preview, (SELECT count(*) FROM chosen)::BIGINT AS found
 FROM page LEFT JOIN worst USING (call_id)
 ORDER BY ts DESC NULLS LAST, session_id, turn DESC, step DESC, ordinal DESC, call_id

@@ -1,8 +1,10 @@
 -- title: Where calls went wrong
 -- question: At which layer did calls go wrong first, and how many went through?
 -- unit: calls
--- column layer: the first layer at which a call went wrong; 'none' = no fault was seen
+-- column layer: the first layer at which a call went wrong; 'none' = no fault was seen; 'unknown' = we cannot tell
 -- column total: all calls of the selection
+-- note: Each call stands in one row: at the first layer at which the harness, the tool or our parser says that it went wrong.
+-- note: Cannot tell: no fault was seen, but the log keeps no result of the call, or not how its arguments were read.
 WITH chosen AS (
   FROM daily_calls
   WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
@@ -19,7 +21,8 @@ layers(position, layer, calls) AS (
   SELECT 5, 'execution', sum(fault_execution) FROM chosen UNION ALL
   SELECT 6, 'refused', sum(fault_refused) FROM chosen UNION ALL
   SELECT 7, 'none', sum(calls - fault_emission - fault_syntax - fault_schema
-                        - fault_tool_rejected - fault_execution - fault_refused) FROM chosen
+                        - fault_tool_rejected - fault_execution - fault_refused - fault_unknown) FROM chosen UNION ALL
+  SELECT 8, 'unknown', sum(fault_unknown) FROM chosen
 )
 SELECT layer, coalesce(calls, 0)::BIGINT AS calls, (SELECT coalesce(sum(calls), 0) FROM chosen)::BIGINT AS total
 FROM layers ORDER BY position

@@ -1,6 +1,9 @@
 -- title: What the parser found
 -- question: Which codes did the parser report, and in how many calls?
 -- unit: calls with at least one finding of the code
+-- column measured: calls of the selection that the parser could judge
+-- note: A call counts once for each code that the parser reported in its arguments, so the rows overlap.
+-- note: The share is of the calls that the parser could judge: those whose text or whose tool definition the log keeps.
 WITH chosen AS (
   SELECT code, sum(calls)::BIGINT AS calls, sum(findings)::BIGINT AS findings
   FROM daily_codes
@@ -10,7 +13,15 @@ WITH chosen AS (
     AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
     AND ($sources IS NULL OR list_contains($sources, source))
   GROUP BY code
+),
+judged AS (
+  SELECT coalesce(sum(mend_known), 0)::BIGINT AS measured FROM daily_calls
+  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
+    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
+    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
+    AND ($sources IS NULL OR list_contains($sources, source))
 )
-SELECT code, severity, stage, lossy, chosen.calls, chosen.findings, summary
-FROM chosen LEFT JOIN codes USING (code)
+SELECT code, severity, stage, lossy, chosen.calls, chosen.findings, measured, summary
+FROM chosen CROSS JOIN judged LEFT JOIN codes USING (code)
 ORDER BY chosen.calls DESC, code

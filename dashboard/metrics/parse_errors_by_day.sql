@@ -3,7 +3,8 @@
 -- unit: calls; the rate is k / n
 -- column k: calls refused at the syntax or the schema layer
 -- column n: calls of which that can be known
--- Calls without a time have no day and are left out.
+-- note: A parse error is a call whose arguments were refused, by the harness or by our parser. Calls of which that cannot be known are left out.
+-- note: Calls without a time have no day and are left out too.
 SELECT day, coalesce(model, 'unknown') AS model,
        sum(fault_syntax + fault_schema)::BIGINT AS k, sum(parse_known)::BIGINT AS n
 FROM daily_calls

@@ -1,6 +1,7 @@
 -- title: Calls of one turn
 -- question: Which calls did the turn make, in order, and which of them are one chain of attempts?
 -- unit: one row a call; copies in repeated transcripts are left out
+-- note: A retry is the same tool called again in a later step of the turn after a fault, or what the log itself calls a retry. Calls that try the same thing form one chain of attempts.
 -- column chain: number of the attempt chain within the turn; NULL = the call is in none
 SELECT call_id, step, ordinal, ts, tool, outcome, fault_layer, result_status,
        CASE WHEN chain_id IS NOT NULL THEN dense_rank() OVER (ORDER BY chain_id NULLS LAST) END::BIGINT AS chain,

@@ -67,7 +67,7 @@ def test_which_format_claims_a_file_is_said_without_loading_it(logs: Path) -> No
         "good": Claim("session_history", None),
         "bad": Claim(None, "is a binary file"),
         "pipe": Claim(None, "is a pipe, not a file"),
-        "missing": Claim(None, "cannot be read: No such file or directory"),
+        "missing": Claim(None, "does not exist"),
     }
 
 
@@ -309,8 +309,14 @@ def test_a_folder_without_logs_is_one_sentence_and_makes_no_store(logs: Path, st
 
 def test_a_missing_path_is_one_sentence_and_makes_no_store(logs: Path, store: Path) -> None:
     with pytest.raises(InputError, match="nothing-here does not exist"):
-        load([logs, logs / "nothing-here"], store)
+        load([logs / "nothing-here"], store)
     assert not store.exists()
+
+
+def test_a_missing_path_beside_others_costs_only_itself(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("s1"))
+    report = load([logs, logs / "nothing-here"], store)
+    assert (report.loaded, [file.reason for file in report.rejected]) == (1, ["does not exist"])
 
 
 @pytest.mark.parametrize("content", ["not json", "", None], ids=["not JSON", "empty", "missing"])

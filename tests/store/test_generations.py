@@ -100,7 +100,7 @@ def test_a_lost_current_is_found_again(logs: Path, loaded: Path) -> None:
 def test_a_current_that_names_nothing_is_one_sentence(logs: Path, loaded: Path) -> None:
     for name in ("gen-000009.duckdb", "../../etc/passwd", "", "gen-000001.duckdb/../x"):
         (loaded / "CURRENT").write_text(name)
-        with pytest.raises(StoreError, match=r"CURRENT names .* which is not there; write the name of one"):
+        with pytest.raises(StoreError, match=r"CURRENT names .* which is .*; write the name of one"):
             published(loaded)
         with pytest.raises(StoreError):
             load([logs], loaded)
@@ -152,7 +152,7 @@ def test_a_store_of_another_version_is_refused_and_kept(
 
 def test_a_generation_that_is_no_database_is_one_sentence(logs: Path, loaded: Path) -> None:
     (loaded / "gen-000001.duckdb").write_bytes(b"not a database" * 1000)
-    with pytest.raises(StoreError, match=r"failed at gen-000001\.duckdb") as refused:
+    with pytest.raises(StoreError, match=r"gen-000001\.duckdb cannot be read") as refused:
         load([logs], loaded)
     assert "\n" not in str(refused.value)
 

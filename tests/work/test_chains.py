@@ -73,11 +73,17 @@ def test_a_call_that_lost_its_name_is_continued_by_the_next_step_only() -> None:
     assert link_attempts([lost, Try(2, "read")])[1] is None
 
 
+def test_a_failed_chain_of_a_turn_that_may_go_on_is_neither_recovered_nor_abandoned() -> None:
+    calls = [Try(0, "read", SYNTAX), Try(1, "read", SYNTAX)]
+    assert [link.outcome for link in link_attempts(calls, may_go_on=True) if link] == [None, None]
+    assert [link.outcome for link in link_attempts(calls) if link] == ["abandoned", "abandoned"]
+
+
 def test_the_logs_own_word_beats_the_tools_name() -> None:
     links = link_attempts(
         [Try(0, "read", SYNTAX, tool_call_id="a"), Try(1, "write", tool_call_id="b", retry_of="a")]
     )
-    assert links == [Link(0, 1, None, "recovered"), Link(0, 2, "identical", "recovered")]
+    assert links == [Link(0, 1, None, "recovered"), Link(0, 2, "changed", "recovered")], "another tool"
 
 
 def test_the_log_may_name_a_call_that_did_not_fault() -> None:

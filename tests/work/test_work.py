@@ -390,6 +390,14 @@ def test_the_steps_model_beats_the_sessions() -> None:
     assert (row["provider"], row["model"]) == ("p", "m2")
 
 
+def test_a_later_steps_model_is_not_the_model_of_an_earlier_call() -> None:
+    log = Log().add(SessionSeen, provider="p", model="large").add(TurnStarted)
+    log.add(StepMade).raw("{").add(StepMade, provider="q", model="small").raw("{}", "c2")
+    rows = log.rows()
+    assert [(row["provider"], row["model"]) for row in rows["tool_calls"]] == [("p", "large"), ("q", "small")]
+    assert rows["turns"][0]["model"] == "small", "a turn is its last step's"
+
+
 def test_a_probe_is_a_row_with_the_sessions_model() -> None:
     log = Log().add(SessionSeen, provider="p", model="m").add(ProbeSeen, ok=False, error="no tool_calls")
     (row,) = log.rows()["probes"]
@@ -403,6 +411,19 @@ def test_a_definition_that_cannot_be_read_costs_only_itself() -> None:
     rows = log.rows()
     assert rows["tool_calls"][0]["outcome"] == "clean"
     assert [row["code"] for row in rows["rejects"]] == ["bad_definition"]
+
+
+def test_the_models_time_and_the_tools_time_are_kept_apart() -> None:
+    log = Log().add(TurnStarted).add(StepMade, latency_ms=500.0).raw("{}").ok(latency_ms=12.0)
+    rows = log.add(StepMade, latency_ms=250.5).rows()
+    call, turn = rows["tool_calls"][0], rows["turns"][0]
+    assert (call["latency_ms"], call["model_latency_ms"], turn["model_latency_ms"]) == (12.0, 500.0, 750.5)
+
+
+def test_white_space_and_key_order_make_no_other_attempt() -> None:
+    log = with_read().raw('{"path":"a","lines":1}').ok(status=ResultStatus.ERROR).add(StepMade)
+    rows = log.raw('{ "lines": 1, "path": "a" }', "c2").ok("c2").rows()
+    assert rows["tool_calls"][1]["retry_kind"] == "identical"
 
 
 def test_tokens_of_a_turn_are_the_sum_over_its_steps() -> None:

@@ -1,0 +1,128 @@
+"""Sessions open at once in one file: those heard last are kept in memory, the others in a temporary file.
+
+A nightly dump may interleave any number of sessions, and closing one to save memory would falsify what comes
+after. What a session is, this module does not know.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Generic, Protocol, Self, TypeVar, cast
+
+MEMORY = 64 * 1024 * 1024  # bytes of waiting log lines that are kept in memory, over all sessions of a file
+_SMALL = 4_096  # bytes that a session is counted for when nothing waits in it
+
+
+class _Waits(Protocol):
+    held: int  # bytes of the lines that wait in the session for what completes them
+
+
+T = TypeVar("T", bound=_Waits)
+
+
+class OpenSessions(Generic[T]):
+    """Sessions by key. Every one in the file has been silent for longer than every one in memory."""
+
+    def __init__(self) -> None:
+        self._live: OrderedDict[str, T] = OrderedDict()  # the one heard last comes last
+        self._weights: dict[str, int] = {}
+        self._weight = 0
+        self._file: sqlite3.Connection | None = None
+        self._in_file = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._live or self._row(key) is not None
+
+    def open(self, key: str, begin: Callable[[], T]) -> T:
+        """The session of this key, begun when there is none; it is now the one heard last."""
+        if key not in self._live:
+            self._live[key] = self._from_file(key) or begin()
+        self._live.move_to_end(key)
+        return self._live[key]
+
+    def weigh(self, key: str) -> None:
+        """Count what a session in memory holds by now, and move the longest silent ones to the file."""
+        self._count(key, self._live[key].held + _SMALL)
+        while self._weight > MEMORY and len(self._live) > 1:
+            silent, session = self._live.popitem(last=False)
+            if not self._to_file(silent, session):
+                self._live[silent] = session  # counted as nothing, or no one would ever have room
+            self._count(silent, 0)
+
+    def pop(self, key: str) -> T | None:
+        """Take a session out; None when there is none."""
+        session = self._live.pop(key, None) or self._from_file(key)
+        self._count(key, 0)
+        return session
+
+    def drain(self) -> Iterator[T]:
+        """Take all sessions out, the longest silent first."""
+        while self._in_file and self._file is not None:
+            (key,) = self._file.execute("SELECT key FROM silent ORDER BY number LIMIT 1").fetchone()
+            session = self._from_file(_text(key))
+            if session is not None:
+                yield session
+        while self._live:
+            key, session = self._live.popitem(last=False)
+            self._count(key, 0)
+            yield session
+
+    def _count(self, key: str, weight: int) -> None:
+        self._weight += weight - self._weights.pop(key, 0)
+        if weight:
+            self._weights[key] = weight
+
+    # --- the temporary file ------------------------------------------------------------------
+
+    def _to_file(self, key: str, session: T) -> bool:
+        """Write a session away; False when it is nested too deep to be written."""
+        try:
+            state = pickle.dumps(session, pickle.HIGHEST_PROTOCOL)
+        except RecursionError:
+            return False
+        if self._file is None:
+            self._file = _temporary_file()
+        self._file.execute("INSERT INTO silent (key, state) VALUES (?, ?)", (_bytes(key), state))
+        self._in_file += 1
+        return True
+
+    def _from_file(self, key: str) -> T | None:
+        row = self._row(key)
+        if row is None or self._file is None:
+            return None
+        self._file.execute("DELETE FROM silent WHERE number = ?", (row[0],))
+        self._in_file -= 1
+        return cast("T", pickle.loads(row[1]))  # noqa: S301  # our own file, which has no name
+
+    def _row(self, key: str) -> tuple[int, bytes] | None:
+        if not self._in_file or self._file is None:
+            return None
+        found = self._file.execute("SELECT number, state FROM silent WHERE key = ?", (_bytes(key),))
+        return cast("tuple[int, bytes] | None", found.fetchone())
+
+
+def _temporary_file() -> sqlite3.Connection:
+    """A database without a name: SQLite removes it when it is closed, or when we are killed."""
+    file = sqlite3.connect("", isolation_level=None)
+    file.execute("PRAGMA journal_mode = OFF")
+    file.execute("CREATE TABLE silent (number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB UNIQUE, state BLOB)")
+    return file
+
+
+def _bytes(key: str) -> bytes:
+    """Of any text, lone surrogates too."""
+    return key.encode("utf-8", "surrogatepass")
+
+
+def _text(key: bytes) -> str:
+    return key.decode("utf-8", "surrogatepass")
