@@ -15,6 +15,9 @@ import pandas as pd
 import streamlit as st
 
 DIMENSIONS = ("model", "prompt", "tool", "source")
+# The filters that the Calls page keeps for itself, by their name in the URL, in the words of the page.
+OWN = {"outcome": "outcome", "fault": "fault layer", "turns": "turns", "code": "finding", "q": "search"}
+_PAGING = ("page", "rejects", "files")
 _DAYS = "days"
 _EXTENT = "_extent"
 _CHOSEN = "_filters"
@@ -41,9 +44,13 @@ class Filters:
         return days + [name for name in DIMENSIONS if getattr(self, f"{name}s")]
 
 
-def bar(choices: pd.DataFrame, first: date | None, last: date | None) -> None:
-    """Draw the bar. `choices`: the rows of the metric of that name; `first`, `last`: the store's days."""
-    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small", key="filterbar"):
+def bar(choices: pd.DataFrame, first: date | None, last: date | None, *, shown: bool = True) -> None:
+    """Draw the bar. `choices`: the rows of the metric of that name; `first`, `last`: the store's days.
+
+    Where it is not `shown` its widgets are there all the same: without them the URL would lose the filters.
+    """
+    key = "filterbar" if shown else "filterbar_hidden"
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small", key=key):
         from_day, to_day = _days(first, last)
         chosen = {name: _choice(name, choices[choices.dimension == name]) for name in DIMENSIONS}
         st.button("Reset", on_click=reset, key="reset", type="tertiary", help="Clear all filters")
@@ -62,6 +69,7 @@ def _days(first: date | None, last: date | None) -> tuple[date | None, date | No
         # The whole extent was shown and a load widened it: go on showing the whole.
         st.session_state[_DAYS] = whole
     st.session_state[_EXTENT] = whole
+    _one_day_is_its_own_end(whole)
     chosen = st.date_input(
         "Days (UTC)",
         whole,
@@ -75,7 +83,20 @@ def _days(first: date | None, last: date | None) -> tuple[date | None, date | No
     picked = chosen if isinstance(chosen, tuple) else (chosen,)
     if picked == whole or not picked:
         return None, None
-    return picked[0], picked[-1] if len(picked) > 1 else None
+    return picked[0], picked[-1]
+
+
+def _one_day_is_its_own_end(whole: tuple[date, date]) -> None:
+    """A link that names one day means that day; the widget would wait for the second end of a range."""
+    named = st.query_params.get_all(_DAYS)
+    if _DAYS in st.session_state or len(named) != 1:
+        return
+    try:
+        day = date.fromisoformat(named[0])
+    except ValueError:
+        return
+    if whole[0] <= day <= whole[1]:
+        st.session_state[_DAYS] = (day, day)
 
 
 def _choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:
@@ -103,6 +124,9 @@ def _unique_labels(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def reset() -> None:
+    """Clear what narrows the view: the bar, and what a page keeps in the URL for itself."""
+    for name in (*OWN, *_PAGING):
+        st.query_params.pop(name, None)
     for name in DIMENSIONS:
         st.session_state[name] = []
     if _EXTENT in st.session_state:
@@ -112,6 +136,11 @@ def reset() -> None:
 def chosen() -> Filters:
     found: Filters = st.session_state.get(_CHOSEN, Filters())
     return found
+
+
+def in_force() -> list[str]:
+    """The filters that narrow the view, those of the page among them, in words."""
+    return chosen().active() + [words for name, words in OWN.items() if st.query_params.get(name)]
 
 
 def label(dimension: str, value: str) -> str:
@@ -127,6 +156,5 @@ def link(page: str, narrowed: Mapping[str, str], own: Mapping[str, str]) -> str:
     values |= {name: (value,) for name, value in narrowed.items()}
     pairs = [(name, label(name, value)) for name, several in values.items() for value in several]
     if filters.from_day or filters.to_day:
-        days = (filters.from_day, filters.to_day or filters.from_day)
-        pairs += [(_DAYS, day.isoformat()) for day in days if day]
+        pairs += [(_DAYS, day.isoformat()) for day in (filters.from_day, filters.to_day) if day]
     return f"{page}?{urlencode(pairs + list(own.items()))}"

@@ -14,14 +14,15 @@ from datetime import datetime, timedelta
 from dashboard.statistics import Interval
 
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+_EXACT = 100  # of fewer than this, one more or less moves a share by over a point: the third digit says nothing
 STALE = timedelta(hours=36)  # loads are nightly: one was missed
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _SHOWN_SPACE = str.maketrans({" ": "·", "\t": "→", "\n": "↵\n", "\r": "␍", "\u00a0": "⍽"})
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
-def percent(share: float) -> str:
-    """Three significant digits: 0.0325 → 3.25%. What is not quite all or nothing never prints as such."""
+def percent(share: float, significant: int = 3) -> str:
+    """0.0325 → 3.25%, with two decimals at most. What is not quite all or nothing never prints as such."""
     points = share * 100
     if points in (0, 100):
         return f"{points:.0f}%"
@@ -29,13 +30,13 @@ def percent(share: float) -> str:
         return "<0.01%"
     if points > 99.95:
         return ">99.9%"
-    digits = min(3, 2 - math.floor(math.log10(points)))
-    return f"{points:.{digits}f}%"
+    digits = significant - 1 - math.floor(math.log10(points))
+    return f"{points:.{min(2, max(0, digits))}f}%"
 
 
 def rate(k: int, n: int) -> str:
-    """`k` of `n` as a percentage; a dash when nothing was observed."""
-    return percent(k / n) if n else "–"
+    """`k` of `n` as a percentage, no more exact than `n` allows; a dash when nothing was observed."""
+    return percent(k / n, 2 if n < _EXACT else 3) if n else "–"
 
 
 def of(k: int, n: int) -> str:
@@ -60,6 +61,10 @@ def plural(n: int, noun: str) -> str:
 def utc(moment: datetime | None) -> str:
     """2026-11-21 03:00 UTC; `moment` is naive UTC, as the store keeps it."""
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "unknown time"
+
+
+def utc_to_the_second(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else "unknown time"
 
 
 def age(moment: datetime | None, now: datetime) -> str:
@@ -87,9 +92,16 @@ def one_line(text: str, limit: int) -> str:
     return visible(shortened(" ".join(text[: 4 * limit].split()), limit))
 
 
-def in_markdown(text: str) -> str:
-    """For labels and titles, which Streamlit reads as Markdown."""
-    return _MARKDOWN.sub(r"\\\1", one_line(text, 120))
+def quoted(text: str | None, limit: int) -> str:
+    """In typographic quotes, which JSON does not know: a lone quote or blank stays visible."""
+    if not text:
+        return "nothing"
+    return f"“{visible(shortened(text, limit), spaces=not text.strip())}”"
+
+
+def in_markdown(text: str, limit: int = 120) -> str:
+    """For labels, titles and boxes, which Streamlit reads as Markdown."""
+    return _MARKDOWN.sub(r"\\\1", one_line(text, limit))
 
 
 def door(text: str) -> str:

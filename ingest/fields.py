@@ -9,6 +9,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 
+_KINDS: tuple[tuple[type, str], ...] = (
+    (bool, "boolean"), (int, "number"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"),
+)  # fmt: skip
+
+
+def kind_of(value: Any) -> str:
+    """JSON's own word for a decoded value."""
+    return next((kind for known, kind in _KINDS if isinstance(value, known)), "null")
+
+
 def text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 

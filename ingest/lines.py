@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from ingest.events import Rejected, Where
+from ingest.fields import kind_of
 
 MAX_LINE = 64 * 1024 * 1024  # bytes; the longest line seen in real logs was under 20 MB
 SNIPPET = 200  # characters of a rejected line that are kept
@@ -76,10 +77,8 @@ def decode_object(line: Line) -> dict[str, Any] | Rejected:
             return _refused(line, refused, error)
     if isinstance(value, dict):
         return value
-    found = type(value).__name__
-    return Rejected(
-        line.where, "not_an_object", f"a JSON {found} where an object is due", snippet_of(line.data)
-    )
+    reason = f"the line is a JSON {kind_of(value)} where an object is due"
+    return Rejected(line.where, "not_an_object", reason, snippet_of(line.data))
 
 
 def _refused(line: Line, refused: orjson.JSONDecodeError, error: Exception) -> Rejected:

@@ -85,14 +85,14 @@ class OpenSessions(Generic[T]):
     # --- the temporary file ------------------------------------------------------------------
 
     def _to_file(self, key: str, session: T) -> bool:
-        """Write a session away; False when it is nested too deep to be written."""
+        """Write a session away; False when that cannot be done: nested too deep, too large, a full disk."""
         try:
             state = pickle.dumps(session, pickle.HIGHEST_PROTOCOL)
-        except RecursionError:
+            if self._file is None:
+                self._file = _temporary_file()
+            self._file.execute("INSERT INTO silent (key, state) VALUES (?, ?)", (_bytes(key), state))
+        except (RecursionError, OverflowError, sqlite3.Error):
             return False
-        if self._file is None:
-            self._file = _temporary_file()
-        self._file.execute("INSERT INTO silent (key, state) VALUES (?, ?)", (_bytes(key), state))
         self._in_file += 1
         return True
 

@@ -21,12 +21,13 @@ _LOCKED_DOWN = """
 
 
 class StoreError(Exception):
-    """The store cannot be shown. `message` says what is wrong, `next_step` what to do about it."""
+    """The store cannot be shown. `message`: what is wrong, `remedy`: what to do, `command`: with which command."""
 
-    def __init__(self, message: str, next_step: str) -> None:
-        super().__init__(f"{message} {next_step}")
+    def __init__(self, message: str, remedy: str, command: str | None = None) -> None:
+        super().__init__(f"{message} {remedy} {command or ''}".rstrip())
         self.message = message
-        self.next_step = next_step
+        self.remedy = remedy
+        self.command = command
 
 
 class NoStoreError(StoreError):
@@ -36,20 +37,20 @@ class NoStoreError(StoreError):
 def published(folder: str | None) -> Path:
     """The file of the generation that `CURRENT` names. Raises StoreError."""
     if not folder:
-        raise NoStoreError("No store is named.", _load_into("DIR"))
+        raise NoStoreError("No store is named.", *_load_into("DIR"))
     pointer = Path(folder) / "CURRENT"
     try:
         name = pointer.read_text(encoding="utf-8").strip()
     except FileNotFoundError:
-        raise NoStoreError("Nothing has been loaded yet.", _load_into(folder)) from None
+        raise NoStoreError("Nothing has been loaded yet.", *_load_into(folder)) from None
     except (OSError, UnicodeDecodeError) as unreadable:
         raise StoreError(
-            f"{pointer} cannot be read ({first_line(unreadable)}).", _load_into(folder)
+            f"{pointer} cannot be read ({first_line(unreadable)}).", *_load_into(folder)
         ) from None
     path = pointer.parent / name
     # The name comes from a file: it must not lead out of the folder.
     if not name or Path(name).name != name or not path.is_file():
-        raise StoreError(f"{pointer} names {name!r}, which is not there.", _load_into(folder))
+        raise StoreError(f"{pointer} names {name!r}, which is not there.", *_load_into(folder))
     return path
 
 
@@ -59,20 +60,20 @@ def open_generation(path: Path) -> Connection:
         connection = duckdb.connect(str(path), read_only=True)
         connection.execute(_LOCKED_DOWN)
     except duckdb.Error as refused:
-        raise StoreError(f"{path} cannot be opened: {first_line(refused)}.", _rebuild(path)) from None
+        raise StoreError(f"{path} cannot be opened: {first_line(refused)}.", *_rebuild(path)) from None
     try:
         version = connection.execute("SELECT max(schema_version) FROM store_info").fetchone()
     except duckdb.Error:
         version = None
     if version is None or version[0] != SCHEMA_VERSION:
         connection.close()
-        raise StoreError(f"{path} was written by another version of Callgauge.", _rebuild(path))
+        raise StoreError(f"{path} was written by another version of Callgauge.", *_rebuild(path))
     return connection
 
 
-def _load_into(folder: str) -> str:
-    return f"Load logs into it with: callgauge ingest PATH --store {folder}"
+def _load_into(folder: str) -> tuple[str, str]:
+    return "Load logs into it:", f"callgauge ingest PATH --store {folder}"
 
 
-def _rebuild(path: Path) -> str:
-    return f"Move the folder {path.parent} away and load again: callgauge ingest PATH --store {path.parent}"
+def _rebuild(path: Path) -> tuple[str, str]:
+    return f"Move the folder {path.parent} away and load again:", f"callgauge ingest PATH --store {path.parent}"

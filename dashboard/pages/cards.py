@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 import streamlit as st
 
 from dashboard import filters
-from dashboard.metrics import MetricError, metrics
+from dashboard.metrics import Metric, MetricError, metrics
 from dashboard.metrics.generations import NoStoreError, StoreError
 from dashboard.pages.sheet import Cell, Column, sheet
 
@@ -45,33 +45,34 @@ def card(
 
 
 def how_counted(*metric_names: str) -> None:
-    """The question, the columns and the SQL behind the numbers."""
+    """The question and how it is counted, in sentences; folded below them the columns and the SQL."""
     with st.popover("How this is counted", type="tertiary", width="content"):
         for name in metric_names:
             metric = metrics()[name]
             st.markdown(f"**{metric.question}**")
+            for note in metric.notes:
+                st.markdown(note)
             st.caption(f"Unit: {metric.unit}")
-            if metric.columns:
-                rows = [
-                    [Cell(column, mono=True), Cell(meaning)] for column, meaning in metric.columns.items()
-                ]
-                sheet(
-                    f"counted_{name}",
-                    "What the columns mean",
-                    [Column("Column", "tight"), Column("Meaning")],
-                    rows,
-                )
-            st.code(metric.sql, language="sql", height=320)
+            with st.expander("Columns and SQL"):
+                _columns(metric)
+                st.code(metric.sql, language="sql", height=320)
+
+
+def _columns(metric: Metric) -> None:
+    rows = [[Cell(column, mono=True), Cell(meaning)] for column, meaning in metric.columns.items()]
+    if rows:
+        titles = [Column("Column", "tight"), Column("Meaning")]
+        sheet(f"counted_{metric.name}", "What the columns mean", titles, rows)
 
 
 def nothing_matches(noun: str) -> None:
     """The selection holds nothing: say which filter to widen, and offer to."""
-    active = filters.chosen().active()
+    active = filters.in_force()
     with st.container(border=True):
         st.header(f"No {noun} here", anchor=False)
         if active:
             st.caption(f"Widen or clear: {', '.join(active)}.")
-            st.button("Clear all filters", on_click=filters.reset, key=f"clear_{noun}")
+            st.button("Clear these filters", on_click=filters.reset, key="clear")
         else:
             st.caption("The store holds none. Load logs with: callgauge ingest PATH --store DIR")
 
@@ -79,10 +80,12 @@ def nothing_matches(noun: str) -> None:
 def no_store(problem: StoreError) -> None:
     """A page that needs a store has none that it can show."""
     with st.container(border=True):
-        st.header(
-            "Nothing to show yet" if isinstance(problem, NoStoreError) else "The store cannot be shown",
-            anchor=False,
-        )
-        st.text(problem.message)
-        st.code(problem.next_step, language=None, wrap_lines=True)
+        if isinstance(problem, NoStoreError):
+            st.header(problem.message.removesuffix("."), anchor=False)
+        else:
+            st.header("The store cannot be shown", anchor=False)
+            st.text(problem.message)
+        st.text(problem.remedy)
+        if problem.command:
+            st.code(problem.command, language=None, wrap_lines=True)
         st.caption("This page looks again every two seconds. The playground works without a store.")

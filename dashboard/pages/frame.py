@@ -17,6 +17,7 @@ _STYLE = """<style>
 .stPageLink a { padding-left: 0; padding-right: 0; background: transparent !important; }
 /* Ligatures would draw characters that the text does not hold. */
 code, pre { font-variant-ligatures: none; }
+.st-key-filterbar_hidden, div:has(> .st-key-filterbar_hidden) { display: none; }
 .st-key-filterbar, .st-key-callfilters { scrollbar-width: thin; padding-bottom: 2px; }
 </style>"""
 
@@ -39,7 +40,8 @@ def show() -> None:
         cards.no_store(problem)
     else:
         if entry.filtered:
-            _filter_bar()
+            # One call is not filtered; the bar would say that it is.
+            _filter_bar(shown="call" not in st.query_params)
         page.run()
 
 
@@ -64,10 +66,10 @@ def _open() -> StoreError | None:
     return None
 
 
-def _filter_bar() -> None:
+def _filter_bar(*, shown: bool) -> None:
     try:
         extent = answers.ask("extent").iloc[0]
-        filters.bar(answers.ask("choices"), extent.first_day, extent.last_day)
+        filters.bar(answers.ask("choices"), extent.first_day, extent.last_day, shown=shown)
     except MetricError as problem:
         st.error(str(problem))
         st.stop()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -38,6 +38,16 @@ def _parsed(text: str | None, parse: Callable[[str], Value], empty: Value) -> Va
         return empty if text is None else parse(text)
     except ValueError:
         return empty
+
+
+def begin_again(key: str, asked: Mapping[str, Any]) -> None:
+    """Take the page number `key` out of the URL when something else is `asked` than on that page before."""
+    remembered = f"_asked_{key}"
+    before, page = st.session_state.get(remembered), st.query_params.get(key)
+    # Back brings its own page number along with its filters: that one stays.
+    if before is not None and before[0] != asked and before[1] == page:
+        put(key, None)
+    st.session_state[remembered] = (dict(asked), st.query_params.get(key))
 
 
 def put(key: str, text: str | None) -> None:

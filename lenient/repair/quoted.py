@@ -97,7 +97,9 @@ class StringReader:
         if code is not None:
             self.report(code, start, end.after, found=opening)
         if end.inner:
-            self.report("unescaped_inner_quote", start, end.after, found=whole, hint=f"{end.inner} quotes")
+            first, after = end.first_inner, end.first_inner + 1
+            hint = f"{end.inner} quotes in this string." if end.inner > 1 else None
+            self.report("unescaped_inner_quote", first, after, found=self.text[first:after], hint=hint)
         if end.closing is Closing.ESCAPED_QUOTE:
             found = self.text[end.body - 1 : end.after]
             self.report("escaped_closing_quote", end.body - 1, end.after, found=found)

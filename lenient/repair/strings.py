@@ -65,13 +65,14 @@ class Closing(Enum):
 @dataclass(frozen=True, slots=True)
 class End:
     """The body is `text[start:body]`; reading goes on at `after`. `inner` unescaped quotes are part of the
-    body.
+    body, the first of them at `first_inner`.
     """
 
     body: int
     after: int
     closing: Closing
     inner: int = 0
+    first_inner: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ class Lookahead:
 def find_end(text: str, start: int, opening: str, place: Place, ahead: Lookahead) -> End:
     """The end of the string whose body starts at `start`."""
     stops = _STOPS[opening]
-    position, inner, balance, counted = start, 0, 0, start
+    position, inner, first, balance, counted = start, 0, -1, 0, start
     fallback: End | None = None
     while ahead.can_close(opening, start) and (match := stops.search(text, position)):
         at = match.start()
@@ -134,13 +135,13 @@ def find_end(text: str, start: int, opening: str, place: Place, ahead: Lookahead
                 and _ESCAPED_END.match(text, at + 1)
                 and text[at + 1] in CLOSING_QUOTES[opening]
             ):
-                return End(at + 1, at + 2, Closing.ESCAPED_QUOTE, inner)
+                return End(at + 1, at + 2, Closing.ESCAPED_QUOTE, inner, first)
             position = at + 2
             continue
         ahead.left -= position - counted
         balance += _open_brackets(text, counted, at)
         counted = at
-        found = End(at, position, Closing.QUOTE, inner)
+        found = End(at, position, Closing.QUOTE, inner, first)
         if place.role is Role.KEY or ahead.left < 0:
             return found
         fits = _follows(text, position, place)
@@ -149,7 +150,7 @@ def find_end(text: str, start: int, opening: str, place: Place, ahead: Lookahead
         if inner == 0 and balance <= 0 and (ended := _opens_next_member(text, start, at, place)) is not None:
             return End(ended, ended, Closing.NEXT_PART)
         fallback = fallback or (found if fits is Fit.LIKELY else None)
-        inner += 1
+        inner, first = inner + 1, first if inner else at
     if inner == 0:
         ahead.no_close_from.setdefault(opening, start)
     return fallback or _without_quote(text, start, opening, place, ahead)

@@ -38,16 +38,17 @@ JSON; who served the model; whether a turn succeeded.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ingest.events import Event, Rejected
-from ingest.fields import table, text
+from ingest.fields import kind_of, table, text
 from ingest.formats import Source
 from ingest.formats.claude_code.messages import Conversation
 from ingest.formats.claude_code.records import blocks_of, text_of
 from ingest.lines import Line, decode_object, snippet_of
+from ingest.open_sessions import OpenSessions
 
 SOURCE = Source(
     name="claude_code",
@@ -63,7 +64,6 @@ SOURCE = Source(
     "Whether a turn did what the user wanted is not recorded.",
 )
 
-_OPEN = 256  # conversations held open at once; bounds the memory, the one longest silent is closed first
 _CHAINED = 50_000  # records of sidechains without an id that are remembered
 _SPEAKING = ("user", "assistant")
 
@@ -84,24 +84,23 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
 
 
 def translate(lines: Iterable[Line | Rejected]) -> Iterator[Event | Rejected]:
-    transcript = _Transcript()
-    for line in lines:
-        if isinstance(line, Rejected):
-            yield line
-            continue
-        record = decode_object(line)
-        if isinstance(record, Rejected):
-            yield record
-            continue
-        yield from transcript.take(record, line)
-    yield from transcript.finish()
+    with OpenSessions[Conversation]() as conversations:
+        transcript = _Transcript(conversations)
+        for line in lines:
+            record = decode_object(line) if isinstance(line, Line) else line
+            if isinstance(record, Rejected):
+                yield record
+            elif isinstance(line, Line):
+                yield from transcript.take(record, line)
+        for conversation in conversations.drain():
+            yield from conversation.finish()
 
 
 class _Transcript:
     """The conversations of one file, held apart by session and sub-agent."""
 
-    def __init__(self) -> None:
-        self._open: OrderedDict[str, Conversation] = OrderedDict()
+    def __init__(self, conversations: OpenSessions[Conversation]) -> None:
+        self._open = conversations
         self._chains: dict[str, str] = {}  # uuid of a sidechain record → uuid of the chain's first record
 
     def take(self, record: dict[str, Any], line: Line) -> Iterator[Event | Rejected]:
@@ -117,22 +116,10 @@ class _Transcript:
         lane, parent = self._lane(record)
         if kind == "system" and lane not in self._open:
             return
-        yield from self._conversation(lane, parent)
-        yield from self._open[lane].take(record, line.where)
+        conversation = self._open.open(lane, partial(Conversation, lane, parent))
+        yield from conversation.take(record, line.where, len(line.data))
+        self._open.weigh(lane)
         yield from self._sub_agent_ended(record)
-
-    def finish(self) -> Iterator[Event]:
-        while self._open:
-            yield from self._open.popitem(last=False)[1].finish()
-
-    def _conversation(self, lane: str, parent: str | None) -> Iterator[Event]:
-        """Make the lane's conversation the newest of the open ones; with too many, close the oldest."""
-        if lane in self._open:
-            self._open.move_to_end(lane)
-            return
-        if len(self._open) >= _OPEN:
-            yield from self._open.popitem(last=False)[1].finish()
-        self._open[lane] = Conversation(lane, parent)
 
     def _lane(self, record: Mapping[str, Any]) -> tuple[str, str | None]:
         """(session id, id of the session it was started from) of a record."""
@@ -153,10 +140,12 @@ class _Transcript:
         """A finished sub-agent's answer stands in the result of the call that started it."""
         report = table(record.get("toolUseResult"))
         agent, status = text(report.get("agentId")), text(report.get("status"))
-        lane = f"{record['sessionId']}/agent-{agent}"
-        if status == "completed" and lane in self._open:
+        if agent is None or status != "completed":
+            return
+        conversation = self._open.pop(f"{record['sessionId']}/agent-{agent}")
+        if conversation is not None:
             answer = text_of(blocks_of(report.get("content")))
-            yield from self._open.pop(lane).finish(status=status, answer=answer)
+            yield from conversation.finish(status=status, answer=answer)
 
 
 def _inner(record: dict[str, Any]) -> dict[str, Any]:
@@ -170,12 +159,13 @@ def _inner(record: dict[str, Any]) -> dict[str, Any]:
 
 def _unusable(record: Mapping[str, Any]) -> tuple[str, str] | None:
     """Why a record cannot be used: (reject code, reason), or None."""
-    needed: dict[str, tuple[type, str]] = {"sessionId": (str, "a text")}
+    needed = {"sessionId": "string"}
     if record.get("type") in _SPEAKING:
-        needed["message"] = (dict, "an object")
-    for name, (wanted, called) in needed.items():
-        if record.get(name) is None:
+        needed["message"] = "object"
+    for name, due in needed.items():
+        found = kind_of(record.get(name))
+        if found == "null":
             return "missing_field", f"the {record.get('type')} record has no {name}"
-        if not isinstance(record[name], wanted):
-            return "wrong_type", f"{name} of the {record.get('type')} record is not {called}"
+        if found != due:
+            return "wrong_type", f"{name} of the {record.get('type')} record is a JSON {found}, not a JSON {due}"
     return None

@@ -33,6 +33,7 @@ from ingest.formats.claude_code.records import (
 from ingest.formats.claude_code.texts import Said, is_malformed_notice, leaked_call, said_by_user
 
 _REMEMBERED = 50_000  # records a conversation is compared with to find repeats; bounds the memory
+_KEY_SIZE = 150  # bytes in memory of one of their keys
 SYNTHETIC = "<synthetic>"  # the model name of records that the harness wrote itself
 
 
@@ -75,6 +76,7 @@ class Conversation:
     """One session or sub-agent run, record by record in file order."""
 
     def __init__(self, session_id: str, parent_session_id: str | None) -> None:
+        self._waiting = 0
         self._session_id = session_id
         self._parent = parent_session_id
         self._version: str | None = None
@@ -83,8 +85,13 @@ class Conversation:
         self._prompt: _Prompt | None = None
         self._turn: _Turn | None = None
 
-    def take(self, record: Mapping[str, Any], where: Where) -> Iterator[Event]:
-        """The events that are complete after this record. A record seen before gives none."""
+    @property
+    def held(self) -> int:
+        """The size of the lines that wait here, and of the keys by which repeats are found, in bytes."""
+        return self._waiting + _KEY_SIZE * len(self._seen)
+
+    def take(self, record: Mapping[str, Any], where: Where, size: int) -> Iterator[Event]:
+        """The events that are complete after this record of `size` bytes. One seen before gives none."""
         if self._repeated(text(record.get("uuid"))):
             return
         yield from self._session(record, where)
@@ -94,6 +101,7 @@ class Conversation:
             yield from self._user(record, where)
         elif self._turn is not None and record.get("subtype") == "turn_duration":
             self._turn.latency_ms = (self._turn.latency_ms or 0.0) + (number(record.get("durationMs")) or 0.0)
+        self._waiting += size
 
     def finish(self, *, status: str | None = None, answer: str | None = None) -> Iterator[Event]:
         """Close what is open. Without a status or an answer, a turn whose last word is a call stays open."""
@@ -244,6 +252,7 @@ class Conversation:
 
     def _close_message(self) -> Iterator[Event]:
         message, self._message = self._message, None
+        self._waiting = 0
         if message is None:
             return
         said = "\n".join(filter(None, message.texts))

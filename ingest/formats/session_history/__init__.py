@@ -36,16 +36,17 @@ the model before 2026-08-02, the prompt before 2026-02-08, retries inside the SD
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ingest.events import Event, Rejected
-from ingest.fields import text
+from ingest.fields import kind_of, moment, text
 from ingest.formats import Source
 from ingest.formats.session_history.entries import Entry
 from ingest.formats.session_history.sessions import Session
 from ingest.lines import Line, decode_object, snippet_of
+from ingest.open_sessions import OpenSessions
 
 SOURCE = Source(
     name="session_history",
@@ -60,7 +61,7 @@ SOURCE = Source(
     cannot_tell="Files of the first form name no model and no prompt, and mark no successful result.",
 )
 
-_OPEN = 256  # sessions held open at once; bounds the memory, the one longest silent is closed first
+_SHOWN = 40  # characters of a wrong value that its reject quotes
 _TYPES = frozenset({
     "session_start", "session_title", "session_end", "turn_start", "assistant", "action", "observation",
     "final", "turn_end", "context_usage", "context_compact", "agent_message", "agent_status",
@@ -78,28 +79,27 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translate(lines: Iterable[Line | Rejected]) -> Iterator[Event | Rejected]:
-    sessions: OrderedDict[str, Session] = OrderedDict()
-    for line in lines:
-        record = decode_object(line) if isinstance(line, Line) else line
-        problem = None if isinstance(record, Rejected) else _unusable(record)
-        if isinstance(record, Rejected):
-            yield record
-        elif problem is not None and isinstance(line, Line):
-            yield Rejected(line.where, *problem, snippet_of(line.data))
-        else:
-            yield from _take(sessions, Entry.of(record, line.where))
-    for session in sessions.values():
-        yield from session.finish()
+    with OpenSessions[Session]() as sessions:
+        for line in lines:
+            entry = _entry(line) if isinstance(line, Line) else line
+            if isinstance(entry, Rejected):
+                yield entry
+                continue
+            session_id = str(_session_id(entry.record))
+            yield from sessions.open(session_id, partial(Session, session_id)).take(entry)
+            sessions.weigh(session_id)
+        for session in sessions.drain():
+            yield from session.finish()
 
 
-def _take(sessions: OrderedDict[str, Session], entry: Entry) -> Iterator[Event]:
-    session_id = str(_session_id(entry.record))
-    if session_id not in sessions:
-        if len(sessions) >= _OPEN:
-            yield from sessions.popitem(last=False)[1].finish()
-        sessions[session_id] = Session(session_id)
-    sessions.move_to_end(session_id)
-    yield from sessions[session_id].take(entry)
+def _entry(line: Line) -> Entry | Rejected:
+    record = decode_object(line)
+    if isinstance(record, Rejected):
+        return record
+    problem = _unusable(record)
+    if problem is not None:
+        return Rejected(line.where, *problem, snippet_of(line.data))
+    return Entry.of(record, line.where, len(line.data))
 
 
 def _session_id(record: Mapping[str, Any]) -> Any:
@@ -116,5 +116,7 @@ def _unusable(record: Mapping[str, Any]) -> tuple[str, str] | None:
         if value is None or value == "":
             return "missing_field", f"the record has no {name}"
         if not isinstance(value, str):
-            return "wrong_type", f"{name} is not a text"
+            return "wrong_type", f"{name} is a JSON {kind_of(value)} where a string is due"
+    if moment(record["ts"]) is None:
+        return "wrong_type", f'ts is no time in ISO 8601: "{record["ts"][:_SHOWN]}"'
     return None

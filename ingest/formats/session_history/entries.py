@@ -17,7 +17,10 @@ _DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One record and its place in the file. `added`: the fields of `meta` wherever in it they sit."""
+    """One record and its place in the file. `added`: the fields of `meta` wherever in it they sit.
+
+    `size` is the length of its line in bytes.
+    """
 
     record: Mapping[str, Any]
     where: Where
@@ -26,9 +29,10 @@ class Entry:
     content: str
     meta: Mapping[str, Any]
     added: Mapping[str, Any]
+    size: int
 
     @classmethod
-    def of(cls, record: Mapping[str, Any], where: Where) -> Entry:
+    def of(cls, record: Mapping[str, Any], where: Where, size: int) -> Entry:
         meta = table(record.get("meta"))
         return cls(
             record,
@@ -38,6 +42,7 @@ class Entry:
             text(record.get("content")) or "",
             meta,
             added_fields(meta),
+            size,
         )
 
     @property

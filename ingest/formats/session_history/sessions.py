@@ -26,9 +26,13 @@ _OFFERS_TOOLS = frozenset({"session_start", "turn_start"})
 
 
 class Session:
-    """One session, entry by entry. A step is held until the next one or the end of its turn."""
+    """One session, entry by entry. A step is held until the next one or the end of its turn.
+
+    `held` is the size of the lines that wait here, in bytes.
+    """
 
     def __init__(self, session_id: str) -> None:
+        self.held = 0
         self._session_id = session_id
         self._strategy: Strategy | None = None
         self._step: StepRecords | None = None
@@ -126,6 +130,7 @@ class Session:
             self._step = StepRecords(self._session_id, turn, number_, self._strategy)
         if self._step is not None:
             self._step.entries.append(entry)
+            self.held += entry.size
 
     def _belongs_to_step(self, entry: Entry) -> bool:
         step = whole(entry.record.get("step"))
@@ -142,21 +147,19 @@ class Session:
 
     def _close_step(self) -> Iterator[Event]:
         step, self._step = self._step, None
+        self.held = len(self._prompt[0] or "") if self._prompt else 0
         if step is not None:
             yield from step_events(step)
 
     def _ended(self, entry: Entry) -> TurnEnded:
         final, self._final = self._final, None
         status = text(entry.meta.get("status"))
-        answer = _answer(final) if final is not None else None
-        if turn_verdict(status) is False:
-            answer = ""
         return TurnEnded(
             **self._at(entry),
             turn=whole(entry.record.get("turn")) or self._turn,
             status=status,
             recorded_ok=turn_verdict(status),
-            answer=answer,
+            answer=_answer(final) if final is not None else None,
             latency_ms=number(entry.meta.get("durationMs")),
         )
 
