@@ -19,7 +19,9 @@ Figure = dict[str, Any]
 SERIES = tuple(f"#00000{number}" for number in range(1, 7))
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid")
 OTHERS = "other models"
-_WITH_INTERVALS = 3  # more series than this, and their whiskers hide each other
+_WITH_INTERVALS = 1  # the whiskers of two series hide each other; their ends are in the hover text
+_TICK_A_DAY = 14  # days; on a longer axis Plotly chooses
+_DAY = 86_400_000  # ms
 _LONGEST_GAP = timedelta(days=3)  # a weekend without calls is no break
 CONFIG = {"displayModeBar": False, "responsive": True}
 
@@ -41,7 +43,7 @@ def series_order(by_use: Sequence[str]) -> dict[str, int]:
 
 
 def trend(points: Sequence[DayRate], order: Mapping[str, int]) -> Figure:
-    """The rate by day, one line a series; the interval of each point is drawn while there are few series."""
+    """The rate by day, one line a series; of a single series the interval of each point is drawn."""
     series = _gathered(points, order)
     traces = [_line(name, series[name], order.get(name, len(SERIES) - 1), len(series)) for name in series]
     highest = max(_top(trace) for trace in traces)
@@ -49,8 +51,9 @@ def trend(points: Sequence[DayRate], order: Mapping[str, int]) -> Figure:
     layout = _layout(height=380, margin={"l": 46, "r": 8, "t": 8, "b": 28})
     layout |= {
         "hovermode": "closest",
+        "showlegend": True,
         "legend": {"orientation": "h", "y": -0.16, "x": 0, "font": {"size": 12}, "entrywidth": 7 * longest},
-        "xaxis": {"type": "date", "tickformat": "%b %-d", "showgrid": False, "fixedrange": True, "nticks": 8},
+        "xaxis": _day_axis([point.day for several in series.values() for point in several]),
         "yaxis": _percent_axis(min(1.0, max(0.04, 1.08 * highest))),
     }
     return {"data": traces, "layout": layout}
@@ -92,6 +95,7 @@ def _line(name: str, measured: Sequence[DayRate], number: int, of_series: int) -
         "type": "scatter",
         "mode": "lines+markers",
         "connectgaps": False,
+        "cliponaxis": False,  # a marker at 0% is whole
         "name": wording.in_figure(name),
         "x": [point.day.isoformat() for point in points],
         "y": [point.k / point.n if point.n else None for point in points],
@@ -125,6 +129,22 @@ def _whiskers(points: Sequence[DayRate], colour: str) -> Figure:
         "thickness": 1,
         "width": 3,
     }
+
+
+def _day_axis(days: Sequence[date]) -> Figure:
+    first, last = min(days), max(days)
+    axis: Figure = {
+        "type": "date",
+        "tickformat": "%b %-d",
+        "showgrid": False,
+        "fixedrange": True,
+        "nticks": 8,
+    }
+    # Half a day of air on both sides; a single day would otherwise be stretched to hours.
+    axis["range"] = [f"{first - timedelta(days=1)} 12:00", f"{last} 12:00"]
+    if (last - first).days < _TICK_A_DAY:
+        axis |= {"tick0": first.isoformat(), "dtick": _DAY}
+    return axis
 
 
 def _percent_axis(top: float) -> Figure:

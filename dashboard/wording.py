@@ -14,7 +14,9 @@ from datetime import datetime, timedelta
 from dashboard.statistics import Interval
 
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
-_EXACT = 100  # of fewer than this, one more or less moves a share by over a point: the third digit says nothing
+_EXACT = (
+    100  # of fewer than this, one more or less moves a share by over a point: the third digit says nothing
+)
 STALE = timedelta(hours=36)  # loads are nightly: one was missed
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _SHOWN_SPACE = str.maketrans({" ": "·", "\t": "→", "\n": "↵\n", "\r": "␍", "\u00a0": "⍽"})

@@ -76,4 +76,7 @@ def _load_into(folder: str) -> tuple[str, str]:
 
 
 def _rebuild(path: Path) -> tuple[str, str]:
-    return f"Move the folder {path.parent} away and load again:", f"callgauge ingest PATH --store {path.parent}"
+    return (
+        f"Move the folder {path.parent} away and load again:",
+        f"callgauge ingest PATH --store {path.parent}",
+    )

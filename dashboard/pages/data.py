@@ -10,10 +10,11 @@ import streamlit as st
 from dashboard import filters, wording
 from dashboard.pages import answers, cards
 from dashboard.pages.sheet import Cell, Column, Tone, sheet
-from dashboard.pages.urlstate import url_widget
+from dashboard.pages.urlstate import begin_again, url_widget
 
 Row = Mapping[Hashable, Any]
 PER_PAGE = 25
+_BY_SOURCE_ONLY = "Filtered by source only, not by day, model, prompt or tool."
 
 
 def show() -> None:
@@ -73,6 +74,7 @@ def _told(known: int, total: int, promise: str | None) -> Cell:
 
 def _paged(metric: str, key: str) -> tuple[list[dict[Hashable, Any]], int]:
     """The rows of the page that the URL names, and how many pages there are."""
+    begin_again(key, {"sources": filters.chosen().sources})
     text = st.query_params.get(key)
     page = int(text) if text and text.isdecimal() and int(text) > 0 else 1
     asked = {"sources": filters.chosen().sources, "limit": PER_PAGE}
@@ -92,14 +94,16 @@ def _pager(key: str, pages: int) -> None:
 
 def _rejects() -> None:
     with cards.card(
-        "Rejected lines", "rejects", caption="One bad line costs one line: the rest of its file is in."
+        "Rejected lines",
+        "rejects",
+        caption=f"One bad line costs one line: the rest of its file is in. {_BY_SOURCE_ONLY}",
     ):
         rows, pages = _paged("rejects", "rejects")
         if not rows:
             st.caption("None.")
             return
         columns = [
-            Column("Place"),
+            Column("Place", "file"),
             Column("Byte", "number"),
             Column("Code", "tight"),
             Column("Reason"),
@@ -120,13 +124,13 @@ def _reject_row(row: Row) -> list[Cell]:
 
 
 def _files() -> None:
-    with cards.card("Files", "files"):
+    with cards.card("Files", "files", caption=_BY_SOURCE_ONLY):
         rows, pages = _paged("files", "files")
         if not rows:
             st.caption("None.")
             return
         columns = [
-            Column("File"),
+            Column("File", "file"),
             Column("Status", "tight"),
             Column("Source", "tight"),
             *(
@@ -171,7 +175,7 @@ _LOADED = (
 
 
 def _loads() -> None:
-    with cards.card("Loads", "loads"):
+    with cards.card("Loads", "loads", caption="Every load; not filtered."):
         rows = answers.ask("loads").to_dict("records")
         titles = (
             "Files in",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import streamlit as st
@@ -17,7 +18,8 @@ from dashboard.statistics import ENOUGH, wilson
 
 Row = Mapping[Hashable, Any]
 
-_DRAWN = timedelta(days=30)
+_DRAWN = 30  # days with data
+_CODES = 12  # of the findings, until all are asked for
 
 _LAYERS = {
     "emission": ("Emission", "No call, a leaked call or one cut off"),
@@ -25,7 +27,9 @@ _LAYERS = {
     "schema": ("Schema", "JSON, but not what the tool's definition asks for"),
     "tool_rejected": ("Tool rejected", "The tool itself refused the arguments"),
     "execution": ("Execution", "It ran and failed"),
-    "refused": ("Refused", "A user or a policy said no"),
+    "refused": ("Refused", "A user, a policy or the harness stopped it"),
+    "none": ("No fault seen", "It went through, clean or mended"),
+    "unknown": ("Cannot tell", "The log keeps no result, or not how the arguments were read"),
 }
 
 
@@ -37,14 +41,15 @@ def show() -> None:
     if rates.empty:
         cards.nothing_matches("calls or turns")
         return
-    _headlines(rates.iloc[0].to_dict())
+    row: Row = rates.iloc[0].to_dict()
+    _headlines(row)
     _slices(chosen)
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:
         _trend(chosen)
     with narrow:
         _layers(chosen)
-    _findings(chosen)
+    _findings(chosen, row)
 
 
 def _last_load() -> None:
@@ -62,44 +67,88 @@ def _last_load() -> None:
             st.page_link("dashboard/pages/data.py", label=wording.door(", ".join(trouble)), width="content")
 
 
+@dataclass(frozen=True, slots=True)
+class _Headline:
+    """One card: `k` of `n` of `total` in `noun`, a line of its own, and where the number leads if not to zero."""
+
+    title: str
+    noun: str
+    k: int
+    n: int
+    total: int
+    by: str = ""  # who measured
+    note: str = ""
+    door: str = "See these calls"
+    leads: int = 0
+    query: Mapping[str, str] = field(default_factory=dict)
+
+
 def _headlines(row: Row) -> None:
-    with st.grid(4, min_column_width=230, gap="small"):
-        _headline(
-            "Parse errors", "calls", row["parse_k"], row["parse_n"], row["calls"], {"fault": "arguments"}
-        )
-        _headline("Mended", "calls", row["mend_k"], row["mend_n"], row["calls"], {"outcome": "mended"})
-        _headline(
-            "Turns with a retry", "turns", row["retry_k"], row["turns"], row["turns"], {"turns": "retried"}
-        )
-        _turn_success(row)
+    with st.grid(5, min_column_width=200, gap="small"):
+        for headline in (*_of_calls(row), *_of_turns(row)):
+            _draw(headline)
 
 
-def _headline(title: str, noun: str, k: int, n: int, total: int, door: Mapping[str, str]) -> None:
+def _of_calls(row: Row) -> Iterator[_Headline]:
+    k, refused = row["parse_k"], row["mend_refused"]
+    yield _Headline(
+        "Parse errors", "calls", k, row["parse_n"], row["calls"], leads=k, query={"fault": "arguments"}
+    )
+    yield _Headline(
+        "Mended",
+        "calls",
+        row["mend_k"],
+        row["mend_n"],
+        row["calls"],
+        note=f"{refused:,} of them the harness had refused" if refused else "",
+        leads=row["mend_k"],
+        query={"outcome": "mended"},
+    )
+
+
+def _of_turns(row: Row) -> Iterator[_Headline]:
+    turns, both, disagree = row["turns"], row["both_n"], row["disagree"]
+    of_these = "See the calls of these turns"
+    yield _Headline(
+        "Turns with a retry",
+        "turns",
+        row["retry_k"],
+        turns,
+        turns,
+        door=of_these,
+        leads=row["retry_k"],
+        query={"turns": "retried"},
+    )
+    yield _Headline(
+        "Turns recorded ok", "turns", row["recorded_k"], row["recorded_n"], turns, by=" by the log"
+    )
+    compared = f"{disagree:,} of {both:,} disagree with the log"
+    yield _Headline(
+        "Turns derived ok",
+        "turns",
+        row["derived_k"],
+        row["derived_n"],
+        turns,
+        note=compared if both else "Not comparable: no turn has both verdicts",
+        door=of_these,
+        leads=disagree,
+        query={"turns": "disagree"},
+    )
+
+
+def _draw(it: _Headline) -> None:
     with st.container(border=True, height="stretch", gap="xsmall"):
-        st.metric(title, wording.rate(k, n), help=None)
-        bounds = wording.interval(wilson(k, n))
-        st.caption(f"{wording.of(k, n)} {noun}" + (f" · 95% {bounds}" if bounds else ""))
-        st.caption(wording.unmeasured(n, total))
-        st.page_link("dashboard/pages/calls.py", label=wording.door("See these calls"), query_params=door)
-
-
-def _turn_success(row: Row) -> None:
-    with st.container(border=True, height="stretch", gap="xsmall"):
-        with st.container(horizontal=True, gap="large"):
-            st.metric(
-                "Turns recorded ok", wording.rate(row["recorded_k"], row["recorded_n"]), width="content"
-            )
-            st.metric("Derived ok", wording.rate(row["derived_k"], row["derived_n"]), width="content")
-        recorded, derived = (
-            wording.of(row[f"{name}_k"], row[f"{name}_n"]) for name in ("recorded", "derived")
-        )
-        st.caption(f"{recorded} and {derived} turns")
-        st.caption(f"{wording.unmeasured(row['recorded_n'], row['turns'])} by the log")
-        st.page_link(
-            "dashboard/pages/calls.py",
-            label=wording.door(f"{row['disagree']:,} disagree: see their calls"),
-            query_params={"turns": "disagree"},
-        )
+        st.metric(it.title, wording.rate(it.k, it.n))
+        bounds = wording.interval(wilson(it.k, it.n))
+        lines = [
+            f"{wording.of(it.k, it.n)} {it.noun}",
+            f"95% interval {bounds}" if bounds else "",
+            wording.unmeasured(it.n, it.total) + it.by,
+            it.note,
+        ]
+        st.caption("  \n".join(line for line in lines if line))
+        if it.leads:
+            st.page_link("dashboard/pages/calls.py", label=wording.door(it.door), query_params=it.query)
 
 
 def _slices(chosen: Mapping[str, Any]) -> None:
@@ -127,9 +176,11 @@ def _trend(chosen: Mapping[str, Any]) -> None:
             return
         choices = answers.ask("choices")
         order = charts.series_order(choices[choices.dimension == "model"].value.tolist())
-        begin = rows[-1]["day"] - _DRAWN
+        drawn = sorted({row["day"] for row in rows})[-_DRAWN:]
         points = [
-            charts.DayRate(row["day"], row["model"], row["k"], row["n"]) for row in rows if row["day"] > begin
+            charts.DayRate(row["day"], row["model"], row["k"], row["n"])
+            for row in rows
+            if row["day"] >= drawn[0]
         ]
         st.plotly_chart(
             charts.trend(points, order),
@@ -137,53 +188,67 @@ def _trend(chosen: Mapping[str, Any]) -> None:
             key="trend",
             alt="Parse error rate by day and model",
         )
-        newest = f" Drawn are the {_DRAWN.days} newest days; choose days above for earlier ones."
+        newest = f" Drawn are the {_DRAWN} newest days with data; choose days above for earlier ones."
         st.caption(f"Hollow: fewer than {ENOUGH} calls that day.{newest if len(points) < len(rows) else ''}")
 
 
 def _layers(chosen: Mapping[str, Any]) -> None:
     with cards.card("Where calls went wrong first", "fault_layers", stretch=True, height=380):
         rows = {row["layer"]: row for row in answers.ask("fault_layers", **chosen).to_dict("records")}
-        most = max((rows[layer]["calls"] for layer in _LAYERS), default=0)
+        total = rows["none"]["total"]
+        st.caption(f"Share of all {wording.plural(total, 'call')}; a full bar is 100%.")
         sheet(
             "layers",
             "Calls by fault layer",
             [Column("Layer"), Column("Calls", "number"), Column("Share", "number")],
-            [_layer_row(layer, rows[layer], most) for layer in _LAYERS],
+            [_layer_row(layer, rows[layer]["calls"], total) for layer in _LAYERS],
         )
 
 
-def _layer_row(layer: str, row: Row, most: int) -> list[Cell]:
+def _layer_row(layer: str, calls: int, total: int) -> list[Cell]:
     title, meaning = _LAYERS[layer]
     return [
         Cell(
             title,
             sub=meaning,
-            share=row["calls"] / most if most else 0.0,
-            href=filters.link("calls", {}, {"fault": layer}),
+            share=calls / total if total else 0.0,
+            href=filters.link("calls", {}, {"fault": layer}) if calls else None,
+            pale=layer in ("none", "unknown"),
         ),
-        Cell(f"{row['calls']:,}"),
-        Cell(wording.rate(row["calls"], row["total"])),
+        Cell(f"{calls:,}"),
+        Cell(wording.rate(calls, total)),
     ]
 
 
-def _findings(chosen: Mapping[str, Any]) -> None:
+def _findings(chosen: Mapping[str, Any], rates: Row) -> None:
     with cards.card("What the parser found", "findings", height=220):
-        rows = answers.ask("findings", **chosen).head(12).to_dict("records")
+        rows = answers.ask("findings", **chosen).to_dict("records")
         if not rows:
-            st.caption("No findings: every text that could be read was clean.")
+            st.caption(_nothing_found(rates))
             return
-        sheet(
-            "findings",
-            "Parser findings by code",
-            [
-                Column("Code", "tight"),
-                Column("Severity", "tight"),
-                Column("Calls", "number"),
-                Column("Meaning"),
-            ],
-            [_finding_row(row) for row in rows],
+        shown = rows if st.session_state.get("all_codes") else rows[:_CODES]
+        st.caption(
+            f"{len(shown)} of {wording.plural(len(rows), 'code')}. Share: of the "
+            f"{wording.plural(rows[0]['measured'], 'call')} that the parser could judge; "
+            f"{wording.unmeasured(rates['mend_n'], rates['calls'])}."
         )
+        columns = [
+            Column("Code", "tight"),
+            Column("Severity", "tight"),
+            Column("Calls", "number"),
+            Column("Share", "number"),
+            Column("Meaning"),
+        ]
+        sheet("findings", "Parser findings by code", columns, [_finding_row(row) for row in shown])
+        if len(rows) > _CODES:
+            st.toggle(f"Show all {len(rows)} codes", key="all_codes")
+
+
+def _nothing_found(rates: Row) -> str:
+    if not rates["mend_n"]:
+        return "Not measured: these logs keep neither the model's text nor a tool definition."
+    known = wording.unmeasured(rates["mend_n"], rates["calls"])
+    return f"No findings in the {wording.plural(rates['mend_n'], 'call')} that could be judged; {known}."
 
 
 def _finding_row(row: Row) -> list[Cell]:
@@ -191,6 +256,8 @@ def _finding_row(row: Row) -> list[Cell]:
         Cell(row["code"], mono=True, href=filters.link("calls", {}, {"code": row["code"]})),
         Cell(row["severity"] or "–", tone=SEVERITY_TONES.get(row["severity"])),
         Cell(f"{row['calls']:,}"),
+        # A code that the harness gave us stands on calls that the parser could not judge.
+        Cell(wording.rate(row["calls"], row["measured"]) if row["calls"] <= row["measured"] else "–"),
         Cell(row["summary"] or ""),
     ]
 

@@ -16,9 +16,10 @@ from dashboard.statistics import ENOUGH, wilson
 Row = Mapping[Hashable, Any]
 
 READING = (
-    "The bar is the 95% Wilson interval, on a scale of its own in each column; "
-    f"pale: fewer than {ENOUGH} observed."
+    "The bar is the 95% Wilson interval, on the scale that the head of its column gives; "
+    f"an arrow: it goes on beyond. Pale: fewer than {ENOUGH} observed."
 )
+_LOW = 0.1  # a column whose intervals all lie below this ends its scale at a whole percent
 _HIGH = 0.5  # a column whose intervals all lie above this does not start its scale at zero
 
 
@@ -30,8 +31,11 @@ class Scale:
     end: float
 
     def place(self, rate: float) -> float:
-        """0 to 1 along the track; what lies outside stands at its end."""
-        return min(1.0, max(0.0, (rate - self.start) / max(1e-9, self.end - self.start)))
+        """0 to 1 along the track; outside of it for a rate beyond its ends."""
+        return (rate - self.start) / (self.end - self.start)
+
+    def ends(self) -> tuple[str, str]:
+        return f"{100 * self.start:.0f}%", f"{100 * self.end:.0f}%"
 
 
 _RATES = (
@@ -48,9 +52,12 @@ def rate_table(dimension: str, rates: pd.DataFrame) -> None:
     rows = rates.to_dict("records")
     scales = {k: _scale([(row[k], row[n]) for row in rows]) for _, k, n, _ in _RATES}
     columns = [
-        Column(dimension.capitalize(), "name"),
-        Column("Calls", "number", width="8%"),
-        *(Column(title, "rate", "Share with its 95% Wilson interval", width="15.5%") for title, *_ in _RATES),
+        Column(dimension.capitalize(), "name", width="19%"),
+        Column("Calls", "number", width="7%"),
+        *(
+            Column(title, "rate", "Share with its 95% Wilson interval", "14.8%", scales[k].ends())
+            for title, k, *_ in _RATES
+        ),
     ]
     sheet(
         f"rates_{dimension}",
@@ -68,7 +75,10 @@ def _scale(counts: Sequence[tuple[int, int]]) -> Scale:
         return Scale(0.0, 1.0)
     lowest = min(found.low for found in bounds)
     # Rates near 100% would all sit in the last tenth of a scale from zero.
-    return Scale(math.floor(10 * lowest) / 10 if lowest > _HIGH else 0.0, max(found.high for found in bounds))
+    highest = max(found.high for found in bounds)
+    step = 0.01 if highest <= _LOW else 0.05
+    start = math.floor(10 * lowest) / 10 if lowest > _HIGH else 0.0
+    return Scale(start, min(1.0, step * math.ceil(round(highest / step, 6))))
 
 
 def _row(dimension: str, row: Row, scales: Mapping[str, Scale]) -> list[Cell]:
@@ -87,13 +97,12 @@ def _rate_cell(k: int, n: int, total: int, scale: Scale) -> Cell:
     bounds = wilson(k, n)
     if bounds is None:
         return Cell("–", sub="unmeasured")
-    known = f" · {wording.rate(total - n, total)} unmeasured" if total > n else ""
+    known = f"\n{wording.rate(total - n, total)} unmeasured" if total > n else ""
     return Cell(
         wording.rate(k, n),
-        sub=f"{wording.of(k, n)}{known}",
+        sub=f"{wording.of(k, n)} · {wording.interval(bounds)}{known}",
         at=scale.place(k / n),
         low=scale.place(bounds.low),
         high=scale.place(bounds.high),
-        title=f"95% interval {wording.interval(bounds)}" + (f"; fewer than {ENOUGH}" if n < ENOUGH else ""),
         pale=n < ENOUGH,
     )

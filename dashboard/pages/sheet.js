@@ -21,8 +21,20 @@ function whisker(cell) {
     svg.append(rect)
   }
   part("track", 0, 100)
-  if (cell.high !== null) part("range", 100 * cell.low, Math.max(1, 100 * (cell.high - cell.low)))
-  part("point", Math.min(98.4, Math.max(0, 100 * cell.at - 0.8)), 1.6)
+  const within = (place) => Math.min(1, Math.max(0, place))
+  if (cell.high !== null) {
+    const low = Math.min(0.99, within(cell.low))
+    part("range", 100 * low, Math.max(1, 100 * (within(cell.high) - low)))
+  }
+  const arrow = (points) => {
+    const shape = document.createElementNS(NS, "polygon")
+    shape.setAttribute("class", "beyond")
+    shape.setAttribute("points", points)
+    svg.append(shape)
+  }
+  if (cell.low < -0.001) arrow("0,5 5,0 5,10")
+  if (cell.high > 1.001) arrow("100,5 95,0 95,10")
+  if (within(cell.at) === cell.at) part("point", Math.min(98.4, Math.max(0, 100 * cell.at - 0.8)), 1.6)
   return svg
 }
 
@@ -79,6 +91,11 @@ export default function ({ parentElement, data }) {
     title.scope = "col"
     if (column.width) title.style.width = column.width
     if (column.help) title.title = column.help
+    if (column.scale) {
+      const scale = element("span", "scale")
+      for (const end of column.scale) scale.append(element("span", "", end))
+      title.append(scale)
+    }
     head.append(title)
   }
   const top = element("thead")
@@ -91,6 +108,8 @@ export default function ({ parentElement, data }) {
   frame.setAttribute("role", "region")
   frame.setAttribute("aria-label", data.caption)
   frame.append(table)
+  // The first column stays in sight; its edge shows only while something has gone below it.
+  frame.onscroll = () => frame.classList.toggle("scrolled", frame.scrollLeft > 0)
   const holder = parentElement.querySelector(".sheet")
   holder.replaceChildren(frame)
 }

@@ -12,24 +12,29 @@ from typing import Any, Literal
 
 import streamlit as st
 
-Kind = Literal["name", "text", "short", "clip", "tight", "number", "rate"]
+Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate"]
 Tone = Literal["bad", "warn", "good", "calm", "info"]
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`kind` decides alignment and wrapping; `width` is CSS; `help` shows on hover."""
+    """`kind` decides alignment and wrapping; `width` is CSS; `help` shows on hover.
+
+    `scale`: what the left and the right end of the intervals' track stand for, in words.
+    """
 
     title: str
     kind: Kind = "text"
     help: str | None = None
     width: str | None = None
+    scale: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`sub` is a second, smaller line; `at`, `low` and `high` (0 to 1) draw an interval, `share` a bar.
+    """`sub` is smaller lines below; `at`, `low` and `high` draw an interval, `share` (0 to 1) a bar.
 
+    On an interval's track 0 and 1 are the ends; what lies beyond them shows as an arrow.
     `title` shows on hover; `pale` says that too little was observed to lean on it.
     """
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.events import Event, Rejected, StepMade, Where
+from ingest.events import Event, Rejected, Where
 from ingest.formats import formats
 from ingest.lines import Line, decode_object
 from tests.formats.test_cases import LOGS, lines_of
@@ -91,22 +91,3 @@ def test_one_strange_value_anywhere_is_survived(name: str, data: st.DataObject) 
 def test_records_in_any_order_are_survived(name: str, order: Any) -> None:
     records = order.sample(RECORDS[name], k=min(40, len(RECORDS[name])))
     assert translate(name, records)
-
-
-@pytest.mark.parametrize("name", RECORDS)
-def test_of_many_sessions_in_one_file_the_silent_ones_are_given_out_early(name: str) -> None:
-    log = next(
-        path for path in LOGS if path.parent.name == name and path.stem in ("interruptions", "published_form")
-    )
-    opening = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()[:4]]
-    taken = 0
-
-    def lines() -> Iterator[Line]:
-        nonlocal taken
-        for number in range(600):
-            for record in opening:
-                taken += 1
-                yield Line(Where(taken, taken), json.dumps({**record, "sessionId": f"s{number}"}).encode())
-
-    first = next(event for event in formats()[name].translate(lines()) if isinstance(event, StepMade))
-    assert (first.session_id, taken < 600 * len(opening)) == ("s0", True)

@@ -48,8 +48,17 @@ class _Message:
     texts: list[str] = field(default_factory=list)
     stop_reason: str | None = None
     usage: Mapping[str, Any] = field(default_factory=dict)
+    usage_is_final: bool = False
     calls: int = 0
     after: list[Event] = field(default_factory=list)
+
+    def hear(self, usage: Mapping[str, Any], stop_reason: str | None) -> None:
+        """Take the counts of one more record; they are final beside a stop reason or once they have grown."""
+        before, now = whole(self.usage.get("output_tokens")), whole(usage.get("output_tokens"))
+        grown = before is not None and now is not None and now > before
+        self.usage_is_final = self.usage_is_final or stop_reason is not None or grown
+        self.usage = usage or self.usage
+        self.stop_reason = stop_reason or self.stop_reason
 
 
 @dataclass(slots=True)
@@ -156,8 +165,7 @@ class Conversation:
         message = self._message
         if message is None:
             return
-        message.usage = table(body.get("usage")) or message.usage
-        message.stop_reason = text(body.get("stop_reason")) or message.stop_reason
+        message.hear(table(body.get("usage")), text(body.get("stop_reason")))
         for block in blocks:
             self._block(message, block, where, ts)
 
@@ -274,7 +282,7 @@ class Conversation:
             text=said or None,
             model=message.model,
             input_tokens=input_tokens(message.usage),
-            output_tokens=whole(message.usage.get("output_tokens")),
+            output_tokens=whole(message.usage.get("output_tokens")) if message.usage_is_final else None,
             answers=message.stop_reason == "end_turn",
         )
 

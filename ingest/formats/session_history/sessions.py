@@ -18,7 +18,7 @@ from ingest.events import (
 from ingest.fields import number, table, tables, text, whole
 from ingest.formats.session_history.entries import Entry, StepRecords
 from ingest.formats.session_history.steps import failed_model_call, step_events
-from ingest.formats.session_history.texts import is_failure_text, split_unparsed, turn_verdict
+from ingest.formats.session_history.texts import is_failure_text, turn_verdict
 
 _OF_A_STEP = frozenset({"assistant", "action", "observation"})
 _STATES_PROMPT = frozenset({"session_start", "turn_start", "assistant"})
@@ -167,12 +167,12 @@ class Session:
         return {"session_id": self._session_id, "where": entry.where, "ts": entry.ts}
 
 
-def _answer(final: Entry) -> str:
-    """The model's own last words: without failures told as text, and '' where the harness speaks instead."""
+def _answer(final: Entry) -> str | None:
+    """The final text, failed calls told as text included; '' where the harness speaks instead of the model."""
     stopped = final.meta.get("rejected") is True or final.meta.get("cancelled") is True
     if stopped or "error_type" in final.meta or is_failure_text(final.content):
         return ""
-    return split_unparsed(final.content)[1]
+    return text(final.record.get("content"))
 
 
 def _version(value: Any) -> str | None:

@@ -39,6 +39,7 @@ _JSON_ENGINE = re.compile(
     r"|is not valid JSON|Unterminated string in JSON|(Expected|Bad) .{1,80} in JSON at position"
     r"|Expecting (value|',' delimiter|property name)|Unterminated string starting at"
 )
+_OVER_LIMIT = re.compile(r"Context tokens \(\d{1,12}\) exceed the limit")
 _WEB_PAGE = re.compile(r"(Unexpected|Unrecognized) token '?<")  # the provider's error page, not the model
 
 _STATUS: dict[str, tuple[ResultStatus, FaultLayer | None]] = {
@@ -117,7 +118,9 @@ def unparsable_call_in(answer: str) -> str | None:
 
 def is_failure_text(answer: str) -> bool:
     """True for a final text that the harness wrote because the model gave none."""
-    return answer.startswith((_CALL_FAILED, "Unable to produce a final answer."))
+    return answer.startswith((_CALL_FAILED, "Unable to produce a final answer.")) or bool(
+        _OVER_LIMIT.match(answer)
+    )
 
 
 def turn_verdict(status: str | None) -> bool | None:
