@@ -8,7 +8,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-
 _KINDS: tuple[tuple[type, str], ...] = (
     (bool, "boolean"), (int, "number"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"),
 )  # fmt: skip

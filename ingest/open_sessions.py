@@ -17,7 +17,8 @@ _SMALL = 4_096  # bytes that a session is counted for when nothing waits in it
 
 
 class _Waits(Protocol):
-    held: int  # bytes of the lines that wait in the session for what completes them
+    @property
+    def held(self) -> int: ...  # bytes of the lines that wait in the session for what completes them
 
 
 T = TypeVar("T", bound=_Waits)
@@ -115,7 +116,9 @@ def _temporary_file() -> sqlite3.Connection:
     """A database without a name: SQLite removes it when it is closed, or when we are killed."""
     file = sqlite3.connect("", isolation_level=None)
     file.execute("PRAGMA journal_mode = OFF")
-    file.execute("CREATE TABLE silent (number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB UNIQUE, state BLOB)")
+    file.execute(
+        "CREATE TABLE silent (number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB UNIQUE, state BLOB)"
+    )
     return file
 
 

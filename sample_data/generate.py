@@ -29,7 +29,7 @@ from sample_data.made_world import (
 )
 
 MADE = Path(__file__).parent / "logs" / "session_history" / "made"
-SEED = 20261109
+SEED = 19  # a week in which every kind of slip is seen
 FIRST_DAY = datetime(2026, 11, 9, tzinfo=UTC)
 DAYS = 7
 _TRIES = 3

@@ -151,6 +151,29 @@ def _truncated(raw: str, _: Step) -> str:
     return raw[: max(12, len(raw) * 2 // 3)]
 
 
+_REMARKS = {
+    "start_line": "line numbers from 1",
+    "end_line": "inclusive",
+    "timeout_seconds": "seconds",
+    "replace_all": "only this place",
+    "max_results": "enough for a first look",
+    "regex": "how the query is read",
+    "limit": "the first ones will do",
+    "priority": "as in the ticket",
+}
+
+
+def _commented(raw: str, step: Step) -> str:
+    """Over several lines, as in code, with a remark behind one of the values."""
+    name = next((name for name in step.arguments if name in _REMARKS), None)
+    if name is None:
+        return raw
+    lines = json.dumps(step.arguments, ensure_ascii=False, indent=2).split("\n")
+    return "\n".join(
+        f"{line}  // {_REMARKS[name]}" if line.startswith(f'  "{name}": ') else line for line in lines
+    )
+
+
 def _prose(_: str, step: Step) -> str:
     words = " ".join(str(value) for value in list(step.arguments.values())[:1])
     return f"我将调用 {step.tool} 来处理：{words}"
@@ -166,7 +189,7 @@ _TEXTS: dict[str, Callable[[str, Step], str]] = {
     "bare_keys": lambda _, step: (
         "{" + ", ".join(f"{k}: {json.dumps(v, ensure_ascii=False)}" for k, v in step.arguments.items()) + "}"
     ),
-    "comment": lambda raw, step: raw[:1] + f"// {step.tool}: as agreed above\n " + raw[1:],
+    "comment": _commented,
     "raw_newline": lambda raw, _: raw.replace("\\n", "\n"),
     "inner_quotes": _inner_quotes,
     "truncated": _truncated,

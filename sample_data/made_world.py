@@ -211,7 +211,7 @@ MODELS = (
             "python_words": 5,
             "narrated": 5,
             "bare_keys": 4,
-            "comment": 3,
+            "comment": 1,
             "double_encoded": 3,
             "truncated": 3,
             "prose": 2,
@@ -255,7 +255,7 @@ MODELS = (
 NEW_FIXER_DAY = 3
 REGRESSED = "kestrel-coder-14b"
 REGRESSED_RATE = 0.5
-REGRESSED_SLIPS = {"inner_quotes": 10, "raw_newline": 5, "comment": 5, "truncated": 4}
+REGRESSED_SLIPS = {"inner_quotes": 12, "raw_newline": 6, "comment": 2, "truncated": 4}
 
 
 def _tasks() -> dict[str, tuple[Task, ...]]:

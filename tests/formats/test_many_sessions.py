@@ -67,7 +67,9 @@ def test_three_hundred_sessions_side_by_side_lose_nothing() -> None:
 def test_a_session_gives_the_same_events_alone_and_among_hundreds(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log = next(path for path in LOGS if path.stem in ("interruptions", "published_form") and name in path.parts)
+    log = next(
+        path for path in LOGS if path.stem in ("interruptions", "published_form") and name in path.parts
+    )
     records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     alone = list(formats()[name].translate(round_robin(1, records)))
     monkeypatch.setattr(open_sessions, "MEMORY", 20_000)

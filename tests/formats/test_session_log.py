@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ PAGE = ROOT / "docs" / "session-log.md"
 EXAMPLE = ROOT / "docs" / "session-log.example.jsonl"
 SCHEMA = json.loads((ROOT / "docs" / "session-log.schema.json").read_text(encoding="utf-8"))
 MADE = sorted((ROOT / "sample_data" / "logs" / "session_history" / "made").glob("*.jsonl"))
+STORE = ROOT / "ingest" / "schema.sql"
 BEGIN, END = "<!-- fields: ", "<!-- end of fields -->"
 
 
@@ -42,20 +44,37 @@ def field_rows(schema: dict[str, Any], path: str = "") -> Iterator[str]:
         values = ", ".join(f"`{value}`" for value in item.get("enum", ()))
         note = ", required" if name in schema.get("required", ()) else ""
         meaning = f"{item['description']} {values}".rstrip()
-        yield f"| `{path}{name}` | {kind}{note} | {meaning} |"
+        yield f"| `{path}{name}` | {kind}{note} | {meaning} | {columns_of(item)} |"
         if "$ref" not in stated and kind == "object":
             yield from field_rows(item, f"{path}{name}.")
         elif kind == "array":
             yield from field_rows(item["items"], f"{path}{name}[].")
 
 
+def columns_of(item: dict[str, Any]) -> str:
+    kept = item.get("x-kept-in", "")
+    return ", ".join(f"`{name}`" if "." in name else name for name in kept.split(", ")) if kept else ""
+
+
+def leaves(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """(path, schema) of every field that holds a value itself."""
+    for name, stated in schema.get("properties", {}).items():
+        item = resolved(stated)
+        inner = item["items"] if item.get("type") == "array" else item
+        if inner.get("properties"):
+            yield from leaves(inner, f"{path}{name}.")
+        elif name != "meta":
+            yield f"{path}{name}", item
+
+
 def fields_part() -> str:
     """The part of the page that is printed from the schema."""
-    parts = ["### Every event\n", "| field | type | meaning |\n|---|---|---|", *field_rows(SCHEMA)]
+    head = "| field | type | meaning | kept in |\n|---|---|---|---|"
+    parts = ["### Every event\n", head, *field_rows(SCHEMA)]
     for event, meta in SCHEMA["$defs"].items():
         parts.append(f"\n### `{event}`\n\n{meta['description']}")
         rows = list(field_rows(meta, "meta."))
-        parts += ["\n| field | type | meaning |\n|---|---|---|", *rows] if rows else []
+        parts += [f"\n{head}", *rows] if rows else []
     return "\n".join(parts)
 
 
@@ -66,6 +85,14 @@ def test_the_field_tables_are_the_schema(accept: bool) -> None:
     if accept:
         PAGE.write_text(printed, encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == printed
+
+
+def test_every_field_says_in_which_column_of_the_store_it_is_kept() -> None:
+    tables = re.findall(r"CREATE TABLE (\w+) \(([^;]*)\);", STORE.read_text(encoding="utf-8"))
+    columns = {f"{table}.{name}" for table, body in tables for name in re.findall(r"(\w+) [A-Z]+", body)}
+    for path, item in [pair for part in (SCHEMA, *SCHEMA["$defs"].values()) for pair in leaves(part)]:
+        kept = item["x-kept-in"]
+        assert kept == "not kept" or set(kept.split(", ")) <= columns, path
 
 
 def test_the_schema_is_a_schema() -> None:

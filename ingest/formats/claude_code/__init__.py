@@ -21,14 +21,13 @@ message made no call.
 **Traps.**
 - One message spans several records with the same `message.id`, tool results in between. `stop_reason` is
   mostly null in the middle and often at the end.
-- `usage` is that of the stream's start until the final one replaces it, and in most transcripts of 2.0 and 2.1
-  it never does: `output_tokens` then says 1 to 41 on every record of a message, however long. A usage is taken
-  as final where a record of the message has a `stop_reason` (every record since 2.1.143), or once
-  `output_tokens` has grown from one record to the next. Otherwise the output is unknown: of 932 messages of 12
-  transcripts, 227 have a final usage; written text is 1 to 5 characters a token in these and 10 to 6,000 in
-  the others, but for some 50 of one record whose usage may be final and cannot be told apart. Records of
-  sub-agents inside of `progress` never have one. The input is known from the start: `input_tokens` and both
-  cache counts.
+- `usage` is that of the stream's start until the final one replaces it, and in most transcripts of 2.0 and
+  2.1 it never does: every record of a message says the same 1 to 27 `output_tokens`, however long it is. A
+  usage is taken as final where a record of the message has a `stop_reason` (every record in 2.1.143), or once
+  `output_tokens` has grown from one record to the next. Otherwise the output is unknown. Of 932 messages in
+  12 transcripts 227 have a final usage, with 2 characters of text a token in the median; the other 705 have
+  153. Some 50 of those, of one record each, look final but cannot be told for certain. Records inside of
+  `progress` never have one. The input is known from the start: `input_tokens` and both cache counts.
 - Records repeat (same `uuid`), and resumed transcripts copy them; calls also carry `tool_use.id` as key.
 - `is_error` is absent on most successes. The API defines absence as false, and every failure seen carries
   it, so a result without the flag counts as ok, flag explicit.
@@ -40,10 +39,10 @@ message made no call.
   tool_use without a call, or `<invoke name=…>` as plain text at the start of a line, outside a code fence.
 - `<synthetic>` is no model: such records are the harness speaking.
 
-**Bounds.** Any number of conversations may be open in one file; the ones silent for longest wait in a temporary
-file. A record is known as a repeat of one up to 50,000 records back in its conversation; calls are known by
-their id for ever. Of older sidechains without an id, 50,000 records are remembered; one that goes on after more
-becomes a second session.
+**Bounds.** Any number of conversations may be open in one file; the ones silent for longest wait in a
+temporary file. A record is known as a repeat of one up to 50,000 records back in its conversation; calls are
+known by their id for ever. Of older sidechains without an id, 50,000 records are remembered; one that goes on
+after more becomes a second session.
 
 **Cannot tell.** System prompt and tool definitions; the model's own argument text, except when it was not
 JSON; who served the model; whether a turn succeeded.
@@ -180,5 +179,8 @@ def _unusable(record: Mapping[str, Any]) -> tuple[str, str] | None:
         if found == "null":
             return "missing_field", f"the {record.get('type')} record has no {name}"
         if found != due:
-            return "wrong_type", f"{name} of the {record.get('type')} record is a JSON {found}, not a JSON {due}"
+            return (
+                "wrong_type",
+                f"{name} of the {record.get('type')} record is a JSON {found}, not a JSON {due}",
+            )
     return None

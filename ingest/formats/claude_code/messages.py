@@ -8,7 +8,6 @@ a call was lost.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +20,7 @@ from ingest.events import (
     Where,
 )
 from ingest.fields import moment, number, table, text, whole
+from ingest.formats.claude_code.pieces import Message, Prompt, Turn
 from ingest.formats.claude_code.records import (
     MESSAGE,
     blocks_of,
@@ -37,50 +37,6 @@ _KEY_SIZE = 150  # bytes in memory of one of their keys
 SYNTHETIC = "<synthetic>"  # the model name of records that the harness wrote itself
 
 
-@dataclass(slots=True)
-class _Message:
-    """One model message as far as it has come. `after` holds what the log shows behind its first record."""
-
-    key: str | None
-    where: Where
-    ts: datetime | None
-    model: str | None
-    texts: list[str] = field(default_factory=list)
-    stop_reason: str | None = None
-    usage: Mapping[str, Any] = field(default_factory=dict)
-    usage_is_final: bool = False
-    calls: int = 0
-    after: list[Event] = field(default_factory=list)
-
-    def hear(self, usage: Mapping[str, Any], stop_reason: str | None) -> None:
-        """Take the counts of one more record; they are final beside a stop reason or once they have grown."""
-        before, now = whole(self.usage.get("output_tokens")), whole(usage.get("output_tokens"))
-        grown = before is not None and now is not None and now > before
-        self.usage_is_final = self.usage_is_final or stop_reason is not None or grown
-        self.usage = usage or self.usage
-        self.stop_reason = stop_reason or self.stop_reason
-
-
-@dataclass(slots=True)
-class _Prompt:
-    where: Where
-    ts: datetime | None
-    text: str
-    key: str | None
-    said: Said
-
-
-@dataclass(slots=True)
-class _Turn:
-    """The open turn. `answer` is None while a call is the last thing the model made."""
-
-    where: Where
-    ts: datetime | None
-    status: str | None = None
-    answer: str | None = None
-    latency_ms: float | None = None
-
-
 class Conversation:
     """One session or sub-agent run, record by record in file order."""
 
@@ -90,9 +46,9 @@ class Conversation:
         self._parent = parent_session_id
         self._version: str | None = None
         self._seen: dict[str, None] = {}
-        self._message: _Message | None = None
-        self._prompt: _Prompt | None = None
-        self._turn: _Turn | None = None
+        self._message: Message | None = None
+        self._prompt: Prompt | None = None
+        self._turn: Turn | None = None
 
     @property
     def held(self) -> int:
@@ -172,7 +128,7 @@ class Conversation:
     def _copied(self, block: Mapping[str, Any]) -> bool:
         return block.get("type") == "tool_use" and _key("call", block.get("id")) in self._seen
 
-    def _block(self, message: _Message, block: Mapping[str, Any], where: Where, ts: datetime | None) -> None:
+    def _block(self, message: Message, block: Mapping[str, Any], where: Where, ts: datetime | None) -> None:
         if block.get("type") == "text":
             message.texts.append(text(block.get("text")) or "")
         elif block.get("type") == "tool_use" and not self._repeated(_key("call", block.get("id"))):
@@ -216,7 +172,7 @@ class Conversation:
         # An empty text beside other blocks is a pasted image.
         if said in (Said.PROMPT, Said.COMMAND) or (not words and has_content):
             ts = moment(record.get("timestamp"))
-            self._prompt = _Prompt(where, ts, words, text(record.get("uuid")), said)
+            self._prompt = Prompt(where, ts, words, text(record.get("uuid")), said)
 
     def _result(
         self, record: Mapping[str, Any], block: Mapping[str, Any], where: Where, ts: datetime | None
@@ -249,14 +205,14 @@ class Conversation:
             )
         else:
             yield TurnStarted(session_id=self._session_id, where=where, ts=ts)
-        self._turn = _Turn(where, ts)
+        self._turn = Turn(where, ts)
 
     def _open_message(
         self, key: str | None, model: str | None, where: Where, ts: datetime | None
     ) -> Iterator[Event]:
         yield from self._close_message()
         yield from self._enter_turn(where, ts)
-        self._message = _Message(key, where, ts, model)
+        self._message = Message(key, where, ts, model)
 
     def _close_message(self) -> Iterator[Event]:
         message, self._message = self._message, None
@@ -274,7 +230,7 @@ class Conversation:
         yield from lost
         yield from message.after
 
-    def _step(self, message: _Message, said: str) -> StepMade:
+    def _step(self, message: Message, said: str) -> StepMade:
         return StepMade(
             session_id=self._session_id,
             where=message.where,
@@ -286,7 +242,7 @@ class Conversation:
             answers=message.stop_reason == "end_turn",
         )
 
-    def _lost_in(self, message: _Message, said: str) -> list[Event]:
+    def _lost_in(self, message: Message, said: str) -> list[Event]:
         """The call that a whole message shows to be lost: written as text, or announced and not there."""
         leak = leaked_call(said) if not message.calls else None
         if leak is not None:
@@ -313,7 +269,7 @@ class Conversation:
             message.after.append(lost_call(self._session_id, where, ts, notice.strip()[:MESSAGE]))
             message.calls += 1
 
-    def _ended(self, turn: _Turn) -> TurnEnded:
+    def _ended(self, turn: Turn) -> TurnEnded:
         return TurnEnded(
             session_id=self._session_id,
             where=turn.where,

@@ -5,7 +5,8 @@ twice. A gateway that writes the published form may put several sessions into on
 
 **Shape.** `ts, sessionId, turn, step, type, content, role, meta`; absent keys are unknown. Only `ts`,
 `sessionId` (or `session_id`) and `type` are required; an optional field of another type counts as absent.
-A line whose `ts` is no ISO 8601 time is rejected. `turn` counts from 1, `step` (one model call) from 0. Types that are not named here pass silently.
+A line whose `ts` is no ISO 8601 time is rejected. `turn` counts from 1, `step` (one model call) from 0. Types
+that are not named here pass silently.
 
 **Three eras in the wild, and the published form.** E1 (2025-12 to 2026-02-08): no call ids, no result status,
 no model. E2 (to 2026-07-31): `action_id`, `status`, system prompt in `session_start.content`. E3 (since):
@@ -29,12 +30,12 @@ every action has `toolBlocks`, `session_start.meta` names provider and model, to
   text. A protocol violation (the call as plain text where that is not allowed) is a fault of emission.
 - A refused single call (E2) has no observation: `final.meta.rejected` is its result.
 - A sub-agent (E3) is a session of its own; its file does not name the parent session.
-- A `final` without the model's own words has no answer: one that was refused or cancelled, has an `error_type`,
-  or says `LLM call failed: …`, `Unable to produce a final answer…` or `Context tokens (N) exceed the limit`.
-  Otherwise its text is the answer, also of a turn that ended badly.
+- A `final` without the model's own words has no answer: one that was refused or cancelled, has an
+  `error_type`, or says `LLM call failed: …`, `Unable to produce a final answer…` or `Context tokens (N)
+  exceed the limit`. Otherwise its text is the answer, also of a turn that ended badly.
 
-**Bounds.** None on the sessions in one file, in whatever order their lines come: those silent for longest wait in
-a temporary file with all that later lines need.
+**Bounds.** None on the sessions in one file, in whatever order their lines come: those silent for longest
+wait in a temporary file with all that later lines need.
 
 **Cannot tell** (in the wild; the published form can): raw arguments of calls that parsed, tool definitions,
 the model before 2026-08-02, the prompt before 2026-02-08, retries inside the SDK.

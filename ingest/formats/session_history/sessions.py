@@ -168,7 +168,7 @@ class Session:
 
 
 def _answer(final: Entry) -> str | None:
-    """The final text, failed calls told as text included; '' where the harness speaks instead of the model."""
+    """The final text, failed calls told as text included; '' where the harness speaks instead."""
     stopped = final.meta.get("rejected") is True or final.meta.get("cancelled") is True
     if stopped or "error_type" in final.meta or is_failure_text(final.content):
         return ""
