@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 
 from ingest.batches import Row
@@ -101,7 +102,11 @@ class _Run:
         self.lines = LineCount(())
 
     def to_the_end(self) -> Intake:
-        with BoundedFile(self._found.path, self._found.size) as raw, raw.buffered() as stream:
+        with (
+            BoundedFile(self._found.path, self._found.size) as raw,
+            raw.buffered() as stream,
+            closing(self._work),
+        ):
             self.lines = LineCount(read_lines(stream, self._settings.max_line))
             for event in self._form.translate(self.lines):
                 if isinstance(event, Rejected):

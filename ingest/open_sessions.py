@@ -38,6 +38,10 @@ class OpenSessions(Generic[T]):
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the temporary file, if there is one."""
         if self._file is not None:
             self._file.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -25,6 +26,9 @@ _NEVER_GOT_THROUGH = frozenset(
 )
 
 
+_CALL = 4_096  # characters that a call is counted for besides its raw text: its result, its decoded arguments
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a session has in force at one moment."""
@@ -32,7 +36,7 @@ class Context:
     provider: str | None
     model: str | None
     prompt_id: str | None
-    definitions: Definitions
+    definitions: int  # which of the file's sets of definitions
 
 
 @dataclass(slots=True)
@@ -45,7 +49,7 @@ class Call:
     provider: str | None
     model: str | None
     prompt_id: str | None
-    definitions: Definitions
+    definitions: int
     result: ResultSeen | None = None
     result_bytes: int | None = None  # of the whole result; only its beginning is kept
     link: Link | None = None
@@ -54,8 +58,11 @@ class Call:
     @property
     def verdict(self) -> Verdict:
         if self._verdict is None:
-            self._verdict = judge(self.event, self.result, self.definitions)
+            raise LookupError("a call is judged when its turn closes")
         return self._verdict
+
+    def judge(self, definitions: Definitions) -> None:
+        self._verdict = judge(self.event, self.result, definitions)
 
     def keep_result(self, result: ResultSeen) -> None:
         """Join the result, cut to what is stored: turns stay open for a while, and results can be huge."""
@@ -109,6 +116,7 @@ class Turn:
     end: TurnEnded | None = None
     superseded: bool = False
     last_step: int = -1
+    held: int = 0  # characters of text that wait here for the turn's end, roughly
     _calls_of_step: Counter[int] = field(default_factory=Counter)
     _by_id: dict[str, Call] = field(default_factory=dict)
 
@@ -116,6 +124,7 @@ class Turn:
         """Take a step in; the turn is its last step's model's, each call its own step's."""
         self.last_step = event.step if event.step is not None else self.last_step + 1
         self.steps[self.last_step] = event
+        self.held += len(event.text or "")
         self.provider, self.model = event.provider or self.provider, event.model or self.model
 
     def add_call(self, event: CallMade, context: Context) -> None:
@@ -134,6 +143,7 @@ class Turn:
         )
         self._calls_of_step[number] += 1
         self.calls.append(call)
+        self.held += len(event.raw_arguments or "") + _CALL
         if event.tool_call_id is not None:
             self._by_id[event.tool_call_id] = call
 
@@ -153,9 +163,11 @@ class Turn:
         """True when the log marks a step as the turn's answer."""
         return any(step.answers for step in self.steps.values())
 
-    def judged(self, *, results_expected: bool) -> Conclusion:
+    def judged(self, definitions: Sequence[Definitions], *, results_expected: bool) -> Conclusion:
         """Judge every call, link the attempts, conclude how the turn ended."""
         self.calls.sort(key=lambda call: (call.step, call.ordinal))
+        for call in self.calls:
+            call.judge(definitions[call.definitions])
         may_go_on = self.end is None and not self.superseded and not self.has_answer
         for call, link in zip(self.calls, link_attempts(self.calls, may_go_on=may_go_on), strict=True):
             call.link = link

@@ -1,12 +1,11 @@
 """Events of one file in, rows of its sessions out: numbers turns and steps, joins results to calls.
 
-Memory is bounded: a turn is written when two later ones have begun, and of more than `OPEN_SESSIONS` sessions
-the one untouched for longest is written as far as it goes. Knows no format and no database.
+Memory is bounded: a turn is written when two later ones have begun, and sessions that have long been silent
+wait in a temporary file. Knows no format and no database.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -26,12 +25,12 @@ from ingest.events import (
     Where,
 )
 from ingest.judgement import Definitions, Verdict, with_log_definitions
+from ingest.open_sessions import OpenSessions
 from ingest.rows import Row, call_row, dated, definition_row, diagnostic_rows, identity, prompt_row, turn_row
 from ingest.texts import json_text
 from ingest.turns import Call, Context, Turn
 from lenient import ToolCatalog
 
-OPEN_SESSIONS = 2_000
 OPEN_TURNS = 2  # results and turn ends may come a little late
 
 
@@ -43,13 +42,18 @@ class _Session:
     started: datetime | None = None
     ended: datetime | None = None
     prompt_id: str | None = None
-    definitions: Definitions | None = None
+    definitions: int = 0  # which of the file's sets of definitions: 0 = those given with --tools
     open_turns: list[Turn] = field(default_factory=list)
     last_turn: int = 0
     saw_result: bool = False
     counts: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(("turns", "steps", "calls", "faults"), 0)
     )
+
+    @property
+    def held(self) -> int:
+        """Characters of text that wait in the open turns, roughly."""
+        return sum(turn.held for turn in self.open_turns)
 
 
 class FileWork:
@@ -58,29 +62,32 @@ class FileWork:
     def __init__(self, *, file_id: int, source: str, catalog: ToolCatalog) -> None:
         self._file_id = file_id
         self._source = source
-        self._given = Definitions(catalog)
-        self._sessions: dict[str, _Session] = {}
-        self._recent: OrderedDict[str, None] = (
-            OrderedDict()
-        )  # sessions with open turns, longest untouched first
+        self._given = catalog
+        self._definitions = [Definitions(catalog)]
+        self._offered: dict[tuple[str, ...], int] = {}  # texts of definitions → their place in _definitions
+        self._sessions = OpenSessions[_Session]()
         self._rows: dict[str, list[Row]] = {}
         self._known: set[str] = set()  # prompts and definitions of this file that are already written
         self.pending = 0
 
     def take(self, event: Event) -> None:
         """Work one event in. Events of several sessions may come mixed."""
-        session = self._session_of(event)
+        session = self._sessions.open(event.session_id, lambda: _Session(event.session_id, event.where))
         if event.ts is not None:
             session.started = min(session.started or event.ts, event.ts)
             session.ended = max(session.ended or event.ts, event.ts)
         _RULES[type(event)](self, event, session)
+        self._sessions.weigh(event.session_id)
 
     def finish(self) -> None:
         """Write the turns that are still open, and the sessions."""
-        for session in self._sessions.values():
+        for session in self._sessions.drain():
             self._close_turns(session, keep=0, at_end=True)
             self._add("sessions", self._session_row(session))
-        self._sessions.clear()
+
+    def close(self) -> None:
+        """Give the temporary file up, if there is one, whether or not the log was read to its end."""
+        self._sessions.close()
 
     def drain(self) -> dict[str, list[Row]]:
         """The rows that are ready, and an empty buffer. Keys are columns of schema.sql; others are NULL."""
@@ -88,17 +95,6 @@ class FileWork:
         return rows
 
     # --- one event -------------------------------------------------------------------------------
-
-    def _session_of(self, event: Event) -> _Session:
-        session = self._sessions.get(event.session_id)
-        if session is None:
-            session = self._sessions[event.session_id] = _Session(event.session_id, event.where)
-        self._recent[event.session_id] = None
-        self._recent.move_to_end(event.session_id)
-        if len(self._recent) > OPEN_SESSIONS:
-            untouched, _ = self._recent.popitem(last=False)
-            self._close_turns(self._sessions[untouched], keep=0, at_end=False)
-        return session
 
     def _session_seen(self, event: SessionSeen, session: _Session) -> None:
         names = ("harness", "harness_version", "parent_session_id", "provider", "model")
@@ -111,9 +107,14 @@ class FileWork:
 
     def _tools_offered(self, event: ToolsOffered, session: _Session) -> None:
         texts = tuple(json_text(definition, sort_keys=True) for definition in event.definitions)
-        session.definitions, problems = with_log_definitions(self._given.given, texts)
-        for problem in problems:
-            self._add("rejects", {**self._place(event.where), "code": "bad_definition", "reason": problem})
+        if texts not in self._offered:
+            definitions, problems = with_log_definitions(self._given, texts)
+            self._offered[texts] = len(self._definitions)
+            self._definitions.append(definitions)
+            for problem in problems:
+                told = {"code": "bad_definition", "reason": problem}
+                self._add("rejects", {**self._place(event.where), **told})
+        session.definitions = self._offered[texts]
 
     def _probe_seen(self, event: ProbeSeen, session: _Session) -> None:
         row = {
@@ -145,10 +146,8 @@ class FileWork:
         turn = self._turn(session, event.turn, event)
         turn.prompt_id = session.prompt_id
         facts = session.facts
-        definitions = session.definitions or self._given
-        turn.add_call(
-            event, Context(facts.get("provider"), facts.get("model"), session.prompt_id, definitions)
-        )
+        served_by = (facts.get("provider"), facts.get("model"))
+        turn.add_call(event, Context(*served_by, session.prompt_id, session.definitions))
 
     def _result_seen(self, event: ResultSeen, session: _Session) -> None:
         session.saw_result = True
@@ -191,7 +190,7 @@ class FileWork:
 
     def _write_turn(self, session: _Session, turn: Turn) -> None:
         turn_id = identity(self._source, turn.key or session.session_id, "" if turn.key else turn.number)
-        judged = turn.judged(results_expected=session.saw_result)
+        judged = turn.judged(self._definitions, results_expected=session.saw_result)
         shared = {
             "session_id": session.session_id,
             "turn": turn.number,

@@ -62,6 +62,7 @@ class Log:
         for event in self.events:
             file_work.take(event)
         file_work.finish()
+        file_work.close()
         return file_work.drain()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingest import work
+from ingest import open_sessions
 from ingest.events import (
     ProbeSeen,
     PromptSeen,
@@ -52,15 +52,24 @@ def test_sessions_may_come_mixed() -> None:
     assert len({row["call_id"] for row in rows["tool_calls"]}) == 2
 
 
-def test_more_open_sessions_than_the_limit_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "OPEN_SESSIONS", 2)
-    log = Log()
-    for number in range(9):
-        log.session = f"s{number}"
-        log.add(TurnStarted).add(StepMade).raw("{}").ok()
-    rows = log.rows()
+def test_more_open_sessions_than_memory_holds_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mixed() -> Log:
+        log = Log()
+        for number in range(18):
+            log.session = f"s{number % 9}"
+            if number < 9:
+                log.add(TurnStarted).add(StepMade).raw("{}")
+            else:
+                log.ok().answered()
+        return log
+
+    expected = mixed().rows()
+    monkeypatch.setattr(open_sessions, "MEMORY", 0)
+    rows = mixed().rows()
     assert len(rows["sessions"]) == len(rows["turns"]) == len(rows["tool_calls"]) == 9
-    assert {row["result_status"] for row in rows["tool_calls"]} == {"ok"}
+    assert {row["derived_reason"] for row in rows["turns"]} == {"ended_with_answer"}
+    for table in expected:
+        assert sorted(map(repr, rows[table])) == sorted(map(repr, expected[table]))
 
 
 def test_the_same_call_in_two_files_has_the_same_id_and_so_has_its_turn() -> None:
