@@ -20,8 +20,8 @@ SERIES = tuple(f"#00000{number}" for number in range(1, 7))
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid")
 OTHERS = "other models"
 _WITH_INTERVALS = 1  # the whiskers of two series hide each other; their ends are in the hover text
-_TICK_A_DAY = 14  # days; on a longer axis Plotly chooses
-_DAY = 86_400_000  # ms
+_TICK_A_DAY = 12  # days; on a longer axis there are at most _TICKS
+_TICKS = 8
 _LONGEST_GAP = timedelta(days=3)  # a weekend without calls is no break
 CONFIG = {"displayModeBar": False, "responsive": True}
 
@@ -48,7 +48,7 @@ def trend(points: Sequence[DayRate], order: Mapping[str, int]) -> Figure:
     traces = [_line(name, series[name], order.get(name, len(SERIES) - 1), len(series)) for name in series]
     highest = max(_top(trace) for trace in traces)
     longest = max(len(trace["name"]) for trace in traces)
-    layout = _layout(height=380, margin={"l": 46, "r": 8, "t": 8, "b": 28})
+    layout = _layout(height=460, margin={"l": 46, "r": 8, "t": 8, "b": 40})
     layout |= {
         "hovermode": "closest",
         "showlegend": True,
@@ -80,11 +80,11 @@ def _top(trace: Figure) -> float:
 
 
 def _with_gaps(points: Sequence[DayRate]) -> list[DayRate]:
-    """A point without calls after each stretch of days without data, so that no line is drawn across it."""
+    """A point without a rate at each stretch of days without data, so that no line is drawn across it."""
     spaced: list[DayRate] = []
     for point in points:
         if spaced and point.day - spaced[-1].day > _LONGEST_GAP:
-            spaced.append(DayRate(spaced[-1].day + timedelta(days=1), point.series, 0, 0))
+            spaced.append(DayRate(spaced[-1].day, point.series, 0, 0))
         spaced.append(point)
     return spaced
 
@@ -106,7 +106,7 @@ def _line(name: str, measured: Sequence[DayRate], number: int, of_series: int) -
             "symbol": ["circle" if point.n >= ENOUGH else "circle-open" for point in points],
         },
         "text": [_hover(point) for point in points],
-        "hovertemplate": "%{fullData.name}<br>%{x|%Y-%m-%d}<br>%{text}<extra></extra>",
+        "hovertemplate": "%{fullData.name}<br>%{x}<br>%{text}<extra></extra>",
     }
     if of_series <= _WITH_INTERVALS:
         trace["error_y"] = _whiskers(points, SERIES[number])
@@ -132,19 +132,26 @@ def _whiskers(points: Sequence[DayRate], colour: str) -> Figure:
 
 
 def _day_axis(days: Sequence[date]) -> Figure:
-    first, last = min(days), max(days)
-    axis: Figure = {
-        "type": "date",
-        "tickformat": "%b %-d",
+    """One place for each day with data: holes of months in the logs would leave a true time axis empty."""
+    drawn = sorted(set(days))
+    step = 1 if len(drawn) <= _TICK_A_DAY else -(-len(drawn) // _TICKS)
+    ticked = drawn[::-1][::step][::-1]
+    return {
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": [day.isoformat() for day in drawn],
+        "range": [-0.5, len(drawn) - 0.5],
+        "tickvals": [day.isoformat() for day in ticked],
+        "ticktext": [_tick(day, before) for day, before in zip(ticked, [None, *ticked], strict=False)],
         "showgrid": False,
         "fixedrange": True,
-        "nticks": 8,
     }
-    # Half a day of air on both sides; a single day would otherwise be stretched to hours.
-    axis["range"] = [f"{first - timedelta(days=1)} 12:00", f"{last} 12:00"]
-    if (last - first).days < _TICK_A_DAY:
-        axis |= {"tick0": first.isoformat(), "dtick": _DAY}
-    return axis
+
+
+def _tick(day: date, before: date | None) -> str:
+    """Nov 20; with the year below it where that is not the year of the tick before."""
+    year = f"<br>{day.year}" if before is None or day.year != before.year else ""
+    return f"{day:%b} {day.day}{year}"
 
 
 def _percent_axis(top: float) -> Figure:

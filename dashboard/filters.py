@@ -20,6 +20,8 @@ OWN = {"outcome": "outcome", "fault": "fault layer", "turns": "turns", "code": "
 _PAGING = ("page", "rejects", "files")
 _DAYS = "days"
 _EXTENT = "_extent"
+_PICKING = "_picking_days"
+_ONE_DAY = "_one_day"
 _CHOSEN = "_filters"
 _LABELS = "_labels"
 
@@ -69,34 +71,38 @@ def _days(first: date | None, last: date | None) -> tuple[date | None, date | No
         # The whole extent was shown and a load widened it: go on showing the whole.
         st.session_state[_DAYS] = whole
     st.session_state[_EXTENT] = whole
-    _one_day_is_its_own_end(whole)
+    if _ONE_DAY in st.session_state:
+        st.session_state[_DAYS] = st.session_state.pop(_ONE_DAY)
     chosen = st.date_input(
         "Days (UTC)",
         whole,
         *whole,
         key=_DAYS,
         bind="query-params",
+        on_change=_picking,
         format="YYYY-MM-DD",
         width=240,
         label_visibility="collapsed",
     )
     picked = chosen if isinstance(chosen, tuple) else (chosen,)
+    _one_day_is_its_own_end(picked)
     if picked == whole or not picked:
         return None, None
     return picked[0], picked[-1]
 
 
-def _one_day_is_its_own_end(whole: tuple[date, date]) -> None:
-    """A link that names one day means that day; the widget would wait for the second end of a range."""
-    named = st.query_params.get_all(_DAYS)
-    if _DAYS in st.session_state or len(named) != 1:
-        return
-    try:
-        day = date.fromisoformat(named[0])
-    except ValueError:
-        return
-    if whole[0] <= day <= whole[1]:
-        st.session_state[_DAYS] = (day, day)
+def _one_day_is_its_own_end(picked: tuple[date, ...]) -> None:
+    """A link that names one day means that day; the widget would go on waiting for the second end of a range.
+
+    A person who has picked one end so far is about to pick the other, and is let.
+    """
+    if len(picked) == 1 and st.session_state.get(_PICKING) != picked:
+        st.session_state[_ONE_DAY] = (picked[0], picked[0])
+        st.rerun()
+
+
+def _picking() -> None:
+    st.session_state[_PICKING] = st.session_state[_DAYS]
 
 
 def _choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from dashboard.wording import visible
 
 WIDTH = 100  # columns of text before a line is continued on the next
 LIMIT = 20_000  # characters shown at most
+_OFFSET = re.compile(r"\b(?:char|position) (\d{1,9})\b")
+_COLUMN = re.compile(r"(?:\bline (\d{1,9})[ ,:]+)?\bcolumn (\d{1,9})\b")
 _BEFORE = 2_000  # characters kept before the first mark when the text is longer than that
 
 
@@ -39,6 +42,30 @@ def place(text: str, index: int) -> Place:
     line = before.count("\n") + 1
     column = index - (before.rfind("\n") + 1) + 1
     return Place(line, column, len(before.encode("utf-8", "surrogatepass")))
+
+
+def named_in(message: str, text: str) -> int | None:
+    """The character of `text` that an error message of a JSON parser names, if it names one inside it.
+
+    Python (`line 1 column 5 (char 4)`) and V8 (`at position 4`) write them so. A message whose line and
+    column name another character than its offset is about another text than this one.
+    """
+    offset = _OFFSET.search(message)
+    column = _COLUMN.search(message)
+    if offset is None and column is None:
+        return None
+    by_offset = int(offset[1]) if offset else None
+    by_column = _at(text, int(column[1] or 1), int(column[2])) if column else by_offset
+    agreed = by_column if by_offset in (None, by_column) else None
+    return agreed if agreed is not None and 0 <= agreed < len(text) else None
+
+
+def _at(text: str, line: int, column: int) -> int | None:
+    """The index of a 1-based line and column; None when the text has no such place."""
+    lines = text.split("\n", line)
+    if not 1 <= line <= len(lines) or not 1 <= column <= len(lines[line - 1]) + 1:
+        return None
+    return sum(len(before) + 1 for before in lines[: line - 1]) + column - 1
 
 
 def window(text: str, marks: Sequence[Mark]) -> tuple[int, int]:

@@ -76,6 +76,14 @@ def age(moment: datetime | None, now: datetime) -> str:
     return f" · {plural(max(1, (now - moment).days), 'day')} old"
 
 
+_RESULTS = {"missing": "not in the log", "unknown": "not said"}
+
+
+def result_status(status: str | None) -> str:
+    """Of a call's result: ok, error, denied, or why nobody can tell."""
+    return _RESULTS.get(status or "missing", status or "")
+
+
 def size(n: int | None) -> str:
     if n is None:
         return "–"

@@ -30,7 +30,10 @@ SELECT
     count(*) FILTER (fault_layer = 'refused') AS fault_refused,
     count(*) FILTER (
         fault_layer IS NULL
-        AND (coalesce(syntax_seen, 'none') = 'none' OR coalesce(result_status, 'missing') IN ('unknown', 'missing'))
+        AND (
+            NOT coalesce(syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none'), false)
+            OR coalesce(result_status, 'missing') IN ('unknown', 'missing')
+        )
     ) AS fault_unknown,
     count(*) FILTER (result_status = 'ok') AS result_ok,
     count(*) FILTER (result_status = 'error') AS result_error,

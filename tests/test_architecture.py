@@ -150,4 +150,6 @@ def test_nothing_reads_the_folder_beside_the_project() -> None:
         path = ROOT / name
         if path.suffix in {".py", ".sql", ".toml", ".md"} and path.name != "test_architecture.py":
             text = path.read_text(encoding="utf-8")
-            assert not re.search(r"\.\./shared|(?<!\w)/work\b", text), f"{name} names a place outside the project"
+            assert not re.search(r"\.\./shared|(?<!\w)/work\b", text), (
+                f"{name} names a place outside the project"
+            )

@@ -1,8 +1,8 @@
 """The questions: each `.sql` beside this file, with named parameters, is one; the answers are data frames.
 
-A file opens with a comment header: `title:`, `question:`, `unit:`, a `note:` line for each sentence that a reader
-needs, and one `column NAME:` line for each result column that needs words. `$name` parameters that are not given are NULL, and NULL means all. This module knows
-nothing of pages, nor of how a store came to be.
+A file opens with a comment header: `title:`, `question:`, `unit:`, a `note:` line for each sentence that a
+reader needs, and one `column NAME:` line for each result column that needs words. `$name` parameters that are
+not given are NULL, and NULL means all. This module knows nothing of pages, nor of how a store came to be.
 """
 
 from __future__ import annotations

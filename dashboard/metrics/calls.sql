@@ -20,7 +20,8 @@ WITH chosen AS NOT MATERIALIZED (
     AND ($fault IS NULL OR fault_layer = $fault OR ($fault = 'any' AND fault_layer IS NOT NULL)
          OR ($fault = 'arguments' AND fault_layer IN ('syntax', 'schema'))
          OR ($fault IN ('none', 'unknown') AND fault_layer IS NULL AND ($fault = 'unknown') = (
-           coalesce(syntax_seen, 'none') = 'none' OR coalesce(result_status, 'missing') IN ('unknown', 'missing'))))
+           NOT coalesce(syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none'), false)
+           OR coalesce(result_status, 'missing') IN ('unknown', 'missing'))))
     AND ($code IS NULL OR call_id IN (SELECT call_id FROM diagnostics WHERE code = $code))
     AND ($turns IS NULL OR turn_id IN (
       SELECT turn_id FROM turns

@@ -21,7 +21,7 @@ _LOCKED_DOWN = """
 
 
 class StoreError(Exception):
-    """The store cannot be shown. `message`: what is wrong, `remedy`: what to do, `command`: with which command."""
+    """The store cannot be shown. `message`: what is wrong, `remedy`: what to do, `command`: how."""
 
     def __init__(self, message: str, remedy: str, command: str | None = None) -> None:
         super().__init__(f"{message} {remedy} {command or ''}".rstrip())

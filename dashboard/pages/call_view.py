@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import streamlit as st
 
 from dashboard import filters, wording
-from dashboard.pages import answers, cards
+from dashboard.pages import answers, call_words, cards
+from dashboard.pages.call_words import Row
 from dashboard.pages.findings import OUTCOME_TONES, Finding, finding_list, json_text, marked_text
 from dashboard.pages.sheet import Cell, Column, sheet
 
-Row = Mapping[Hashable, Any]
 _SHOWN = 20_000  # characters of a result or an answer
 
 _COLOURS: dict[str, Literal["green", "red", "gray"]] = {
     "clean": "green",
     "failed": "red",
     "unmeasured": "gray",
-}
-_SOURCES = {
-    "raw": "as the model sent it",
-    "reserialised": "written anew from the object that the log kept; the model's own text is lost",
-    "truncated": "cut off by the log",
-    "missing": "not in the log",
 }
 
 
@@ -53,6 +47,7 @@ def show(call_id: str, back: Mapping[str, str]) -> None:
         _arguments(row)
     with right, cards.card("Result", stretch=True):
         _result(row)
+    _definition(row)
     _turn(row)
 
 
@@ -84,16 +79,15 @@ def _heading(row: Row) -> None:
 
 
 def _facts(row: Row) -> None:
-    columns = ("Time", "Model", "Prompt", "Session", "Turn · step", "Attempt", "Place in the log")
+    columns = ("Time", "Model", "Prompt", "Session", "Place in the session", "Attempt", "Place in the log")
     path = wording.visible(row["file"] or "unknown file")
-    attempt = f"{row['attempt']}, {row['retry_kind'] or 'first'}" if row["attempt"] else "in no chain"
     cells = [
-        Cell(wording.utc(row["ts"])),
-        Cell(wording.one_line(row["model"] or "unknown", 60), sub=row["provider"]),
-        Cell(wording.one_line(row["prompt"] or "unknown", 60)),
-        Cell(wording.one_line(row["session_id"] or "unknown", 60), mono=True),
-        Cell(f"{row['turn']} · {row['step']}", sub=row["strategy"]),
-        Cell(attempt, sub=row["chain_outcome"]),
+        Cell(wording.utc_to_the_second(row["ts"])),
+        Cell(call_words.one_name(row["model"]), sub=row["provider"]),
+        Cell(call_words.one_name(row["prompt"])),
+        Cell(call_words.one_name(row["session_id"]), mono=True),
+        Cell(call_words.place_in_turn(row), sub=call_words.STRATEGIES.get(row["strategy"], row["strategy"])),
+        Cell(call_words.attempt(row), sub=row["chain_outcome"]),
         Cell(
             f"{path.rpartition('/')[2]}:{row['line']}",
             sub=f"byte {row['byte_offset']:,} · {row['source']}",
@@ -105,39 +99,35 @@ def _facts(row: Row) -> None:
 
 
 def _raw(row: Row, findings: Sequence[Finding]) -> None:
-    said = _SOURCES.get(row["args_source"], row["args_source"])
+    said = call_words.TEXT_IS.get(row["args_source"], row["args_source"])
     with cards.card("Raw arguments", caption=f"The text is {said}."):
         raw = row["raw_arguments"]
         if raw is None:
             st.caption("The log kept no text to show.")
         else:
-            marked_text("call", raw, findings)
-        finding_list("call_findings", raw, findings)
-        if findings:
-            st.caption(f"More on a code: callgauge explain {findings[0].code}")
+            marked_text("call", raw, findings, call_words.harness_marks(row))
+        reason = call_words.not_judged(row)
+        if findings or reason is None:
+            finding_list("call_findings", raw, findings)
+        else:
+            st.caption(f"The parser did not judge this: {reason}.")
 
 
 def _verdicts(row: Row) -> None:
     with cards.card("Who said what"):
-        ours = row["parse_error"] or row["parse_warning"] or "no findings"
         rows = [
-            [
-                Cell("The parser"),
-                Cell(row["outcome"] or "–", tone=OUTCOME_TONES.get(row["outcome"])),
-                Cell(wording.one_line(ours, 400), mono=True),
-                Cell(f"syntax: {row['syntax_seen']} · schema: {row['schema_seen']}"),
-            ],
+            _parser_row(row),
             [
                 Cell("The harness"),
-                Cell(_harness(row["harness_verdict"])),
+                Cell(call_words.harness(row["harness_verdict"])),
                 Cell(wording.one_line(row["harness_message"] or "–", 400), mono=True),
                 Cell(""),
             ],
             [
                 Cell("The tool"),
-                Cell(row["result_status"] or "–"),
+                Cell(wording.result_status(row["result_status"])),
                 Cell(""),
-                Cell(f"error flag: {row['error_flag_source'] or 'absent'}"),
+                Cell(call_words.error_flag(row["error_flag_source"])),
             ],
         ]
         columns = [
@@ -149,15 +139,21 @@ def _verdicts(row: Row) -> None:
         sheet("call_verdicts", "Verdicts on the call", columns, rows)
 
 
-def _harness(verdict: str | None) -> str:
-    if verdict in (None, "accepted"):
-        return verdict or "did not say"
-    return f"refused at {verdict}"
+def _parser_row(row: Row) -> list[Cell]:
+    reason = call_words.not_judged(row)
+    if reason:
+        return [Cell("The parser"), Cell("could not judge", tone="calm"), Cell(reason), Cell("")]
+    return [
+        Cell("The parser"),
+        Cell(row["outcome"] or "–", tone=OUTCOME_TONES.get(row["outcome"])),
+        Cell(wording.one_line(call_words.parser_message(row), 400), mono=True),
+        Cell("", sub=call_words.known_by(row)),
+    ]
 
 
 def _arguments(row: Row) -> None:
     if row["arguments"] is None:
-        st.caption("None: the text could not be read as an object.")
+        st.caption(call_words.no_arguments(row))
         return
     json_text(row["arguments"])
     if row["rejected"] not in (None, "{}"):
@@ -168,7 +164,7 @@ def _arguments(row: Row) -> None:
 def _result(row: Row) -> None:
     text = row["result_text"]
     size = f" · {wording.size(row['result_bytes'])}" if row["result_bytes"] is not None else ""
-    st.caption(f"{row['result_status'] or 'unknown'}{size}")
+    st.caption(f"{wording.result_status(row['result_status']).capitalize()}{size}")
     if text:
         st.code(
             wording.visible(text[:_SHOWN]),
@@ -178,8 +174,17 @@ def _result(row: Row) -> None:
         )
 
 
+def _definition(row: Row) -> None:
+    if row["definition"] is None:
+        st.caption("No tool definition is known for this call.")
+        return
+    with st.expander("Tool definition"):
+        st.caption("What the arguments were judged by.")
+        json_text(row["definition"])
+
+
 def _turn(row: Row) -> None:
-    with cards.card(f"Turn {row['turn']}", "turn_calls", caption=_turn_end(row)):
+    with cards.card(f"Turn {row['turn']}", "turn_calls", caption=call_words.turn_end(row)):
         calls = answers.ask("turn_calls", turn=row["turn_id"]).to_dict("records")
         columns = [
             Column("Step", "number", width="4%"),
@@ -198,13 +203,6 @@ def _turn(row: Row) -> None:
         )
 
 
-def _turn_end(row: Row) -> str:
-    words = {True: "ok", False: "not ok", None: "not judged"}
-    recorded = f"Recorded: {words[row['recorded_ok']]}"
-    reason = f" ({row['derived_reason'].replace('_', ' ')})" if row["derived_reason"] else ""
-    return f"{recorded} · derived: {words[row['derived_ok']]}{reason}"
-
-
 def _turn_row(call: Row, current: str) -> list[Cell]:
     chain = ""
     if call["attempt"]:
@@ -220,7 +218,7 @@ def _turn_row(call: Row, current: str) -> list[Cell]:
         ),
         Cell(call["outcome"] or "–", tone=OUTCOME_TONES.get(call["outcome"])),
         Cell((call["fault_layer"] or "–").replace("_", " "), tone="warn" if call["fault_layer"] else None),
-        Cell(call["result_status"] or "–"),
+        Cell(wording.result_status(call["result_status"])),
         Cell(chain, sub=call["chain_outcome"]),
         Cell(wording.one_line(call["preview"], 160), mono=True),
     ]

@@ -12,7 +12,7 @@ from dashboard.export import csv
 from dashboard.pages import answers, call_view, cards
 from dashboard.pages.findings import OUTCOME_TONES
 from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.urlstate import url_widget
+from dashboard.pages.urlstate import begin_again, url_widget
 
 PER_PAGE = 50
 EXPORTED = 10_000
@@ -29,6 +29,8 @@ OUTCOMES = {
 FAULTS = {
     "": "All fault layers",
     "any": "Any fault",
+    "none": "No fault seen",
+    "unknown": "Cannot tell",
     "arguments": "Parse errors",
     "emission": "Emission",
     "syntax": "Syntax",
@@ -43,18 +45,21 @@ TURNS = {
     "not_ok": "Turns not ok",
     "disagree": "Log and conclusion disagree",
 }
-_OWN = ("outcome", "fault", "turns", "code", "q", "page")
+_KEPT = (*filters.OWN, "page")  # what leads back to this list from one of its calls
 
 
 def show() -> None:
     call_id = st.query_params.get("call")
     if call_id is not None:
-        back = {name: text for name in _OWN if (text := st.query_params.get(name))}
-        call_view.show(call_id, back)
+        call_view.show(call_id, _kept())
         return
     st.title("Calls", anchor=False)
     chosen = filters.chosen().parameters() | _own_filters()
     _list(chosen)
+
+
+def _kept() -> dict[str, str]:
+    return {name: text for name in _KEPT if (text := st.query_params.get(name))}
 
 
 def _own_filters() -> dict[str, Any]:
@@ -113,13 +118,14 @@ def _pick(label: str, key: str, options: Mapping[str, str]) -> str | None:
 
 def _list(chosen: Mapping[str, Any]) -> None:
     slot = st.container()
+    begin_again("page", chosen)
     page = max(1, _number(st.query_params.get("page")))
     rows = answers.ask("calls", **chosen, limit=PER_PAGE, offset=PER_PAGE * (page - 1))
     if rows.empty and page > 1:
         st.query_params.pop("page", None)
         rows = answers.ask("calls", **chosen, limit=PER_PAGE, offset=0)
     if rows.empty:
-        _nothing()
+        cards.nothing_matches("calls")
         return
     found = int(rows.found.iloc[0])
     with (
@@ -141,28 +147,14 @@ def _number(text: str | None) -> int:
     return int(text) if text and text.isdecimal() else 1
 
 
-def _nothing() -> None:
-    own = ["search" if name == "q" else name for name in _OWN if st.query_params.get(name)]
-    if own:
-        with st.container(border=True):
-            st.header("No calls here", anchor=False)
-            st.caption(f"Widen or clear: {', '.join(filters.chosen().active() + own)}.")
-            st.button("Clear this page's filters", on_click=_clear_own, key="clear_own")
-    else:
-        cards.nothing_matches("calls")
-
-
-def _clear_own() -> None:
-    for name in _OWN:
-        st.query_params.pop(name, None)
-
-
 _COLUMNS = (
     Column("Time (UTC)", "tight"),
-    Column("Model", "short"),
-    Column("Tool", "short"),
     Column("Outcome", "tight"),
     Column("Fault layer", "tight"),
+    Column("Model", "short"),
+    Column("Prompt", "short"),
+    Column("Tool", "short"),
+    Column("Result", "tight"),
     Column("Worst finding", "tight"),
     Column("Attempt", "number", "1 = first of a chain of attempts; empty = in no chain"),
     Column("Raw arguments", "clip"),
@@ -170,17 +162,19 @@ _COLUMNS = (
 
 
 def _row(row: Mapping[Hashable, Any]) -> list[Cell]:
-    own = {name: text for name in _OWN if (text := st.query_params.get(name))}
     ts = row["ts"]
+    prompt = row["prompt_id"]
     return [
         Cell(
             f"{ts:%Y-%m-%d %H:%M:%S}" if ts else "no time",
-            href=filters.link("calls", {}, own | {"call": row["call_id"]}),
+            href=filters.link("calls", {}, _kept() | {"call": row["call_id"]}),
         ),
-        _named(row["model"]),
-        _named(row["tool"]),
         Cell(row["outcome"] or "–", tone=OUTCOME_TONES.get(row["outcome"])),
         Cell((row["fault_layer"] or "–").replace("_", " "), tone="warn" if row["fault_layer"] else None),
+        _named(row["model"]),
+        _named(filters.label("prompt", prompt) if prompt else None),
+        _named(row["tool"]),
+        Cell(wording.result_status(row["result_status"])),
         Cell(row["finding"] or "–", mono=row["finding"] is not None),
         Cell(str(row["attempt"]) if row["attempt"] else "", title=row["retry_kind"]),
         Cell(wording.one_line(row["preview"], 160), mono=True),

@@ -52,8 +52,8 @@ def how_counted(*metric_names: str) -> None:
             st.markdown(f"**{metric.question}**")
             for note in metric.notes:
                 st.markdown(note)
-            st.caption(f"Unit: {metric.unit}")
             with st.expander("Columns and SQL"):
+                st.caption(f"Unit: {metric.unit}")
                 _columns(metric)
                 st.code(metric.sql, language="sql", height=320)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import streamlit as st
 
@@ -12,6 +13,8 @@ from dashboard import spans, wording
 from dashboard.pages.sheet import Cell, Column, Tone, sheet
 
 SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "calm"}
+_LINES = 24
+_TALLEST = 480  # pixels
 OUTCOME_TONES: dict[str, Tone] = {
     "clean": "good",
     "coerced": "info",
@@ -39,20 +42,28 @@ class Finding:
     why: str | None
 
 
-def marked_text(key: str, raw: str, findings: Sequence[Finding], *, height: int | None = None) -> None:
-    """The raw text with carets under the findings, the first error's position, and a white space toggle."""
+def marked_text(key: str, raw: str, findings: Sequence[Finding], also: Sequence[spans.Mark] = ()) -> None:
+    """The raw text with carets under the findings and what is marked `also`; where the first error stands."""
     marks = [
         spans.Mark(found.start, found.end if found.end is not None else found.start, found.code)
         for found in findings
         if found.start is not None
     ]
+    marks += also
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(_position(raw, findings), width="content")
         spaces = st.toggle("Show white space", key=f"{key}_spaces", width="content")
-    st.code(spans.annotated(raw, marks, spaces=spaces), language=None, height=height or "content")
+    shown = spans.annotated(raw, marks, spaces=spaces)
+    st.code(shown, language=None, height=_height(shown))
     start, end = spans.window(raw, marks)
     if end - start < len(raw):
         st.caption(f"Characters {start:,} to {end:,} of {len(raw):,} are shown.")
+
+
+def _height(text: str) -> int | Literal["content"]:
+    """A long text scrolls: what stands below it must be in reach."""
+    lines = sum(1 + len(line) // spans.WIDTH for line in text.split("\n"))
+    return _TALLEST if lines > _LINES else "content"
 
 
 def _position(raw: str, findings: Sequence[Finding]) -> str:
@@ -73,7 +84,8 @@ def json_text(text: str) -> None:
     except (ValueError, RecursionError):
         shown = text
     # Without colours: those of the code block fall short of the contrast that text needs.
-    st.code(wording.visible(shown[: spans.LIMIT]), language=None, wrap_lines=True)
+    shown_part = wording.visible(shown[: spans.LIMIT])
+    st.code(shown_part, language=None, wrap_lines=True, height=_height(shown_part))
     if len(shown) > spans.LIMIT:
         st.caption(f"The first {spans.LIMIT:,} of {len(shown):,} characters.")
 
@@ -96,9 +108,9 @@ def _row(raw: str | None, found: Finding) -> list[Cell]:
     at = str(spans.place(raw, found.start)) if raw is not None and found.start is not None else "–"
     change = "–"
     if found.found is not None or found.became is not None:
-        change = wording.one_line(found.found or "nothing", 100)
+        change = wording.quoted(found.found, 100)
     if found.became is not None:
-        change += f" → {wording.one_line(found.became or 'nothing', 100)}"
+        change += f" → {wording.quoted(found.became, 100)}"
     detail = wording.one_line(found.detail, 200) if found.detail else None
     where = wording.one_line(found.path or "$", 80)
     return [

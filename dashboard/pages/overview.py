@@ -69,7 +69,7 @@ def _last_load() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Headline:
-    """One card: `k` of `n` of `total` in `noun`, a line of its own, and where the number leads if not to zero."""
+    """One card: `k` of `n`, of `total` in all, and the door to the `leads` calls or turns behind it."""
 
     title: str
     noun: str
@@ -169,7 +169,7 @@ def _slice_choice() -> None:
 
 
 def _trend(chosen: Mapping[str, Any]) -> None:
-    with cards.card("Parse errors by day", "parse_errors_by_day", stretch=True, height=380):
+    with cards.card("Parse errors by day", "parse_errors_by_day", stretch=True, height=460):
         rows = answers.ask("parse_errors_by_day", **chosen).to_dict("records")
         if not rows:
             st.caption("No dated calls whose arguments could be judged.")
@@ -188,8 +188,10 @@ def _trend(chosen: Mapping[str, Any]) -> None:
             key="trend",
             alt="Parse error rate by day and model",
         )
+        left_out = len(points) < len(rows)
         newest = f" Drawn are the {_DRAWN} newest days with data; choose days above for earlier ones."
-        st.caption(f"Hollow: fewer than {ENOUGH} calls that day.{newest if len(points) < len(rows) else ''}")
+        hollow = f"Days without calls are left out. Hollow: fewer than {ENOUGH} calls."
+        st.caption(hollow + (newest if left_out else ""))
 
 
 def _layers(chosen: Mapping[str, Any]) -> None:

@@ -26,10 +26,10 @@ from lenient import (
 
 _POLICIES = (
     (Policy.STRICT, "takes no finding at all"),
-    (Policy.SAFE, "takes what provably keeps the meaning"),
-    (Policy.LENIENT, "takes guesses too"),
+    (Policy.SAFE, "takes notes: the meaning is provably kept"),
+    (Policy.LENIENT, "takes warnings too: guesses"),
 )
-_LONGEST = 1_000_000  # characters; more is cut, so that one tab cannot busy the server
+_LONGEST = 1_000_000  # characters; more is not parsed, so that one tab cannot busy the server
 
 
 def show() -> None:
@@ -39,7 +39,19 @@ def show() -> None:
     with left:
         raw, tool = _inputs()
     with right:
-        _outputs(raw[:_LONGEST], parse_arguments(raw[:_LONGEST], tool))
+        if len(raw) > _LONGEST:
+            _too_long(len(raw))
+        else:
+            _outputs(raw, parse_arguments(raw, tool), tool)
+
+
+def _too_long(characters: int) -> None:
+    with cards.card("Not parsed"):
+        st.text(
+            f"The text has {characters:,} characters; the playground takes {_LONGEST:,} at most. "
+            "A verdict on a part of it would be wrong for the whole."
+        )
+        st.code("callgauge parse < FILE", language=None)
 
 
 def _inputs() -> tuple[str, ToolDefinition | None]:
@@ -70,8 +82,7 @@ def _definition(text: str) -> ToolDefinition | None:
         decoded = json.loads(text)
         tools = list(ToolCatalog.load(decoded)) if isinstance(decoded, dict | list) else []
     except (ValueError, RecursionError, ToolDefinitionError) as unreadable:
-        st.error("The tool definition cannot be read:")
-        st.text(wording.shortened(wording.visible(str(unreadable)), 300))
+        st.error(f"The tool definition cannot be read: {wording.in_markdown(str(unreadable), 300)}")
         return None
     if not tools:
         st.error("The tool definition holds no tool: it must be a JSON object or a list of them.")
@@ -84,8 +95,8 @@ def _definition(text: str) -> ToolDefinition | None:
     return tools[chosen]
 
 
-def _outputs(raw: str, request: ToolCallRequest) -> None:
-    _verdict(request)
+def _outputs(raw: str, request: ToolCallRequest, tool: ToolDefinition | None) -> None:
+    _verdict(request, tool)
     findings = [_finding(found) for found in request.diagnostics]
     with cards.card("Raw arguments"):
         marked_text("playground", raw, findings)
@@ -95,13 +106,16 @@ def _outputs(raw: str, request: ToolCallRequest) -> None:
     _steps(request)
 
 
-def _verdict(request: ToolCallRequest) -> None:
+def _verdict(request: ToolCallRequest, tool: ToolDefinition | None) -> None:
     tones: dict[bool, Tone] = {True: "good", False: "bad"}
     cells = [Cell(request.outcome, tone=OUTCOME_TONES.get(request.outcome))]
     for policy, meaning in _POLICIES:
         accepted = request.accepted_under(policy)
-        cells.append(Cell("accepted" if accepted else "refused", tone=tones[accepted], sub=meaning))
-    with cards.card("Verdict"):
+        against = [found.code for found in request.diagnostics if not policy.accepts([found])]
+        sub = f"{meaning}\nagainst it: {', '.join(dict.fromkeys(against))}" if against else meaning
+        cells.append(Cell("accepted" if accepted else "refused", tone=tones[accepted], sub=sub))
+    without = None if tool else "Checked without a tool definition: no type, no required parameter is known."
+    with cards.card("Verdict", caption=without):
         columns = [
             Column("Outcome", "tight"),
             *(Column(policy.capitalize(), "name") for policy, _ in _POLICIES),

@@ -87,7 +87,7 @@ EXAMPLES = (
     Example("A required parameter is missing", '{"querry": "retry policy", "top_k": 3}', _SEARCH),
     Example("Not a call at all", "Sure! I have searched the docs and found three pages.", _SEARCH),
     Example(
-        "Hostile text",
+        "Hostile text, and a parameter that is not declared",
         '{"query": "<img src=x onerror=alert(1)> **bold** \u202egnp.exe", "top_k": 5, "__proto__": {"x": 1}}',
         _SEARCH,
     ),

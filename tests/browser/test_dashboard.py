@@ -69,6 +69,31 @@ def test_neighbours_in_the_turn_are_one_click_away(app: App) -> None:
     app.expect("2, changed")
 
 
+def test_a_call_has_no_filter_bar_and_leads_back_to_the_list_as_it_was_filtered(app: App) -> None:
+    app.open("/calls?model=falcon-3&fault=syntax")
+    app.page.get_by_role("link", name=re.compile("^2026-11-20")).first.click()
+    app.page.wait_for_url("**call=c41*")
+    app.settle()
+    app.expect("Who said what")
+    assert app.page.get_by_role("button", name="Reset").count() == 0
+    app.page.get_by_role("link", name="All calls").click()
+    app.page.wait_for_url("**/calls?*fault=syntax*")
+    app.settle()
+    app.expect("1 call")
+    assert "model=falcon-3" in app.page.url
+    expect(app.page.get_by_role("button", name="Reset")).to_be_visible()
+
+
+def test_an_interval_that_goes_beyond_its_scale_ends_in_an_arrow(app: App) -> None:
+    app.open()
+    rates = app.page.get_by_role("region", name="Rates by model")
+    expect(rates.get_by_role("columnheader", name="Parse errors")).to_contain_text("15%")
+    known, few = rates.get_by_role("row").nth(1), rates.get_by_role("row").nth(2)
+    expect(known).to_contain_text("1 / 43 · 0.41–12.1%")
+    assert known.get_by_role("cell").nth(1).locator(".beyond").count() == 0
+    assert few.get_by_role("cell").nth(1).locator(".beyond").count() == 1
+
+
 def test_search_filters_while_typing(app: App) -> None:
     app.open("/calls")
     app.page.get_by_placeholder("Search raw arguments").fill("HYPERLINK")
@@ -147,6 +172,12 @@ def test_pages_fit_a_phone(browser: Browser, served: Served) -> None:
         app.open(path)
         wide = app.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
         assert wide <= 390, path
+    app.open("/calls")
+    frame = app.page.get_by_role("region", name="Calls, newest first")
+    frame.evaluate("frame => { frame.scrollLeft = 300 }")
+    place = "element => Math.round(element.getBoundingClientRect().left)"
+    assert frame.get_by_role("rowheader").first.evaluate(place) == frame.evaluate(place), "it stays in sight"
+    expect(frame).to_have_class(re.compile("scrolled"))
     context.close()
     assert not app.problems
 

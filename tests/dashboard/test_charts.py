@@ -23,7 +23,7 @@ def test_six_models_have_their_own_colours() -> None:
 def test_of_more_models_the_rest_is_summed_into_one_series() -> None:
     figure = trend([DayRate(DAY, name, 1, 10) for name in SEVEN], series_order(SEVEN))
     assert [trace["name"] for trace in figure["data"]] == [*SEVEN[:5], OTHERS]
-    assert figure["data"][-1]["text"][0].startswith("10.0% · 2 / 20")
+    assert figure["data"][-1]["text"][0].startswith("10% · 2 / 20")
     assert figure["data"][-1]["line"]["color"] == SERIES[5]
 
 
@@ -32,15 +32,35 @@ def test_no_line_is_drawn_across_days_without_data() -> None:
     assert figure["data"][0]["y"] == [0.02, None, 0.04]
 
 
-def test_few_series_have_whiskers_and_the_axis_holds_them() -> None:
+def test_each_day_with_data_has_its_place_and_of_few_days_each_its_tick() -> None:
+    days = [DAY, DAY + timedelta(days=1), DAY + timedelta(days=60)]
+    axis = trend([DayRate(day, "a", 1, 50) for day in days], {"a": 0})["layout"]["xaxis"]
+    assert axis["categoryarray"] == ["2026-11-20", "2026-11-21", "2027-01-19"]
+    assert axis["ticktext"] == ["Nov 20<br>2026", "Nov 21", "Jan 19<br>2027"]
+
+
+def test_of_many_days_a_few_have_a_tick_the_newest_among_them() -> None:
+    days = [DAY + timedelta(days=number) for number in range(30)]
+    axis = trend([DayRate(day, "a", 1, 50) for day in days], {"a": 0})["layout"]["xaxis"]
+    assert len(axis["tickvals"]) == 8
+    assert axis["tickvals"][-1] == "2026-12-19"
+
+
+def test_a_single_series_is_named_and_its_markers_at_zero_are_whole() -> None:
+    figure = trend([DayRate(DAY, "a", 0, 50)], {"a": 0})
+    assert figure["layout"]["showlegend"]
+    assert not figure["data"][0]["cliponaxis"]
+
+
+def test_a_single_series_has_whiskers_and_the_axis_holds_them() -> None:
     figure = trend([DayRate(DAY, "a", 25, 50)], {"a": 0})
     (above,) = figure["data"][0]["error_y"]["array"]
     assert 0.1 < above < 0.2
     assert figure["layout"]["yaxis"]["range"][1] > 0.5 + above
 
 
-def test_many_series_have_none() -> None:
-    figure = trend([DayRate(DAY, name, 1, 50) for name in SEVEN[:4]], series_order(SEVEN[:4]))
+def test_two_series_have_none_since_theirs_would_overlap() -> None:
+    figure = trend([DayRate(DAY, name, 1, 50) for name in SEVEN[:2]], series_order(SEVEN[:2]))
     assert all("error_y" not in trace for trace in figure["data"])
 
 

@@ -7,11 +7,13 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from dashboard.metrics import MetricError, answer, metrics
 from tests.conftest import CASES, write_cases
 from tests.dashboard.rows import empty_tables, insert
+from tests.dashboard.store_fixture import a_call, publish, small_tables
 
 FOLDER = CASES / "metrics"
 CASE_FILES = sorted(FOLDER.glob("*.json"))
@@ -76,3 +78,19 @@ def test_a_store_without_the_table_gives_one_sentence() -> None:
         with pytest.raises(MetricError, match="could not answer") as refused:
             answer(connection, "last_load", {})
     assert "\n" not in str(refused.value)
+
+
+def test_the_list_behind_each_fault_layer_holds_as_many_calls_as_its_row_counts(tmp_path: Path) -> None:
+    said = [
+        {"syntax_seen": seen, "schema_seen": fits, "result_status": status, "fault_layer": layer}
+        for seen in ("full", "failures", "none")
+        for fits in ("full", "failures", "none")
+        for status in ("ok", "denied", "unknown", "missing", None)
+        for layer in (None, "schema", "execution")
+    ]
+    calls = [a_call(number, **each) for number, each in enumerate(said)]
+    path = publish(tmp_path, small_tables() | {"tool_calls": calls})
+    with duckdb.connect(str(path), read_only=True) as connection:
+        for row in answer(connection, "fault_layers", {}).to_dict("records"):
+            listed = answer(connection, "calls", {"fault": row["layer"], "limit": 500, "offset": 0})
+            assert len(listed) == row["calls"], row["layer"]

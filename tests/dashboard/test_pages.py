@@ -3,61 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from datetime import date
 from pathlib import Path
 
 import pytest
-import streamlit as st
-from streamlit.testing.v1 import AppTest
 
-from dashboard.pages import PAGES
-from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
-
-APP = Path(__file__).parents[2] / "app.py"
-FILES = [entry.file for entry in PAGES]
-COUNTING = [entry.file for entry in PAGES if entry.needs_store]
-
-
-@pytest.fixture(autouse=True)
-def _fresh_caches() -> None:
-    st.cache_data.clear()
-    st.cache_resource.clear()
-
-
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "store"
-    monkeypatch.setenv("CALLGAUGE_STORE", str(folder))
-    return folder
-
-
-@pytest.fixture
-def small(store: Path) -> Path:
-    publish(store, small_tables())
-    return store
-
-
-def opened(page: str = FILES[0], **query: str) -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    if page != FILES[0]:
-        app.switch_page(page).run()
-    assert not app.exception
-    return app
-
-
-def said(app: AppTest) -> str:
-    """Everything that a page says in text elements."""
-    kinds = (app.title, app.header, app.caption, app.text, app.markdown, app.code, app.error, app.metric)
-    return "\n".join(str(element.value) for kind in kinds for element in kind)
+from tests.dashboard.conftest import COUNTING, FILES, opened, said
+from tests.dashboard.store_fixture import a_call, publish, small_tables
 
 
 @pytest.mark.parametrize("page", FILES)
 def test_a_page_shows_a_small_store(small: Path, page: str) -> None:
     app = opened(page)
     assert not app.error
-    assert "Nothing to show yet" not in said(app)
+    assert "Nothing has been loaded yet" not in said(app)
 
 
 @pytest.mark.parametrize("page", FILES)
@@ -69,9 +28,9 @@ def test_a_page_shows_a_store_without_a_single_call(store: Path, page: str) -> N
 
 @pytest.mark.parametrize("page", COUNTING)
 def test_without_a_store_a_page_says_which_command_to_run(store: Path, page: str) -> None:
-    words = said(opened(page))
-    assert "Nothing to show yet" in words
-    assert f"callgauge ingest PATH --store {store}" in words
+    app = opened(page)
+    assert said(app).count("Nothing has been loaded yet") == 1
+    assert [block.value for block in app.code] == [f"callgauge ingest PATH --store {store}"]
 
 
 def test_without_the_variable_the_pages_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,8 +80,8 @@ def test_a_store_without_a_table_costs_only_the_cards_that_ask_for_it(small: Pat
 def test_headline_rates_print_their_counts_and_interval(small: Path) -> None:
     app = opened()
     assert app.metric[0].label == "Parse errors"
-    assert app.metric[0].value == "2.27%"
-    assert "1 / 44 calls · 95% 0.402–11.8%" in said(app)
+    assert app.metric[0].value == "2.3%"
+    assert "1 / 44 calls  \n95% interval 0.40–11.8%  \nall measured" in said(app)
 
 
 def test_a_filter_narrows_every_number(small: Path) -> None:
@@ -159,26 +118,57 @@ def test_a_selection_without_calls_says_which_filter_to_widen(small: Path) -> No
     app = opened("dashboard/pages/calls.py")
     app.text_input(key="q").set_value("nowhere in any call").run()
     assert "Widen or clear: search." in said(app)
-    app.button(key="clear_own").click().run()
+    app.button(key="clear").click().run()
     assert "44 calls" in said(app)
 
 
-def test_one_call_shows_its_text_with_the_fault_marked(small: Path) -> None:
-    words = said(opened("dashboard/pages/calls.py", call="c41"))
-    assert "^^^^^^^ json_parse_error" in words
-    assert "Error at line 1, column 14 (byte 13)" in words
+def test_the_button_of_an_empty_list_clears_all_that_its_sentence_names(small: Path) -> None:
+    app = opened("dashboard/pages/calls.py", model="falcon-3")
+    app.selectbox(key="fault").set_value("refused").run()
+    app.text_input(key="q").set_value("nowhere in any call").run()
+    assert "Widen or clear: model, fault layer, search." in said(app)
+    app.button(key="clear").click().run()
+    assert "44 calls" in said(app)
+    assert not {"model", "fault", "q"} & set(app.query_params)
 
 
-def test_an_unknown_call_is_said_to_be_unknown(small: Path) -> None:
-    assert "No such call" in said(opened("dashboard/pages/calls.py", call="c999"))
+def test_reset_clears_the_filters_of_the_page_too(small: Path) -> None:
+    app = opened("dashboard/pages/calls.py", model="falcon-3")
+    app.selectbox(key="outcome").set_value("failed").run()
+    assert "1 call" in said(app)
+    app.button(key="reset").click().run()
+    assert "44 calls" in said(app)
 
 
-def test_names_from_a_log_never_become_markdown(small: Path) -> None:
-    app = opened("dashboard/pages/calls.py", call="c43")
-    assert HOSTILE not in [
-        element.value for kind in (app.title, app.markdown, app.caption) for element in kind
-    ]
-    assert r"\<img src\=x" in app.title[0].value
+def test_another_filter_begins_at_the_first_page_again(store: Path) -> None:
+    calls = [a_call(number, tool="other" if number % 2 else "read_file") for number in range(220)]
+    publish(store, small_tables() | {"tool_calls": calls})
+    app = opened("dashboard/pages/calls.py", page="2")
+    assert app.query_params["page"] == "2"
+    app.multiselect(key="tool").select("other").run()
+    assert "110 calls" in said(app)
+    assert "page" not in app.query_params
+
+
+def test_a_link_that_names_a_page_of_a_narrowed_list_opens_that_page(store: Path) -> None:
+    publish(store, small_tables() | {"tool_calls": [a_call(number) for number in range(220)]})
+    app = opened("dashboard/pages/calls.py", page="3", model="falcon-3")
+    assert app.query_params["page"] == "3"
+
+
+def test_a_link_for_one_day_means_that_day_only(store: Path) -> None:
+    days = ("2026-11-18", "2026-11-19", "2026-11-20")
+    calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
+    publish(store, small_tables() | {"tool_calls": calls})
+    app = opened(days="2026-11-19")
+    assert app.date_input(key="days").value == (date(2026, 11, 19), date(2026, 11, 19))
+    assert "/ 1 calls" in said(app)
+
+
+def test_cards_that_the_filters_do_not_touch_say_so(small: Path) -> None:
+    words = said(opened("dashboard/pages/data.py"))
+    assert words.count("Filtered by source only, not by day, model, prompt or tool.") == 2
+    assert "Every load; not filtered." in words
 
 
 def test_a_new_generation_is_shown_on_the_next_run(small: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from dashboard.pages.playground_examples import EXAMPLES
 from lenient import ToolCatalog, parse_arguments
+from tests.dashboard.conftest import opened, said
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,7 @@ from lenient import ToolCatalog, parse_arguments
         ("A value outside the enum", "failed"),
         ("A required parameter is missing", "failed"),
         ("Not a call at all", "failed"),
-        ("Hostile text", "clean"),
+        ("Hostile text, and a parameter that is not declared", "clean"),
     ],
 )
 def test_an_example_has_the_outcome_that_its_title_promises(title: str, outcome: str) -> None:
@@ -36,3 +37,19 @@ def test_an_example_has_the_outcome_that_its_title_promises(title: str, outcome:
 def test_titles_are_unique_since_the_address_holds_them() -> None:
     titles = [example.title for example in EXAMPLES]
     assert len(set(titles)) == len(titles) == 12
+
+
+def test_a_text_over_the_limit_is_not_parsed_and_has_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.pages.editor.editor", lambda *_args, **_sizes: "x" * 1_000_001)
+    words = said(opened("dashboard/pages/playground.py"))
+    assert "1,000,001 characters; the playground takes 1,000,000 at most" in words
+    assert "Verdict" not in words
+
+
+def test_a_definition_that_cannot_be_read_is_one_box_and_the_verdict_goes_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dashboard.pages.editor.editor", lambda *_args, **_sizes: "{**not json**")
+    app = opened("dashboard/pages/playground.py")
+    assert len(app.error) == 1
+    assert "Checked without a tool definition" in said(app)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dashboard.spans import LIMIT, WIDTH, Mark, annotated, place, window
+import pytest
+
+from dashboard.spans import LIMIT, WIDTH, Mark, annotated, named_in, place, window
 
 
 def test_a_caret_stands_under_its_characters() -> None:
@@ -53,6 +55,25 @@ def test_a_long_text_is_shown_around_its_first_mark() -> None:
     start, end = window(text, [Mark(2 * LIMIT, 2 * LIMIT + 1, "here")])
     assert start < 2 * LIMIT < end
     assert end - start <= LIMIT
+
+
+@pytest.mark.parametrize(
+    ("message", "at"),
+    [
+        ("Expecting ',' delimiter: line 1 column 4 (char 3)", 3),
+        ("Unexpected token x in JSON at position 5", 5),
+        ("Expecting value: line 2 column 2 (char 8)", 8),
+        ("invalid character, column 3", 2),
+        ("Expecting value: line 1 column 9 (char 8)", None),
+        ("Expecting value: line 1 column 100 (char 99)", None),
+        ("at position 99", None),
+        ("missing required argument path", None),
+    ],
+)
+def test_the_place_that_a_message_names_counts_when_it_lies_in_this_text(
+    message: str, at: int | None
+) -> None:
+    assert named_in(message, "012345\n789") == at
 
 
 def test_a_short_text_is_shown_whole() -> None:

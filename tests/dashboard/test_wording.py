@@ -16,16 +16,31 @@ from dashboard.export import csv
     [
         (0.0, "0%"),
         (0.00001, "<0.01%"),
-        (0.00123, "0.123%"),
-        (0.00012, "0.012%"),
+        (0.00123, "0.12%"),
+        (0.00917, "0.92%"),
+        (0.00012, "0.01%"),
         (0.0325, "3.25%"),
         (0.5, "50.0%"),
         (0.9996, ">99.9%"),
         (1.0, "100%"),
     ],
 )
-def test_a_share_prints_with_three_significant_digits_at_most(share: float, text: str) -> None:
+def test_a_share_prints_with_three_significant_digits_and_two_decimals_at_most(
+    share: float, text: str
+) -> None:
     assert wording.percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "text"), [(1, 3, "33%"), (1, 44, "2.3%"), (98, 99, "99%"), (33, 100, "33.0%"), (3, 3, "100%")]
+)
+def test_a_rate_is_no_more_exact_than_its_count(k: int, n: int, text: str) -> None:
+    assert wording.rate(k, n) == text
+
+
+@pytest.mark.parametrize(("text", "shown"), [("'", "“'”"), (" ", "“·”"), ("", "nothing"), (None, "nothing")])
+def test_a_lone_quote_or_blank_that_was_found_stays_visible(text: str | None, shown: str) -> None:
+    assert wording.quoted(text, 100) == shown
 
 
 def test_nothing_observed_prints_as_a_dash() -> None:

@@ -1,0 +1,99 @@
+"""The row of one call in, what its page says of it in words out: who judged what, and how they know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dashboard import wording
+from dashboard.spans import Mark, named_in
+
+Row = Mapping[Any, Any]
+
+TEXT_IS = {
+    "raw": "as the model sent it",
+    "reserialised": "written anew from the object that the log kept; the model's own text is lost",
+    "truncated": "cut off by the log",
+    "missing": "not in the log",
+}
+STRATEGIES = {"tool_use": "native tool use", "json_fallback": "call written as text"}
+_NOT_JUDGED = {
+    "reserialised": "the log keeps only the decoded object",
+    "truncated": "the log cut the text",
+    "missing": "the log keeps no text",
+}
+_SEEN = {"full": "judged", "failures": "only refusals show", "none": "not visible"}
+_FLAGS = {
+    "explicit": "the log's own flag",
+    "derived_text": "the words of the result",
+    "derived_exit_code": "the exit code",
+}
+_NO_CALL = "no call was made, so there was nothing to judge"
+
+
+def not_judged(row: Row) -> str | None:
+    """Why the parser has no verdict of its own; None when it has one."""
+    if row["fault_layer"] == "emission":
+        return _NO_CALL
+    told = str(row["parse_error"] or "").startswith("refused_by_harness")
+    seen = "full" in (row["syntax_seen"], row["schema_seen"]) or row["parse_error"] or row["parse_warning"]
+    if told or not seen:
+        return _NOT_JUDGED.get(row["args_source"], "the log keeps no definition to judge it by")
+    return None
+
+
+def no_arguments(row: Row) -> str:
+    """Why there are no resulting arguments."""
+    if row["fault_layer"] == "emission":
+        return "None, and none were looked for: no call was made."
+    reason = not_judged(row)
+    return f"None, and none were looked for: {reason}." if reason else "None: the text is not an object."
+
+
+def parser_message(row: Row) -> str:
+    return row["parse_error"] or row["parse_warning"] or "no findings"
+
+
+def known_by(row: Row) -> str:
+    """How much of the text and of the fit to the definition was visible."""
+    return f"text: {_SEEN.get(row['syntax_seen'], '–')}\ndefinition: {_SEEN.get(row['schema_seen'], '–')}"
+
+
+def harness(verdict: str | None) -> str:
+    if verdict in (None, "accepted"):
+        return verdict or "did not say"
+    return f"refused at {verdict.replace('_', ' ')}"
+
+
+def error_flag(source: str | None) -> str:
+    return _FLAGS.get(source or "", "no flag in the log")
+
+
+def attempt(row: Row) -> str:
+    if not row["attempt"]:
+        return "in no chain"
+    kind = f"{row['retry_kind']} arguments" if row["retry_kind"] else "first try"
+    return f"{row['attempt']} ({kind})"
+
+
+def harness_marks(row: Row) -> list[Mark]:
+    """The place in the raw arguments that the harness's message names, if this is the text it speaks of."""
+    if row["args_source"] not in ("raw", "truncated") or not row["harness_message"]:
+        return []
+    at = named_in(row["harness_message"], row["raw_arguments"])
+    return [] if at is None else [Mark(at, at + 1, "place named by the harness")]
+
+
+def turn_end(row: Row) -> str:
+    words = {True: "ok", False: "not ok", None: "not judged"}
+    recorded = f"Recorded: {words[row['recorded_ok']]}"
+    reason = f" ({row['derived_reason'].replace('_', ' ')})" if row["derived_reason"] else ""
+    return f"{recorded} · derived: {words[row['derived_ok']]}{reason}"
+
+
+def place_in_turn(row: Row) -> str:
+    return f"turn {row['turn']}, step {row['step']}"
+
+
+def one_name(text: str | None) -> str:
+    return wording.one_line(text or "unknown", 60)

@@ -1,0 +1,52 @@
+"""Pages without a browser: a small store, a page opened on it, and what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from dashboard.pages import PAGES
+from tests.dashboard.store_fixture import publish, small_tables
+
+APP = Path(__file__).parents[2] / "app.py"
+FILES = [entry.file for entry in PAGES]
+COUNTING = [entry.file for entry in PAGES if entry.needs_store]
+
+
+@pytest.fixture(autouse=True)
+def _fresh_caches() -> None:
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "store"
+    monkeypatch.setenv("CALLGAUGE_STORE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def small(store: Path) -> Path:
+    publish(store, small_tables())
+    return store
+
+
+def opened(page: str = FILES[0], /, **query: str) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    if page != FILES[0]:
+        app.switch_page(page).run()
+    assert not app.exception
+    return app
+
+
+def said(app: AppTest) -> str:
+    """Everything that a page says in text elements."""
+    kinds = (app.title, app.header, app.caption, app.text, app.markdown, app.code, app.error, app.metric)
+    return "\n".join(str(element.value) for kind in kinds for element in kind)
