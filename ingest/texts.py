@@ -38,6 +38,14 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
+def canonical(text: str) -> str:
+    """JSON without white space and with its keys in order; any other text as it is."""
+    try:
+        return json_text(orjson.loads(text), sort_keys=True)
+    except orjson.JSONDecodeError:
+        return text
+
+
 def spelled(values: Mapping[str, Any]) -> dict[str, Any]:
     """The same values, NaN and the infinities as text: JSON has no word for them and would make them null."""
     return {

@@ -18,7 +18,7 @@ from ingest.events import (
     Where,
 )
 from ingest.judgement import Definitions, Verdict, judge
-from ingest.texts import json_text, kept
+from ingest.texts import canonical, json_text, kept
 
 # A call that ran and failed has told the model something; only one that never got through leaves work undone.
 _NEVER_GOT_THROUGH = frozenset(
@@ -89,13 +89,14 @@ class Call:
 
     @property
     def sent(self) -> str | None:
-        """The arguments as comparable text: white space and the order of keys make no other attempt."""
-        request = self.verdict.request
-        if request is not None and request.arguments is not None and not request.rejected:
-            return json_text(request.arguments, sort_keys=True)
+        """The arguments as comparable text: white space and the order of keys make no other attempt.
+
+        A text that is not JSON stands for itself: sending it again mended is another attempt.
+        """
         if self.event.args_source is ArgsSource.RESERIALISED:
             return json_text(self.event.arguments, sort_keys=True)
-        return self.event.raw_arguments
+        raw = self.event.raw_arguments
+        return raw if raw is None else canonical(raw)
 
 
 @dataclass(slots=True)

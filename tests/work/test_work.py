@@ -6,6 +6,7 @@ import pytest
 
 from ingest import open_sessions
 from ingest.events import (
+    FaultLayer,
     ProbeSeen,
     PromptSeen,
     ResultStatus,
@@ -150,6 +151,12 @@ def test_white_space_and_key_order_make_no_other_attempt() -> None:
     log = with_read().raw('{"path":"a","lines":1}').ok(status=ResultStatus.ERROR).add(StepMade)
     rows = log.raw('{ "lines": 1, "path": "a" }', "c2").ok("c2").rows()
     assert rows["tool_calls"][1]["retry_kind"] == "identical"
+
+
+def test_a_broken_text_sent_again_in_good_order_is_a_changed_attempt() -> None:
+    log = with_read().raw('{"path": "a",}', refused_by_harness=FaultLayer.SYNTAX).add(StepMade)
+    rows = log.raw('{"path": "a"}', "c2").ok("c2").rows()
+    assert rows["tool_calls"][1]["retry_kind"] == "changed"
 
 
 def test_tokens_of_a_turn_are_the_sum_over_its_steps() -> None:
