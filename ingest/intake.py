@@ -14,7 +14,7 @@ from ingest.errors import IngestError
 from ingest.events import Rejected
 from ingest.formats import Format
 from ingest.lines import read_lines
-from ingest.reading import BoundedFile, LineCount, Unusable, recognise
+from ingest.reading import LineCount, Unusable, bounded, recognise
 from ingest.rows import definition_row, identity
 from ingest.work import FileWork
 from ingest.writing import Writer
@@ -103,7 +103,7 @@ class _Run:
 
     def to_the_end(self) -> Intake:
         with (
-            BoundedFile(self._found.path, self._found.size) as raw,
+            bounded(self._found.path, self._found.size) as raw,
             raw.buffered() as stream,
             closing(self._work),
         ):

@@ -37,10 +37,10 @@ class Unusable(Exception):  # noqa: N818 - a verdict on a file; the load goes on
 
 
 class BoundedFile(io.RawIOBase):
-    """The first `size` bytes of a file as a raw stream that takes their fingerprint as they pass."""
+    """The first `size` bytes of an open file as a raw stream that takes their fingerprint as they pass."""
 
-    def __init__(self, path: Path, size: int) -> None:
-        self._file = path.open("rb", buffering=0)
+    def __init__(self, file: io.FileIO, size: int) -> None:
+        self._file = file
         self._left = size
         self._digest = new_fingerprint()
         self.bytes_read = 0
@@ -69,6 +69,11 @@ class BoundedFile(io.RawIOBase):
         return io.BufferedReader(self, _BUFFER)
 
 
+def bounded(path: Path, size: int) -> BoundedFile:
+    """The first `size` bytes of a file. Raises OSError."""
+    return BoundedFile(path.open("rb", buffering=0), size)
+
+
 class LineCount:
     """Passes lines on and remembers how many there were."""
 
@@ -86,7 +91,7 @@ def recognise(path: Path, size: int, max_line: int) -> Format:
     """The one format that claims the file. Raises Unusable with the reason, or OSError."""
     if size == 0:
         raise Unusable("is empty")
-    with BoundedFile(path, size).buffered() as stream:
+    with bounded(path, size).buffered() as stream:
         head = _head(stream, max_line)
     if not head:
         raise Unusable(_why_nothing(path, size))
