@@ -22,7 +22,6 @@ from lenient import ToolCatalog
 
 DRAIN_ROWS = 5_000
 DRAIN_BYTES = 8 * 1024 * 1024  # of log; a few rows can be large
-_COUNTED = ("sessions", "turns", "tool_calls", "rejects")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +42,13 @@ class Settings:
     """What is the same for every file of a load."""
 
     catalog: ToolCatalog
-    max_line: int
+    options: Options
 
-    @property
-    def options(self) -> Options:
-        if not len(self.catalog):
-            return Options(None, self.max_line)
-        rows = sorted(definition_row(tool)["definition_id"] for tool in self.catalog)
-        return Options(identity(*rows), self.max_line)
+    @classmethod
+    def of(cls, catalog: ToolCatalog, max_line: int) -> Settings:
+        """Hashes the definitions, so once a load."""
+        ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
+        return cls(catalog, Options(identity(*ids) if ids else None, max_line))
 
 
 def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable[[int, int], None]) -> Intake:
@@ -59,7 +57,7 @@ def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable
     `on_bytes(bytes_read, rejects)` is called now and then.
     """
     try:
-        form = recognise(found.path, found.size, settings.max_line)
+        form = recognise(found.path, found.size, settings.options.max_line)
     except OSError as error:
         raise Unusable(f"cannot be read: {error.strerror or error}") from error
     run = _Run(found, form, settings, writer, on_bytes)
@@ -107,7 +105,7 @@ class _Run:
             raw.buffered() as stream,
             closing(self._work),
         ):
-            self.lines = LineCount(read_lines(stream, self._settings.max_line))
+            self.lines = LineCount(read_lines(stream, self._settings.options.max_line))
             for event in self._form.translate(self.lines):
                 if isinstance(event, Rejected):
                     self._reject(event)
@@ -127,7 +125,7 @@ class _Run:
                 bytes=raw.bytes_read,
                 rows=self._rows,
                 read_with=ReadWith(
-                    self._settings.options.tools, self._settings.max_line if self._cut else None
+                    self._settings.options.tools, self._settings.options.max_line if self._cut else None
                 ),
             )
 

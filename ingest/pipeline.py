@@ -47,7 +47,7 @@ def load(
     are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
-    settings, names = Settings(read_tools(tools), max_line), read_labels(labels)
+    settings, names = Settings.of(read_tools(tools), max_line), read_labels(labels)
     store_dir = store_dir.absolute()
     found = collect(paths, store_dir)
     with hold(store_dir, on_write) as folder:

@@ -103,7 +103,6 @@ class Call:
 class Turn:
     """A turn while its events come in. `superseded`: a later turn has begun, so this one will not go on."""
 
-    session_id: str
     number: int
     where: Where
     ts: datetime | None

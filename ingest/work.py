@@ -50,6 +50,12 @@ class _Session:
         default_factory=lambda: dict.fromkeys(("turns", "steps", "calls", "faults"), 0)
     )
 
+    def served_by(
+        self, provider: str | None = None, model: str | None = None
+    ) -> tuple[str | None, str | None]:
+        """The provider and model of something that may name its own."""
+        return provider or self.facts.get("provider"), model or self.facts.get("model")
+
     @property
     def held(self) -> int:
         """Characters of text that wait in the open turns, roughly."""
@@ -117,13 +123,14 @@ class FileWork:
         session.definitions = self._offered[texts]
 
     def _probe_seen(self, event: ProbeSeen, session: _Session) -> None:
+        provider, model = session.served_by(event.provider, event.model)
         row = {
             "session_id": session.session_id,
             **self._place(event.where),
             **dated(event.ts or session.started),
             "source": self._source,
-            "provider": event.provider or session.facts.get("provider"),
-            "model": event.model or session.facts.get("model"),
+            "provider": provider,
+            "model": model,
             "ok": event.ok,
             "error": event.error,
         }
@@ -137,17 +144,14 @@ class FileWork:
 
     def _step_made(self, event: StepMade, session: _Session) -> None:
         turn = self._turn(session, event.turn, event)
-        facts = session.facts
-        served_by = (event.provider or facts.get("provider"), event.model or facts.get("model"))
-        turn.add_step(replace(event, provider=served_by[0], model=served_by[1]))
+        provider, model = session.served_by(event.provider, event.model)
+        turn.add_step(replace(event, provider=provider, model=model))
         turn.prompt_id = session.prompt_id
 
     def _call_made(self, event: CallMade, session: _Session) -> None:
         turn = self._turn(session, event.turn, event)
         turn.prompt_id = session.prompt_id
-        facts = session.facts
-        served_by = (facts.get("provider"), facts.get("model"))
-        turn.add_call(event, Context(*served_by, session.prompt_id, session.definitions))
+        turn.add_call(event, Context(*session.served_by(), session.prompt_id, session.definitions))
 
     def _result_seen(self, event: ResultSeen, session: _Session) -> None:
         session.saw_result = True
@@ -167,13 +171,13 @@ class FileWork:
             if number is None or turn.number == number:
                 return turn
         session.last_turn = max(session.last_turn, number or session.last_turn + 1)
+        provider, model = session.served_by()
         turn = Turn(
-            session_id=session.session_id,
             number=number or session.last_turn,
             where=event.where,
             ts=event.ts or session.ended,
-            provider=session.facts.get("provider"),
-            model=session.facts.get("model"),
+            provider=provider,
+            model=model,
             prompt_id=session.prompt_id,
         )
         session.open_turns.append(turn)

@@ -94,7 +94,7 @@ def browser() -> Iterator[Browser]:
         (found for name in BROWSERS if (found := shutil.which(name))), None
     )
     if path is None:
-        pytest.skip("no Chromium or Chrome found: name one in BROWSER_BIN, or run ./dev test")
+        pytest.fail("no Chromium or Chrome found: name one in BROWSER_BIN, or run ./dev test")
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield launched
