@@ -97,7 +97,7 @@ def request_data(request: ToolCallRequest) -> dict[str, Any]:
 
 def _finding_data(finding: Diagnostic) -> dict[str, Any]:
     judged = {"stage": finding.stage, "severity": finding.severity, "lossy": finding.lossy}
-    return {**asdict(finding), **judged, "message": finding.message}
+    return {**finding._asdict(), **judged, "message": finding.message}
 
 
 def request_text(request: ToolCallRequest) -> str:

@@ -8,67 +8,46 @@ says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
+from lenient.checks import ALWAYS, Fit, Test, Types, calling, every, object_test, some, value_test
 from lenient.diagnostics import MAX_DEPTH
 from lenient.nodes import Node, compile_schema
 from lenient.tools import ToolDefinition, ValueKind
 
-Check = Callable[[Any], bool]
+_FLOAT_EXACT = Test("-1e18 < v < 1e18")
+"""Within this orjson's numbers are the numbers sent; beyond, an integer may have become a float."""
 
-_FLOAT_EXACT = 1e18
-"""Below this orjson's numbers are the numbers sent; above, an integer may have become a float."""
-
-_FIRST_TYPES: Mapping[ValueKind, frozenset[type]] = {
-    ValueKind.STRING: frozenset({str}),
-    ValueKind.ENUM_TOKEN: frozenset({str}),
-    ValueKind.ATTACHMENT_REFERENCE: frozenset({str}),
-    ValueKind.BOOLEAN: frozenset({bool}),
-    ValueKind.INTEGER: frozenset({int}),
-    ValueKind.NUMBER: frozenset({int, float}),
-    ValueKind.JSON_OBJECT: frozenset({dict}),
-    ValueKind.JSON_ARRAY: frozenset({list}),
-}
-_NO_TYPES: frozenset[type] = frozenset()  # timestamps change their type and URIs are looked at: never quick
-_NULL: frozenset[type] = frozenset({type(None)})
+_FIRST_TYPES: Mapping[ValueKind, tuple[type, ...]] = {
+    ValueKind.STRING: (str,),
+    ValueKind.ENUM_TOKEN: (str,),
+    ValueKind.ATTACHMENT_REFERENCE: (str,),
+    ValueKind.BOOLEAN: (bool,),
+    ValueKind.INTEGER: (int,),
+    ValueKind.NUMBER: (int, float),
+    ValueKind.JSON_OBJECT: (dict,),
+    ValueKind.JSON_ARRAY: (list,),
+}  # timestamps change their type and URIs are looked at: never quick
 _PROMOTED = frozenset({"true", "false", "null"})
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """`fields` gives for each parameter the Python types it may have without a word, each with the number
-    of quotes around the key and such a value, and a check of the value.
-
-    `quick` False = the root itself has something to say. `nested` = a parameter may hold keys of its own.
+    """The node graph, and `fit`: the number of quotes that arguments hold which fit without a word, else
+    -1.
     """
 
     root: Node
-    fields: Mapping[str, tuple[Mapping[type, int], Check | None]]
-    required: tuple[str, ...]
-    quick: bool
-    nested: bool
+    fit: Fit
 
     def accepts(self, arguments: dict[str, Any], text: str) -> bool:
-        """True when the arguments, which `text` holds, fit as they are. False says nothing."""
-        fields, quotes = self.fields, 0
-        try:
-            for name, value in arguments.items():
-                types, check = fields[name]
-                quotes += types[type(value)]
-                if check is not None and not check(value):
-                    return False
-        except KeyError:
-            return False
-        for name in self.required:
-            if name not in arguments:
-                return False
-        if not self.quick:
-            return False
-        if self.nested:
-            quotes = count_quotes(arguments)[0]
-        return holds_each_key_once(text, arguments, quotes)
+        """True when the arguments, which `text` holds, fit and no key is there twice. False says nothing."""
+        quotes = self.fit(arguments)
+        return quotes >= 0 and (text.count('"') == quotes or holds_each_key_once(text, arguments))
 
 
 def compiled(tool: ToolDefinition) -> Compiled:
@@ -83,119 +62,79 @@ def compiled(tool: ToolDefinition) -> Compiled:
 def _compile(root: Node) -> Compiled:
     if root.kind is None and not root.branches and not root.never:
         root.kind, root.extra = ValueKind.JSON_OBJECT, True
-    quick = {name: _quick(node, (id(root),)) for name, node in root.fields.items()}
-    fields = {
-        name: ({kind: 4 if kind is str else 2 for kind in types}, check)
-        for name, (types, check) in quick.items()
-    }
     plain = root.kind is ValueKind.JSON_OBJECT and not root.branches and not root.rules and not root.remarks
-    containers = {dict, list}
-    nested = any(not containers.isdisjoint(types) for types, _ in quick.values())
-    return Compiled(root, fields, tuple(root.required), plain, nested)
+    return Compiled(root, _object_test(root, ()) if plain else lambda _: -1)
 
 
-def _quick(node: Node, above: tuple[int, ...]) -> tuple[frozenset[type], Check | None]:
-    """The types that may stand, and a further check of the value, for one node."""
+def _object_test(node: Node, above: tuple[int, ...]) -> Fit:
+    fields = {name: _quick(field, (*above, id(node))) for name, field in node.fields.items()}
+    return object_test(fields, node.required)
+
+
+def _quick(node: Node, above: tuple[int, ...]) -> Types:
+    """What may stand at one node without a word."""
     if node.remarks or node.never or id(node) in above or len(above) > MAX_DEPTH // 4:
-        return _NO_TYPES, None
+        return {}
     if node.branches:
         return _quick_branches(node, above)
+    values = _value_tests(node)
     if node.kind is None:
-        return _quick_anything(node)
-    types = _FIRST_TYPES.get(node.kind, _NO_TYPES)
-    checks = [check for check in (_inner_check(node, above), *_value_checks(node)) if check is not None]
-    if node.nullable:
-        return types | _NULL, _unless_null(checks) if checks else None
-    return types, _every(checks)
+        return dict.fromkeys((str, bool, int, type(None)), every(values))
+    types = {
+        found: every([*_inner_test(node, found, above), *values]) for found in _FIRST_TYPES.get(node.kind, ())
+    }
+    return {**types, type(None): ALWAYS} if node.nullable else types
 
 
-def _quick_branches(node: Node, above: tuple[int, ...]) -> tuple[frozenset[type], Check | None]:
+def _quick_branches(node: Node, above: tuple[int, ...]) -> Types:
     """Any branch may take it without a word: the located way would choose the first such."""
-    branches = [_quick(branch, (*above, id(node))) for branch in node.branches]
-    types: frozenset[type] = _NULL if node.nullable else _NO_TYPES
-    for taken, _ in branches:
-        types |= taken
-    if all(check is None for _, check in branches):
-        return types, None
-
-    def fits(value: Any) -> bool:
-        found = type(value)
-        return (value is None and node.nullable) or any(
-            found in types and (check is None or check(value)) for types, check in branches
-        )
-
-    return types, fits
+    tests: dict[type, list[Test]] = {type(None): [ALWAYS]} if node.nullable else {}
+    for branch in node.branches:
+        for found, test in _quick(branch, (*above, id(node))).items():
+            tests.setdefault(found, []).append(test)
+    return {found: some(several) for found, several in tests.items()}
 
 
-def _quick_anything(node: Node) -> tuple[frozenset[type], Check | None]:
-    scalars: frozenset[type] = frozenset({str, bool, int}) | _NULL
-    return scalars, _every(_value_checks(node))
+def _inner_test(node: Node, found: type, above: tuple[int, ...]) -> list[Test]:
+    if found is float:
+        return [_FLOAT_EXACT]
+    if found is list:
+        return [_array_test(node, above)]
+    if found is dict:
+        return [Test("{}(v) >= 0", (_object_test(node, above),))]
+    return []
 
 
-def _inner_check(node: Node, above: tuple[int, ...]) -> Check | None:
-    if node.kind is ValueKind.NUMBER:
-        return lambda value: -_FLOAT_EXACT < value < _FLOAT_EXACT
-    if node.kind is ValueKind.JSON_ARRAY:
-        return _array_check(node, above)
-    if node.kind is ValueKind.JSON_OBJECT:
-        return _object_check(node, above)
-    return None
-
-
-def _array_check(node: Node, above: tuple[int, ...]) -> Check:
+def _array_test(node: Node, above: tuple[int, ...]) -> Test:
     if node.prefix or node.items is None:
-        return lambda value: not value
-    types, check = _quick(node.items, (*above, id(node)))
-
-    def fits(value: Any) -> bool:
-        return all(type(item) in types and (check is None or check(item)) for item in value)
-
-    return fits
-
-
-def _object_check(node: Node, above: tuple[int, ...]) -> Check:
-    inner = {name: _quick(field, (*above, id(node))) for name, field in node.fields.items()}
-    required = node.required
-
-    def fits(value: Any) -> bool:
-        if not required <= value.keys():
-            return False
-        for name, field in value.items():
-            known = inner.get(name)
-            if known is None or type(field) not in known[0] or (known[1] is not None and not known[1](field)):
-                return False
-        return True
-
-    return fits
+        return Test("not v")
+    types = _quick(node.items, (*above, id(node)))
+    if all(test is ALWAYS for test in types.values()):
+        return Test("{}.issuperset(map(type, v))", (frozenset(types),))
+    fits = value_test(types)
+    return calling(lambda value: all(map(fits, value)))
 
 
-def _value_checks(node: Node) -> list[Check]:
-    checks: list[Check] = []
+def _value_tests(node: Node) -> list[Test]:
+    tests: list[Test] = []
     if node.choices is not None:
         allowed = node.choices.allowed
         texts = frozenset(value for value in allowed if isinstance(value, str))
-        checks.append(texts.__contains__ if len(texts) == len(allowed) else node.choices.holds)
+        listed = Test("v in {}", (texts,))
+        tests.append(listed if len(texts) == len(allowed) else calling(node.choices.holds))
     numeric = node.kind in (ValueKind.INTEGER, ValueKind.NUMBER)
-    checks += [rule.on_numbers if numeric and rule.on_numbers else rule.holds for rule in node.rules]
+    tests += [calling(rule.on_numbers if numeric and rule.on_numbers else rule.holds) for rule in node.rules]
     if node.pattern is not None:
         pattern = node.pattern
-        checks.append(
-            lambda value: (
-                not isinstance(value, str)
-                or (pattern.affordable(value) and bool(pattern.regex.search(value)))
+        tests.append(
+            calling(
+                lambda value: (
+                    not isinstance(value, str)
+                    or (pattern.affordable(value) and bool(pattern.regex.search(value)))
+                )
             )
         )
-    return checks
-
-
-def _every(checks: list[Check]) -> Check | None:
-    if len(checks) <= 1:
-        return checks[0] if checks else None
-    return lambda value: all(check(value) for check in checks)
-
-
-def _unless_null(checks: list[Check]) -> Check:
-    return lambda value: value is None or all(check(value) for check in checks)
+    return tests
 
 
 def is_plain(arguments: dict[str, Any], text: str) -> bool:
@@ -205,54 +144,34 @@ def is_plain(arguments: dict[str, Any], text: str) -> bool:
     and are not nested too deep.
     """
     waiting: list[Any] = [arguments]
-    depth = quotes = 0
+    depth = 0
     while waiting:
         depth += 1
         if depth > MAX_DEPTH:
             return False
         below: list[Any] = []
         for container in waiting:
-            quotes += 2 * len(container) if type(container) is dict else 0
             for item in container.values() if type(container) is dict else container:
                 found = type(item)
                 if found is str:
-                    quotes += 2
                     if item in _PROMOTED:
                         return False
                 elif found is dict or found is list:
                     below.append(item)
-                elif found is float and not -_FLOAT_EXACT < item < _FLOAT_EXACT:
+                elif found is float and not -1e18 < item < 1e18:
                     return False
         waiting = below
-    return holds_each_key_once(text, arguments, quotes)
+    return holds_each_key_once(text, arguments)
 
 
-def count_quotes(value: Any) -> tuple[int, int]:
-    """How many quotes delimit the keys and strings of a value, and how many are text inside them."""
-    delimiting = inside = 0
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        found = type(item)
-        if found is str:
-            delimiting += 2
-            inside += item.count('"')
-        elif found is dict:
-            delimiting += 2 * len(item)
-            inside += sum(key.count('"') for key in item)
-            waiting.extend(item.values())
-        elif found is list:
-            waiting.extend(item)
-    return delimiting, inside
+def holds_each_key_once(text: str, arguments: dict[str, Any]) -> bool:
+    """True when the text holds no more quotes than what came out of it, written again.
 
-
-def holds_each_key_once(text: str, arguments: dict[str, Any], quotes: int) -> bool:
-    """True when the text holds no more quotes than the `quotes` around the keys and strings that came out.
-
-    A key that was sent twice comes out once, and its quotes are left over. Quotes inside strings are escaped
-    by a backslash, and then are quotes of the text too, or written as a number, and then they are not.
+    A key that was sent twice comes out once, and its quotes are left over. A quote inside a string is
+    escaped by a backslash when it is written again; one that was sent as a number is none in the text.
     """
-    seen = text.count('"')
-    if seen == quotes:
-        return True
-    return seen == quotes + count_quotes(arguments)[1] and "\\u0022" not in text
+    try:
+        written = orjson.dumps(arguments)
+    except orjson.JSONEncodeError:  # nested deeper than orjson writes
+        return False
+    return text.count('"') == written.count(b'"') and ("\\" not in text or "\\u0022" not in text)

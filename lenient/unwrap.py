@@ -29,7 +29,7 @@ _ESCAPED_START = re.compile(r"[{\[]\s*+\\++[\"']")
 GOES_ON = re.compile(r"\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])")
 """After a closed value: a comma and a key, or the rest of a string that only seemed to end."""
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+:")
-_SOURCE_CODE = re.compile(
+SOURCE_CODE = re.compile(
     r"^[ \t]*(?:def \w+ ?\(|import \w|from [\w.]+ import |class \w+[:( {]|print\(|console\.log\("
     r"|#include|#!/|<\?php|<!doctype|<html|(?:async )?function \w+ ?\(|public |return )",
     re.MULTILINE | re.IGNORECASE,
@@ -177,12 +177,12 @@ class Unwrapper:
         match = OBJECT_START.search(self.text, at)
         if match is None:
             raise UnreadableError(
-                "source_code" if _SOURCE_CODE.search(self.text, at) else "no_object_found", at
+                "source_code" if SOURCE_CODE.search(self.text, at) else "no_object_found", at
             )
         end = match.start()
         fence = self.text.rfind("```", at, end)
         before = fence if fence >= 0 else end
-        if _SOURCE_CODE.search(self.text, at, before):
+        if SOURCE_CODE.search(self.text, at, before):
             raise UnreadableError("source_code", at)
         if (
             "..." in self.text[max(at, before - 4) : before]
