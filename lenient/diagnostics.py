@@ -109,6 +109,11 @@ def render_path(path: Path) -> str:
     return shorten("$" + "".join(reversed(steps)), _MAX_PATH)
 
 
+def join_path(path: str, step: str | int) -> str:
+    """A path with one step more."""
+    return shorten(path + _render_step(step), _MAX_PATH)
+
+
 def _render_step(step: str | int) -> str:
     if isinstance(step, int):
         return f"[{step}]"

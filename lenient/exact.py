@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -19,6 +19,8 @@ from lenient.codes import Stage
 from lenient.diagnostics import Diagnostic, Path, render_path, shorten
 from lenient.unwrap import OBJECT_START, SOURCE_CODE
 
+NO_JSON: Final = object()
+"""Stands for the value of a text that is not JSON."""
 Accepts = Callable[[dict[str, Any], str], bool]
 
 _FENCE = re.compile(r"[ \t\r\n]*+(`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?)[ \t\r\n]*+(?=\{)")
@@ -37,10 +39,10 @@ class Exact(NamedTuple):
 
 
 def read_exactly(text: str, value: Any, accepts: Accepts) -> Exact | None:
-    """The arguments in a text with one plain defect; `value` is what orjson made of it, None for nothing."""
+    """The arguments in a text with one plain defect; `value` is what orjson made of it, or NO_JSON."""
     if type(value) is str:
         return _string(text, value, accepts)
-    if value is not None or not text:
+    if value is not NO_JSON or not text:
         return None
     if text[0] != "{":
         return _fenced(text, accepts) or _in_prose(text, accepts)

@@ -23,6 +23,9 @@ from lenient.repair.strings import CLOSING_QUOTES, Lookahead
 from lenient.source import Mark, Piece, decoded_piece
 from lenient.unwrap import GOES_ON, MAX_LAYERS, OBJECT_START, Start, Unwrapper
 
+Fits = Callable[[Any, str | None], bool]
+"""Does a value need no further look? With the text it came from, keys that were sent twice are found."""
+
 
 def read_value(
     piece: Piece,
@@ -31,16 +34,18 @@ def read_value(
     *,
     path: Path = None,
     trace: list[Any] | None = None,
-    fits: Callable[[Any, str], bool] | None = None,
+    fits: Fits | None = None,
+    broken: bool = False,
 ) -> Located:
     """The value that a text holds, however often it was encoded. Raises UnreadableError,
     TooManyFindingsError.
 
-    A valid value that `fits` its definition is not looked at again: it comes back settled, without marks.
+    A value that `fits` its definition is not looked at again: it comes back settled. `broken` = the text is
+    known to be no JSON.
     """
     layer = _Layer(node, findings, path, trace if trace is not None else [], fits)
-    for _ in range(MAX_LAYERS + 1):
-        located = layer.read(piece)
+    for number in range(MAX_LAYERS + 1):
+        located = layer.read(piece, broken=broken and number == 0)
         if not isinstance(located.value, str) or not _may_hold_json(located.value):
             return located
         piece = layer.decoded(located)
@@ -105,7 +110,7 @@ class _Layer:
         findings: Findings,
         path: Path,
         trace: list[Any],
-        fits: Callable[[Any, str], bool] | None,
+        fits: Fits | None,
     ) -> None:
         self.node = node
         self.findings = findings
@@ -122,9 +127,9 @@ class _Layer:
         self.trace.append((Stage.UNWRAP, "string decoded", piece.text, located.value))
         return _inside(located)
 
-    def read(self, piece: Piece) -> Located:
+    def read(self, piece: Piece, *, broken: bool) -> Located:
         """The value of a text, with what stands around it set aside."""
-        whole = self.strictly(piece, 0, len(piece.text))
+        whole = None if broken else self.strictly(piece, 0, len(piece.text))
         if whole is not None:
             return whole
         before = len(self.findings.items)
@@ -197,7 +202,8 @@ class _Layer:
         if len(self.findings.items) > before:
             text = start.piece.text[start.position : found.end]
             self.trace.append((Stage.REPAIR, "text mended", text, found.value))
-        return Located(found.value, found.mark, start.piece, strict=False), found.end
+        settled = self.fits is not None and self.fits(found.value, None)
+        return Located(found.value, found.mark, start.piece, False, settled), found.end
 
     def strictly(self, piece: Piece, start: int, end: int) -> Located | None:
         """The value when `piece.text[start:end]` is JSON; located by a scan that mends nothing."""

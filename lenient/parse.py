@@ -13,12 +13,12 @@ from typing import Any
 from orjson import JSONDecodeError, loads
 
 from lenient.apart import LONG, decode_apart
-from lenient.codes import Stage
+from lenient.codes import CODES, Severity, Stage
 from lenient.coerce import compact
 from lenient.compiled import compiled, holds_each_key_once, is_plain
 from lenient.conform import REJECTED, Conformer
 from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, shorten
-from lenient.exact import read_exactly
+from lenient.exact import NO_JSON, read_exactly
 from lenient.layers import decode_held, read_value
 from lenient.located import Located
 from lenient.repair import UnreadableError
@@ -34,6 +34,7 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
     Outcome.UNMEASURED,
 )  # looking a member up takes a tenth of a quick run
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+_TEXT_STAGES = frozenset({Stage.UNWRAP, Stage.REPAIR})
 _MAX_NAME = 100  # characters; comparing names costs the product of their lengths
 _PROMOTIONS: dict[str, tuple[str, bool | None]] = {
     "true": ("string_literal_converted_to_boolean", True),
@@ -60,7 +61,7 @@ def parse_arguments(
     try:
         value, text = apart or (loads(raw), raw)
     except JSONDecodeError:
-        value, text = None, raw
+        value, text = NO_JSON, raw
     if type(value) is dict and type(tool) is ToolDefinition and type(text) is str:
         known = tool.compiled or compiled(tool)
         quotes = known.fit(value)
@@ -72,9 +73,9 @@ def parse_arguments(
         if tool is None:
             return _of_unknown_tool(raw, offered, policy, str(tool_name), tool_call_id)
     name = tool.name if tool_name is None and tool is not None else tool_name
-    return _quickly((name, tool_call_id, raw), value, policy, tool) or _Reader(raw, tool).request()._replace(
-        tool_name=name, tool_call_id=tool_call_id, policy=policy
-    )
+    return _quickly((name, tool_call_id, raw), value, policy, tool) or _Reader(
+        raw, tool, broken=value is NO_JSON
+    ).request()._replace(tool_name=name, tool_call_id=tool_call_id, policy=policy)
 
 
 def _quickly(
@@ -119,8 +120,9 @@ def _of_unknown_tool(
 class _Reader:
     """One run over one text: its findings and what each stage made of it."""
 
-    def __init__(self, raw: str | bytes, tool: ToolDefinition | None) -> None:
+    def __init__(self, raw: str | bytes, tool: ToolDefinition | None, *, broken: bool) -> None:
         self.raw = raw
+        self.broken = broken
         self.tool = tool
         self.node = compiled(tool).root if tool is not None else None
         self.findings = Findings()
@@ -131,7 +133,9 @@ class _Reader:
         """The stages: decode bytes, unwrap and repair until there is a value, coerce and check it."""
         try:
             piece = self.decoded_bytes()
-            located = read_value(piece, self.node, self.findings, trace=self.trace, fits=self.fits)
+            located = read_value(
+                piece, self.node, self.findings, trace=self.trace, fits=self.fits, broken=self.broken
+            )
             arguments = self.checked(located)
         except UnreadableError as error:
             return self.failed(error.reason, error.position)
@@ -154,9 +158,12 @@ class _Reader:
             )
         return Piece(text)
 
-    def fits(self, value: Any, text: str) -> bool:
-        """Does a value that was unwrapped need no further look?"""
-        return type(value) is dict and self.tool is not None and compiled(self.tool).accepts(value, text)
+    def fits(self, value: Any, text: str | None) -> bool:
+        """Does a value need no further look?"""
+        if self.tool is None or type(value) is not dict:
+            return False
+        known = compiled(self.tool)
+        return known.fit(value) >= 0 if text is None else known.accepts(value, text)
 
     def checked(self, located: Located) -> dict[str, Any] | None:
         if not isinstance(located.value, dict):
@@ -168,16 +175,16 @@ class _Reader:
             arguments = _without_definition(located, self.conformer)
         else:
             arguments = self.conformer.arguments(self.node, located)
-        if any(found.stage is Stage.COERCE for found in self.findings.items):
+        if Stage.COERCE in {CODES[found.code].stage for found in self.findings.items}:
             self.trace.append((Stage.COERCE, "values converted", compact(located.value), arguments))
         return arguments
 
     def outcome(self) -> Outcome:
-        severities = {found.severity.rank for found in self.findings.items}
-        stages = {found.stage for found in self.findings.items}
-        if 2 in severities:
+        rows = [CODES[code] for code in {found.code for found in self.findings.items}]
+        stages = {row.stage for row in rows}
+        if any(row.severity is Severity.ERROR for row in rows):
             return Outcome.FAILED
-        if stages & {Stage.UNWRAP, Stage.REPAIR}:
+        if not stages.isdisjoint(_TEXT_STAGES):
             return Outcome.REPAIRED
         if Stage.COERCE in stages:
             return Outcome.COERCED

@@ -16,7 +16,6 @@ _SPECIAL = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\\$|[\x00-\x1f]|[\ud800-\udfff]",
     re.DOTALL,
 )
-_CONTROL = re.compile(r"[\x00-\x1f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _PATH_START = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
@@ -47,10 +46,10 @@ def decode_body(text: str, start: int, end: int) -> Body:
     """Decode `text[start:end]`."""
     body = text[start:end]
     try:
-        decoded, stop = scanstring(body + '"', 0, False)
+        decoded, stop = scanstring(body + '"', 0)
     except JSONDecodeError:
         return _decode_slowly(body, start)
-    if stop != len(body) + 1 or _CONTROL.search(body) or _SURROGATE.search(decoded):
+    if stop != len(body) + 1 or not (decoded.isascii() or _SURROGATE.search(decoded) is None):
         return _decode_slowly(body, start)
     return Body(decoded, [])
 

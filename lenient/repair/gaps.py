@@ -29,9 +29,13 @@ _COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]++")
 
 
+_SOLID = frozenset("\"'{}[],:-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+"""No part of any gap: most gaps are empty."""
+
+
 def pass_gap(text: str, position: int, report: Report) -> int:
     """The place of the next part; comments and control characters are reported."""
-    while True:
+    while text[position : position + 1] not in _SOLID:
         blanks = _BLANKS.match(text, position)
         position = blanks.end() if blanks else position
         sign = text[position : position + 1]
@@ -47,3 +51,4 @@ def pass_gap(text: str, position: int, report: Report) -> int:
             position = controls.end()
         else:
             return position
+    return position

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lenient.diagnostics import MAX_DEPTH, Diagnostic, Findings, Path, render_path, shorten
+from lenient.diagnostics import MAX_DEPTH, Diagnostic, Findings, Path, join_path, render_path, shorten
 from lenient.nodes import Node
 from lenient.repair.bare import UnreadableError, read_bare
 from lenient.repair.gaps import pass_gap
+from lenient.repair.members import plain_members
 from lenient.repair.quoted import StringReader
 from lenient.repair.strings import (
     CLOSING_QUOTES,
@@ -51,7 +52,9 @@ class Scan:
 class _Frame:
     """One open bracket."""
 
-    __slots__ = ("children", "close", "comma", "fields", "filled", "items", "key", "marks", "node", "start")
+    __slots__ = (
+        "children", "close", "comma", "fields", "filled", "items", "key", "marks", "node", "start", "where",
+    )  # fmt: skip
 
     def __init__(self, close: str, start: int, node: Node | None) -> None:
         self.close = close
@@ -64,6 +67,12 @@ class _Frame:
         self.key: str | None = None
         self.comma = -1
         self.filled = False  # a value stands since the opening bracket or the last comma
+        self.where: str | None = None  # its path, made when it is first asked for
+
+    def here(self) -> str:
+        """The path of the part that is being read."""
+        step = self.key if self.close == "}" else len(self.items)
+        return (self.where or "$") if step is None else join_path(self.where or "$", step)
 
 
 def scan(
@@ -142,6 +151,8 @@ class _Scanner:
 
     def step(self, frame: _Frame) -> None:
         self.gap()
+        if frame.close == "}":
+            self.plain_members(frame)
         if self.position >= len(self.text):
             self.close_all()
             return
@@ -157,10 +168,25 @@ class _Scanner:
         else:
             self.part(frame)
 
+    def plain_members(self, frame: _Frame) -> None:
+        """Pass the members that can be read in one way only, with the gaps between them."""
+        nested = len(self.stack) > 1
+        while not frame.filled:
+            position = plain_members(self.text, self.position, frame, self.report, nested=nested)
+            if position == self.position:
+                return
+            self.position = position
+            self.gap()
+
     def part(self, frame: _Frame) -> None:
         """The next member or item."""
         if frame.filled:
             self.report("missing_comma", self.position, self.position, became=",")
+            if frame.close == "}":
+                frame.filled, before = False, self.position
+                self.plain_members(frame)
+                if self.position != before:
+                    return
         frame.filled = True
         if frame.close == "}":
             self.member(frame)
@@ -410,14 +436,18 @@ class _Scanner:
     def gap(self) -> None:
         self.position = pass_gap(self.text, self.position, self.report)
 
-    def path(self) -> Path:
-        path = self.root_path
-        for frame in self.stack:
-            if frame.close != "}":
-                path = (path, len(frame.items))
-            elif frame.key is not None:
-                path = (path, frame.key)
-        return path
+    def where(self) -> str:
+        """The place that is being read, as a path."""
+        if not self.stack:
+            return render_path(self.root_path)
+        frame = self.stack[-1]
+        if frame.where is None:
+            where = render_path(self.root_path)
+            for outer in self.stack:
+                frame, frame.where = outer, where
+                where = frame.here()
+            return where
+        return frame.here()
 
     def report_value(self, code: str, start: int, end: int, found: str, value: Any) -> None:
         became = (
@@ -442,10 +472,12 @@ class _Scanner:
         detail: str | None = None,
         hint: str | None = None,
     ) -> None:
-        span = self.piece.span(start, end)
+        if self.piece.parent is not None:
+            start, end = self.piece.span(start, end)
         found, became = found and shorten(found), became and shorten(became)
-        detail = detail and shorten(detail)
-        self.findings.add(Diagnostic(code, render_path(self.path()), *span, found, became, detail, hint))
+        self.findings.add(
+            Diagnostic(code, self.where(), start, end, found, became, detail and shorten(detail), hint)
+        )
 
 
 def _json_word(value: Any) -> str:
