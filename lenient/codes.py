@@ -125,6 +125,8 @@ _REPAIR_ROWS = (
          "JSON has no comments.", Example('{"a": 1 /* one */}')),
     Code("control_character_removed", _R, _NOTE, False, "A control character between values was skipped.",
          "It has no meaning there.", Example('{"a":\x00 1}')),
+    Code("nonstandard_blank", _R, _NOTE, False, "A blank that JSON does not know was skipped between values.",
+         "Editors and input methods write no-break, wide and zero-width blanks.", Example('{"a":\xa01}')),
     Code("single_quotes", _R, _NOTE, False, "Text in single quotes was read as a string.",
          "Python and JavaScript write strings this way.", Example("{'a': 1}")),
     Code("smart_quotes", _R, _NOTE, False, "Text in typographic quotes was read as a string.",

@@ -32,6 +32,7 @@ _FIRST_TYPES: Mapping[ValueKind, tuple[type, ...]] = {
     ValueKind.JSON_OBJECT: (dict,),
     ValueKind.JSON_ARRAY: (list,),
 }  # timestamps change their type and URIs are looked at: never quick
+_SCALARS = (str, bool, int, type(None))
 _PROMOTED = frozenset({"true", "false", "null"})
 
 
@@ -77,12 +78,8 @@ def _quick(node: Node, above: tuple[int, ...]) -> Types:
         return {}
     if node.branches:
         return _quick_branches(node, above)
-    values = _value_tests(node)
-    if node.kind is None:
-        return dict.fromkeys((str, bool, int, type(None)), every(values))
-    types = {
-        found: every([*_inner_test(node, found, above), *values]) for found in _FIRST_TYPES.get(node.kind, ())
-    }
+    first = _SCALARS if node.kind is None else _FIRST_TYPES.get(node.kind, ())
+    types = {found: every([*_inner_test(node, found, above), *_value_tests(node, found)]) for found in first}
     return {**types, type(None): ALWAYS} if node.nullable else types
 
 
@@ -115,24 +112,17 @@ def _array_test(node: Node, above: tuple[int, ...]) -> Test:
     return calling(lambda value: all(map(fits, value)))
 
 
-def _value_tests(node: Node) -> list[Test]:
+def _value_tests(node: Node, found: type) -> list[Test]:
     tests: list[Test] = []
     if node.choices is not None:
-        allowed = node.choices.allowed
-        texts = frozenset(value for value in allowed if isinstance(value, str))
-        listed = Test("v in {}", (texts,))
-        tests.append(listed if len(texts) == len(allowed) else calling(node.choices.holds))
+        texts = frozenset(value for value in node.choices.allowed if isinstance(value, str))
+        tests.append(Test("v in {}", (texts,)) if found is str else calling(node.choices.holds))
     numeric = node.kind in (ValueKind.INTEGER, ValueKind.NUMBER)
     tests += [calling(rule.on_numbers if numeric and rule.on_numbers else rule.holds) for rule in node.rules]
-    if node.pattern is not None:
+    if node.pattern is not None and found is str:
         pattern = node.pattern
         tests.append(
-            calling(
-                lambda value: (
-                    not isinstance(value, str)
-                    or (pattern.affordable(value) and bool(pattern.regex.search(value)))
-                )
-            )
+            calling(lambda value: pattern.affordable(value) and pattern.regex.search(value) is not None)
         )
     return tests
 

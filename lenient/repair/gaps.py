@@ -24,7 +24,8 @@ class Report(Protocol):
     ) -> None: ...
 
 
-_BLANKS = re.compile(r"[ \t\n\r\f\v\xa0\u2000-\u200b\u2028\u2029\u3000\ufeff]*+")
+_BLANKS = re.compile(r"[ \t\n\r]*+")
+_ODD_BLANKS = re.compile(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]++")
 _COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]++")
 
@@ -39,7 +40,7 @@ def pass_gap(text: str, position: int, report: Report) -> int:
         blanks = _BLANKS.match(text, position)
         position = blanks.end() if blanks else position
         sign = text[position : position + 1]
-        if not sign or (sign >= "0" and sign != "\x7f") or sign in "\"',-":
+        if not sign or sign in _SOLID:
             return position
         if (sign == "#" or text.startswith(("//", "/*"), position)) and (
             comment := _COMMENT.match(text, position)
@@ -49,6 +50,9 @@ def pass_gap(text: str, position: int, report: Report) -> int:
         elif (controls := _CONTROLS.match(text, position)) is not None:
             report("control_character_removed", position, controls.end(), found=controls.group())
             position = controls.end()
+        elif (odd := _ODD_BLANKS.match(text, position)) is not None:
+            report("nonstandard_blank", position, odd.end(), found=odd.group())
+            position = odd.end()
         else:
             return position
     return position

@@ -380,7 +380,7 @@ class _Scanner:
     def closer(self, frame: _Frame, sign: str) -> None:
         close, at = _CLOSERS[sign], self.position
         if not frame.filled and frame.comma >= 0:
-            self.report("trailing_comma", frame.comma, frame.comma + 1, found=",")
+            self.report("trailing_comma", frame.comma, frame.comma + 1, found=self.text[frame.comma])
             frame.comma = -1
         if close == frame.close:
             if sign not in "}])":
@@ -411,7 +411,7 @@ class _Scanner:
 
     def closes_too_early(self, at: int) -> bool:
         """The whole would be closed here, but a comma and another key follow."""
-        if len(self.stack) != 1 or self.stack[0].close != "}":
+        if len(self.stack) != 1 or self.stack[0].close != "}" or self.strings.strict:
             return False
         return _CONTINUES.match(self.text, at + 1) is not None
 
