@@ -62,31 +62,48 @@ def value_test(types: Types) -> Callable[[Any], bool]:
 def object_test(fields: Mapping[str, Types], required: frozenset[str]) -> Fit:
     """A function that tests an object: its keys, and the value of each."""
     bound: dict[str, object] = {}
-    lines = [" try:", "  total = 0"]
+    lines: list[str] = []
+    known = 0  # the weight of the fields that must stand, where their types leave no choice
     for name, types in fields.items():
-        lines += _field(name, types, bound, optional=name not in required)
-    lines += [" except KeyError:", "  return -1"]
+        weight = _weight(types) if name in required else 0
+        known += weight
+        lines += _field(name, types, bound, optional=name not in required, weighed=weight > 0)
     nested = any(dict in types or list in types for types in fields.values())
-    lines.append(f" if total >> 16 != len(value): return -1\n return {NESTED if nested else 'total & 65535'}")
+    lines = [
+        f" total = {known}", " try:", *lines, "  pass", " except KeyError:", "  return -1",
+        f" if total >> 16 != len(value): return -1\n return {NESTED if nested else 'total & 65535'}",
+    ]  # fmt: skip
     return _compiled("def fit(value):", lines, bound)
 
 
-def _field(name: str, types: Types, bound: dict[str, object], *, optional: bool) -> list[str]:
-    lines = [f"v = value[{name!r}]", "kind = type(v)"]
-    weights = {found: _ONE + (4 if found is str else 2) for found in types}
-    if len(set(weights.values())) == 1:
-        lines += [
-            f"if not ({_condition(types, bound)}): return -1",
-            f"total += {next(iter(weights.values()))}",
-        ]
+def _weight(types: Types) -> int:
+    """What a field adds to the count when all its types add the same, else 0."""
+    weights = {_ONE + (4 if found is str else 2) for found in types}
+    return weights.pop() if len(weights) == 1 else 0
+
+
+def _field(name: str, types: Types, bound: dict[str, object], *, optional: bool, weighed: bool) -> list[str]:
+    read = f"value[{name!r}]"
+    if len(types) == 1 and types[next(iter(types))] is ALWAYS:
+        lines = [f"if type({read}) is not {_name(next(iter(types)))}: return -1"]
+    elif _weight(types):
+        lines = [f"v = {read}", "kind = type(v)", f"if not ({_condition(types, bound)}): return -1"]
     else:
+        lines = [f"v = {read}", "kind = type(v)"]
         for found, test in types.items():
             word = "if" if found is next(iter(types)) else "elif"
-            lines.append(f"{word} {_condition({found: test}, bound)}: total += {weights[found]}")
+            weight = _ONE + (4 if found is str else 2)
+            lines.append(f"{word} {_condition({found: test}, bound)}: total += {weight}")
         lines.append("else: return -1" if types else "return -1")
+    if _weight(types) and not weighed:
+        lines.append(f"total += {_weight(types)}")
     if optional:
         return [f"  if {name!r} in value:", *("   " + line for line in lines)]
     return ["  " + line for line in lines]
+
+
+def _name(found: type) -> str:
+    return "NoneType" if found is type(None) else found.__name__
 
 
 def _condition(types: Types, bound: dict[str, object]) -> str:
@@ -94,9 +111,8 @@ def _condition(types: Types, bound: dict[str, object]) -> str:
     for found, (expression, objects) in types.items():
         names = [f"o{len(bound) + index}" for index in range(len(objects))]
         bound.update(zip(names, objects, strict=True))
-        kind = "NoneType" if found is type(None) else found.__name__
         test = f" and ({expression.format(*names)})" if expression else ""
-        parts.append(f"(kind is {kind}{test})")
+        parts.append(f"(kind is {_name(found)}{test})")
     return " or ".join(parts) or "False"
 
 

@@ -57,17 +57,20 @@ def parse_arguments(
     the same under each. `tool_name` is the tool's own name unless given. A catalog is all that the model was
     offered: `tool_name` is looked up in it, and a name that it does not hold is an unknown tool.
     """
-    apart = decode_apart(raw) if len(raw) >= LONG and type(raw) is str else None
+    text = raw
     try:
-        value, text = apart or (loads(raw), raw)
+        if len(raw) < LONG or type(raw) is not str or (apart := decode_apart(raw)) is None:
+            value = loads(raw)
+        else:
+            value, text = apart
     except JSONDecodeError:
-        value, text = NO_JSON, raw
+        value = NO_JSON
     if type(value) is dict and type(tool) is ToolDefinition and type(text) is str:
-        known = tool.compiled or compiled(tool)
-        quotes = known.fit(value)
+        quotes = (tool.compiled or compiled(tool)).fit(value)
         if quotes >= 0 and (text.count('"') == quotes or holds_each_key_once(text, value)):
-            called = (tool.name if tool_name is None else tool_name, tool_call_id, raw)
-            return _NEW(ToolCallRequest, (*called, value, _CLEAN, (), policy, tool, NOTHING_REJECTED, ()))
+            name = tool.name if tool_name is None else tool_name
+            request = (name, tool_call_id, raw, value, _CLEAN, (), policy, tool, NOTHING_REJECTED, ())
+            return _NEW(ToolCallRequest, request)
     if isinstance(tool, ToolCatalog):
         offered, tool = tool, tool.get(tool_name)
         if tool is None:
