@@ -68,8 +68,8 @@ def parse_arguments(
     if type(value) is dict and type(tool) is ToolDefinition and type(text) is str:
         quotes = (tool.compiled or compiled(tool)).fit(value)
         if quotes >= 0 and (text.count('"') == quotes or holds_each_key_once(text, value)):
-            name = tool.name if tool_name is None else tool_name
-            request = (name, tool_call_id, raw, value, _CLEAN, (), policy, tool, NOTHING_REJECTED, ())
+            called = tool.name if tool_name is None else tool_name
+            request = (called, tool_call_id, raw, value, _CLEAN, (), policy, tool, NOTHING_REJECTED, ())
             return _NEW(ToolCallRequest, request)
     if isinstance(tool, ToolCatalog):
         offered, tool = tool, tool.get(tool_name)
