@@ -182,7 +182,7 @@ class Unwrapper:
         end = match.start()
         fence = self.text.rfind("```", at, end)
         before = fence if fence >= 0 else end
-        if _SOURCE_CODE.search(self.text, at, before):
+        if _SOURCE_CODE.search(self.text, at, before) and self.text[at:before].strip() != "return":
             raise UnreadableError("source_code", at)
         if (
             "..." in self.text[max(at, before - 4) : before]
