@@ -19,6 +19,8 @@ from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
 from lenient.located import Located
 from lenient.nodes import Node
 from lenient.repair import Scan, UnreadableError, scan
+from lenient.repair.lines import lacks_braces, read_lines
+from lenient.repair.scanner import known_fields
 from lenient.repair.strings import CLOSING_QUOTES, Lookahead
 from lenient.source import Mark, Piece, decoded_piece
 from lenient.unwrap import GOES_ON, MAX_LAYERS, OBJECT_START, Start, Unwrapper
@@ -128,6 +130,8 @@ class _Layer:
         if whole is not None:
             return whole
         before = len(self.findings.items)
+        if (lines := self.lines(piece)) is not None:
+            return lines
         try:
             start = Unwrapper(piece, self.findings, self.path).start()
         except UnreadableError as error:
@@ -138,6 +142,25 @@ class _Layer:
             after = start.piece.text[start.position :]
             self.trace.append((Stage.UNWRAP, "surroundings removed", piece.text, after))
         return self.settled(start)
+
+    def lines(self, piece: Piece) -> Located | None:
+        """The object of a text that has no braces at all: names and values, in lines or in a row."""
+        declared = known_fields(self.node)
+        if lacks_braces(piece.text, declared):
+            start = Start(piece, len(piece.text) - len(piece.text.lstrip()), opened=True)
+            return self.settled(start)
+        read = read_lines(piece.text, declared)
+        if read is None:
+            return None
+        around = Unwrapper(piece, self.findings, self.path)
+        if read.fence is not None:
+            if before := len(piece.text[: read.fence[0]].strip()):
+                around.report("narration_removed", 0, before)
+            around.report("code_fence_removed", *read.fence)
+        around.report(read.code, read.mark.start, read.mark.end)
+        for mark in read.doubtful:
+            around.report("ambiguous", mark.start, mark.end)
+        return Located(read.value, read.mark, piece, strict=False)
 
     def blank(self, piece: Piece) -> Located:
         where, span = render_path(self.path), piece.span(0, len(piece.text))
