@@ -187,7 +187,7 @@ _REPAIR_ROWS = (
          "The model lost track of what it had opened.", Example("[1}")),
     Code("extra_closer", _R, _WARN, False, "A closing bracket without an opening one was skipped.",
          "The model lost count.", Example('{"a": 1}}')),
-    Code("missing_opener", _R, _WARN, False, "The opening brace of the object was added.",
+    Code("missing_opener", _R, _WARN, False, "An opening bracket was added.",
          "The text starts with a key.", Example('"a": 1}')),
     Code("key_value_lines", _R, _WARN, False, "Names and values in `key=value` form were read as an object.",
          "The names are those of a call, but this is not the format asked for.", Example("path=/a\nlimit=10")),

@@ -68,6 +68,11 @@ def _inside(located: Located) -> Piece:
     return decoded_piece(piece, start, max(start, end), located.value)
 
 
+def _holds(value: Any, part: Any) -> bool:
+    """Is the one value an object with all members of the other and more? Merged streams grow so."""
+    return isinstance(value, dict) and isinstance(part, dict) and part.items() <= value.items()
+
+
 def _may_hold_json(text: str) -> bool:
     """Blank text, or text with a bracket or a quote at its start, or an object in it."""
     trimmed = text.strip()
@@ -149,7 +154,7 @@ class _Layer:
         if lacks_braces(piece.text, declared):
             start = Start(piece, len(piece.text) - len(piece.text.lstrip()), opened=True)
             return self.settled(start)
-        read = read_lines(piece.text, declared)
+        read = read_lines(piece, declared)
         if read is None:
             return None
         around = Unwrapper(piece, self.findings, self.path)
@@ -191,6 +196,8 @@ class _Layer:
             code, dropped, kept = "empty_object_skipped", first, other
         elif first.value == other.value:
             code = "repeated_value_skipped"
+        elif _holds(other.value, first.value):
+            code, dropped, kept = "repeated_value_skipped", first, other
         elif other.value == {}:
             code = "empty_object_skipped"
         elif self.lacks(first) and not self.lacks(other):

@@ -8,7 +8,7 @@ quotes.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 MAX_DIGITS = 4_000
@@ -38,6 +38,8 @@ _WORDS = re.compile(
 )
 _URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
+_GROUP = re.compile(r"\d,0\d\d")  # 1,000 in an array
+_CUT_SHORT = re.compile(r"-?[\d.]*\d(?:\.{3}|…)")
 _NEW = re.compile(r"(?:new|await|function|lambda|async)\b\s*+[\w.]*+\s*+[(:{]")
 _UNFIT = re.compile(r"[\"`“”]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -97,7 +99,9 @@ def read_bare(text: str, start: int, *, wants_text: bool = False, close: str = "
     if end == len(text) and (cut := _cut_off(token, end)) is not None:
         return cut
     if (loose := _loose_number(token, end)) is not None:
-        return loose
+        return replace(
+            loose, ambiguous=close != "}" and _GROUP.fullmatch(text, max(start - 2, 0), end) is not None
+        )
     return _words(token, start, wants_text)
 
 
@@ -194,7 +198,7 @@ def _loose_number(token: str, end: int) -> Bare | None:
 def _words(token: str, start: int, wants_text: bool) -> Bare:
     """A string without quotes, or the reason why there is none."""
     end = start + len(token)
-    if token.startswith(("...", "…")):
+    if token.startswith(("...", "…")) or _CUT_SHORT.fullmatch(token):
         raise UnreadableError("ellipsis", start)
     if not token or _SURROGATE.search(token):
         raise UnreadableError("unexpected_character", start)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-import orjson
-
-from lenient.diagnostics import MAX_DEPTH
+from lenient.diagnostics import MAX_DEPTH, Findings, TooManyFindingsError
+from lenient.repair.bare import UnreadableError
 from lenient.repair.bodies import decode_body
-from lenient.source import Mark
+from lenient.repair.scanner import scan
+from lenient.source import Mark, Piece
 
 KEY_LINE = re.compile(
     r"(?:\"([^\"\\]{1,64})\"|'([^'\\]{1,64})'|([A-Za-z_][\w.\-]*+))[ \t]*+:(?:[ \t]++(.*+))?"
@@ -22,6 +22,7 @@ KEY_LINE = re.compile(
 _BLOCK_MARK = re.compile(r"([|>])([+\-]?)")
 _ITEM = re.compile(r"-(?:([ ]++)(.*+))?")
 _UNFIT_SCALAR = re.compile(r"[&*!|>%@`]|[{\[\"'].*+")
+_FLOW_MENDS = frozenset({"unquoted_string", "unquoted_key", "single_quotes"})
 LITERALS = {"true": True, "false": False, "null": None}
 NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,300}+)(?:\.\d++)?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -58,8 +59,9 @@ class _Frame:
 class Blocks:
     """Reads lines from the first to the last; `doubtful` are the marks of texts that hold ` #`."""
 
-    def __init__(self, text: str, lines: list[Line]) -> None:
-        self.text = text
+    def __init__(self, piece: Piece, lines: list[Line]) -> None:
+        self.piece = piece
+        self.text = piece.text
         self.lines = lines
         self.doubtful: list[Mark] = []
         self.stack = [_Frame(lines[0].indent, lines[0].start, {})]
@@ -162,7 +164,10 @@ class Blocks:
         mark = Mark(start, start + len(written))
         if " #" in written and written[0] not in "\"'":
             self.doubtful.append(mark)
-        self.put(_read_scalar(written), mark)
+        if written[0] in "{[":
+            self.put(*read_flow(self.piece, *mark[:2]))
+        else:
+            self.put(_read_scalar(written), mark)
         return following
 
     def block(self, sign: re.Match[str], start: int, following: int) -> int:
@@ -194,9 +199,20 @@ def _folded(lines: list[str]) -> str:
     return re.sub(r"(?<!\n)\n(?!\n)", " ", "\n".join(lines)).replace("\n\n", "\n")
 
 
+def read_flow(piece: Piece, start: int, end: int) -> tuple[Any, Mark]:
+    """The object or array between two places of a line, in JSON or with plain words in it."""
+    findings = Findings()
+    try:
+        found = scan(piece, start, None, findings)
+    except (UnreadableError, TooManyFindingsError):
+        raise UnfitError from None
+    if found.end != end or not _FLOW_MENDS.issuperset(mend.code for mend in findings.items):
+        raise UnfitError
+    return found.value, found.mark
+
+
 def _read_scalar(written: str) -> Any:
     """The value of one scalar. Raises UnfitError for what YAML reads in a way of its own."""
-    written = written.strip()
     if written in LITERALS:
         return LITERALS[written]
     if NUMBER.fullmatch(written):
@@ -205,11 +221,6 @@ def _read_scalar(written: str) -> Any:
         return written[1:-1].replace("''", "'")
     if _DOUBLE.fullmatch(written):
         return decode_body(written, 1, len(written) - 1).text
-    if written[:1] in ("{", "["):
-        try:
-            return orjson.loads(written)
-        except orjson.JSONDecodeError:
-            raise UnfitError from None
     if _UNFIT_SCALAR.match(written):
         raise UnfitError
     return written

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from lenient.repair.follows import VALUE_START
+from lenient.repair.follows import NEXT_KEY, VALUE_START
 
 _LAST_QUOTE = re.compile(r"[\"'”’`]\s*+[:：]")
 _COLON_INSIDE = re.compile(r"(-{0,2}[^\W\d][\w$.\-]{0,63})\s*+[:：]")
@@ -50,3 +50,11 @@ def with_colon_inside(text: str, start: int, after: int, declared: Collection[st
         end = start + 1 + len(name)
         return Misquoted(name, end, "missing_closing_quote", end, end, colon=False)
     return None
+
+
+def is_no_object(text: str, start: int, end: int) -> bool:
+    """Is what a brace holds a lone word, or several, up to `end`? A set or a sentence has no keys."""
+    sign = text[end : end + 1]
+    if ":" in text[start:end]:
+        return False
+    return sign in ("}", "]") or (sign == "," and NEXT_KEY.match(text, end + 1) is None)

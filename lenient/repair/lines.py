@@ -12,11 +12,9 @@ import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-import orjson
-
-from lenient.repair.blocks import KEY_LINE, LITERALS, NUMBER, Blocks, Line, UnfitError
+from lenient.repair.blocks import KEY_LINE, LITERALS, NUMBER, Blocks, Line, UnfitError, read_flow
 from lenient.repair.bodies import decode_body
-from lenient.source import Mark
+from lenient.source import Mark, Piece
 
 _FIRST_LINE = re.compile(
     r"[\s\ufeff]*+(?:```[\w+\-]*+[ \t]*+\r?\n\s*+)?(?:---[ \t]*+\r?\n)?[ \t]*+"
@@ -30,6 +28,7 @@ _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _VALUE = rf"(?:{_QUOTED.pattern}|-?\d[\d.eE+\-]*+|(?:true|false|null|True|False|None)\b)"
 _PAIR = re.compile(rf"\s*+([A-Za-z_][\w\-]*+)\s*+([:=])\s*+({_VALUE})\s*+(?:,|\}}?\s*+\Z)", re.DOTALL)
 _NEXT_PAIR = re.compile(r"[\"'\d\]}el],\s*+[A-Za-z_]\w*+=(?!=)")
+_BRACKETS = ("{", "[")
 _PYTHON = {"True": True, "False": False, "None": None}
 _MAX_LINES = 20_000
 
@@ -53,9 +52,9 @@ def lacks_braces(text: str, declared: Collection[str]) -> bool:
     return bool(pairs) and pairs[0].group(2) == ":" and _fit_call(names, declared)
 
 
-def read_lines(text: str, declared: Collection[str]) -> Lines | None:
+def read_lines(piece: Piece, declared: Collection[str]) -> Lines | None:
     """The object that the lines, or the pairs, of the whole text spell."""
-    fence = None
+    text, fence = piece.text, None
     if _FIRST_LINE.match(text):
         fence = _FENCE.match(text)
     elif "```y" not in text or (fence := _NAMED_FENCE.match(text)) is None:
@@ -65,7 +64,7 @@ def read_lines(text: str, declared: Collection[str]) -> Lines | None:
     if not lines or len(lines) > _MAX_LINES:
         return None
     try:
-        read = _in_a_row(text, declared) or _equations(lines, declared) or _blocks(text, lines)
+        read = _in_a_row(text, declared) or _equations(piece, lines, declared) or _blocks(piece, lines)
     except UnfitError:
         return None
     return read._replace(fence=fence and fence.span(1)) if _are_arguments(read.value, declared) else None
@@ -111,7 +110,7 @@ def _split(text: str, start: int, end: int) -> list[Line]:
     return lines[first:]
 
 
-def _equations(lines: list[Line], declared: Collection[str]) -> Lines | None:
+def _equations(piece: Piece, lines: list[Line], declared: Collection[str]) -> Lines | None:
     """Lines of `key=value`, each."""
     if not _EQUALS.fullmatch(lines[0].text):
         return None
@@ -125,7 +124,10 @@ def _equations(lines: list[Line], declared: Collection[str]) -> Lines | None:
             raise UnfitError  # blanks around the sign are a program's, unless a definition knows the name
         name, written = match.group(1, 3)
         at = line.start + line.indent + match.start(3)
-        value[name], marks[name] = _plain(written), Mark(at, at + len(written))
+        mark = Mark(at, at + len(written))
+        value[name], marks[name] = (
+            read_flow(piece, *mark[:2]) if written[:1] in _BRACKETS else (_plain(written), mark)
+        )
     return Lines(value, Mark(lines[0].start, marks[name].end, marks), "key_value_lines")
 
 
@@ -137,20 +139,15 @@ def _plain(written: str) -> Any:
         return float(written) if any(sign in written for sign in ".eE") else int(written)
     if _QUOTED.fullmatch(written):
         return decode_body(written, 1, len(written) - 1).text
-    if written[:1] in ("{", "["):
-        try:
-            return orjson.loads(written)
-        except orjson.JSONDecodeError:
-            raise UnfitError from None
     if _NEXT_PAIR.search(written):
         raise UnfitError
     return written
 
 
-def _blocks(text: str, lines: list[Line]) -> Lines:
+def _blocks(piece: Piece, lines: list[Line]) -> Lines:
     if KEY_LINE.fullmatch(lines[0].text) is None:
         raise UnfitError
-    blocks = Blocks(text, lines)
+    blocks = Blocks(piece, lines)
     value, mark = blocks.read()
     return Lines(value, mark, "yaml_block", doubtful=tuple(blocks.doubtful))
 

@@ -17,11 +17,11 @@ from lenient.nodes import Node
 from lenient.repair.bare import Bare, UnreadableError, read_bare
 from lenient.repair.follows import QUOTED_KEY, Place, Role, key_name
 from lenient.repair.gaps import pass_gap
-from lenient.repair.keys import Misquoted, with_colon_inside, without_first_quote
+from lenient.repair.keys import Misquoted, is_no_object, with_colon_inside, without_first_quote
 from lenient.repair.nesting import find_strays, is_open_question
 from lenient.repair.quoted import StringReader
 from lenient.repair.strings import CLOSING_QUOTES, Closing, End, Lookahead
-from lenient.repair.unopened import HOLDS_ESCAPES, unopened_end
+from lenient.repair.unopened import HOLDS_ESCAPES, lacks_bracket, opens_pattern, unopened_end
 from lenient.source import Mark, Piece
 from lenient.tools import ValueKind
 
@@ -168,10 +168,12 @@ class _Scanner:
             self.value(frame.node.items if frame.node is not None else None)
 
     def meets_member(self) -> bool:
-        """Does a key of the object around stand where an item is due? Arrays have no keys."""
+        """Does a part of the bracket around stand here, a key in an array or an object where a key is due?"""
         outer = self.stack[-2] if len(self.stack) > 1 else None
-        if self.strings.strict or outer is None or outer.close != "}" or self.stack[-1].close == "}":
+        if self.strings.strict or outer is None or (outer.close == "}") == (self.stack[-1].close == "}"):
             return False
+        if self.stack[-1].close == "}":
+            return self.text[self.position] in "{｛" and bool(self.stack[-1].children)
         key = QUOTED_KEY.match(self.text, self.position)
         return key is not None and (not outer.fields or key_name(key) in outer.fields)
 
@@ -275,11 +277,7 @@ class _Scanner:
 
     def no_value(self, frame: _Frame, start: int) -> None:
         """A key without a value stands for null; a brace with lone words in it is no object at all."""
-        if (
-            not frame.children
-            and self.text[self.position : self.position + 1] in "}]"
-            and ":" not in self.text[start : self.position]
-        ):
+        if not frame.children and is_no_object(self.text, start, self.position):
             raise UnreadableError("no_value", start)
         self.report("missing_value", start, self.position, became="null")
         self.put(None, Mark(start, self.position))
@@ -297,8 +295,12 @@ class _Scanner:
         if self.position >= len(self.text):
             raise UnreadableError("truncated", self.position)
         sign = self.text[self.position]
-        if sign in _OPENERS and not self.is_unopened_text():
+        if sign in _OPENERS and not self.is_text(node):
             self.open(sign, node)
+            return
+        if sign == '"' and self.starts_list(node):
+            self.report("missing_opener", self.position, self.position, became="[")
+            self.stack.append(_Frame("]", self.position, node))
             return
         start = self.position
         self.position = self.strings.prefix_end(self.position)
@@ -332,9 +334,19 @@ class _Scanner:
             return unopened
         return (self.strings.unopened(start, place) if bare.code in _WORDS else None) or bare
 
-    def is_unopened_text(self) -> bool:
-        """Does the object here, whose quotes are escaped, belong to a string that lost its first quote?"""
-        if not self.stack or not HOLDS_ESCAPES.match(self.text, self.position):
+    def starts_list(self, node: Node | None) -> bool:
+        """Do the items of a declared list follow its key without a bracket?"""
+        if node is None or node.kind is not ValueKind.JSON_ARRAY or not self.stack or self.strings.strict:
+            return False
+        return self.stack[-1].close == "}" and lacks_bracket(self.text, self.position)
+
+    def is_text(self, node: Node | None) -> bool:
+        """Does the bracket here belong to a string without its first quote, or to a pattern without any?"""
+        if not self.stack or self.strings.strict:
+            return False
+        if _wants_text(node) and opens_pattern(self.text, self.position):
+            return True
+        if not HOLDS_ESCAPES.match(self.text, self.position):
             return False
         place = Place(_ROLES[self.stack[-1].close], self.stack, self.strings.ahead.tail)
         return unopened_end(self.text, self.position, place, self.strings.ahead) is not None

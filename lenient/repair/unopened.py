@@ -16,6 +16,25 @@ HOLDS_ESCAPES = re.compile(r"[{\[]\s*+(?:\\n\s*+)*+\\++\"")
 """An object whose first quote is escaped."""
 
 
+_PATTERN = re.compile(
+    r"\[(?![\s\d\[\]{}\"'“-]|(?:true|false|null|True|False|None)\b)"
+    r"[^\]\n\"]{1,64}\](?=[+*?{(\\^$|.\w\[])"
+)
+_LACKS_BRACKET = re.compile(
+    r"\"(?:[^\"\\\n]|\\.)*+\"(?:\s*+,\s*+\"(?:[^\"\\\n]|\\.)*+\"(?!\s*+[:：]))++\s*+(?:[,}]|\Z)"
+)
+
+
+def opens_pattern(text: str, position: int) -> bool:
+    """Does a character class of a regular expression stand here rather than an array?"""
+    return _PATTERN.match(text, position) is not None
+
+
+def lacks_bracket(text: str, position: int) -> bool:
+    """Do several strings in a row stand here, a key or the end of the object after them?"""
+    return _LACKS_BRACKET.match(text, position) is not None
+
+
 def unopened_end(text: str, start: int, place: Place, ahead: Lookahead) -> int | None:
     """The place of the quote that ends the text from `start` on, None when the next quote does not.
 
