@@ -19,6 +19,8 @@ from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
 from lenient.located import Located
 from lenient.nodes import Node
 from lenient.repair import Scan, UnreadableError, scan
+from lenient.repair.lines import lacks_braces, read_lines
+from lenient.repair.scanner import known_fields
 from lenient.repair.strings import CLOSING_QUOTES, Lookahead
 from lenient.source import Mark, Piece, decoded_piece
 from lenient.unwrap import GOES_ON, MAX_LAYERS, OBJECT_START, Start, Unwrapper
@@ -69,6 +71,11 @@ def _inside(located: Located) -> Piece:
     quoted = piece.text[mark.start : mark.start + 1] in CLOSING_QUOTES
     start, end = (mark.start + 1, mark.end - 1) if quoted else (mark.start, mark.end)
     return decoded_piece(piece, start, max(start, end), located.value)
+
+
+def _holds(value: Any, part: Any) -> bool:
+    """Is the one value an object with all members of the other and more? Merged streams grow so."""
+    return isinstance(value, dict) and isinstance(part, dict) and part.items() <= value.items()
 
 
 def _may_hold_json(text: str) -> bool:
@@ -133,6 +140,8 @@ class _Layer:
         if whole is not None:
             return whole
         before = len(self.findings.items)
+        if (lines := self.lines(piece)) is not None:
+            return lines
         try:
             start = Unwrapper(piece, self.findings, self.path).start()
         except UnreadableError as error:
@@ -143,6 +152,25 @@ class _Layer:
             after = start.piece.text[start.position :]
             self.trace.append((Stage.UNWRAP, "surroundings removed", piece.text, after))
         return self.settled(start)
+
+    def lines(self, piece: Piece) -> Located | None:
+        """The object of a text that has no braces at all: names and values, in lines or in a row."""
+        declared = known_fields(self.node)
+        if lacks_braces(piece.text, declared):
+            start = Start(piece, len(piece.text) - len(piece.text.lstrip()), opened=True)
+            return self.settled(start)
+        read = read_lines(piece, declared)
+        if read is None:
+            return None
+        around = Unwrapper(piece, self.findings, self.path)
+        if read.fence is not None:
+            if before := len(piece.text[: read.fence[0]].strip()):
+                around.report("narration_removed", 0, before)
+            around.report("code_fence_removed", *read.fence)
+        around.report(read.code, read.mark.start, read.mark.end)
+        for mark in read.doubtful:
+            around.report("ambiguous", mark.start, mark.end)
+        return Located(read.value, read.mark, piece, strict=False)
 
     def blank(self, piece: Piece) -> Located:
         where, span = render_path(self.path), piece.span(0, len(piece.text))
@@ -173,6 +201,8 @@ class _Layer:
             code, dropped, kept = "empty_object_skipped", first, other
         elif first.value == other.value:
             code = "repeated_value_skipped"
+        elif _holds(other.value, first.value):
+            code, dropped, kept = "repeated_value_skipped", first, other
         elif other.value == {}:
             code = "empty_object_skipped"
         elif self.lacks(first) and not self.lacks(other):

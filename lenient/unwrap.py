@@ -34,6 +34,8 @@ SOURCE_CODE = re.compile(
     r"|#include|#!/|<\?php|<!doctype|<html|(?:async )?function \w+ ?\(|public |return )",
     re.MULTILINE | re.IGNORECASE,
 )
+_VALUE_LINE = re.compile(r"[ \t]*+[a-z_][\w.\-]{0,63}[ \t]*+[:=](?!=)[ \t]*+[^\s{]")
+_EMPTY = re.compile(r"\{\s*+\}")
 _QUOTES = "\"'`“"
 MAX_LAYERS = 10
 """Layers of string encoding that are undone."""
@@ -50,6 +52,18 @@ class Start:
     fenced: bool = False
     tagged: bool = False
     quoted: bool = False
+
+
+def is_part_of_text(text: str, start: int, at: int) -> bool:
+    """Does the object at `at` stand inside a sentence, command or value that begins at `start`?
+
+    `command: curl -d '{"a": 1}'` holds an object, but is none; nor is the `{}` of `find -exec rm {}`.
+    """
+    line = max(text.rfind("\n", start, at) + 1, start)
+    if line == start and _VALUE_LINE.match(text, start, at):
+        return True
+    before = text[max(line, at - 40) : at].rstrip(" \t")
+    return _EMPTY.match(text, at) is not None and before != "" and before[-1] not in ":：`>=(|"
 
 
 class Unwrapper:
@@ -175,6 +189,8 @@ class Unwrapper:
     def after_narration(self, at: int) -> Start:
         """The first object after text that is none. A program is no narration."""
         match = OBJECT_START.search(self.text, at)
+        while match is not None and is_part_of_text(self.text, at, match.start()):
+            match = OBJECT_START.search(self.text, match.end())
         if match is None:
             raise UnreadableError(
                 "source_code" if SOURCE_CODE.search(self.text, at) else "no_object_found", at
@@ -182,7 +198,7 @@ class Unwrapper:
         end = match.start()
         fence = self.text.rfind("```", at, end)
         before = fence if fence >= 0 else end
-        if SOURCE_CODE.search(self.text, at, before):
+        if SOURCE_CODE.search(self.text, at, before) and self.text[at:before].strip() != "return":
             raise UnreadableError("source_code", at)
         if (
             "..." in self.text[max(at, before - 4) : before]

@@ -8,19 +8,22 @@ quotes.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 MAX_DIGITS = 4_000
 """Python reads no integer with more than 4,300 digits."""
 
-_HEAD = re.compile(r"[^\s,，\]})\"'“‘`{\[]*+")
+_HEAD = re.compile(r"[^\s,，\]})｝］\"'“‘`{\[]*+")
 _AFTER_HEAD = re.compile(
     r"\s*+(?:[,，}\])｝］;\"'“‘`{\[]|\Z|//|/\*)|[^\S\n]*+\n|\s++#|\s++[A-Za-z_$][\w$]{0,63}\s*+[:：](?!//)"
 )
-_NEXT_NUMBER = re.compile(r"\s++-?\d")
-_TOKEN = re.compile(r"[^,，\]}\n\r]*+")
-_TUPLE_TOKEN = re.compile(r"[^,，\]})\n\r]*+")
+_MAX_PARTS = 100  # parts of an unquoted text between commas and brackets
+_NEXT_PLAIN = re.compile(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")
+_TOKEN = re.compile(r"[^,，\]}｝］\n\r]*+")
+_TUPLE_TOKEN = re.compile(r"[^,，\]})｝］\n\r]*+")
+_MORE_WORDS = re.compile(r",\s*+[^\s,，:：\"'“‘`{}\[\]()][^,，:：\"“`{}\[\]\n]*+(?=[,，}\n]|\Z)")
+_PAIRS = {"]": "[", "}": "{"}
 _COMMENT = re.compile(r"\s+#|(?<!:)//|/\*")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 _LOOSE_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?[lLnfFdD]?", re.ASCII)
@@ -35,6 +38,9 @@ _WORDS = re.compile(
 )
 _URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
+_GROUP = re.compile(r"\d,0\d\d")  # 1,000 in an array
+_CUT_SHORT = re.compile(r"-?[\d.]*\d(?:\.{3}|…)")
+_NEW = re.compile(r"(?:new|await|function|lambda|async)\b\s*+[\w.]*+\s*+[(:{]")
 _UNFIT = re.compile(r"[\"`“”]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _QUOTES = "\"'“”‘’`"
@@ -71,6 +77,7 @@ class Bare:
     end: int
     code: str | None = None
     absent: bool = False
+    ambiguous: bool = False  # the text has another reading
 
 
 def read_bare(text: str, start: int, *, wants_text: bool = False, close: str = "") -> Bare:
@@ -79,7 +86,7 @@ def read_bare(text: str, start: int, *, wants_text: bool = False, close: str = "
     `wants_text` says that the tool definition asks for text here: then words of any kind are taken as they
     are. `close` is the bracket that ends the container around the value, "" at the root.
     """
-    token = _head(text, start, close == "}") or _token(text, start, close == ")")
+    token = _head(text, start, close == "}") or _token(text, start, close, wants_text)
     end = start + len(token)
     if number := _JSON_NUMBER.fullmatch(token):
         return _number(text, token, number, start, close)
@@ -92,7 +99,9 @@ def read_bare(text: str, start: int, *, wants_text: bool = False, close: str = "
     if end == len(text) and (cut := _cut_off(token, end)) is not None:
         return cut
     if (loose := _loose_number(token, end)) is not None:
-        return loose
+        return replace(
+            loose, ambiguous=close != "}" and _GROUP.fullmatch(text, max(start - 2, 0), end) is not None
+        )
     return _words(token, start, wants_text)
 
 
@@ -106,15 +115,35 @@ def _head(text: str, start: int, in_object: bool) -> str | None:
     if not simple or len(head) > MAX_DIGITS:
         return None
     end = start + len(head)
-    ends = _AFTER_HEAD.match(text, end) or (not in_object and _NEXT_NUMBER.match(text, end))
+    ends = _AFTER_HEAD.match(text, end) or (not in_object and _NEXT_PLAIN.match(text, end))
     return head if ends else None
 
 
-def _token(text: str, start: int, in_tuple: bool) -> str:
-    match = (_TUPLE_TOKEN if in_tuple else _TOKEN).match(text, start)
-    token = match.group() if match else ""
+def _token(text: str, start: int, close: str, wants_text: bool) -> str:
+    """The text up to the next sign that ends a value; a comma and a bracket may belong to it."""
+    pattern = _TUPLE_TOKEN if close == ")" else _TOKEN
+    match = pattern.match(text, start)
+    end = match.end() if match else start
+    for _ in range(_MAX_PARTS if close == "}" and end > start else 0):
+        more = _further(text, start, end, wants_text)
+        if more is None:
+            break
+        end = more
+    token = text[start:end]
     comment = _COMMENT.search(token)
     return (token[: comment.start()] if comment and comment.start() else token).rstrip()
+
+
+def _further(text: str, start: int, end: int, wants_text: bool) -> int | None:
+    """The end of the token when the sign at `end` belongs to it: a bracket that it opened, a comma that no
+    key follows.
+    """
+    sign = text[end : end + 1]
+    if wants_text and sign in _PAIRS and text.count(_PAIRS[sign], start, end) > text.count(sign, start, end):
+        match = _TOKEN.match(text, end + 1)
+        return match.end() if match else end + 1
+    more = _MORE_WORDS.match(text, end) if sign == "," else None
+    return more.end() if more else None
 
 
 def _number(text: str, token: str, number: re.Match[str], start: int, close: str) -> Bare:
@@ -169,7 +198,7 @@ def _loose_number(token: str, end: int) -> Bare | None:
 def _words(token: str, start: int, wants_text: bool) -> Bare:
     """A string without quotes, or the reason why there is none."""
     end = start + len(token)
-    if token.startswith(("...", "…")):
+    if token.startswith(("...", "…")) or _CUT_SHORT.fullmatch(token):
         raise UnreadableError("ellipsis", start)
     if not token or _SURROGATE.search(token):
         raise UnreadableError("unexpected_character", start)
@@ -178,10 +207,14 @@ def _words(token: str, start: int, wants_text: bool) -> Bare:
         return Bare(quoteless, end, "missing_opening_quote")
     if _SUM.fullmatch(token) and not _DATE.fullmatch(token):
         raise UnreadableError("arithmetic", start)
+    if _NEW.match(token):
+        raise UnreadableError("expression", start)
     if wants_text and not _UNFIT.search(token):
         return Bare(token, end, "unquoted_string")
     if _CALL.match(token):
         raise UnreadableError("expression", start)
     if any(shape.fullmatch(token) for shape in (_DATE, _WORDS, _URL)):
         return Bare(token, end, "unquoted_string")
+    if "," in token and all(_WORDS.fullmatch(part.strip()) for part in token.split(",")):
+        return Bare(token, end, "unquoted_string", ambiguous=True)
     raise UnreadableError("unexpected_character", start)

@@ -19,6 +19,7 @@ _SPECIAL = re.compile(
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _PATH_START = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
+_WHOLE_PATH = re.compile(r"[A-Za-z]:(?:\\[\w.\-]++){2,}+\\?")
 _INVALID = re.compile(r"(?<!\\)(?:\\\\)*+\\(?![\"\\/bfnrtu'`’”]|\Z)")
 REPLACEMENT = "\ufffd"
 
@@ -79,6 +80,8 @@ def _kept_letters(body: str) -> str:
     Where another backslash starts no escape, nobody escaped them: `\\b` beside `\\d` is a word boundary,
     and `\\f` in a Windows path is a folder.
     """
+    if _WHOLE_PATH.fullmatch(body):
+        return "bfnrtu"
     if _INVALID.search(body) is None:
         return ""
     return "bfnrtu" if _PATH_START.match(body) else "bf"

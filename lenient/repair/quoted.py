@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from json.decoder import scanstring  # type: ignore[attr-defined]  # a C function that typeshed does not list
 
+from lenient.repair.bare import Bare
 from lenient.repair.bodies import decode_body
+from lenient.repair.follows import NEXT_KEY, Place, Role
 from lenient.repair.gaps import Report
-from lenient.repair.strings import CLOSING_QUOTES, NEXT_KEY, Closing, End, Lookahead, Place, Role, find_end
+from lenient.repair.strings import CLOSING_QUOTES, Closing, End, Lookahead, find_end
+from lenient.repair.unopened import escaped_span, unopened_end
 
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
 _NEXT_ITEM = re.compile(r"\s*+[\"{\[]")
@@ -79,12 +82,31 @@ class StringReader:
 
     def found(self, start: int, end: End, role: Role) -> tuple[str, End]:
         """Decode the body and report what is wrong with the string."""
-        body = decode_body(self.text, start + 1, end.body)
         self.report_quotes(start, end, role)
+        return self.decoded(start + 1, end.body), end
+
+    def unopened(self, start: int, place: Place) -> Bare | None:
+        """The string that starts here without a quote, when the next quote ends it."""
+        end = unopened_end(self.text, start, place, self.ahead)
+        if end is None:
+            return None
+        return Bare(self.decoded(start, end), end + 1, "missing_opening_quote")
+
+    def escaped(self, start: int) -> tuple[str, int] | None:
+        """The string here whose quotes are escaped although no string surrounds it, and its end."""
+        span = escaped_span(self.text, start)
+        if span is None:
+            return None
+        body, end, after = span
+        self.report("partial_escaping_removed", start, after, found=self.text[start:body])
+        return self.decoded(body, end), after
+
+    def decoded(self, start: int, end: int) -> str:
+        body = decode_body(self.text, start, end)
         for mend in body.mends:
             times = f"{mend.times} times" if mend.times > 1 else None
             self.report(mend.code, mend.start, mend.end, found=mend.found, became=mend.became, hint=times)
-        return body.text, end
+        return body.text
 
     def triple(self, start: int, end: int) -> tuple[str, End]:
         self.report("triple_quotes", start, end + 3, found=self.text[start : start + 3])
@@ -107,3 +129,6 @@ class StringReader:
             self.report("missing_closing_quote", end.body, end.body, became=CLOSING_QUOTES[opening][0])
         elif end.closing is Closing.TEXT_END and role is not Role.KEY:
             self.report("unclosed_string", start, end.after, found=whole)
+        if end.ambiguous:
+            other = self.text[end.body : end.body + 80]
+            self.report("ambiguous", end.body, end.after, hint=f"Or the text goes on: {other!r}")

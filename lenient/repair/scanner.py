@@ -14,20 +14,15 @@ from typing import Any
 
 from lenient.diagnostics import MAX_DEPTH, Diagnostic, Findings, Path, join_path, render_path, shorten
 from lenient.nodes import Node
-from lenient.repair.bare import UnreadableError, read_bare
+from lenient.repair.bare import Bare, UnreadableError, read_bare
+from lenient.repair.follows import QUOTED_KEY, Place, Role, key_name
 from lenient.repair.gaps import pass_gap
+from lenient.repair.keys import Misquoted, is_no_object, with_colon_inside, without_first_quote
 from lenient.repair.members import plain_members
+from lenient.repair.nesting import find_strays, is_open_question
 from lenient.repair.quoted import StringReader
-from lenient.repair.strings import (
-    CLOSING_QUOTES,
-    QUOTED_KEY,
-    Closing,
-    End,
-    Lookahead,
-    Place,
-    Role,
-    key_name,
-)
+from lenient.repair.strings import CLOSING_QUOTES, Closing, End, Lookahead
+from lenient.repair.unopened import HOLDS_ESCAPES, lacks_bracket, opens_pattern, unopened_end
 from lenient.source import Mark, Piece
 from lenient.tools import ValueKind
 
@@ -36,6 +31,10 @@ _CONTINUES = re.compile(r"\s*+,\s*+(?:[\"'“]([^\"'“”\\\n]{1,64})[\"'”]|(
 
 
 _OPENERS = {"{": "}", "[": "]", "(": ")", "｛": "}", "［": "]"}
+_EARLIER = "The missing bracket may belong before an earlier member."
+_ROLES = {"": Role.ROOT, "}": Role.MEMBER, "]": Role.ITEM, ")": Role.ITEM}
+_WORDS = ("unquoted_string", "missing_opening_quote")
+_UNREAD = ("unexpected_character", "expression")
 _CLOSERS = {"}": "}", "]": "]", ")": ")", "｝": "}", "］": "]"}
 
 
@@ -130,6 +129,7 @@ class _Scanner:
         self.done: tuple[Any, Mark] | None = None
         self.non_finite = False
         self.dropped = False
+        self.colon_passed = False
         self.strings = strings
         strings.report = self.report
 
@@ -194,10 +194,12 @@ class _Scanner:
             self.value(frame.node.items if frame.node is not None else None)
 
     def meets_member(self) -> bool:
-        """Does a key of the object around stand where an item is due? Arrays have no keys."""
+        """Does a part of the bracket around stand here, a key in an array or an object where a key is due?"""
         outer = self.stack[-2] if len(self.stack) > 1 else None
-        if self.strings.strict or outer is None or outer.close != "}" or self.stack[-1].close == "}":
+        if self.strings.strict or outer is None or (outer.close == "}") == (self.stack[-1].close == "}"):
             return False
+        if self.stack[-1].close == "}":
+            return self.text[self.position] in "{｛" and bool(self.stack[-1].children)
         key = QUOTED_KEY.match(self.text, self.position)
         return key is not None and (not outer.fields or key_name(key) in outer.fields)
 
@@ -240,8 +242,13 @@ class _Scanner:
         start, sign = self.position, self.text[self.position]
         self.position = self.strings.prefix_end(self.position)
         sign = self.text[self.position]
+        if sign == "\\" and (escaped := self.strings.escaped(start)) is not None:
+            text, self.position = escaped
+            return text
         if sign in CLOSING_QUOTES:
             text, end = self.string(Role.KEY)
+            if (mend := with_colon_inside(self.text, start, end.after, frame.fields)) is not None:
+                return self.misquoted(mend)
             if end.closing is Closing.TEXT_END:
                 self.drop_member(frame, start)
                 return None
@@ -255,13 +262,27 @@ class _Scanner:
         if self.position >= len(self.text):
             self.drop_member(frame, start)
             return None
-        self.report("unquoted_key", start, self.position, found=match.group())
+        if without_first_quote(self.text, self.position):
+            self.position += 1
+            self.report("missing_opening_quote", start, self.position, found=match.group())
+        else:
+            self.report("unquoted_key", start, self.position, found=match.group())
         return match.group()
+
+    def misquoted(self, mend: Misquoted) -> str:
+        """A key that took its colon in; goes on at the colon, the one drawn out of the quotes included."""
+        self.report(mend.code, mend.start, mend.end, found=self.text[mend.start : mend.end] or None)
+        self.position = mend.after
+        self.colon_passed = mend.colon
+        return mend.name
 
     def colon(self, frame: _Frame, start: int) -> bool:
         """Pass the colon; False when the member has no value."""
         text, at = self.text, self.position
         sign = text[at]
+        if self.colon_passed:
+            self.colon_passed = False
+            return True
         if sign == ":":
             self.position += 1
             return True
@@ -282,11 +303,7 @@ class _Scanner:
 
     def no_value(self, frame: _Frame, start: int) -> None:
         """A key without a value stands for null; a brace with lone words in it is no object at all."""
-        if (
-            not frame.children
-            and self.text[self.position : self.position + 1] in "}]"
-            and ":" not in self.text[start : self.position]
-        ):
+        if not frame.children and is_no_object(self.text, start, self.position):
             raise UnreadableError("no_value", start)
         self.report("missing_value", start, self.position, became="null")
         self.put(None, Mark(start, self.position))
@@ -304,16 +321,19 @@ class _Scanner:
         if self.position >= len(self.text):
             raise UnreadableError("truncated", self.position)
         sign = self.text[self.position]
-        if sign in _OPENERS:
+        if sign in _OPENERS and not self.is_text(node):
             self.open(sign, node)
+            return
+        if sign == '"' and self.starts_list(node):
+            self.report("missing_opener", self.position, self.position, became="[")
+            self.stack.append(_Frame("]", self.position, node))
             return
         start = self.position
         self.position = self.strings.prefix_end(self.position)
         if self.text[self.position] in CLOSING_QUOTES:
             self.put(self.quoted(), Mark(start, self.position))
             return
-        close = self.stack[-1].close if self.stack else ""
-        bare = read_bare(self.text, start, wants_text=_wants_text(node), close=close)
+        bare = self.unquoted(start, node)
         self.position = bare.end
         if bare.absent:
             self.absent(start)
@@ -321,7 +341,41 @@ class _Scanner:
         if bare.code is not None:
             self.non_finite |= bare.code == "non_finite_number"
             self.report_value(bare.code, start, bare.end, self.text[start : bare.end], bare.value)
+        if bare.ambiguous:
+            self.report("ambiguous", start, bare.end, hint="The commas may part several members.")
         self.put(bare.value, Mark(start, bare.end))
+
+    def unquoted(self, start: int, node: Node | None) -> Bare:
+        """The value that stands here without a first quote, or with an escaped one."""
+        close = self.stack[-1].close if self.stack else ""
+        place = Place(_ROLES[close], self.stack, self.strings.ahead.tail)
+        if self.text[start] == "\\" and (escaped := self.strings.escaped(start)) is not None:
+            return Bare(*escaped)
+        try:
+            bare = read_bare(self.text, start, wants_text=_wants_text(node), close=close)
+        except UnreadableError as error:
+            unopened = self.strings.unopened(start, place) if error.reason in _UNREAD else None
+            if unopened is None:
+                raise
+            return unopened
+        return (self.strings.unopened(start, place) if bare.code in _WORDS else None) or bare
+
+    def starts_list(self, node: Node | None) -> bool:
+        """Do the items of a declared list follow its key without a bracket?"""
+        if node is None or node.kind is not ValueKind.JSON_ARRAY or not self.stack or self.strings.strict:
+            return False
+        return self.stack[-1].close == "}" and lacks_bracket(self.text, self.position)
+
+    def is_text(self, node: Node | None) -> bool:
+        """Does the bracket here belong to a string without its first quote, or to a pattern without any?"""
+        if not self.stack or self.strings.strict:
+            return False
+        if _wants_text(node) and opens_pattern(self.text, self.position):
+            return True
+        if not HOLDS_ESCAPES.match(self.text, self.position):
+            return False
+        place = Place(_ROLES[self.stack[-1].close], self.stack, self.strings.ahead.tail)
+        return unopened_end(self.text, self.position, place, self.strings.ahead) is not None
 
     def absent(self, start: int) -> None:
         """The text ends where a value had hardly begun."""
@@ -343,15 +397,14 @@ class _Scanner:
 
     def string(self, role: Role) -> tuple[str, End]:
         """The string whose opening quote is here."""
-        known = self.stack[-1].fields if self.stack else ()
-        place = Place(role, len(self.stack), known, self.strings.ahead.tail)
+        place = Place(role, self.stack, self.strings.ahead.tail)
         text, end = self.strings.read(self.position, place)
         self.position = end.after
         return text, end
 
     def quoted(self) -> str:
         """A string value, with what is joined to it by `+`."""
-        role = Role.ROOT if not self.stack else Role.MEMBER if self.stack[-1].close == "}" else Role.ITEM
+        role = _ROLES[self.stack[-1].close if self.stack else ""]
         parts = [self.string(role)[0]]
         while (joint := self.strings.joint_end(self.position)) is not None:
             self.position = joint
@@ -427,9 +480,28 @@ class _Scanner:
         if not frame.filled and not self.dropped:
             self.report("truncated_text", end, end)
         missing = "".join(frame.close for frame in reversed(self.stack))
-        self.report("missing_closer", end, end, became=missing)
+        if frame.close != "}" or not frame.filled or not self.moved_out(frame):
+            self.report("missing_closer", end, end, became=missing)
         while self.stack:
             self.pop()
+
+    def moved_out(self, frame: _Frame) -> bool:
+        """Take out of the last inner object what the definition declares for this one: the missing bracket
+        belongs before it. Says so where nothing decides.
+        """
+        strays = find_strays(frame.children, frame.marks, frame.fields, known_fields)
+        if strays is None:
+            if is_open_question(frame.children, frame.fields):
+                at = len(self.text)
+                self.report(
+                    "ambiguous", at, at, hint="The missing bracket may belong before an earlier member."
+                )
+            return False
+        self.report("missing_closer", strays.end, strays.end, became="}")
+        for name in strays.names:
+            frame.children[name] = strays.inner.pop(name)
+            frame.marks[name] = strays.marks.pop(name)
+        return len(self.stack) == 1
 
     # --- gaps and reports ----------------------------------------------------------------------------
 

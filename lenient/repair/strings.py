@@ -1,17 +1,18 @@
 """Where does this string end? A text, the place after an opening quote and what may follow → the place of
 the end.
 
-A quote ends a string when what follows it fits the place: a comma and the next key, closing brackets, a
-colon after a key. The names that a tool declares are the strongest evidence there is. Knows nothing of
-values; each quote is looked at once, with bounded looking ahead, so that the whole is linear.
+Each quote is looked at once: what follows it must fit (`lenient.repair.follows`), and the quotes and brackets
+passed so far must not say that it stands inside text. Looking ahead is bounded, so that the whole is linear.
+Knows nothing of values.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+
+from lenient.repair.follows import LONE_KEY, NEXT_PART, QUOTES, Fit, Place, Role, fit_of, key_name
 
 CLOSING_QUOTES = {
     '"': '"', "'": "'", "`": "`", "“": '”“"', "„": '“”"', "”": '”"', "‘": "’'", "’": "’'", "«": "»", "‹": "›",
@@ -22,35 +23,10 @@ CLOSING_QUOTES = {
 _STOPS = {
     opening: re.compile("[\\\\" + re.escape(closing) + "]") for opening, closing in CLOSING_QUOTES.items()
 }
-_GAP = re.compile(r"[\s\x00-\x1f]*+")
-_QUOTE = "\"'“”„‘’`＂「」『』«»"
-_KEY_TEXT = (
-    r"(?:\"((?:[^\"\\\n]|\\.){0,100}+)\"|'((?:[^'\\\n]|\\.){0,100}+)'"
-    rf"|[“”„‘’`＂「『«]([^{_QUOTE}\\\n]{{1,64}})[{_QUOTE}])"
-)
-QUOTED_KEY = re.compile(rf"\s*+{_KEY_TEXT}\s*+[:：]")
-NEXT_KEY = re.compile(
-    rf"[\s\x00-\x1f]*+(?:{_KEY_TEXT}\s*+(?::|：|=>?)|([A-Za-z_$][\w$.\-]{{0,63}})\s*+[:：](?!//))"
-)
-"""A key and its colon; the group that took part is the name."""
-_ESCAPED_KEY_END = re.compile(rf"[^{_QUOTE}\\\n]{{1,64}}[{_QUOTE}]\s*+[:：]\s*+[{_QUOTE}\[{{\d\-tfnTFN]")
-_LONE_KEY = re.compile(rf"\s*+{_KEY_TEXT}")
-_CUT_KEY = re.compile(r"\s*+[\"'][^\"'\\\n,:{}]{0,64}\Z")
-_ESCAPED_END = re.compile(rf"[{_QUOTE}]\s*+,\s*+{_KEY_TEXT}\s*+:")
+_ESCAPED_KEY_END = re.compile(rf"[^{QUOTES}\\\n]{{1,64}}[{QUOTES}]\s*+[:：]\s*+[{QUOTES}\[{{\d\-tfnTFN]")
+_ITEM_AFTER = re.compile(r"[^\"\\\n,]{0,200}+\"\s*+(?:\]|,\s*+[\"\d\[{])")
+_ESCAPED_END = re.compile(rf"[{QUOTES}]\s*+,(?={LONE_KEY.pattern}\s*+:)")
 """A quote after a backslash, and yet a real next key: the backslash is the end of a Windows path."""
-_VALUE_START = re.compile(rf"\s*+(?:[{_QUOTE}\[{{\-\d(]|(?:true|false|null|True|False|None)\b)")
-_CLOSERS = re.compile(r"(?:\s*+[}\])｝］])*+")
-_AFTER_VALUE = re.compile(r"(?:\s*+(?:\Z|```|</|[\"'`]\s*+\Z|;|<\||,?\s*+[{｛]\s*+[\"'}])|[^\S\n]*+\n)")
-_NEXT_PART = re.compile(rf"\s*+,\s*+{_KEY_TEXT}\s*+[:：]")
-
-
-class Role(Enum):
-    """What a string is where it stands."""
-
-    KEY = "key"
-    MEMBER = "member"  # the value of a key
-    ITEM = "item"  # an element of an array
-    ROOT = "root"
 
 
 class Closing(Enum):
@@ -65,7 +41,7 @@ class Closing(Enum):
 @dataclass(frozen=True, slots=True)
 class End:
     """The body is `text[start:body]`; reading goes on at `after`. `inner` unescaped quotes are part of the
-    body, the first of them at `first_inner`.
+    body, the first of them at `first_inner`. `ambiguous` = the text may as well go on after the quote.
     """
 
     body: int
@@ -73,16 +49,7 @@ class End:
     closing: Closing
     inner: int = 0
     first_inner: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a string stands: its role, the brackets open around it, and the declared names of its object."""
-
-    role: Role
-    depth: int
-    known: Collection[str] = ()
-    closers: int = 0  # where the run of closing brackets at the end of the text begins
+    ambiguous: bool = False
 
 
 class Lookahead:
@@ -92,12 +59,13 @@ class Lookahead:
     looking for ends; when none are left, the first quote ends a string.
     """
 
-    __slots__ = ("left", "no_close_from", "part", "part_from", "tail", "text")
+    __slots__ = ("left", "next_quote", "no_close_from", "part", "part_from", "tail", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.tail = len(text.rstrip(" \t\r\n}])｝］"))
         self.left = 2_000 + 4 * len(text)
+        self.next_quote = -1  # of the quotes that no backslash escapes
         self.no_close_from: dict[str, int] = {}
         self.part: re.Match[str] | None = None
         self.part_from = len(text) + 1
@@ -110,7 +78,7 @@ class Lookahead:
         """The next comma with a key and a colon after it."""
         known = self.part_from <= start and (self.part is None or start <= self.part.start())
         if not known:
-            self.part, self.part_from = _NEXT_PART.search(self.text, start), start
+            self.part, self.part_from = NEXT_PART.search(self.text, start), start
         return self.part
 
     def triple_end(self, quotes: str, start: int) -> int | None:
@@ -124,159 +92,138 @@ class Lookahead:
 def find_end(text: str, start: int, opening: str, place: Place, ahead: Lookahead) -> End:
     """The end of the string whose body starts at `start`."""
     stops = _STOPS[opening]
-    position, inner, first, balance, counted = start, 0, -1, 0, start
-    fallback: End | None = None
+    passed = _Passed(text, start)
+    position = start
     while ahead.can_close(opening, start) and (match := stops.search(text, position)):
         at = match.start()
         position = at + 1
         if text[at] == "\\":
-            if (
-                place.role is Role.MEMBER
-                and _ESCAPED_END.match(text, at + 1)
-                and text[at + 1] in CLOSING_QUOTES[opening]
-            ):
-                return End(at + 1, at + 2, Closing.ESCAPED_QUOTE, inner, first)
+            if _ends_in_backslash(text, at, opening, place):
+                return End(at + 1, at + 2, Closing.ESCAPED_QUOTE, passed.inner, passed.first)
             position = at + 2
             continue
-        ahead.left -= position - counted
-        balance += _open_brackets(text, counted, at)
-        counted = at
-        found = End(at, position, Closing.QUOTE, inner, first)
+        ahead.left -= passed.count(at)
+        found = End(at, position, Closing.QUOTE, passed.inner, passed.first)
         if place.role is Role.KEY or ahead.left < 0:
             return found
-        fits = _follows(text, position, place)
-        if fits is Fit.SURE or (inner == 0 and fits is not Fit.NO) or (balance <= 0 and fits is Fit.LIKELY):
-            return found
-        if inner == 0 and balance <= 0 and (ended := _opens_next_member(text, start, at, place)) is not None:
-            return End(ended, ended, Closing.NEXT_PART)
-        fallback = fallback or (found if fits is Fit.LIKELY else None)
-        inner, first = inner + 1, first if inner else at
-    if inner == 0:
+        fit = fit_of(text, position, place)
+        if passed.accept(fit, at):
+            return passed.chosen(found, fit)
+        if passed.inner == 0 and passed.balance <= 0:
+            ended = _opens_next_part(text, start, at, place)
+            if ended is not None:
+                return End(ended, ended, Closing.NEXT_PART)
+        passed.keep(at, fit, found)
+    if passed.inner == 0:
         ahead.no_close_from.setdefault(opening, start)
-    return fallback or _without_quote(text, start, opening, place, ahead)
+    return passed.fallback or _without_quote(text, start, opening, place, ahead)
 
 
-def key_name(key: re.Match[str]) -> str:
-    """The name in a match of `NEXT_KEY` or `QUOTED_KEY`."""
-    return key.group(key.lastindex or 0)
+class _Passed:
+    """What was passed on the way to a quote: the quotes taken for text, and how many brackets are open."""
+
+    __slots__ = (
+        "balance",
+        "counted",
+        "fallback",
+        "fallback_fit",
+        "first",
+        "inner",
+        "last",
+        "odd",
+        "start",
+        "text",
+    )
+
+    def __init__(self, text: str, start: int) -> None:
+        self.text = text
+        self.start = self.counted = start
+        self.balance = self.inner = 0
+        self.first = self.last = -1
+        self.odd = False
+        self.fallback: End | None = None
+        self.fallback_fit = Fit.NO
+
+    def count(self, at: int) -> int:
+        """Count the brackets up to a quote; returns how many characters were passed."""
+        piece = self.text[self.counted : at]
+        self.balance += piece.count("{") + piece.count("[") - piece.count("}") - piece.count("]")
+        length, self.counted = at + 1 - self.counted, at
+        return length
+
+    def accept(self, fit: Fit, at: int) -> bool:
+        """Does the string end at this quote? Inside inner quotes or brackets it takes more to say so."""
+        if fit is Fit.NO or self.is_apostrophe(at):
+            return False
+        if not self.inner:
+            return True
+        if fit is Fit.IF_FIRST:
+            return False
+        inside = self.odd and self.balance > 0
+        return not inside if fit is not Fit.RANDOM else not self.odd or not self.opened()
+
+    def chosen(self, found: End, fit: Fit) -> End:
+        """The end accepted; one passed before where the brackets opened since were never closed."""
+        if self.fallback is not None and self.fallback_fit is Fit.SURE and self.balance > 0:
+            return self.fallback
+        if fit < Fit.SURE and self.odd and self.opened():
+            return replace(found, ambiguous=True)
+        return found
+
+    def keep(self, at: int, fit: Fit, found: End) -> None:
+        """Take the quote for text."""
+        if fit > max(self.fallback_fit, Fit.IF_FIRST):
+            self.fallback, self.fallback_fit = replace(found, ambiguous=True), fit
+        if not self.inner:
+            self.first = at
+        self.inner += 1
+        if not self.is_apostrophe(at):
+            self.odd = not self.odd
+            self.last = at
+
+    def is_apostrophe(self, at: int) -> bool:
+        text = self.text
+        return (
+            text[at] in "'’"
+            and text[at - 1].isalnum()
+            and text[at + 1 : at + 2].isalnum()
+            and at > self.start
+        )
+
+    def opened(self) -> bool:
+        """Does the last quote that was taken for text open a pair?"""
+        before, after = self.text[self.last - 1], self.text[self.last + 1 : self.last + 2]
+        return not after.isspace() and (
+            self.last == self.start or before in " \t\n([{=:,>" or not before.isalnum()
+        )
 
 
-class Fit(Enum):
-    """How well what follows a quote fits its ending a string."""
-
-    NO = 0
-    IF_FIRST = 1  # only when no quote before it was taken for text
-    LIKELY = 2
-    SURE = 3
-
-
-def _open_brackets(text: str, start: int, end: int) -> int:
-    if end - start > 32:
-        opened = text.count("{", start, end) + text.count("[", start, end)
-        return opened - text.count("}", start, end) - text.count("]", start, end)
-    piece = text[start:end]
-    return piece.count("{") + piece.count("[") - piece.count("}") - piece.count("]")
-
-
-def _follows(text: str, position: int, place: Place) -> Fit:
-    """Does what stands after a quote fit the end of a string in this place?"""
-    gap = _GAP.match(text, position)
-    at = gap.end() if gap else position
-    sign = text[at : at + 1]
-    if not sign:
-        return Fit.SURE
-    if place.role is Role.ROOT:
-        return Fit.LIKELY if at > position and "\n" in text[position:at] else Fit.NO
-    if sign in ",，;":
-        return _after_comma(text, at + 1, place)
-    if sign in "}])｝］":
-        return _after_closers(text, at, place)
-    if sign == "+" and _VALUE_START.match(text, at + 1):
-        return Fit.LIKELY
-    if text.startswith(("//", "/*"), at) or (sign == "#" and at > position):
-        return Fit.LIKELY
-    return _without_comma(text, position, at, place)
-
-
-def _after_comma(text: str, at: int, place: Place) -> Fit:
-    gap = _GAP.match(text, at)
-    following = gap.end() if gap else at
-    if following >= len(text):
-        return Fit.LIKELY
-    if text[following] in "}])" or text.startswith(("//", "/*", "#", ",", "...", "…"), following):
-        return Fit.LIKELY
-    if place.role is Role.ITEM:
-        return Fit.LIKELY if _VALUE_START.match(text, at) else Fit.NO
-    key = NEXT_KEY.match(text, at)
-    if key is None:
-        lone = _LONE_KEY.match(text, at)
-        if lone is not None and key_name(lone) in place.known:
-            return Fit.LIKELY
-        return Fit.IF_FIRST if _CUT_KEY.match(text, at) else Fit.NO
-    return Fit.SURE if key_name(key) in place.known else Fit.LIKELY
-
-
-def _after_closers(text: str, at: int, place: Place) -> Fit:
-    """Closing brackets must fit the depth, and then the text must go on, or end, as a value does."""
-    run = _CLOSERS.match(text, at)
-    end = run.end() if run else at
-    closed = end - at if end - at <= 2 else len("".join(text[at:end].split()))
-    if end >= len(text):
-        return Fit.SURE
-    if closed >= place.depth:
-        if _AFTER_VALUE.match(text, end):
-            return Fit.LIKELY
-        early = _after_early_close(text, end, place)
-        return Fit.IF_FIRST if early is Fit.NO and closed == place.depth else early
-    rest = _GAP.match(text, end)
-    following = rest.end() if rest else end
-    if following >= len(text):
-        return Fit.SURE
-    return Fit.LIKELY if text[following] == "," and _starts_part(text, following + 1) else Fit.NO
-
-
-def _after_early_close(text: str, end: int, place: Place) -> Fit:
-    """All is closed, and yet a declared name follows: a bracket too many."""
-    gap = _GAP.match(text, end)
-    at = gap.end() if gap else end
-    key = NEXT_KEY.match(text, at + 1) if text.startswith(",", at) else None
-    return Fit.LIKELY if key and key_name(key) in place.known else Fit.NO
-
-
-def _starts_part(text: str, at: int) -> bool:
-    gap = _GAP.match(text, at)
-    following = gap.end() if gap else at
+def _ends_in_backslash(text: str, at: int, opening: str, place: Place) -> bool:
+    """Is the backslash at `at` the last sign of a Windows path, the quote after it the end?"""
     return (
-        following >= len(text)
-        or text[following] in "}]"
-        or NEXT_KEY.match(text, at) is not None
-        or _VALUE_START.match(text, at) is not None
+        place.role is Role.MEMBER
+        and text[at + 1 : at + 2] in CLOSING_QUOTES[opening]
+        and _ESCAPED_END.match(text, at + 1) is not None
     )
 
 
-def _without_comma(text: str, position: int, at: int, place: Place) -> Fit:
-    """The comma may be missing: then a key follows, or (in an array) a string after a blank."""
+def _opens_next_part(text: str, start: int, at: int, place: Place) -> int | None:
+    """Where the string ends if the quote at `at` opens the next key or item, its own closing quote being
+    missing.
+    """
+    from_ = max(start, at - 40)
+    before = text[from_:at].rstrip()
     if place.role is Role.ITEM:
-        return Fit.LIKELY if at > position and text[at] in _QUOTE else Fit.NO
-    key = QUOTED_KEY.match(text, at)
-    if key is not None:
-        return Fit.SURE if key_name(key) in place.known else Fit.LIKELY
-    bare = NEXT_KEY.match(text, at) if "\n" in text[position:at] else None
-    return Fit.LIKELY if bare is not None else Fit.NO
-
-
-def _opens_next_member(text: str, start: int, at: int, place: Place) -> int | None:
-    """Where the string ends if the quote at `at` opens the next key, its own closing quote being missing."""
+        is_next = before.endswith(",") and len(before) > 1 and _ITEM_AFTER.match(text, at + 1)
+        return from_ + len(before) - 1 if is_next else None
     if place.role is not Role.MEMBER or not _ESCAPED_KEY_END.match(text, at + 1):
         return None
     name = text[at + 1 : at + 66].split(text[at], 1)[0]
-    if place.known and name not in place.known:
+    if place.declares() and not place.awaits(name):
         return None
-    before = text[max(start, at - 40) : at].rstrip()
-    blanks = text[max(start, at - 40) + len(before) : at]
     if before.endswith(","):
-        return max(start, at - 40) + len(before) - 1
-    return max(start, at - 40) + len(before) if "\n" in blanks and before else None
+        return from_ + len(before) - 1
+    return from_ + len(before) if "\n" in text[from_ + len(before) : at] and before else None
 
 
 def _without_quote(text: str, start: int, opening: str, place: Place, ahead: Lookahead) -> End:
@@ -286,7 +233,7 @@ def _without_quote(text: str, start: int, opening: str, place: Place, ahead: Loo
     if start <= closers - 2 and closers < len(text) and text.endswith(escaped, start, closers):
         return End(closers - 1, closers, Closing.ESCAPED_QUOTE)
     following = ahead.next_part(start) if place.role is Role.MEMBER else None
-    if following is not None and (not place.known or key_name(following) in place.known):
+    if following is not None and (not place.declares() or place.awaits(key_name(following))):
         return End(following.start(), following.start(), Closing.NEXT_PART)
     if place.role in (Role.MEMBER, Role.ITEM) and start < closers < len(text):
         return End(closers, closers, Closing.NEXT_PART)

@@ -1,0 +1,226 @@
+"""Lines in YAML's block style → the object they spell, where there is one reading: nested keys, lists with
+`- `, quoted and plain scalars, `|` and `>` blocks.
+
+No anchors, tags, flow style over lines or plain text over lines: UnfitError. Values are JSON's; `yes` and `~`
+stay text. Knows nothing of definitions.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from lenient.diagnostics import MAX_DEPTH, Findings, TooManyFindingsError
+from lenient.repair.bare import UnreadableError
+from lenient.repair.bodies import decode_body
+from lenient.repair.scanner import scan
+from lenient.source import Mark, Piece
+
+KEY_LINE = re.compile(
+    r"(?:\"([^\"\\]{1,64})\"|'([^'\\]{1,64})'|([A-Za-z_][\w.\-]*+))[ \t]*+:(?:[ \t]++(.*+))?"
+)
+_BLOCK_MARK = re.compile(r"([|>])([+\-]?)")
+_ITEM = re.compile(r"-(?:([ ]++)(.*+))?")
+_UNFIT_SCALAR = re.compile(r"[&*!|>%@`]|[{\[\"'].*+")
+_FLOW_MENDS = frozenset({"unquoted_string", "unquoted_key", "single_quotes"})
+LITERALS = {"true": True, "false": False, "null": None}
+NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,300}+)(?:\.\d++)?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+
+
+_SINGLE = re.compile(r"'(?:[^']|'')*+'")
+_DOUBLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"")
+
+
+class UnfitError(Exception):
+    """Raised where a line has no place or more than one; `lenient.repair.lines` takes it."""
+
+
+class Line(NamedTuple):
+    """One line: where it starts, by how many blanks it is indented, and what follows them."""
+
+    start: int
+    indent: int
+    text: str
+
+
+class _Frame:
+    """One open mapping or list, at its indentation. `key` waits for what the next lines spell."""
+
+    __slots__ = ("indent", "key", "marks", "start", "value")
+
+    def __init__(self, indent: int, start: int, value: Any) -> None:
+        self.indent = indent
+        self.start = start
+        self.value = value
+        self.marks: Any = {} if isinstance(value, dict) else []
+        self.key: str | None = None
+
+
+class Blocks:
+    """Reads lines from the first to the last; `doubtful` are the marks of texts that hold ` #`."""
+
+    def __init__(self, piece: Piece, lines: list[Line]) -> None:
+        self.piece = piece
+        self.text = piece.text
+        self.lines = lines
+        self.doubtful: list[Mark] = []
+        self.stack = [_Frame(lines[0].indent, lines[0].start, {})]
+        self.end = lines[0].start
+
+    def read(self) -> tuple[dict[str, Any], Mark]:
+        root = self.stack[0]
+        at = 0
+        while at < len(self.lines):
+            line = self.lines[at]
+            at += 1
+            if not line.text or line.text.startswith("#"):
+                continue
+            if line.text.startswith("\t"):
+                raise UnfitError
+            at = self.item(line, at) if _ITEM.fullmatch(line.text) else self.member(line, at)
+        self.close(-1)
+        return root.value, Mark(root.start, self.end, root.marks)
+
+    def close(self, indent: int) -> None:
+        """End what is indented deeper than the next line."""
+        while self.stack and self.stack[-1].indent > indent:
+            frame = self.stack.pop()
+            if frame.key is not None:
+                raise UnfitError  # a key without a value
+            if self.stack:
+                self.put(frame.value, Mark(frame.start, self.end, frame.marks))
+
+    def put(self, value: Any, mark: Mark) -> None:
+        frame = self.stack[-1]
+        self.end = max(self.end, mark.end)
+        if isinstance(frame.value, list):
+            frame.value.append(value)
+            frame.marks.append(mark)
+        elif frame.key is None:
+            raise UnfitError
+        else:
+            frame.value[frame.key], frame.marks[frame.key] = value, mark
+            frame.key = None
+
+    def open(self, indent: int, start: int, value: Any) -> None:
+        if len(self.stack) >= MAX_DEPTH:
+            raise UnfitError
+        self.stack.append(_Frame(indent, start, value))
+
+    def item(self, line: Line, following: int) -> int:
+        """A line that starts with a dash."""
+        match = _ITEM.fullmatch(line.text)
+        waits = self.stack[-1].key is not None and line.indent >= self.stack[-1].indent
+        if waits:
+            self.open(line.indent + 1, line.start, [])  # one deeper than a key at the same indentation
+        else:
+            self.close(line.indent + 1)
+        if (
+            not self.stack
+            or not isinstance(self.stack[-1].value, list)
+            or match is None
+            or not match.group(2)
+        ):
+            raise UnfitError
+        if self.stack[-1].indent != line.indent + 1:
+            raise UnfitError
+        inner = Line(line.start, line.indent + match.start(2), match.group(2))
+        if KEY_LINE.fullmatch(inner.text) is None:
+            return self.scalar(inner.text, inner, following)
+        self.open(inner.indent + 1, inner.start + inner.indent, {})
+        return self.pair(inner, following)
+
+    def member(self, line: Line, following: int) -> int:
+        """A line with a key."""
+        top = self.stack[-1]
+        if top.key is not None and line.indent + 1 > top.indent + (top is self.stack[0]):
+            self.open(line.indent + 1, line.start + line.indent, {})
+        else:
+            self.close(line.indent + 1 if len(self.stack) > 1 else line.indent)
+        return self.pair(line, following)
+
+    def pair(self, line: Line, following: int) -> int:
+        frame, match = self.stack[-1] if self.stack else None, KEY_LINE.fullmatch(line.text)
+        if frame is None or match is None or not isinstance(frame.value, dict) or frame.key is not None:
+            raise UnfitError
+        if frame.indent != line.indent + (frame is not self.stack[0]):
+            raise UnfitError
+        name = match.group(1) or match.group(2) or match.group(3)
+        if name in frame.value:
+            raise UnfitError
+        frame.key = name
+        written = match.group(4)
+        if not written:
+            return following
+        at = line.indent + match.start(4)
+        return self.scalar(written, Line(line.start, at, written), following)
+
+    def scalar(self, written: str, line: Line, following: int) -> int:
+        """What stands after a key or dash, with the lines of a block."""
+        start = line.start + line.indent
+        block = _BLOCK_MARK.fullmatch(written)
+        if block is not None:
+            return self.block(block, start, following)
+        mark = Mark(start, start + len(written))
+        if " #" in written and written[0] not in "\"'":
+            self.doubtful.append(mark)
+        if written[0] in "{[":
+            self.put(*read_flow(self.piece, *mark[:2]))
+        else:
+            self.put(_read_scalar(written), mark)
+        return following
+
+    def block(self, sign: re.Match[str], start: int, following: int) -> int:
+        """The lines that are indented deeper than the key."""
+        outer = self.stack[-1].indent - (len(self.stack) > 1)
+        at = following
+        while at < len(self.lines) and (not self.lines[at].text or self.lines[at].indent > outer):
+            at += 1
+        held = self.lines[following:at]
+        indents = [line.indent for line in held if line.text]
+        if not indents or indents[0] != min(indents):
+            raise UnfitError
+        written = [self.raw(line)[indents[0] :] for line in held]
+        while written and not written[-1]:
+            written.pop()
+        text = "\n".join(written) if sign.group(1) == "|" else _folded(written)
+        end = max(line.start + len(self.raw(line)) for line in held if line.text)
+        self.put(text + ("" if sign.group(2) == "-" else "\n"), Mark(start, end))
+        return at
+
+    def raw(self, line: Line) -> str:
+        """The line as it stands, without its end."""
+        end = self.text.find("\n", line.start)
+        return self.text[line.start : end if end >= 0 else len(self.text)].rstrip("\r")
+
+
+def _folded(lines: list[str]) -> str:
+    """The text of a `>` block: lines are joined by a blank, empty lines part paragraphs."""
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", "\n".join(lines)).replace("\n\n", "\n")
+
+
+def read_flow(piece: Piece, start: int, end: int) -> tuple[Any, Mark]:
+    """The object or array between two places of a line, in JSON or with plain words in it."""
+    findings = Findings()
+    try:
+        found = scan(piece, start, None, findings)
+    except (UnreadableError, TooManyFindingsError):
+        raise UnfitError from None
+    if found.end != end or not _FLOW_MENDS.issuperset(mend.code for mend in findings.items):
+        raise UnfitError
+    return found.value, found.mark
+
+
+def _read_scalar(written: str) -> Any:
+    """The value of one scalar. Raises UnfitError for what YAML reads in a way of its own."""
+    if written in LITERALS:
+        return LITERALS[written]
+    if NUMBER.fullmatch(written):
+        return float(written) if any(sign in written for sign in ".eE") else int(written)
+    if _SINGLE.fullmatch(written):
+        return written[1:-1].replace("''", "'")
+    if _DOUBLE.fullmatch(written):
+        return decode_body(written, 1, len(written) - 1).text
+    if _UNFIT_SCALAR.match(written):
+        raise UnfitError
+    return written

@@ -1,0 +1,249 @@
+"""Does what stands after a quote fit the end of a string? A text, the place after the quote and the brackets
+open there → how well it fits.
+
+A comma and the next key, the closing brackets that are due, a colon after a key: each is a grade of evidence,
+and the names that a tool declares are the strongest. Knows nothing of values; looks a bounded way ahead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Protocol
+
+QUOTES = "\"'“”„‘’`＂「」『』«»"
+_KEY_TEXT = (
+    r"(?:\"((?:[^\"\\\n]|\\.){0,100}+)\"|'((?:[^'\\\n]|\\.){0,100}+)'"
+    rf"|[“”„‘’`＂「『«]([^{{{QUOTES}\\\n]{{1,64}})[{QUOTES}])"
+)
+_COLON = r"\s*+(?:[:：]|=>?)"
+QUOTED_KEY = re.compile(rf"\s*+{_KEY_TEXT}\s*+[:：]")
+_BARE_NAME = r"([A-Za-z_$][\w$.\-]{0,63})"
+NEXT_KEY = re.compile(
+    rf"[\s\x00-\x1f]*+(?:{_KEY_TEXT}{_COLON}|{_BARE_NAME}\s*+[:：](?!//)"
+    rf"|-{{0,2}}{_BARE_NAME}[\"'”’]\s*+[:：](?!//)|\"-{{0,2}}([A-Za-z_][\w\-]{{0,63}})\s*+[:：]\s*+(?=[\"\[{{\d\-tfn]))"
+)
+"""A key and its colon, its first or last quote missing perhaps; the group that took part is the name."""
+_BARE_GROUP = 4
+LONE_KEY = re.compile(rf"\s*+{_KEY_TEXT}")
+NEXT_PART = re.compile(rf"\s*+,\s*+{_KEY_TEXT}\s*+[:：]")
+_CUT_KEY = re.compile(r"\s*+[\"'][^\"'\\\n,:{}]{0,64}\Z")
+VALUE_START = re.compile(rf"\s*+(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
+_GAP = re.compile(r"[\s\x00-\x1f]*+")
+_COMMENT = re.compile(
+    r"(?://[^\n]{0,300}+(?=\n)|#[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+"
+)
+_AFTER_ALL = re.compile(
+    r"(?:\s*+(?:\Z|```|</|[\"'`”]\s*+\Z|;|[`\"']?\s*+<\||,?\s*+[{｛]\s*+[\"'}]|//|/\*)|[^\S\n]*+\n|`\s*+(?:\n|\Z))"
+)
+"""What may follow a whole value: the end, a fence, a tag, another object, a new line."""
+CLOSERS = {"}": "}", "]": "]", ")": ")", "｝": "}", "］": "]"}
+
+
+class Role(Enum):
+    """What a string is where it stands."""
+
+    KEY = "key"
+    MEMBER = "member"  # the value of a key
+    ITEM = "item"  # an element of an array
+    ROOT = "root"
+
+
+class Open(Protocol):
+    """An open bracket: the sign that closes it, the declared names of its object, and those already read."""
+
+    close: str
+    key: str | None
+
+    @property
+    def fields(self) -> Collection[str]: ...
+    @property
+    def children(self) -> Collection[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a string stands: its role, the brackets open around it, and where the run of closing brackets at
+    the end of the text begins.
+    """
+
+    role: Role
+    stack: Sequence[Open] = ()
+    closers: int = 0
+
+    def awaits(self, name: str) -> bool:
+        """Is the name declared in an object around the string, and was it not read there yet?"""
+        for frame in self.stack[-1:-9:-1]:
+            if name in frame.fields:
+                return name not in frame.children and name != frame.key
+        return False
+
+    def declares(self) -> bool:
+        """Does the definition name the fields of the object around the string?"""
+        return bool(self.stack and self.stack[-1].fields)
+
+
+class Fit(IntEnum):
+    """How well what follows a quote fits its ending a string."""
+
+    NO = 0
+    IF_FIRST = 1  # only when no quote before it was taken for text
+    RANDOM = 2  # a key that the definition does not name
+    LIKELY = 3
+    SURE = 4
+
+
+def key_name(key: re.Match[str]) -> str:
+    """The name in a match of `NEXT_KEY` or `QUOTED_KEY`."""
+    return key.group(key.lastindex or 0)
+
+
+def pass_blanks(text: str, at: int) -> int:
+    """The place after blanks, control characters and at most three short comments."""
+    gap = _GAP.match(text, at)
+    at = gap.end() if gap else at
+    for _ in range(3):
+        if text[at : at + 1] not in ("/", "#") or (comment := _COMMENT.match(text, at)) is None:
+            break
+        at = comment.end()
+    return at
+
+
+def fit_of(text: str, position: int, place: Place) -> Fit:
+    """How well the text from `position` on fits the end of a string."""
+    gap = _GAP.match(text, position)
+    at = gap.end() if gap else position
+    sign = text[at : at + 1]
+    if not sign:
+        return Fit.SURE
+    if place.role is Role.ROOT:
+        return Fit.LIKELY if at > position and "\n" in text[position:at] else Fit.NO
+    if (sign == "/" or (sign == "#" and at > position)) and (after := pass_blanks(text, at)) > at:
+        at = after
+        sign = text[at : at + 1]
+        position = at - 1
+    if sign in ",，;、":
+        return _part_fit(text, at + 1, place, len(place.stack) - 1)
+    if sign in CLOSERS:
+        return _after_closers(text, at, place)
+    if sign == "+" and VALUE_START.match(text, at + 1):
+        return Fit.LIKELY
+    return _without_comma(text, position, at, place)
+
+
+def _part_fit(text: str, at: int, place: Place, level: int) -> Fit:
+    """What follows a comma, in the bracket at `level`."""
+    following = pass_blanks(text, at)
+    sign = text[following : following + 1]
+    frame = place.stack[level] if place.stack else None
+    if not sign or sign in ",…" or text.startswith("...", following):
+        return Fit.LIKELY
+    if sign in CLOSERS:
+        return Fit.LIKELY if _is_due(CLOSERS[sign], place, level) else Fit.NO
+    if frame is not None and frame.close != "}":
+        return Fit.LIKELY if VALUE_START.match(text, following) else Fit.IF_FIRST
+    return _key_fit(text, following, place)
+
+
+def _is_due(close: str, place: Place, level: int) -> bool:
+    """Does one of the innermost brackets, from `level` down, wait for this closing bracket?"""
+    return any(frame.close == close for frame in place.stack[max(level - 3, 0) : level + 1])
+
+
+def _key_fit(text: str, at: int, place: Place) -> Fit:
+    """The next key of an object: declared, some other one, or one that lost its colon."""
+    key = NEXT_KEY.match(text, at)
+    if key is None:
+        return _lone_fit(text, at, place)
+    if place.awaits(key_name(key)):
+        return Fit.SURE
+    if (key.lastindex or 0) >= _BARE_GROUP and not VALUE_START.match(text, key.end()):
+        return Fit.IF_FIRST
+    return Fit.RANDOM if place.declares() else Fit.LIKELY
+
+
+def _lone_fit(text: str, at: int, place: Place) -> Fit:
+    """A string where a key is due, but no colon after it."""
+    if _CUT_KEY.match(text, at):
+        return Fit.IF_FIRST
+    lone = LONE_KEY.match(text, at)
+    if lone is None:
+        return Fit.NO
+    after = pass_blanks(text, lone.end())
+    if place.awaits(key_name(lone)):
+        return Fit.SURE if after > lone.end() and VALUE_START.match(text, after) else Fit.LIKELY
+    colonless = after > lone.end() and VALUE_START.match(text, after)
+    alone = text[after : after + 1] == "}" or (
+        text[after : after + 1] == "," and NEXT_KEY.match(text, after + 1)
+    )
+    return Fit.IF_FIRST if colonless or alone else Fit.NO
+
+
+def _after_closers(text: str, at: int, place: Place) -> Fit:
+    """Closing brackets must be those that are due, and then the text must go on, or end, as a value does."""
+    level, wrong = len(place.stack) - 1, 0
+    tail = place.closers
+    if tail <= at:  # nothing but closing brackets follows
+        return Fit.SURE
+    end = at
+    while (sign := text[end : end + 1]) in CLOSERS and sign and level >= -3:
+        if level >= 0 and CLOSERS[sign] != place.stack[level].close:
+            wrong += 1
+        level -= 1
+        end = pass_blanks(text, end + 1)
+    if end >= len(text):
+        return Fit.SURE
+    if wrong:
+        return _after_wrong_closer(text, end, place, level) if wrong == 1 else Fit.NO
+    if level >= 0:
+        return _after_inner_closers(text, end, place, level)
+    if _AFTER_ALL.match(text, _last_closer(text, at, end)):
+        return Fit.LIKELY
+    key = NEXT_KEY.match(text, end + 1) if text.startswith(",", end) else None
+    if key and place.awaits(key_name(key)):
+        return Fit.LIKELY  # a bracket too many
+    return Fit.IF_FIRST if level == -1 else Fit.NO
+
+
+def _last_closer(text: str, at: int, end: int) -> int:
+    """The place after the last closing bracket of a run, before the blanks that follow it."""
+    blanks = len(text[at:end]) - len(text[at:end].rstrip())
+    return end - blanks
+
+
+def _after_wrong_closer(text: str, end: int, place: Place, level: int) -> Fit:
+    """One bracket of the run is not the one that is due: the part that follows must be plain."""
+    if level < 0 or text[end : end + 1] != ",":
+        return Fit.NO
+    fit = _part_fit(text, end + 1, place, level)
+    return fit if fit is Fit.SURE else min(fit, Fit.IF_FIRST)
+
+
+def _after_inner_closers(text: str, end: int, place: Place, level: int) -> Fit:
+    """Brackets remain open: a comma and a part of the right kind must follow; the comma may be missing."""
+    in_object = place.stack[level].close == "}"
+    if text[end] in ",，;、":
+        fit = _part_fit(text, end + 1, place, level)
+        return Fit.LIKELY if fit is Fit.RANDOM else fit
+    if in_object:
+        return Fit.LIKELY if QUOTED_KEY.match(text, end) else Fit.NO
+    return Fit.LIKELY if text[end] in "{[｛［" else Fit.NO
+
+
+def _without_comma(text: str, position: int, at: int, place: Place) -> Fit:
+    """The comma may be missing: then a key follows, or (in an array) a value after a blank."""
+    if place.role is Role.ITEM:
+        if at == position:
+            return Fit.NO
+        return Fit.LIKELY if text[at] in QUOTES else Fit.IF_FIRST if VALUE_START.match(text, at) else Fit.NO
+    key = QUOTED_KEY.match(text, at)
+    if key is not None:
+        return Fit.SURE if place.awaits(key_name(key)) else Fit.LIKELY
+    if "\n" not in text[position:at]:
+        return Fit.NO
+    bare = NEXT_KEY.match(text, at)
+    if bare is None:
+        return Fit.NO
+    return Fit.SURE if place.awaits(key_name(bare)) else Fit.IF_FIRST

@@ -1,0 +1,60 @@
+"""A key whose quotes are not where they belong → its name and where reading goes on.
+
+`{path": 1}`, `{"path: 1}` and `{"path:" 1}` lost a quote or drew the colon in. Knows nothing of values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from lenient.repair.follows import NEXT_KEY, VALUE_START
+
+_LAST_QUOTE = re.compile(r"[\"'”’`]\s*+[:：]")
+_COLON_INSIDE = re.compile(r"(-{0,2}[^\W\d][\w$.\-]{0,63})\s*+[:：]")
+_COLON = re.compile(r"\s*+[:：=]")
+_NO_TEXT = re.compile(r"\s*+(?:[\[{\"]|-?\d[\d.eE+\-]*+\s*+[,}\n]|(?:true|false|null)\b\s*+[,}\n])")
+
+
+class Misquoted(NamedTuple):
+    """The key's name, the place to read on from, the mend and its span. `colon` = the colon was passed."""
+
+    name: str
+    after: int
+    code: str
+    start: int
+    end: int
+    colon: bool
+
+
+def without_first_quote(text: str, end: int) -> bool:
+    """Does a quote and a colon follow the bare name that ends here?"""
+    return _LAST_QUOTE.match(text, end) is not None
+
+
+def with_colon_inside(text: str, start: int, after: int, declared: Collection[str]) -> Misquoted | None:
+    """What the key is when the quotes found, from `start` to `after`, took a colon in.
+
+    None when they hold the whole key: a colon follows them, or the name before theirs is not declared.
+    """
+    inside = _COLON_INSIDE.match(text, start + 1)
+    if inside is None or inside.end() > after or _COLON.match(text, after):
+        return None
+    name, colon = inside.group(1), inside.end() - 1
+    if declared and name not in declared:
+        return None
+    if inside.end() == after - 1 and VALUE_START.match(text, after) and text[after] not in "tfnTFN":
+        return Misquoted(name, after, "wrong_separator", colon, after, colon=True)
+    if _NO_TEXT.match(text, inside.end()):
+        end = start + 1 + len(name)
+        return Misquoted(name, end, "missing_closing_quote", end, end, colon=False)
+    return None
+
+
+def is_no_object(text: str, start: int, end: int) -> bool:
+    """Is what a brace holds a lone word, or several, up to `end`? A set or a sentence has no keys."""
+    sign = text[end : end + 1]
+    if ":" in text[start:end]:
+        return False
+    return sign in ("}", "]") or (sign == "," and NEXT_KEY.match(text, end + 1) is None)

@@ -1,0 +1,73 @@
+"""An object that the text's end closed, one bracket short → which members of its last inner object belong to
+it, by the names that the tool declares.
+
+`{"filters": {"year": 1, "limit": 5}` lacks one brace; whether it belongs before `limit` or at the end shows
+only in the names. Knows nothing of text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
+
+from lenient.nodes import Node
+from lenient.source import Mark
+
+
+class Strays(NamedTuple):
+    """Members that stand in an inner object, its marks, and the place where that object ends without them."""
+
+    inner: dict[str, Any]
+    marks: dict[str, Mark]
+    names: list[str]
+    end: int
+
+
+def find_strays(
+    outer: dict[str, Any],
+    marks: dict[str, Mark],
+    fields: Mapping[str, Node],
+    fields_of: Callable[[Node | None], Mapping[str, Node]],
+) -> Strays | None:
+    """The strays in the last inner object of `outer`, whose declared `fields` decide."""
+    value, mark, node = _last(outer, marks, fields)
+    while isinstance(value, (dict, list)) and value and mark is not None:
+        if isinstance(value, list):
+            children: Any = mark.children
+            value, mark, node = value[-1], children[-1], node.items if node is not None else None
+            continue
+        own = fields_of(node)
+        inner_marks: Any = mark.children
+        names = _suffix(value, own, outer, fields)
+        if 0 < len(names) < len(value):
+            kept = [name for name in value if name not in names]
+            return Strays(value, inner_marks, names, inner_marks[kept[-1]].end)
+        value, mark, node = _last(value, inner_marks, own)
+    return None
+
+
+def _last(
+    value: dict[str, Any], marks: dict[str, Mark], fields: Mapping[str, Node]
+) -> tuple[Any, Mark | None, Node | None]:
+    if not value:
+        return None, None, None
+    name = next(reversed(value))
+    return value[name], marks[name], fields.get(name)
+
+
+def _suffix(
+    inner: dict[str, Any], own: Collection[str], outer: dict[str, Any], fields: Collection[str]
+) -> list[str]:
+    """The last names of `inner` that are declared for `outer` and not for `inner`."""
+    names: list[str] = []
+    for name in reversed(inner):
+        if name in own or name not in fields or name in outer:
+            break
+        names.append(name)
+    return names[::-1]
+
+
+def is_open_question(outer: dict[str, Any], fields: Collection[str]) -> bool:
+    """Could a missing bracket have stood before the last member of an inner object as well?"""
+    last = outer[next(reversed(outer))] if outer else None
+    return isinstance(last, dict) and len(last) > 1 and not fields
