@@ -20,7 +20,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _PATH_START = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
 _WHOLE_PATH = re.compile(r"[A-Za-z]:(?:\\[\w.\-]++){2,}+\\?")
-_INVALID = re.compile(r"(?<!\\)(?:\\\\)*+\\(?![\"\\/bfnrtu'`’”]|\Z)")
+_VALID = re.compile(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
 REPLACEMENT = "\ufffd"
 
 
@@ -46,13 +46,35 @@ class Body:
 def decode_body(text: str, start: int, end: int) -> Body:
     """Decode `text[start:end]`."""
     body = text[start:end]
+    decoded = _decoded(body)
+    if decoded is not None:
+        return Body(decoded, [])
+    return _decode_quotes(body, start) or _decode_slowly(body, start)
+
+
+def _decoded(body: str) -> str | None:
+    """The text when the body is as JSON wants it."""
     try:
         decoded, stop = scanstring(body + '"', 0)
     except JSONDecodeError:
-        return _decode_slowly(body, start)
-    if stop != len(body) + 1 or not (decoded.isascii() or _SURROGATE.search(decoded) is None):
-        return _decode_slowly(body, start)
-    return Body(decoded, [])
+        return None
+    whole = stop == len(body) + 1 and (decoded.isascii() or _SURROGATE.search(decoded) is None)
+    return decoded if whole else None
+
+
+def _decode_quotes(body: str, start: int) -> Body | None:
+    """The text when only its quotes are not as JSON wants them; they are mended at the speed of `replace`."""
+    if "\\\\" in body or body.endswith("\\"):
+        return None
+    plain = body.replace("\\'", "'")
+    decoded = _decoded(plain.replace('\\"', '"').replace('"', '\\"'))
+    if decoded is None:
+        return None
+    mends = []
+    if times := len(body) - len(plain):
+        first, last = start + body.index("\\'"), start + body.rindex("\\'") + 2
+        mends.append(Mend("quote_escape", first, last, times, "\\'", "'"))
+    return Body(decoded, mends)
 
 
 def _decode_slowly(body: str, start: int) -> Body:
@@ -82,7 +104,8 @@ def _kept_letters(body: str) -> str:
     """
     if _WHOLE_PATH.fullmatch(body):
         return "bfnrtu"
-    if _INVALID.search(body) is None:
+    valid = _VALID.match(body)
+    if valid is None or valid.end() >= len(body) - 1:
         return ""
     return "bfnrtu" if _PATH_START.match(body) else "bf"
 

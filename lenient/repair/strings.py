@@ -20,9 +20,11 @@ CLOSING_QUOTES = {
 }  # fmt: skip
 """Opening quote → the signs that may close it."""
 
-_STOPS = {
-    opening: re.compile("[\\\\" + re.escape(closing) + "]") for opening, closing in CLOSING_QUOTES.items()
+_RUNS = {
+    opening: re.compile(rf"[^\\{q}]*+(?:\\(?:[^{q}]|[{q}](?!\s*+,))[^\\{q}]*+)*+", re.DOTALL)
+    for opening, q in CLOSING_QUOTES.items()
 }
+"""Text up to a closing quote; an escaped one only stops it where a comma follows."""
 _ESCAPED_KEY_END = re.compile(rf"[^{QUOTES}\\\n]{{1,64}}[{QUOTES}]\s*+[:：]\s*+[{QUOTES}\[{{\d\-tfnTFN]")
 _ITEM_AFTER = re.compile(r"[^\"\\\n,]{0,200}+\"\s*+(?:\]|,\s*+[\"\d\[{])")
 _ESCAPED_END = re.compile(rf"[{QUOTES}]\s*+,(?={LONE_KEY.pattern}\s*+:)")
@@ -91,11 +93,10 @@ class Lookahead:
 
 def find_end(text: str, start: int, opening: str, place: Place, ahead: Lookahead) -> End:
     """The end of the string whose body starts at `start`."""
-    stops = _STOPS[opening]
+    run = _RUNS[opening]
     passed = _Passed(text, start)
-    position = start
-    while ahead.can_close(opening, start) and (match := stops.search(text, position)):
-        at = match.start()
+    position = start if ahead.can_close(opening, start) else len(text)
+    while (match := run.match(text, position)) is not None and (at := match.end()) < len(text):
         position = at + 1
         if text[at] == "\\":
             if _ends_in_backslash(text, at, opening, place):
