@@ -22,7 +22,7 @@ from lenient.repair import Scan, UnreadableError, scan
 from lenient.repair.lines import lacks_braces, read_lines
 from lenient.repair.scanner import known_fields
 from lenient.repair.strings import CLOSING_QUOTES, Lookahead
-from lenient.source import Mark, Piece, decoded_piece
+from lenient.source import Mark, Piece
 from lenient.unwrap import GOES_ON, MAX_LAYERS, OBJECT_START, Start, Unwrapper
 
 Fits = Callable[[Any, str | None], bool]
@@ -70,7 +70,7 @@ def _inside(located: Located) -> Piece:
     mark, piece = located.mark, located.piece
     quoted = piece.text[mark.start : mark.start + 1] in CLOSING_QUOTES
     start, end = (mark.start + 1, mark.end - 1) if quoted else (mark.start, mark.end)
-    return decoded_piece(piece, start, max(start, end), located.value)
+    return Piece(located.value, piece, start, max(start, end))
 
 
 def _holds(value: Any, part: Any) -> bool:

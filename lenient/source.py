@@ -8,8 +8,8 @@ values.
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import NamedTuple
 
 _ESCAPE = re.compile(
@@ -25,27 +25,31 @@ class Mark(NamedTuple):
     children: dict[str, Mark] | list[Mark] | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Piece:
-    """A text with a way back to the raw text.
+    """A text with a way back to the raw text: it is the decoded body `parent.text[start:end]` of a string.
 
-    `known` are positions of this text at which a run of unescaped characters begins, `sources` the same
-    places in `parent`. The raw text itself has no parent.
+    The raw text itself has no parent. Escapes that were kept as they are (`\\d`) shift the way back by a
+    character; spans stay inside the string.
     """
 
-    text: str
-    parent: Piece | None = None
-    known: tuple[int, ...] = (0,)
-    sources: tuple[int, ...] = (0,)
+    __slots__ = ("_runs", "end", "parent", "start", "text")
+
+    def __init__(self, text: str, parent: Piece | None = None, start: int = 0, end: int = 0) -> None:
+        self.text = text
+        self.parent = parent
+        self.start = start
+        self.end = end
+        self._runs: tuple[array[int], array[int]] | None = None
 
     def origin(self, position: int) -> int:
         """The place in the raw text of a place in this one."""
         piece: Piece | None = self
         while piece is not None and piece.parent is not None:
-            run = bisect_right(piece.known, position) - 1
-            source = piece.sources[run] + position - piece.known[run]
-            if run + 1 < len(piece.sources):
-                source = min(source, piece.sources[run + 1])
+            known, sources = piece.runs()
+            run = bisect_right(known, position) - 1
+            source = sources[run] + position - known[run]
+            if run + 1 < len(sources):
+                source = min(source, sources[run + 1])
             position = min(source, len(piece.parent.text))
             piece = piece.parent
         return position
@@ -54,19 +58,18 @@ class Piece:
         """The span in the raw text that covers a span of this one."""
         return self.origin(start), max(self.origin(start), self.origin(end))
 
-
-def decoded_piece(parent: Piece, start: int, end: int, text: str) -> Piece:
-    """The piece for `text`, which is the string body `parent.text[start:end]` with its escapes decoded.
-
-    Escapes that were kept as they are (`\\d`) shift the map by a character; spans stay inside the string.
-    """
-    known, sources, position = [0], [start], 0
-    last = start
-    for match in _ESCAPE.finditer(parent.text, start, end):
-        position += match.start() - last
-        kept = match.group()[1] not in '"\\/bfnrtu' or match.group() == "\\u"
-        position += len(match.group()) if kept else 1
-        last = match.end()
-        known.append(position)
-        sources.append(last)
-    return Piece(text, parent, tuple(known), tuple(sources))
+    def runs(self) -> tuple[array[int], array[int]]:
+        """Where runs of unescaped characters begin, here and in the parent; most texts never need them."""
+        if self._runs is None and self.parent is not None:
+            known, sources = array("q", [0]), array("q", [self.start])
+            position, last = 0, self.start
+            for match in _ESCAPE.finditer(self.parent.text, self.start, self.end):
+                start, after = match.span()
+                written = match.group()
+                kept = written[1] not in '"\\/bfnrtu' or written == "\\u"
+                position += start - last + (after - start if kept else 1)
+                last = after
+                known.append(position)
+                sources.append(after)
+            self._runs = known, sources
+        return self._runs or (array("q", [0]), array("q", [0]))

@@ -13,7 +13,7 @@ from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
 from lenient.repair.bare import UnreadableError
 from lenient.repair.bodies import decode_body
 from lenient.repair.gaps import pass_gap
-from lenient.source import Piece, decoded_piece
+from lenient.source import Piece
 
 _BLANK = re.compile(r"[\s\x00]*+")
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?")
@@ -164,7 +164,7 @@ class Unwrapper:
             self.findings.add(
                 Diagnostic("partial_escaping_removed", self.where, *piece.span(at, end), shorten(inner))
             )
-            piece = decoded_piece(piece, at, end, body.text)
+            piece = Piece(body.text, piece, at, end)
             at, end, inner = 0, len(body.text), body.text
             if not _ESCAPED_START.match(inner):
                 break

@@ -13,7 +13,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # C function 
 from typing import NamedTuple
 
 _SPECIAL = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\\$|[\x00-\x1f]|[\ud800-\udfff]",
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\\$|[\x00-\x1f]++|[\ud800-\udfff]",
     re.DOTALL,
 )
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -87,13 +87,19 @@ def _decode_slowly(body: str, start: int) -> Body:
         last = match.end()
         if code is not None:
             known = mends.get(code)
+            times = len(became) if code == "raw_control_character" else 1
             mends[code] = (
-                Mend(code, start + match.start(), start + last, 1, match.group(), became)
+                Mend(code, start + match.start(), start + last, times, *_shown(match.group(), became))
                 if known is None
-                else known._replace(end=start + last, times=known.times + 1)
+                else known._replace(end=start + last, times=known.times + times)
             )
     parts.append(body[last:])
     return Body("".join(parts), list(mends.values()))
+
+
+def _shown(found: str, became: str) -> tuple[str, str]:
+    """Of a run of control characters the first."""
+    return (found[0], found[0]) if found == became else (found, became)
 
 
 def _kept_letters(body: str) -> str:

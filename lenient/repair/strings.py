@@ -31,6 +31,9 @@ _ESCAPED_END = re.compile(rf"[{QUOTES}]\s*+,(?={LONE_KEY.pattern}\s*+:)")
 """A quote after a backslash, and yet a real next key: the backslash is the end of a Windows path."""
 
 
+_LOOK = 32  # looking at a quote costs as much as passing so many characters
+
+
 class Closing(Enum):
     """How a string ends."""
 
@@ -66,7 +69,7 @@ class Lookahead:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tail = len(text.rstrip(" \t\r\n}])｝］"))
-        self.left = 2_000 + 4 * len(text)
+        self.left = 400_000 + 4 * len(text)
         self.next_quote = -1  # of the quotes that no backslash escapes
         self.no_close_from: dict[str, int] = {}
         self.part: re.Match[str] | None = None
@@ -103,7 +106,7 @@ def find_end(text: str, start: int, opening: str, place: Place, ahead: Lookahead
                 return End(at + 1, at + 2, Closing.ESCAPED_QUOTE, passed.inner, passed.first)
             position = at + 2
             continue
-        ahead.left -= passed.count(at)
+        ahead.left -= passed.count(at) + _LOOK
         found = End(at, position, Closing.QUOTE, passed.inner, passed.first)
         if place.role is Role.KEY or ahead.left < 0:
             return found

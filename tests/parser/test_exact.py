@@ -1,0 +1,113 @@
+"""The quick ways say nothing that the long way does not say, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from unittest.mock import patch
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lenient import ToolDefinition, parse_arguments
+from lenient.apart import LONG, decode_apart
+from lenient.exact import NO_JSON, read_exactly
+from lenient.request import ToolCallRequest
+
+QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+TOOL = ToolDefinition.from_json_schema(
+    name="tool",
+    schema={
+        "type": "object",
+        "properties": {
+            "path": {"type": "string"},
+            "content": {"type": "string"},
+            "limit": {"type": "integer"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+            "filters": {"type": "object", "properties": {"year": {"type": "integer"}}},
+        },
+        "required": ["path"],
+    },
+)
+texts = st.text(st.sampled_from(list("abz {}[]\":,'\\\n\té中\U0001f600")), max_size=12)
+values = st.fixed_dictionaries(
+    {"path": texts},
+    optional={
+        "content": texts,
+        "limit": st.integers(-9, 10**15),
+        "tags": st.lists(texts, max_size=3),
+        "filters": st.fixed_dictionaries({}, optional={"year": st.integers(0, 3000)}),
+    },
+)
+LONG_TEXT = 'def read(path):\n    return {"a": [1, 2]}\n' * 300
+
+
+def both(raw: str, tool: ToolDefinition | None) -> tuple[ToolCallRequest, ToolCallRequest]:
+    """The request as it comes, and as it comes without the quick ways."""
+    with patch("lenient.parse.read_exactly", return_value=None):
+        long_way = parse_arguments(raw, tool)
+    return parse_arguments(raw, tool), long_way
+
+
+def broken(text: str) -> list[str]:
+    """A text with each of the plain defects."""
+    return [
+        f"```json\n{text}\n```",
+        f"\n```\n{text}```  ",
+        f"Sure, here it is: {text}",
+        f"Here you are:\n\n{text}\n\nLet me know.",
+        text.replace("\\n", "\n"),
+        text.replace("\\t", "\t").replace("\\n", "\n"),
+        text[:-1],
+        text.rstrip("}]"),
+        text[:-2],
+        json.dumps(text),
+        json.dumps(text, ensure_ascii=False),
+    ]
+
+
+@QUICK
+@given(value=values, indent=st.sampled_from([None, 2]), tool=st.sampled_from([TOOL, None]))
+def test_the_quick_ways_find_what_the_long_way_finds(
+    value: dict[str, Any], indent: int | None, tool: ToolDefinition | None
+) -> None:
+    for raw in broken(json.dumps(value, indent=indent, ensure_ascii=False)):
+        quick, long_way = both(raw, tool)
+        assert quick == long_way
+
+
+def test_each_plain_defect_is_read_the_quick_way() -> None:
+    text = json.dumps({"path": "a b.txt", "limit": 3, "content": "one\ntwo"})
+    quick = [read_exactly(raw, _decoded(raw), lambda *_: True) for raw in broken(text)]
+    assert [exact is not None for exact in quick].count(False) == 1  # the text cut within a string
+    assert all(exact is None or exact.diagnostics for exact in quick)
+
+
+def _decoded(raw: str) -> Any:
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return NO_JSON
+
+
+@QUICK
+@given(value=values, name=st.sampled_from(["content", "path"]), ends=st.text(max_size=3))
+def test_a_long_string_is_decoded_apart_only_when_the_whole_is_json(
+    value: dict[str, Any], name: str, ends: str
+) -> None:
+    text = json.dumps(value | {name: LONG_TEXT})
+    assert len(text) >= LONG
+    for raw in (text + ends, text[:-1] + ends, text.replace("\\n", "\n", 1), text.replace('\\"', '"', 1)):
+        apart = decode_apart(raw)
+        assert apart is None or apart[0] == json.loads(raw)
+
+
+def test_a_key_sent_twice_beside_a_long_string_is_seen() -> None:
+    long = json.dumps(LONG_TEXT)
+    for raw in (
+        f'{{"path": "a", "content": {long}, "path": "b"}}',
+        f'{{"path": "a", "path": "b", "content": {long}}}',
+        f'{{"path": "a", "content": {long}, "content": {long}}}',
+    ):
+        codes = [found.code for found in parse_arguments(raw, TOOL).diagnostics]
+        assert codes == ["duplicate_key"]
