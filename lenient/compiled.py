@@ -133,6 +133,22 @@ def is_plain(arguments: dict[str, Any], text: str) -> bool:
     They hold no key twice, none of the texts true, false and null, no number that orjson may have rounded,
     and are not nested too deep.
     """
+    quotes = 2 * len(arguments)
+    for item in arguments.values():
+        found = type(item)
+        if found is str:
+            if item in _PROMOTED:
+                return False
+            quotes += 2
+        elif found is float:
+            if not -1e18 < item < 1e18:
+                return False
+        elif found is dict or found is list:
+            return _is_plain_below(arguments) and holds_each_key_once(text, arguments)
+    return text.count('"') == quotes or holds_each_key_once(text, arguments)
+
+
+def _is_plain_below(arguments: dict[str, Any]) -> bool:
     waiting: list[Any] = [arguments]
     depth = 0
     while waiting:
@@ -151,7 +167,7 @@ def is_plain(arguments: dict[str, Any], text: str) -> bool:
                 elif found is float and not -1e18 < item < 1e18:
                     return False
         waiting = below
-    return holds_each_key_once(text, arguments)
+    return True
 
 
 def holds_each_key_once(text: str, arguments: dict[str, Any]) -> bool:

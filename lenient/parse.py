@@ -65,29 +65,34 @@ def parse_arguments(
             value, text = apart
     except JSONDecodeError:
         value = NO_JSON
-    if type(value) is dict and type(tool) is ToolDefinition and type(text) is str:
-        quotes = (tool.compiled or compiled(tool)).fit(value)
-        if quotes >= 0 and (text.count('"') == quotes or holds_each_key_once(text, value)):
-            called = tool.name if tool_name is None else tool_name
-            request = (called, tool_call_id, raw, value, _CLEAN, (), policy, tool, NOTHING_REJECTED, ())
-            return _NEW(ToolCallRequest, request)
+    if type(value) is dict and type(text) is str:
+        if type(tool) is ToolDefinition:
+            quotes = (tool.compiled or compiled(tool)).fit(value)
+            if quotes >= 0 and (text.count('"') == quotes or holds_each_key_once(text, value)):
+                name = tool.name if tool_name is None else tool_name
+                request = (name, tool_call_id, raw, value, _CLEAN, (), policy, tool, NOTHING_REJECTED, ())
+                return _NEW(ToolCallRequest, request)
+        elif tool is None and is_plain(value, text):
+            rest = (value, _UNMEASURED, _NO_DEFINITION, policy, None, NOTHING_REJECTED, ())
+            return _NEW(ToolCallRequest, (tool_name, tool_call_id, raw, *rest))
     if isinstance(tool, ToolCatalog):
         offered, tool = tool, tool.get(tool_name)
         if tool is None:
             return _of_unknown_tool(raw, offered, policy, str(tool_name), tool_call_id)
-    name = tool.name if tool_name is None and tool is not None else tool_name
-    return _quickly((name, tool_call_id, raw), value, policy, tool) or _Reader(
-        raw, tool, broken=value is NO_JSON
-    ).request()._replace(tool_name=name, tool_call_id=tool_call_id, policy=policy)
+        return parse_arguments(raw, tool, policy=policy, tool_name=tool_name, tool_call_id=tool_call_id)
+    called = (tool.name if tool_name is None and tool is not None else tool_name, tool_call_id, raw)
+    return _with_one_defect(called, value, policy, tool) or _Reader(raw, tool, value).request()._replace(
+        tool_name=called[0], tool_call_id=tool_call_id, policy=policy
+    )
 
 
-def _quickly(
+def _with_one_defect(
     called: tuple[str | None, str | None, str | bytes],
     value: Any,
     policy: Policy,
     tool: ToolDefinition | None,
 ) -> ToolCallRequest | None:
-    """What needs no second look: a `value` that fits as it is, or one plain defect around or in it."""
+    """A text that is valid, and fits, but for one plain defect around or in it; bytes are read as text."""
     raw = called[2]
     try:
         text = raw if isinstance(raw, str) else raw.decode()
@@ -96,8 +101,10 @@ def _quickly(
     accepts = is_plain if tool is None else compiled(tool).accepts
     known = _NO_DEFINITION if tool is None else ()
     if type(value) is dict:
+        if isinstance(raw, str) or not accepts(value, text):
+            return None
         outcome = _UNMEASURED if tool is None else _CLEAN
-        return ToolCallRequest(*called, value, outcome, known, policy, tool) if accepts(value, text) else None
+        return ToolCallRequest(*called, value, outcome, known, policy, tool)
     exact = read_exactly(text, value, accepts)
     if exact is None:
         return None
@@ -123,9 +130,9 @@ def _of_unknown_tool(
 class _Reader:
     """One run over one text: its findings and what each stage made of it."""
 
-    def __init__(self, raw: str | bytes, tool: ToolDefinition | None, *, broken: bool) -> None:
+    def __init__(self, raw: str | bytes, tool: ToolDefinition | None, value: Any) -> None:
         self.raw = raw
-        self.broken = broken
+        self.broken = value is NO_JSON
         self.tool = tool
         self.node = compiled(tool).root if tool is not None else None
         self.findings = Findings()
