@@ -141,15 +141,31 @@ def test_a_defect_is_located_by_one_of_its_codes_touching_its_place() -> None:
     assert located(one, [Finding("missing_comma", 8, None)], any_code=True)
 
 
-def test_calls_are_right_only_when_names_arguments_and_order_are() -> None:
+@pytest.mark.parametrize(
+    ("got", "findings", "expected"),
+    [
+        ([("a", {"x": 1}), ("b", {})], [], RIGHT),
+        ([("a", {"x": 1, "n": None}), ("b", {})], [], RIGHT),
+        ([("a", {"x": 1, "m": None}), ("b", {})], [], SILENT),
+        ([("b", {}), ("a", {"x": 1})], [], SILENT),
+        ([("a", {"x": 1})], [], SILENT),
+        ([("a", {"x": 1})], [LOSSY], TOLD),
+        ([("a", {"x": 1}), ("b", None)], [], SILENT),
+        ([("a", None)], [], REFUSED),
+        ([], [], REFUSED),
+    ],
+)
+def test_calls_are_right_only_when_names_arguments_and_order_are(
+    got: list[tuple[str, Any]], findings: list[Finding], expected: Verdict
+) -> None:
     intended = ({"name": "a", "arguments": {"x": 1}}, {"name": "b", "arguments": {}})
-    assert calls_verdict(intended, (("a", {"x": 1}), ("b", {})), []) is RIGHT
-    assert calls_verdict(intended, (("b", {}), ("a", {"x": 1})), []) is SILENT
-    assert calls_verdict(intended, (("a", {"x": 1}),), []) is SILENT
-    assert calls_verdict(intended, (("a", {"x": 1}),), [LOSSY]) is TOLD
-    assert calls_verdict(intended, (), []) is REFUSED
-    assert calls_verdict((), (), []) is RIGHT
-    assert calls_verdict((), (("a", {}),), []) is SILENT
+    schemas = {"a": {"properties": {"n": {"type": ["string", "null"]}, "m": {"type": "string"}}}}
+    assert calls_verdict(intended, tuple(got), findings, schemas) is expected
+
+
+def test_a_call_in_a_text_without_one_is_wrong() -> None:
+    assert calls_verdict((), (), [], {}) is RIGHT
+    assert calls_verdict((), (("a", {}),), [], {}) is SILENT
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from lenient import ToolCatalog, extract_tool_calls
@@ -17,6 +18,7 @@ from tests.bench.parser.scoring import (
     Tally,
     Verdict,
     changes_unsaid,
+    comparable,
     located,
     mended_unsaid,
     same,
@@ -24,9 +26,6 @@ from tests.bench.parser.scoring import (
 )
 from tests.bench.parser.worker import Worker
 from tests.bench.peers import OURS, PEERS, Peer, reading_of
-
-TEXT_READERS = ("malformed", "defects")
-"""Every installed peer reads these; coercions are put to the readers that take a definition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,12 @@ def measure(
         if peer.version is not None:
             accuracy.judged += _judged(peer, corpus, wanted)
     calls = [entry for entry in corpus.calls if wanted(entry.dialect) or wanted("calls")]
-    accuracy.calls += [judge_calls(entry, told) for told in (True, False) for entry in calls]
+    accuracy.calls += [
+        judge_calls(entry, told)
+        for told in (True, False)
+        for entry in calls
+        if not (told and entry.dialect == NO_DIALECT)
+    ]
     return accuracy
 
 
@@ -114,29 +118,43 @@ def judge(part: str, peer: Peer, entry: Entry, reading: Reading) -> Judged:
 
 # --- calls written as text, which of these readers only ours looks for --------------------------------
 
+NO_DIALECT = "none"
+"""Texts without a call: there is no dialect that a reader could be told."""
+
 
 def judge_calls(entry: CallEntry, told: bool) -> JudgedCalls:
     found = _extract(entry.text, entry.tools, entry.dialect if told else None)
     got = tuple((call.name, call.request.arguments) for call in found)
     readings = [reading_of(call.request) for call in found]
     findings = [finding for reading in readings for finding in reading.findings]
-    given = calls_verdict(entry.calls, got, findings)
+    schemas = {tool.name: tool.to_json_schema() for tool in entry.tools}
+    given = calls_verdict(entry.calls, got, findings, schemas)
     return JudgedCalls(told, entry, got, tuple(call.dialect for call in found), given)
 
 
 def calls_verdict(
-    intended: tuple[dict[str, Any], ...], got: tuple[tuple[str, Any], ...], findings: Iterable[Finding]
+    intended: tuple[dict[str, Any], ...],
+    got: tuple[tuple[str, Any], ...],
+    findings: Iterable[Finding],
+    schemas: Mapping[str, Mapping[str, Any]],
 ) -> Verdict:
     """Right = the same calls in the same order; none found where there are some = refused."""
     pairs = [(call["name"], call["arguments"]) for call in intended]
-    if len(pairs) == len(got) and all(
-        name == got_name and same(arguments, got_arguments)
-        for (name, arguments), (got_name, got_arguments) in zip(pairs, got, strict=True)
-    ):
+    if len(pairs) == len(got) and all(map(partial(_same_call, schemas), pairs, got)):
         return Verdict.RIGHT
     if not any(arguments is not None for _, arguments in got):
         return Verdict.REFUSED if pairs else Verdict.RIGHT
     return Verdict.TOLD if any(finding.warns for finding in findings) else Verdict.SILENT
+
+
+def _same_call(
+    schemas: Mapping[str, Mapping[str, Any]], intended: tuple[str, Any], got: tuple[str, Any]
+) -> bool:
+    (name, arguments), (other, read) = intended, got
+    if name != other or not isinstance(read, dict):
+        return False
+    schema = schemas.get(name, {})
+    return same(comparable(arguments, schema), comparable(read, schema))
 
 
 def _extract(text: str, catalog: ToolCatalog, dialect: str | None) -> tuple[Any, ...]:

@@ -102,20 +102,23 @@ def verdict(
         return Verdict.RIGHT if entry.refused and not partial else Verdict.REFUSED
     if null_is_absent:
         arguments, intended = without_nulls(arguments), without_nulls(intended)
-    compared = (_compared(value, entry) for value in (intended, arguments))
+    schema = entry.tool.schema if entry.tool else {}
+    compared = (comparable(value, schema, entry.refused) for value in (intended, arguments))
     if same(*compared, spacing=entry.spacing) and refusals_reported(entry.refused, reading.findings):
         return Verdict.RIGHT
     return Verdict.TOLD if told else Verdict.SILENT
 
 
-def _compared(arguments: dict[str, Any], entry: Entry) -> dict[str, Any]:
+def comparable(
+    arguments: dict[str, Any], schema: Mapping[str, Any], refused: Iterable[str] = ()
+) -> dict[str, Any]:
     """Without parameters in which something is to be refused, and without nulls where those say nothing."""
-    refused = [path.removeprefix("$.") for path in entry.refused]
+    inside = [path.removeprefix("$.") for path in refused]
     return {
         name: value
         for name, value in arguments.items()
-        if not any(_below(path, name) for path in refused)
-        and not (value is None and entry.tool is not None and _may_be_null(entry.tool.schema, name))
+        if not any(_below(path, name) for path in inside)
+        and not (value is None and _may_be_null(schema, name))
     }
 
 
