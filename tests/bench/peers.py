@@ -25,12 +25,16 @@ OURS = "lenient"
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """`package` is the distribution that has to be installed; `typed` readers check against a definition."""
+    """`package` is the distribution that has to be installed.
+
+    `typed` readers check against a definition; `strict` ones read nothing but valid JSON.
+    """
 
     name: str
     package: str
     prepare: Callable[[Tool | None], Reader]
     typed: bool = False
+    strict: bool = False
 
     @property
     def version(self) -> str | None:
@@ -101,6 +105,9 @@ def _json_repair_with_schema(tool: Tool | None) -> Reader:
     return _json_repair(tool, tool.schema if tool else None)
 
 
+_CUT = "closed_unterminated_string"  # what fast-json-repair says of a text that ends too early
+
+
 def _fast_json_repair(_: Tool | None) -> Reader:
     module: Any = importlib.import_module("fast_json_repair")
 
@@ -111,7 +118,11 @@ def _fast_json_repair(_: Tool | None) -> Reader:
         places = [
             (entry["type"], len(encoded[: entry["position"]].decode("utf-8", "ignore"))) for entry in log
         ]
-        return Reading(value, None, tuple(Finding(code, place, place) for code, place in places))
+        return Reading(
+            value,
+            None,
+            tuple(Finding(code, place, place, warns=code == _CUT) for code, place in places),
+        )
 
     return Reader(lambda raw: module.loads(_text(raw)), reading)
 
@@ -125,7 +136,8 @@ def _parse_broken_json(_: Tool | None) -> Reader:
     module: Any = importlib.import_module("parse_broken_json")
 
     def reading(_: Any, result: Any) -> Reading:
-        found = tuple(Finding(repair.message, repair.position, repair.position) for repair in result.repairs)
+        cut = not result.complete
+        found = tuple(Finding(one.message, one.position, one.position, warns=cut) for one in result.repairs)
         return Reading(result.value, None if result.found else "nothing found", found)
 
     return Reader(lambda raw: module.parse_broken_json_result(_text(raw)), reading)
@@ -173,8 +185,8 @@ PEERS: dict[str, Peer] = {
         Peer("jsonmend", "jsonmend", _jsonmend),
         Peer("parse-broken-json", "parse-broken-json", _parse_broken_json),
         Peer("baml", "baml-py", _baml, typed=True),
-        Peer("pydantic", "pydantic", _pydantic, typed=True),
-        Peer("msgspec", "msgspec", _msgspec, typed=True),
-        Peer("orjson", "orjson", _orjson),
+        Peer("pydantic", "pydantic", _pydantic, typed=True, strict=True),
+        Peer("msgspec", "msgspec", _msgspec, typed=True, strict=True),
+        Peer("orjson", "orjson", _orjson, strict=True),
     )
 }

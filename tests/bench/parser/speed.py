@@ -1,7 +1,7 @@
 """Each text through each reader, as a multiple of `orjson.loads` on the valid text of the same value.
 
-All in one process, in turns, so that a noisy minute is everybody's; the least time of many turns counts,
-as noise only ever adds. A reader that gets a text wrong is timed too, and marked.
+All in one process, in turns, so that a noisy minute is everybody's; the least processor time of many turns
+counts, as noise only ever adds. A reader that gets a text wrong is timed too, and marked.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import orjson
@@ -87,15 +87,15 @@ def _tried(peer: Peer, worker: Worker, entry: Entry) -> Verdict | None:
 
 def _run(read: Callable[[Any], object], raw: str) -> Callable[[], object]:
     """`read(raw)` as often as fills one turn; calling it returns the seconds of one reading."""
-    started = perf_counter()
+    started = process_time()
     read(raw)
-    often = max(1, int(_SLICE / (perf_counter() - started)))
+    often = max(1, int(_SLICE / (process_time() - started)))
 
     def turn() -> float:
-        begun = perf_counter()
+        begun = process_time()
         for _ in repeat(None, often):
             read(raw)
-        return (perf_counter() - begun) / often
+        return (process_time() - begun) / often
 
     return turn
 
@@ -108,9 +108,9 @@ def _least_times(runs: dict[str, Callable[[], object]], turns: int) -> dict[str,
             for name, run in runs.items():
                 if turn >= _FEWEST and spent[name] > _LONGEST:
                     continue
-                begun = perf_counter()
+                begun = process_time()
                 taken = run()
-                spent[name] += perf_counter() - begun
+                spent[name] += process_time() - begun
                 assert isinstance(taken, float)
                 least[name] = min(taken, least.get(name, taken))
             gc.collect(0)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import orjson
-
-from tests.bench.parser.accuracy import Accuracy, Judged, JudgedCalls, tally
+from tests.bench.parser.accuracy import Accuracy, tally
 from tests.bench.parser.scoring import Tally, Verdict
 from tests.bench.peers import OURS, PEERS
 
@@ -38,34 +36,42 @@ def _verdicts(counted: Tally) -> list[str]:
     return [percent(counted.share(verdict)) for verdict in Verdict]
 
 
-def _missing() -> list[list[str]]:
-    return [[name, "not installed", *[""] * 5] for name, peer in PEERS.items() if peer.version is None]
-
-
 def readers_table(accuracy: Accuracy, part: str) -> list[str]:
-    """One row a reader: the verdicts, hangs and crashes, changes it made without saying so."""
+    """One row a reader: the verdicts, those on texts with a definition, hangs and crashes, changes unsaid."""
+    titles = ("reader", *_VERDICTS, "right, defined", "hung", "unsaid")
     rows = []
     for reader in accuracy.readers(part):
         judged = list(accuracy.of(part, reader))
+        defined = tally(one for one in judged if one.entry.tool is not None)
         stopped = sum((one.reading.refusal or "").startswith(("hung", "crashed")) for one in judged)
         changed = sum(1 for one in judged if one.unsaid)
-        rows.append([reader, *_verdicts(tally(judged)), str(stopped), str(changed)])
-    return table(("reader", *_VERDICTS, "hung", "unsaid"), rows + _missing())
+        right = percent(defined.share(Verdict.RIGHT)) if defined.total else ""
+        rows.append([reader, *_verdicts(tally(judged)), right, str(stopped), str(changed)])
+    if len(rows) > 1:
+        rows.append(["any of the peers", percent(_union(accuracy, part)), *[""] * (len(titles) - 2)])
+    missing = [name for name, peer in PEERS.items() if peer.version is None]
+    return table(titles, rows + [[name, "not installed", *[""] * (len(titles) - 2)] for name in missing])
+
+
+def _union(accuracy: Accuracy, part: str) -> float:
+    """The share of texts that at least one peer gets right."""
+    peers = [one for one in accuracy.judged if one.part == part and one.reader != OURS]
+    right = {(one.entry.group, one.entry.id) for one in peers if one.verdict is Verdict.RIGHT}
+    return len(right) / max(1, len({(one.entry.group, one.entry.id) for one in peers}))
 
 
 def groups_table(accuracy: Accuracy, part: str) -> list[str]:
-    """One row a group: ours in full, and how much of it the others get right."""
+    """One row a group: ours in full, and how much of it the others get right that read more than JSON."""
     readers = accuracy.readers(part)
-    groups = dict.fromkeys(one.entry.group for one in accuracy.judged if one.part == part)
-    others = [name for name in readers if name != OURS]
+    strict = [name for name in readers if PEERS[name].strict and part != "coercions"]
+    others = [name for name in readers if name != OURS and name not in strict]
     rows = []
-    for group in groups:
+    for group in dict.fromkeys(one.entry.group for one in accuracy.judged if one.part == part):
         inside = {name: [j for j in accuracy.of(part, name) if j.entry.group == group] for name in readers}
         ours = _verdicts(tally(inside.get(OURS, [])))
         shares = [percent(tally(inside[name]).share(Verdict.RIGHT)) for name in others]
-        size = max(len(judged) for judged in inside.values())
-        rows.append([group, str(size), *ours, *shares])
-    return table(("group", "texts", *(f"{v}" for v in _VERDICTS), *others), rows)
+        rows.append([group, str(max(map(len, inside.values()))), *ours, *shares])
+    return table(("group", "texts", *_VERDICTS, *others), rows)
 
 
 def defects_table(accuracy: Accuracy) -> list[str]:
@@ -102,56 +108,3 @@ def accuracy_section(accuracy: Accuracy) -> list[str]:
     if accuracy.calls:
         parts.append(("Calls written as text", calls_table(accuracy)))
     return [line for title, lines in parts for line in (f"### {title}", "", *lines, "")]
-
-
-# --- for whoever improves the parser ----------------------------------------------------------------------
-
-
-def shown(accuracy: Accuracy, reader: str) -> list[str]:
-    """Every text that a reader gets wrong or does not speak of, with what was intended and what came."""
-    lines: list[str] = []
-    for one in accuracy.judged:
-        missed = one.part == "defects" and not one.located
-        if one.reader == reader and (one.verdict is not Verdict.RIGHT or one.unsaid or missed):
-            lines += _shown(one, missed)
-    for calls in accuracy.calls:
-        if calls.verdict is not Verdict.RIGHT:
-            lines += _shown_calls(calls)
-    return lines
-
-
-def _shown(one: Judged, missed: bool) -> list[str]:
-    entry, reading = one.entry, one.reading
-    notes = [f"unsaid: {', '.join(one.unsaid)}"] * bool(one.unsaid)
-    if missed:
-        notes.append(f"not reported at {entry.place}: {' or '.join(entry.codes)}")
-    found = "; ".join(
-        f"{finding.code}@{finding.start}:{finding.end}{'!' if finding.warns else ''}"
-        for finding in reading.findings
-    )
-    got = _json(reading.value) if reading.refusal is None else f"refused: {reading.refusal}"
-    refused = f"   refused: {', '.join(entry.refused)}" if entry.refused else ""
-    return [
-        f"--- {one.part}/{entry.group}/{entry.id}: {one.verdict}  {'  '.join(notes)}",
-        f"  raw      {entry.raw!r}",
-        f"  intended {_json(entry.intended)}{refused}",
-        f"  got      {got}",
-        f"  said     {found or 'nothing'}",
-    ]
-
-
-def _shown_calls(one: JudgedCalls) -> list[str]:
-    intended = [(call["name"], call["arguments"]) for call in one.entry.calls]
-    return [
-        f"--- calls/{one.entry.dialect}/{one.entry.id}: {one.verdict}, {'told' if one.told else 'untold'}",
-        f"  text     {one.entry.text!r}",
-        f"  intended {_json(intended)}",
-        f"  got      {_json(one.got)}  as {', '.join(one.dialects) or 'no dialect'}",
-    ]
-
-
-def _json(value: object) -> str:
-    try:
-        return orjson.dumps(value, default=str).decode()
-    except TypeError:  # a lone surrogate, a huge integer
-        return repr(value)
