@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,21 @@ from lenient import parse_arguments
 from tests.bench.parser import shown, tables
 from tests.bench.parser.accuracy import calls_verdict, judge, measure, tally
 from tests.bench.parser.corpus import Entry, read_corpus
+from tests.bench.parser.hostile import Endured
+from tests.bench.parser.page import speed_part
+from tests.bench.parser.promises import of_hostile, of_speed
 from tests.bench.parser.readings import Finding, Reading, Tool
-from tests.bench.parser.scoring import Verdict, changes_unsaid, located, mended_unsaid, same, verdict
+from tests.bench.parser.scoring import (
+    Verdict,
+    changes_unsaid,
+    is_strict_json,
+    located,
+    mended_unsaid,
+    same,
+    verdict,
+)  # fmt: skip
+from tests.bench.parser.speed import Timed
+from tests.bench.parser.texts import DEFECTS, calls
 from tests.bench.peers import OURS, PEERS, reading_of
 
 ERROR = Finding("missing_required", path="$.a", warns=True, error=True)
@@ -202,3 +217,49 @@ def test_ours_is_judged_by_what_it_returns_to_everybody() -> None:
     assert (judged.verdict, judged.unsaid) == (RIGHT, ())
     cut = reading_of(parse_arguments('{"b": "cut o'))
     assert any(finding.warns for finding in cut.findings)
+
+
+def test_a_promise_is_kept_or_not_by_the_worst_text() -> None:
+    timed = [Timed("300 B", "valid", OURS, RIGHT, 2.9), Timed("300 B", "valid", "baml", RIGHT, 270.0)]
+    assert [(one.measured, one.kept) for one in of_speed(timed)] == [("2.9 ×", True)]
+    slower = Timed("20 KB, rows", "fence", OURS, RIGHT, 7.1)
+    timed += [Timed("20 KB, code", "fence", OURS, RIGHT, 1.0), slower]
+    assert [(one.worst, one.kept) for one in of_speed(timed)][1:] == [("fence, 20 KB, rows", False)]
+    timed += [Timed("20 KB, code", "fence", OURS, None)]
+    assert [(one.measured, one.kept) for one in of_speed(timed)][1:] == [("not read", False)]
+
+
+def test_a_text_read_wrongly_is_no_promise_kept_however_fast() -> None:
+    (promise,) = of_speed([Timed("300 B", "valid", OURS, SILENT, 0.5)])
+    assert not promise.kept
+
+
+def test_hostile_texts_that_do_not_end_break_the_promise() -> None:
+    ended = Endured("[", "calls", 0.2, 10.0, "0 calls")
+    assert [one.kept for one in of_hostile([ended])] == [True, True]
+    assert [one.kept for one in of_hostile([ended, Endured("{", "calls", None, 0.0, "more than 20 s")])] == [
+        False,
+        True,
+    ]
+    assert [one.kept for one in of_hostile([ended, Endured("{", "calls", 0.9, 250.0, "")])] == [True, False]
+
+
+def test_a_multiple_of_a_wrong_result_is_marked() -> None:
+    timed = [
+        Timed("300 B", "fence", OURS, RIGHT, 9.04),
+        Timed("300 B", "fence", "baml", SILENT, 270.0),
+        Timed("300 B", "fence", "pydantic", REFUSED),
+        Timed("300 B", "fence", "json-repair", None),
+    ]
+    assert speed_part(timed)[-2].replace(" ", "") == "|fence|9.04|270!|–|–|"
+
+
+def test_every_timed_text_holds_what_it_is_said_to_hold() -> None:
+    for call in calls():
+        assert orjson.loads(call.valid) == call.arguments
+        assert orjson.loads(orjson.loads(DEFECTS["string-encoded"](call))) == call.arguments
+        assert json.loads(DEFECTS["raw newlines"](call), strict=False) == call.arguments
+        python = DEFECTS["Python literals"](call)
+        assert ast.literal_eval(python) == call.arguments
+        broken = [name for name in DEFECTS if name not in ("valid", "string-encoded")]
+        assert [name for name in broken if is_strict_json(DEFECTS[name](call))] == []

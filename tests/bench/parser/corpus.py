@@ -1,4 +1,4 @@
-"""The files of `tests/bench/corpus/` → entries. Knows their shape, which the README there explains."""
+"""The files of `tests/bench/corpus/` → entries: what was sent, and what a careful person reads in it."""
 
 from __future__ import annotations
 

@@ -84,10 +84,15 @@ def of_speed(timed: Iterable[Timed]) -> Iterator[Promise]:
         inside = [one for one in ours if one.call.startswith(size) and one.defect in defects]
         if not inside:
             continue
-        worst = max(inside, key=lambda one: one.multiple or float("inf"))
-        kept = worst.multiple is not None and worst.multiple <= wanted
-        measured = f"{worst.multiple:.1f} ×" if worst.multiple is not None else "not read"
+        worst = max(inside, key=_slowness)
+        kept = _slowness(worst) <= wanted
+        measured = f"{worst.multiple:.1f} ×" if worst.verdict is Verdict.RIGHT else "not read"
         yield Promise(what, f"≤ {wanted:g} ×", measured, kept, f"{worst.defect}, {worst.call}")
+
+
+def _slowness(one: Timed) -> float:
+    """A text that is not read rightly is infinitely slow."""
+    return one.multiple if one.multiple is not None and one.verdict is Verdict.RIGHT else float("inf")
 
 
 def of_hostile(endured: Iterable[Endured]) -> Iterator[Promise]:
