@@ -33,7 +33,7 @@ def percent(share: float) -> str:
 
 
 def _verdicts(counted: Tally) -> list[str]:
-    return [percent(counted.share(verdict)) for verdict in Verdict]
+    return [percent(counted.share(verdict)) if counted.total else "" for verdict in Verdict]
 
 
 def readers_table(accuracy: Accuracy, part: str) -> list[str]:
@@ -91,7 +91,9 @@ def calls_table(accuracy: Accuracy) -> list[str]:
     for dialect in dialects:
         inside = [one for one in accuracy.calls if dialect in (one.entry.dialect, "all")]
         told, untold = ([one for one in inside if one.told is told] for told in (True, False))
-        rows.append([dialect, str(len(told)), *_verdicts(tally(told)), *_verdicts(tally(untold))])
+        rows.append(
+            [dialect, str(max(len(told), len(untold))), *_verdicts(tally(told)), *_verdicts(tally(untold))]
+        )
     untold_titles = [f"untold: {verdict}" for verdict in _VERDICTS]
     return table(("dialect", "texts", *(f"told: {verdict}" for verdict in _VERDICTS), *untold_titles), rows)
 
