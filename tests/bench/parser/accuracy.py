@@ -120,6 +120,14 @@ def judge(part: str, peer: Peer, entry: Entry, reading: Reading) -> Judged:
 
 NO_DIALECT = "none"
 """Texts without a call: there is no dialect that a reader could be told."""
+_OUR_NAMES = {
+    "anthropic": "anthropic_invoke",
+    "json_bare": "bare_json",
+    "json_fenced": "fenced_json",
+    "llama_json": "llama3_json",
+    "qwen_xml": "qwen3_coder",
+}
+"""The corpus's names of dialects, where `lenient` has others."""
 
 
 def judge_calls(entry: CallEntry, told: bool) -> JudgedCalls:
@@ -160,7 +168,7 @@ def _same_call(
 def _extract(text: str, catalog: ToolCatalog, dialect: str | None) -> tuple[Any, ...]:
     extract: Callable[..., tuple[Any, ...]] = extract_tool_calls
     if dialect is not None and can_be_told():
-        return extract(text, catalog, dialect=dialect)
+        return extract(text, catalog, dialect=_OUR_NAMES.get(dialect, dialect))
     return extract(text, catalog)
 
 
