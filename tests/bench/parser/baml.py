@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from tests.bench.parser.typed import resolved
+from tests.bench.parser.typed import first_word, resolved
 
 _HEAD = """client<llm> Nobody {
   provider openai
@@ -39,15 +39,17 @@ class _Source:
             return "Any"
         if "$ref" in schema:
             return self.of(resolved(self.root, schema["$ref"]), depth + 1)
-        if "const" in schema or "enum" in schema:
-            return _literals(schema["enum"] if "enum" in schema else [schema["const"]])
-        if branches := schema.get("anyOf") or schema.get("oneOf"):
-            return _union([self.of(branch, depth + 1) for branch in branches])
-        names = schema.get("type")
-        names = [name.lower() for name in ([names] if isinstance(names, str) else names or [])]
-        if schema.get("nullable") is True:
-            names = [*names, "null"]
-        return _union([self._one(name, schema, depth) for name in names]) if names else "Any"
+        word, said = first_word(schema)
+        if word == "enum":
+            return _literals(said)
+        members = self._branches(said, depth) if word == "anyOf" else self._types(said, schema, depth)
+        return _union(members) if members else "Any"
+
+    def _branches(self, branches: list[Any], depth: int) -> list[str]:
+        return [self.of(branch, depth + 1) for branch in branches]
+
+    def _types(self, names: list[str], schema: Mapping[str, Any], depth: int) -> list[str]:
+        return [self._one(name, schema, depth) for name in names]
 
     def _one(self, name: str, schema: Mapping[str, Any], depth: int) -> str:
         if name == "array":

@@ -40,15 +40,12 @@ class Types:
             return Any
         if "$ref" in schema:
             return self.of(resolved(self.root, schema["$ref"]), depth + 1)
-        if "const" in schema or "enum" in schema:
-            return _literal(schema["enum"] if "enum" in schema else [schema["const"]])
-        if branches := schema.get("anyOf") or schema.get("oneOf"):
-            return _union([self.of(branch, depth + 1) for branch in branches])
-        names = schema.get("type")
-        names = [name.lower() for name in ([names] if isinstance(names, str) else names or [])]
-        if schema.get("nullable") is True:
-            names = [*names, "null"]
-        return _union([self._one(name, schema, depth) for name in names]) if names else Any
+        word, said = first_word(schema)
+        if word == "enum":
+            return _literal(said)
+        if word == "anyOf":
+            return _union([self.of(branch, depth + 1) for branch in said])
+        return _union([self._one(name, schema, depth) for name in said]) if said else Any
 
     def _one(self, name: str, schema: Mapping[str, Any], depth: int) -> Any:
         if name == "array":
@@ -71,6 +68,20 @@ class Types:
         fields = [(name, self.of(inner, depth + 1), name in required) for name, inner in properties.items()]
         self.made += 1
         return self.make_object(f"Arguments{self.made}", fields, extra is not False)
+
+
+def first_word(schema: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """What a schema says of its value: `enum` and values, `anyOf` and schemas, or `type` and names.
+
+    No names = any value.
+    """
+    if "const" in schema or "enum" in schema:
+        return "enum", schema["enum"] if "enum" in schema else [schema["const"]]
+    if branches := schema.get("anyOf") or schema.get("oneOf"):
+        return "anyOf", branches
+    names = schema.get("type") or []
+    names = [name.lower() for name in ([names] if isinstance(names, str) else names)]
+    return "type", [*names, "null"] if schema.get("nullable") is True else names
 
 
 def resolved(root: Mapping[str, Any], reference: str) -> Any:
