@@ -1,4 +1,5 @@
-"""What may stand in the fields of an object → one Python function that tests a whole object.
+"""What may stand in the fields of an object → one Python function that tests a whole object and counts its
+quotes.
 
 The function is written as source and compiled, as dataclasses write their `__init__`: a loop over the fields
 takes twice as long (timeit). Only names and constants of ours enter the source, field names by `repr`.
@@ -10,20 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-Fit = Callable[[dict[str, Any]], int]
-"""An object → the number of quotes around its keys and strings; `NESTED` when it may hold more keys below;
--1 when it does not fit.
-"""
-NESTED = 1 << 30
-_ONE = 1 << 16
-"""Fields are counted above this, quotes below."""
+Fit = Callable[[Any], int]
+"""A value → the number of quotes around the keys and strings in it; -1 when it does not fit."""
+
+_ONE = 1 << 40
+"""Fields are counted above this, quotes below: no text has so many."""
 
 
 class Test(NamedTuple):
-    """A Python expression over `v`; each `{}` in it stands for one of `objects`."""
+    """A Python expression over `v`; each `{}` in it stands for one of `objects`.
+
+    `counts` = its value is what a `Fit` returns, else it is true when the value fits.
+    """
 
     expression: str
     objects: tuple[object, ...] = ()
+    counts: bool = False
 
 
 ALWAYS = Test("")
@@ -36,90 +39,119 @@ def calling(function: Callable[[Any], object]) -> Test:
     return Test("{}(v)", (function,))
 
 
+def counting(fit: Fit) -> Test:
+    """The test of a list or an object, whose quotes count."""
+    return Test("{}(v)", (fit,), counts=True)
+
+
 def every(tests: list[Test]) -> Test:
-    """True when each test is."""
-    return _joined(" and ", [test for test in tests if test.expression])
+    """Fits when each test does; the first may count."""
+    if len(tests) <= 1:
+        return tests[0] if tests else ALWAYS
+    first, rest = tests[0], tests[1:]
+    others = " and ".join(f"({test.expression})" for test in rest)
+    objects = tuple(item for test in tests for item in test.objects)
+    if first.counts:
+        return Test(f"{first.expression} if {others} else -1", objects, counts=True)
+    return Test(f"({first.expression}) and {others}", objects)
 
 
-def some(tests: list[Test]) -> Test:
-    """True when one test is."""
-    return ALWAYS if ALWAYS in tests else _joined(" or ", tests)
+def some(found: type, tests: list[Test]) -> Test:
+    """Fits when one test does."""
+    if ALWAYS in tests or len(tests) == 1:
+        return ALWAYS if ALWAYS in tests else tests[0]
+    fits = [value_fit({found: test}) for test in tests]
+    return counting(lambda value: next((quotes for fit in fits if (quotes := fit(value)) >= 0), -1))
 
 
-def _joined(word: str, tests: list[Test]) -> Test:
-    if len(tests) == 1:
-        return tests[0]
-    expression = word.join(f"({test.expression})" for test in tests)
-    return Test(expression, tuple(item for test in tests for item in test.objects))
-
-
-def value_test(types: Types) -> Callable[[Any], bool]:
+def value_fit(types: Types) -> Fit:
     """A function that tests one value."""
     bound: dict[str, object] = {}
-    return _compiled("def fit(v):", [" kind = type(v)", f" return {_condition(types, bound)}"], bound)
+    lines = [" kind = type(v)"]
+    for found, test in types.items():
+        expression, own = _bound(test, bound), 2 if found is str else 0
+        if not test.counts:
+            expression = f"{own} if {expression} else -1" if expression else str(own)
+        lines.append(f" if kind is {_name(found)}: return {expression}")
+    return _compiled("v", [*lines, " return -1"], bound)
 
 
-def object_test(fields: Mapping[str, Types], required: frozenset[str]) -> Fit:
+def list_fit(types: Types) -> Fit:
+    """A function that tests the items of a list."""
+    if all(test is ALWAYS for test in types.values()):
+        allowed, texts = frozenset(types), str in types
+        if texts and len(types) > 1:
+            return lambda v: (
+                2 * sum(type(item) is str for item in v) if allowed.issuperset(map(type, v)) else -1
+            )
+        return lambda v: (2 * len(v) if texts else 0) if allowed.issuperset(map(type, v)) else -1
+    fit_item = value_fit(types)
+
+    def fit(value: Any) -> int:
+        total = 0
+        for item in value:
+            quotes = fit_item(item)
+            if quotes < 0:
+                return -1
+            total += quotes
+        return total
+
+    return fit
+
+
+def object_fit(fields: Mapping[str, Types], required: frozenset[str]) -> Fit:
     """A function that tests an object: its keys, and the value of each."""
     bound: dict[str, object] = {}
     lines: list[str] = []
     known = 0  # the weight of the fields that must stand, where their types leave no choice
     for name, types in fields.items():
-        weight = _weight(types) if name in required else 0
-        known += weight
-        lines += _field(name, types, bound, optional=name not in required, weighed=weight > 0)
-    nested = any(dict in types or list in types for types in fields.values())
-    lines = [
-        f" total = {known}", " try:", *lines, "  pass", " except KeyError:", "  return -1",
-        f" if total >> 16 != len(value): return -1\n return {NESTED if nested else 'total & 65535'}",
-    ]  # fmt: skip
-    return _compiled("def fit(value):", lines, bound)
+        written, weight = _field(f"value[{name!r}]", types, bound)
+        if name in required:
+            known += weight
+            lines += written
+        else:
+            lines += [f"if {name!r} in value:", *(f" {line}" for line in written), f" total += {weight}"]
+    body = [f" total = {known}", " try:", *(f"  {line}" for line in lines), "  pass"]
+    end = [
+        " except KeyError:",
+        "  return -1",
+        f" return total - len(value) * {_ONE} if total >> 40 == len(value) else -1",
+    ]
+    return _compiled("value", body + end, bound)
 
 
-def _weight(types: Types) -> int:
-    """What a field adds to the count when all its types add the same, else 0."""
+def _field(read: str, types: Types, bound: dict[str, object]) -> tuple[list[str], int]:
+    """The lines that test a field, and what they leave to be added to the total."""
     weights = {_ONE + (4 if found is str else 2) for found in types}
-    return weights.pop() if len(weights) == 1 else 0
-
-
-def _field(name: str, types: Types, bound: dict[str, object], *, optional: bool, weighed: bool) -> list[str]:
-    read = f"value[{name!r}]"
+    weight = min(weights, default=0)
     if len(types) == 1 and types[next(iter(types))] is ALWAYS:
-        lines = [f"if type({read}) is not {_name(next(iter(types)))}: return -1"]
-    elif _weight(types):
-        lines = [f"v = {read}", "kind = type(v)", f"if not ({_condition(types, bound)}): return -1"]
-    else:
-        lines = [f"v = {read}", "kind = type(v)"]
-        for found, test in types.items():
-            word = "if" if found is next(iter(types)) else "elif"
-            weight = _ONE + (4 if found is str else 2)
-            lines.append(f"{word} {_condition({found: test}, bound)}: total += {weight}")
-        lines.append("else: return -1" if types else "return -1")
-    if _weight(types) and not weighed:
-        lines.append(f"total += {_weight(types)}")
-    if optional:
-        return [f"  if {name!r} in value:", *("   " + line for line in lines)]
-    return ["  " + line for line in lines]
+        return [f"if type({read}) is not {_name(next(iter(types)))}: return -1"], weight
+    lines = [f"v = {read}", "kind = type(v)"]
+    for found, test in types.items():
+        lines.append(f"{'if' if len(lines) == 2 else 'elif'} kind is {_name(found)}:")
+        expression = _bound(test, bound)
+        if test.counts:
+            lines += [f" quotes = {expression}", " if quotes < 0: return -1", " total += quotes"]
+        elif expression:
+            lines.append(f" if not ({expression}): return -1")
+        lines.append(f" total += {_ONE + (4 if found is str else 2) - weight}")
+    return [*lines, "else: return -1"] if types else ["return -1"], weight
 
 
 def _name(found: type) -> str:
     return "NoneType" if found is type(None) else found.__name__
 
 
-def _condition(types: Types, bound: dict[str, object]) -> str:
-    parts = []
-    for found, (expression, objects) in types.items():
-        names = [f"o{len(bound) + index}" for index in range(len(objects))]
-        bound.update(zip(names, objects, strict=True))
-        test = f" and ({expression.format(*names)})" if expression else ""
-        parts.append(f"(kind is {_name(found)}{test})")
-    return " or ".join(parts) or "False"
+def _bound(test: Test, bound: dict[str, object]) -> str:
+    """The expression, its objects bound to names of their own."""
+    names = [f"o{len(bound) + index}" for index in range(len(test.objects))]
+    bound.update(zip(names, test.objects, strict=True))
+    return test.expression.format(*names)
 
 
-def _compiled(head: str, lines: list[str], bound: dict[str, object]) -> Callable[[Any], Any]:
+def _compiled(argument: str, lines: list[str], bound: dict[str, object]) -> Fit:
     # What the tests name is bound by default arguments: local names are the quickest to look up.
-    named = {**bound, "NoneType": type(None)}
-    opening = head.replace(")", "".join(f", {name}={name}" for name in named) + "):", 1).removesuffix(":")
-    space: dict[str, Any] = dict(named)
-    exec("\n".join([opening, *lines]), space)  # noqa: S102  nothing of a definition enters but quoted names
+    space: dict[str, Any] = {**bound, "NoneType": type(None)}
+    head = f"def fit({argument}{''.join(f', {name}={name}' for name in space)}):"
+    exec("\n".join([head, *lines]), space)  # noqa: S102  nothing of a definition enters but quoted names
     return space["fit"]  # type: ignore[no-any-return]

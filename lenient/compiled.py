@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from lenient.checks import ALWAYS, Fit, Test, Types, calling, every, object_test, some, value_test
+from lenient.checks import ALWAYS, Fit, Test, Types, calling, counting, every, list_fit, object_fit, some
 from lenient.diagnostics import MAX_DEPTH
 from lenient.nodes import Node, compile_schema
 from lenient.tools import ToolDefinition, ValueKind
@@ -64,12 +64,12 @@ def _compile(root: Node) -> Compiled:
     if root.kind is None and not root.branches and not root.never:
         root.kind, root.extra = ValueKind.JSON_OBJECT, True
     plain = root.kind is ValueKind.JSON_OBJECT and not root.branches and not root.rules and not root.remarks
-    return Compiled(root, _object_test(root, ()) if plain else lambda _: -1)
+    return Compiled(root, _object_fit(root, ()) if plain else lambda _: -1)
 
 
-def _object_test(node: Node, above: tuple[int, ...]) -> Fit:
+def _object_fit(node: Node, above: tuple[int, ...]) -> Fit:
     fields = {name: _quick(field, (*above, id(node))) for name, field in node.fields.items()}
-    return object_test(fields, node.required)
+    return object_fit(fields, node.required)
 
 
 def _quick(node: Node, above: tuple[int, ...]) -> Types:
@@ -89,7 +89,7 @@ def _quick_branches(node: Node, above: tuple[int, ...]) -> Types:
     for branch in node.branches:
         for found, test in _quick(branch, (*above, id(node))).items():
             tests.setdefault(found, []).append(test)
-    return {found: some(several) for found, several in tests.items()}
+    return {found: some(found, several) for found, several in tests.items()}
 
 
 def _inner_test(node: Node, found: type, above: tuple[int, ...]) -> list[Test]:
@@ -97,19 +97,13 @@ def _inner_test(node: Node, found: type, above: tuple[int, ...]) -> list[Test]:
         return [_FLOAT_EXACT]
     if found is list:
         return [_array_test(node, above)]
-    if found is dict:
-        return [Test("{}(v) >= 0", (_object_test(node, above),))]
-    return []
+    return [counting(_object_fit(node, above))] if found is dict else []
 
 
 def _array_test(node: Node, above: tuple[int, ...]) -> Test:
     if node.prefix or node.items is None:
-        return Test("not v")
-    types = _quick(node.items, (*above, id(node)))
-    if all(test is ALWAYS for test in types.values()):
-        return Test("{}.issuperset(map(type, v))", (frozenset(types),))
-    fits = value_test(types)
-    return calling(lambda value: all(map(fits, value)))
+        return counting(lambda value: -1 if value else 0)
+    return counting(list_fit(_quick(node.items, (*above, id(node)))))
 
 
 def _value_tests(node: Node, found: type) -> list[Test]:

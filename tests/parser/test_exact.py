@@ -111,3 +111,9 @@ def test_a_key_sent_twice_beside_a_long_string_is_seen() -> None:
     ):
         codes = [found.code for found in parse_arguments(raw, TOOL).diagnostics]
         assert codes == ["duplicate_key"]
+
+
+def test_many_quotes_hide_no_undeclared_parameter() -> None:
+    raw = json.dumps({"path": "a", "tags": [""] * 40_000, "colour": "red"})
+    codes = [found.code for found in parse_arguments(raw, TOOL).diagnostics]
+    assert codes == ["unknown_parameter"]
