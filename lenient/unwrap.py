@@ -25,10 +25,12 @@ OBJECT_START = re.compile(
     r"[{｛]\s*+(?:[\"'“‘`＂「]|[}｝]|\\++[\"']|[A-Za-z_$][\w$\-]*+\s*+[:：=]|//|/\*|#|[rbuf][\"']|\Z)"
 )
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
-_ESCAPED_START = re.compile(r"[{\[]\s*+\\++[\"']")
+_ESCAPED_START = re.compile(r"[{\[](?:\s|\\++[nrt])*+(?:\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:)")
+_ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 GOES_ON = re.compile(r"\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])")
 """After a closed value: a comma and a key, or the rest of a string that only seemed to end."""
-_FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+:")
+_FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
+_ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
 _SOURCE_CODE = re.compile(
     r"^[ \t]*(?:def \w+ ?\(|import \w|from [\w.]+ import |class \w+[:( {]|print\(|console\.log\("
     r"|#include|#!/|<\?php|<!doctype|<html|(?:async )?function \w+ ?\(|public |return )",
@@ -99,13 +101,19 @@ class Unwrapper:
             if not self.pass_mark() and not self.pass_fence() and not self.pass_tag():
                 break
         text, at = self.text, self.position
-        if _ESCAPED_START.match(text, at):
+        if _ESCAPED_START.match(text, at) or self.has_escaped_lines(at):
             return self.unescaped(at)
+        if text[at] == "(" and _ROUND_OBJECT.match(text, at):
+            return self.found(at)
         if text[at] in "{｛" or _ARRAY_START.match(text, at):
             return self.found(at)
         if text[at] in _QUOTES:
             return self.in_quotes(at)
         return self.after_narration(at)
+
+    def has_escaped_lines(self, at: int) -> bool:
+        """Are the line ends between the parts escaped, but no quote? Then one layer is undone."""
+        return _ESCAPED_LINES.match(self.text, at) is not None and '\\"' not in self.text
 
     def found(self, position: int, *, opened: bool = False) -> Start:
         return Start(
@@ -191,6 +199,8 @@ class Unwrapper:
         match = OBJECT_START.search(self.text, at)
         while match is not None and is_part_of_text(self.text, at, match.start()):
             match = OBJECT_START.search(self.text, match.end())
+        if match is not None and match.end() == len(self.text) and len(match.group().strip()) == 1:
+            match = None  # a brace at the very end holds nothing
         if match is None:
             raise UnreadableError(
                 "source_code" if _SOURCE_CODE.search(self.text, at) else "no_object_found", at

@@ -22,6 +22,8 @@ _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r"
 _PATH_START = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
 _WHOLE_PATH = re.compile(r"[A-Za-z]:(?:\\[\w.\-]++){2,}+\\?")
 _INVALID = re.compile(r"(?<!\\)(?:\\\\)*+\\(?![\"\\/bfnrtu'`’”]|\Z)")
+_HEX = re.compile(r"[0-9a-fA-F]{2}")
+_HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 REPLACEMENT = "\ufffd"
 
 
@@ -45,34 +47,53 @@ class Body:
 
 
 def decode_body(text: str, start: int, end: int) -> Body:
-    """Decode `text[start:end]`."""
+    """Decode `text[start:end]`; the sign before `start` is the opening quote, if there is one."""
     body = text[start:end]
     try:
         decoded, stop = scanstring(body + '"', 0, False)
     except JSONDecodeError:
-        return _decode_slowly(body, start)
+        return _decode_slowly(body, start, text[start - 1 : start])
     if stop != len(body) + 1 or _CONTROL.search(body) or _SURROGATE.search(decoded):
-        return _decode_slowly(body, start)
+        return _decode_slowly(body, start, text[start - 1 : start])
     return Body(decoded, [])
 
 
-def _decode_slowly(body: str, start: int) -> Body:
+def without_half_escape(text: str, start: int, end: int) -> int:
+    """Where a body ends when the text's end cut its last escape in two."""
+    half = _HALF_ESCAPE.search(text, max(start, end - 5), end)
+    if half is None:
+        return end
+    backslashes = half.start() - len(text[start : half.start()].rstrip("\\")) - start
+    return half.start() if backslashes % 2 == 0 else end
+
+
+def _decode_slowly(body: str, start: int, opening: str) -> Body:
     mends: dict[str, Mend] = {}
     parts: list[str] = []
     last, kept = 0, _kept_letters(body)
     for match in _SPECIAL.finditer(body):
-        became, code = _meaning(match.group(), kept)
+        became, code = _foreign(body, match, opening) or _meaning(match.group(), kept)
+        end = match.end() + (2 if code == "foreign_escape" and match.group() == "\\x" else 0)
         parts += (body[last : match.start()], became)
-        last = match.end()
+        last = end
         if code is not None:
             known = mends.get(code)
             mends[code] = (
-                Mend(code, start + match.start(), start + last, 1, match.group(), became)
+                Mend(code, start + match.start(), start + last, 1, body[match.start() : last], became)
                 if known is None
                 else known._replace(end=start + last, times=known.times + 1)
             )
     parts.append(body[last:])
     return Body("".join(parts), list(mends.values()))
+
+
+def _foreign(body: str, match: re.Match[str], opening: str) -> tuple[str, str] | None:
+    """An escape that only the language of the opening quote knows: `\x41`, and `\\$` in a template."""
+    if match.group() == "\\x" and opening in "'`" and (digits := _HEX.match(body, match.end())):
+        return chr(int(digits.group(), 16)), "foreign_escape"
+    if match.group() == "\\$" and opening == "`":
+        return "$", "quote_escape"
+    return None
 
 
 def _kept_letters(body: str) -> str:

@@ -26,16 +26,21 @@ class Report(Protocol):
 
 _BLANKS = re.compile(r"[ \t\n\r\f\v\xa0\u2000-\u200b\u2028\u2029\u3000\ufeff]*+")
 _COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+_HASH_WORD = re.compile(r"#[\w\-]++\s*+[,}\n]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]++")
 
 
-def pass_gap(text: str, position: int, report: Report) -> int:
-    """The place of the next part; comments and control characters are reported."""
+def pass_gap(text: str, position: int, report: Report, *, before_value: bool = False) -> int:
+    """The place of the next part; comments and control characters are reported. `before_value` = a word may
+    start with `#` here.
+    """
     while True:
         blanks = _BLANKS.match(text, position)
         position = blanks.end() if blanks else position
         sign = text[position : position + 1]
         if not sign or (sign >= "0" and sign != "\x7f") or sign in "\"',-":
+            return position
+        if sign == "#" and before_value and _HASH_WORD.match(text, position):
             return position
         if (sign == "#" or text.startswith(("//", "/*"), position)) and (
             comment := _COMMENT.match(text, position)

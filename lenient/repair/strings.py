@@ -64,6 +64,8 @@ class Lookahead:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tail = len(text.rstrip(" \t\r\n}])｝］"))
+        if text[self.tail :].isspace():
+            self.tail = len(text)  # nothing is closed there
         self.left = 2_000 + 4 * len(text)
         self.next_quote = -1  # of the quotes that no backslash escapes
         self.no_close_from: dict[str, int] = {}
@@ -235,6 +237,8 @@ def _without_quote(text: str, start: int, opening: str, place: Place, ahead: Loo
     following = ahead.next_part(start) if place.role is Role.MEMBER else None
     if following is not None and (not place.declares() or place.awaits(key_name(following))):
         return End(following.start(), following.start(), Closing.NEXT_PART)
+    if closers > start and text[closers - 1] in "”“＂" and closers < len(text):
+        return End(closers - 1, closers, Closing.QUOTE)  # another kind of quote closes it
     if place.role in (Role.MEMBER, Role.ITEM) and start < closers < len(text):
         return End(closers, closers, Closing.NEXT_PART)
     return End(len(text), len(text), Closing.TEXT_END)
