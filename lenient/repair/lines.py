@@ -27,7 +27,8 @@ _PLAIN_NAME = re.compile(r"[a-z][a-z\d]*+(?:[_\-]?[A-Za-z\d]++)*+", re.ASCII)
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _VALUE = rf"(?:{_QUOTED.pattern}|-?\d[\d.eE+\-]*+|(?:true|false|null|True|False|None)\b)"
 _PAIR = re.compile(
-    rf"\s*+([A-Za-z_][\w\-]*+)\s*+([:=])\s*+({_VALUE})(?:\s*+,|\s++(?=[A-Za-z_][\w\-]*+\s*+=)|\s*+\}}?\s*+\Z)",
+    rf"\s*+([A-Za-z_][\w\-]*+)[ \t]*+([:=])[ \t]*+({_VALUE})"
+    r"(?:\s*+,|[ \t]++(?=[A-Za-z_][\w\-]*+=)|\s*+\}?\s*+\Z)",
     re.DOTALL,
 )
 _NEXT_PAIR = re.compile(r"[\"'\d\]}el],\s*+[A-Za-z_]\w*+=(?!=)")
@@ -144,7 +145,12 @@ def _equations(piece: Piece, lines: list[Line], declared: Collection[str]) -> Li
         match = _EQUALS.fullmatch(line.text)
         if match is None and (not line.text or line.text.startswith("#")):
             continue
-        if match is None or match.group(1) in value or (match.group(2) and not declared):
+        if (
+            match is None
+            or not match.group(3)
+            or match.group(1) in value
+            or (match.group(2) and not declared)
+        ):
             raise UnfitError  # blanks around the sign are a program's, unless a definition knows the name
         name, written = match.group(1, 3)
         at = line.start + line.indent + match.start(3)

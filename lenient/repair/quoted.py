@@ -38,6 +38,7 @@ class StringReader:
     def __init__(self, text: str, ahead: Lookahead, *, strict: bool) -> None:
         self.text = text
         self.report: Report = _ignore
+        self.joins = True  # strings side by side are one
         self.raw = False  # the string that follows keeps its backslashes
         self.strict = strict
         self.ahead = ahead
@@ -53,8 +54,12 @@ class StringReader:
 
     def joint_end(self, position: int) -> int | None:
         """The place after a `+` between two strings, or after the blanks between two side by side."""
-        match = _JOINT.match(self.text, position) or _SIDE_BY_SIDE.match(self.text, position)
-        if match is None or self.strict:
+        if self.strict:
+            return None
+        match = _JOINT.match(self.text, position)
+        if match is None and self.joins:
+            match = _SIDE_BY_SIDE.match(self.text, position)
+        if match is None:
             return None
         self.report("string_concatenation", position, match.end(), found=match.group().strip() or None)
         return match.end()

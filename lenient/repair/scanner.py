@@ -16,7 +16,7 @@ from lenient.diagnostics import MAX_DEPTH, Diagnostic, Findings, Path, render_pa
 from lenient.nodes import Node
 from lenient.repair.bare import Bare, UnreadableError, read_bare
 from lenient.repair.brackets import Verdict, is_doubled, judge, opens_object
-from lenient.repair.follows import COLONS, COMMAS, QUOTED_KEY, Place, Role, key_name
+from lenient.repair.follows import COLONS, COMMAS, QUOTED_KEY, VALUE_START, Place, Role, key_name
 from lenient.repair.gaps import pass_gap
 from lenient.repair.keys import Misquoted, is_no_object, with_colon_inside, without_first_quote, written_colon
 from lenient.repair.nesting import find_strays, is_open_question
@@ -262,6 +262,7 @@ class _Scanner:
         if self.colon_passed:
             self.colon_passed = False
             return True
+        self.strings.joins = True
         written = written_colon(text, at)
         if written is not None:
             if written in COLONS and written != ":":
@@ -273,7 +274,10 @@ class _Scanner:
         if sign in ",，}]":
             self.no_value(frame, start)
             return False
+        if not VALUE_START.match(text, at) and text[start] not in CLOSING_QUOTES:
+            raise UnreadableError("unexpected_character", at)  # two words are no member
         self.report("missing_colon", at, at, became=":")
+        self.strings.joins = False
         return True
 
     def no_value(self, frame: _Frame, start: int) -> None:
