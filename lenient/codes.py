@@ -161,6 +161,8 @@ _REPAIR_ROWS = (
          "A character was cut in two; it cannot be stored as text.", Example('{"a": "\\ud83d"}')),
     Code("unescaped_inner_quote", _R, _WARN, False, "Quotes inside a string were not escaped and were kept as text.",
          "Where the string ends was a guess.", Example('{"a": "say "hi" now"}')),
+    Code("extra_quote", _R, _WARN, False, "A quote too many was skipped.",
+         "The model typed it twice.", Example('{"a"": 1}')),
     Code("ambiguous", _R, _WARN, True, "Two readings of the text survive; one was taken.",
          "Nothing in the text or the definition decides between them.", Example('{"a": "say "hi", "b": 1, "c": "x"}')),
     Code("escaped_closing_quote", _R, _WARN, False, "A backslash before the closing quote was read as a backslash.",

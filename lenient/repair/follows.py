@@ -22,12 +22,13 @@ _KEY_TEXT = (
     rf"|[“”„‘’`＂＇「『«‹]([^{{{QUOTES}\\\n]{{1,64}})[{QUOTES}])"
 )
 _COLON = rf"{BLANKS}(?:[{COLONS}]|=>?)"
-QUOTED_KEY = re.compile(rf"{BLANKS}{_KEY_TEXT}{_COLON}")
+_EXTRA_QUOTE = r"(?:\"(?=\"[\w$])|'(?='[\w$]))?"
+QUOTED_KEY = re.compile(rf"{BLANKS}{_EXTRA_QUOTE}{_KEY_TEXT}[\"']?{_COLON}")
 _BARE_NAME = r"([A-Za-z_$][\w$.\-]{0,63}|\d{1,9})"
 NEXT_KEY = re.compile(
-    rf"{BLANKS}(?:{_KEY_TEXT}{_COLON}|{_BARE_NAME}\s*+[{COLONS}](?!//)"
+    rf"{BLANKS}(?:{_EXTRA_QUOTE}{_KEY_TEXT}[\"']?{_COLON}|{_BARE_NAME}\s*+[{COLONS}](?!//)"
     rf"|-{{0,2}}{_BARE_NAME}[\"'”’]\s*+[{COLONS}](?!//)"
-    rf"|\"-{{0,2}}([A-Za-z_][\w\-]{{0,63}})\s*+[{COLONS}]\s*+(?=[\"\[{{\d\-tfn]))"
+    rf"|[\"']-{{0,2}}([A-Za-z_][\w\-]{{0,63}})\s*+[{COLONS}]\s*+(?=[\"'\[{{\d\-tfnTFN]))"
 )
 """A key and its colon, its first or last quote missing perhaps; the group that took part is the name."""
 _BARE_GROUP = 4

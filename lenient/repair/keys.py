@@ -14,10 +14,14 @@ from lenient.repair.follows import BLANKS, NEXT_KEY, VALUE_START
 _LAST_QUOTE = re.compile(r"[\"'”’`]\s*+[:：]")
 _COLON_INSIDE = re.compile(r"(-{0,2}[^\W\d][\w$.\-]{0,63})([“”„‘’'`＂]?)\s*+[:：]")
 _COLON = re.compile(r"\s*+[:：=]")
-_NO_TEXT = re.compile(r"\s*+(?:[\[{\"]|-?\d[\d.eE+\-]*+\s*+[,}\n]|(?:true|false|null)\b\s*+[,}\n])")
+_NO_TEXT = re.compile(r"\s*+(?:[\[{\"']|-?\d[\d.eE+\-]*+\s*+[,}\n]|(?:true|false|null)\b\s*+[,}\n])")
 
 
 _WRITTEN_COLON = re.compile(rf"[:：﹕]{BLANKS}[:：﹕]|:=|=>|->|=|[:：﹕]|-(?=\s)")
+
+
+_EXTRA_FIRST = re.compile(r"([\"'])(?=\1[\w$][^\"'\n]{0,64}\1\s*+[:：])")
+_EXTRA_LAST = re.compile(r"[\"'](?=\s*+[:：])")
 
 
 class Misquoted(NamedTuple):
@@ -70,3 +74,13 @@ def written_colon(text: str, at: int) -> str | None:
     """The sign that stands for a colon here: one, two, or that of another language."""
     match = _WRITTEN_COLON.match(text, at)
     return match.group() if match else None
+
+
+def extra_first_quote(text: str, at: int) -> bool:
+    """Is the first of two quotes before a key one too many?"""
+    return _EXTRA_FIRST.match(text, at) is not None
+
+
+def extra_last_quote(text: str, at: int) -> bool:
+    """Does one more quote stand between a key and its colon?"""
+    return _EXTRA_LAST.match(text, at) is not None

@@ -100,6 +100,9 @@ class StringReader:
     def found(self, start: int, end: End, role: Role) -> tuple[str, End]:
         """Decode the body and report what is wrong with the string."""
         self.report_quotes(start, end, role)
+        if (extra := end.doubled(self.text, start + 1)) is not None:
+            kept = (start + 2, end.body) if extra == start + 1 else (start + 1, extra)
+            return self.decoded(*kept), end
         body = end.body
         if end.closing is Closing.TEXT_END:
             body = without_half_escape(self.text, start + 1, body)
@@ -143,7 +146,9 @@ class StringReader:
         whole = self.text[start : min(end.after, start + 200)]
         if code is not None:
             self.report(code, start, end.after, found=opening)
-        if end.inner:
+        if (extra := end.doubled(self.text, start + 1)) is not None:
+            self.report("extra_quote", extra, extra + 1, found=self.text[extra])
+        elif end.inner:
             first, after = end.first_inner, end.first_inner + 1
             hint = f"{end.inner} quotes in this string." if end.inner > 1 else None
             self.report("unescaped_inner_quote", first, after, found=self.text[first:after], hint=hint)

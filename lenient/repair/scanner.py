@@ -18,7 +18,15 @@ from lenient.repair.bare import Bare, UnreadableError, read_bare
 from lenient.repair.brackets import Verdict, is_doubled, judge, opens_object
 from lenient.repair.follows import COLONS, COMMAS, QUOTED_KEY, VALUE_START, Place, Role, key_name
 from lenient.repair.gaps import pass_gap
-from lenient.repair.keys import Misquoted, is_no_object, with_colon_inside, without_first_quote, written_colon
+from lenient.repair.keys import (
+    Misquoted,
+    extra_first_quote,
+    extra_last_quote,
+    is_no_object,
+    with_colon_inside,
+    without_first_quote,
+    written_colon,
+)
 from lenient.repair.nesting import find_strays, is_open_question
 from lenient.repair.quoted import StringReader
 from lenient.repair.strings import CLOSING_QUOTES, Closing, End, Lookahead
@@ -225,7 +233,11 @@ class _Scanner:
             text, self.position = escaped
             return text
         if sign in CLOSING_QUOTES:
+            if extra_first_quote(self.text, self.position):
+                self.extra_quote()
             text, end = self.string(Role.KEY)
+            if extra_last_quote(self.text, self.position):
+                self.extra_quote()
             if (mend := with_colon_inside(self.text, start, end.after, frame.fields)) is not None:
                 return self.misquoted(mend)
             if end.closing is Closing.TEXT_END:
@@ -247,6 +259,11 @@ class _Scanner:
         else:
             self.report("unquoted_key", start, self.position, found=match.group())
         return match.group()
+
+    def extra_quote(self) -> None:
+        """Pass a quote too many."""
+        self.report("extra_quote", self.position, self.position + 1, found=self.text[self.position])
+        self.position += 1
 
     def misquoted(self, mend: Misquoted) -> str:
         """A key that took its colon in; goes on at the colon, the one drawn out of the quotes included."""

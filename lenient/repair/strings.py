@@ -51,6 +51,17 @@ class End:
     first_inner: int = -1
     ambiguous: bool = False
 
+    def doubled(self, text: str, start: int) -> int | None:
+        """The place of a quote that was typed twice, at the start or the end of the body. Feet and inches
+        end in one of their own.
+        """
+        if self.inner != 1 or self.closing is not Closing.QUOTE or self.body - start < 2:
+            return None
+        if self.first_inner == start and not text[start + 1].isspace():
+            return start
+        is_last = self.first_inner == self.body - 1 and not text[self.body - 2].isdigit()
+        return self.first_inner if is_last else None
+
 
 class Lookahead:
     """What has been looked at in one text, so that the whole stays linear.
@@ -100,8 +111,10 @@ def find_end(text: str, start: int, opening: str, place: Place, ahead: Lookahead
         at = match.start()
         position = at + 1
         if text[at] == "\\":
-            if _ends_in_backslash(text, at, opening, place):
+            if not passed.escaped and _ends_in_backslash(text, at, opening, place):
                 return End(at + 1, at + 2, Closing.ESCAPED_QUOTE, passed.inner, passed.first)
+            if text[at + 1 : at + 2] == opening:
+                passed.escaped = not passed.escaped
             position = at + 2
             continue
         ahead.left -= passed.count(at)
@@ -127,6 +140,7 @@ class _Passed:
     __slots__ = (
         "balance",
         "counted",
+        "escaped",
         "fallback",
         "fallback_fit",
         "first",
@@ -143,6 +157,7 @@ class _Passed:
         self.balance = self.inner = 0
         self.first = self.last = -1
         self.odd = False
+        self.escaped = False  # an escaped quote opened a pair
         self.fallback: End | None = None
         self.fallback_fit = Fit.NO
 
