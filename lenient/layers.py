@@ -17,7 +17,7 @@ import orjson
 from lenient.codes import Stage
 from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
 from lenient.located import Located
-from lenient.nodes import Node
+from lenient.nodes import Node, spelling
 from lenient.repair import Scan, UnreadableError, scan
 from lenient.repair.lines import lacks_braces, read_lines
 from lenient.repair.scanner import known_fields
@@ -181,6 +181,8 @@ class _Layer:
         """The value at its start, after a choice where several follow one another."""
         piece, ahead = start.piece, Lookahead(start.piece.text)
         located, end = self.either(start, ahead)
+        if start.narrated and self.is_foreign(located):
+            raise UnreadableError("no_object_found", located.mark.start)
         around = Unwrapper(piece, self.findings, self.path)
         while (position := around.rest(start, end)) < len(piece.text):
             further = _Layer(self.node, Findings(), self.path, [], None)
@@ -211,6 +213,13 @@ class _Layer:
         if kept is other:
             self.findings.extend(further.items)
         return kept
+
+    def is_foreign(self, located: Located) -> bool:
+        """Has an object in narration nothing of what the tool declares? Then it is not the arguments."""
+        if self.node is None or not self.node.fields or not isinstance(located.value, dict):
+            return False
+        names = {spelling(name) for name in self.node.fields}
+        return bool(located.value) and not any(spelling(name) in names for name in located.value)
 
     def lacks(self, located: Located) -> bool:
         """Does the value lack a parameter that the tool requires?"""

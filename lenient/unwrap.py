@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
 from lenient.repair.bare import UnreadableError
 from lenient.repair.bodies import decode_body
+from lenient.repair.follows import VALUE_START
 from lenient.repair.gaps import pass_gap
 from lenient.source import Piece
 
@@ -25,16 +26,21 @@ OBJECT_START = re.compile(
     r"[{｛]\s*+(?:[\"'“‘`＂「]|[}｝]|\\++[\"']|[A-Za-z_$][\w$\-]*+\s*+[:：=]|//|/\*|#|[rbuf][\"']|\Z)"
 )
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
-_ESCAPED_START = re.compile(r"[{\[]\s*+\\++[\"']")
+_ESCAPED_START = re.compile(r"[{\[](?:\s|\\++[nrt])*+(?:\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:)")
+_ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 GOES_ON = re.compile(r"\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])")
 """After a closed value: a comma and a key, or the rest of a string that only seemed to end."""
-_FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+:")
+_FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
+_ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
 SOURCE_CODE = re.compile(
     r"^[ \t]*(?:def \w+ ?\(|import \w|from [\w.]+ import |class \w+[:( {]|print\(|console\.log\("
-    r"|#include|#!/|<\?php|<!doctype|<html|(?:async )?function \w+ ?\(|public |return )",
+    r"|#include|#!/|package \w+;?[ \t]*$|func \w+\(|<\?php|<!doctype|<html|(?:async )?function \w+ ?\("
+    r"|public |return |select .{1,200} from |insert into \w)",
     re.MULTILINE | re.IGNORECASE,
 )
 _VALUE_LINE = re.compile(r"[ \t]*+[a-z_][\w.\-]{0,63}[ \t]*+[:=](?!=)[ \t]*+[^\s{]")
+_BARE_MEMBER = re.compile(r"[{｛]\s*+[A-Za-z_$][\w$\-]*+\s*+[:：]")
+_LOG_LINE = re.compile(r"\s*+\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _EMPTY = re.compile(r"\{\s*+\}")
 _QUOTES = "\"'`“"
 MAX_LAYERS = 10
@@ -52,6 +58,7 @@ class Start:
     fenced: bool = False
     tagged: bool = False
     quoted: bool = False
+    narrated: bool = False
 
 
 def is_part_of_text(text: str, start: int, at: int) -> bool:
@@ -59,6 +66,8 @@ def is_part_of_text(text: str, start: int, at: int) -> bool:
 
     `command: curl -d '{"a": 1}'` holds an object, but is none; nor is the `{}` of `find -exec rm {}`.
     """
+    if (name := _BARE_MEMBER.match(text, at)) is not None and not VALUE_START.match(text, name.end()):
+        return True  # a rule of a style sheet
     line = max(text.rfind("\n", start, at) + 1, start)
     if line == start and _VALUE_LINE.match(text, start, at):
         return True
@@ -76,7 +85,7 @@ class Unwrapper:
         self.where = render_path(path)
         self.position = 0
         self.next_object = -1
-        self.fenced = self.tagged = self.quoted = False
+        self.fenced = self.tagged = self.quoted = self.narrated = False
 
     def report(
         self, code: str, start: int, end: int, became: str | None = None, detail: str | None = None
@@ -99,18 +108,25 @@ class Unwrapper:
             if not self.pass_mark() and not self.pass_fence() and not self.pass_tag():
                 break
         text, at = self.text, self.position
-        if _ESCAPED_START.match(text, at):
+        if _ESCAPED_START.match(text, at) or self.has_escaped_lines(at):
             return self.unescaped(at)
+        if text[at] == "(" and _ROUND_OBJECT.match(text, at):
+            return self.found(at)
         if text[at] in "{｛" or _ARRAY_START.match(text, at):
             return self.found(at)
         if text[at] in _QUOTES:
             return self.in_quotes(at)
         return self.after_narration(at)
 
+    def has_escaped_lines(self, at: int) -> bool:
+        """Are the line ends between the parts escaped, but no quote? Then one layer is undone."""
+        return _ESCAPED_LINES.match(self.text, at) is not None and '\\"' not in self.text
+
     def found(self, position: int, *, opened: bool = False) -> Start:
         return Start(
-            self.piece, position, opened=opened, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted
-        )
+            self.piece, position, opened=opened, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted,
+            narrated=self.narrated,
+        )  # fmt: skip
 
     def skip_blank(self) -> None:
         match = _BLANK.match(self.text, self.position)
@@ -188,9 +204,13 @@ class Unwrapper:
 
     def after_narration(self, at: int) -> Start:
         """The first object after text that is none. A program is no narration."""
+        if _LOG_LINE.match(self.text, at):
+            raise UnreadableError("log_line", at)
         match = OBJECT_START.search(self.text, at)
         while match is not None and is_part_of_text(self.text, at, match.start()):
             match = OBJECT_START.search(self.text, match.end())
+        if match is not None and match.end() == len(self.text) and len(match.group().strip()) == 1:
+            match = None  # a brace at the very end holds nothing
         if match is None:
             raise UnreadableError(
                 "source_code" if SOURCE_CODE.search(self.text, at) else "no_object_found", at
@@ -207,6 +227,7 @@ class Unwrapper:
         ):
             raise UnreadableError("ellipsis", at)
         self.report("narration_removed", at, before)
+        self.narrated = at < before
         self.position = before
         if fence >= 0 and self.pass_fence():
             self.skip_blank()
@@ -228,7 +249,7 @@ class Unwrapper:
             if self.position >= len(self.text) or OBJECT_START.match(self.text, self.position):
                 return self.position
             if not (self.pass_closing(start) or self.pass_closers()):
-                self.pass_trailing_text()
+                self.pass_trailing_text(start)
 
     def pass_closing(self, start: Start) -> bool:
         """Pass the closing half of a fence, tag or pair of quotes; report it when there was no opening
@@ -259,7 +280,7 @@ class Unwrapper:
         self.position = at + 1
         return True
 
-    def pass_trailing_text(self) -> None:
+    def pass_trailing_text(self, start: Start) -> None:
         """Text up to the next object, fence or tag."""
         at = self.position
         if self.next_object <= at:  # searched once, not for every fence that stands before it
@@ -268,5 +289,7 @@ class Unwrapper:
         end = self.next_object
         fence = self.text.find("```", at + 1, end)
         end = fence if fence >= 0 else end
+        if start.narrated and SOURCE_CODE.search(self.text, at, end):
+            raise UnreadableError("source_code", 0)
         self.report("narration_removed", at, len(self.text[:end].rstrip()) if end == len(self.text) else end)
         self.position = end

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from typing import Any
+from unicodedata import normalize
 
 MAX_DIGITS = 4_000
 """Python reads no integer with more than 4,300 digits."""
@@ -22,7 +23,7 @@ _MAX_PARTS = 100  # parts of an unquoted text between commas and brackets
 _NEXT_PLAIN = re.compile(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")
 _TOKEN = re.compile(r"[^,，\]}｝］\n\r]*+")
 _TUPLE_TOKEN = re.compile(r"[^,，\]})｝］\n\r]*+")
-_MORE_WORDS = re.compile(r",\s*+[^\s,，:：\"'“‘`{}\[\]()][^,，:：\"“`{}\[\]\n]*+(?=[,，}\n]|\Z)")
+_MORE_WORDS = re.compile(r",\s*+(?!\w++=)[^\s,，:：\"'“‘`{}\[\]()][^,，:：\"“`{}\[\]\n]*+(?=[,，}\n]|\Z)")
 _PAIRS = {"]": "[", "}": "{"}
 _COMMENT = re.compile(r"\s+#|(?<!:)//|/\*")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
@@ -34,11 +35,14 @@ _THOUSANDS = re.compile(
 _SUM = re.compile(r"[\d.\s()]*[\d)]\s*(?:[+*/%]|\*\*|-)\s*[\d(][\d.\s()+\-*/%]*", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
 _WORDS = re.compile(
-    r"[^\W\d_][\w .\-/@+&~!?%$*:\\'’]*|[\d][\w.\-:/]*[A-Za-z.\-:/][\w.\-:/]*|[./~$@*%][\w .\-/@+&~*$:\\]*"
+    r"[^\W\d_][\w .\-/@+&~!?%$*:\\'’]*|[\d][\w.\-:/]*[A-Za-z.\-:/][\w.\-:/]*|[./~$@*%#][\w .\-/@+&~*$:\\]*"
 )
 _URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
 _GROUP = re.compile(r"\d,0\d\d")  # 1,000 in an array
+_PATTERN = re.compile(r"/(?=[^/\n]*(?:[\\^$()|+]|\.\*))[^/\n]++/[gimsuy]*+")  # a literal of JavaScript
+_EXPRESSION = re.compile(r"\A(?:not|lambda) |(?<=\w) (?:for \w+ in|if \S+ else) ")
+_TYPES = frozenset({"string", "integer", "number", "boolean"})
 _CUT_SHORT = re.compile(r"-?[\d.]*\d(?:\.{3}|…)")
 _NEW = re.compile(r"(?:new|await|function|lambda|async)\b\s*+[\w.]*+\s*+[(:{]")
 _UNFIT = re.compile(r"[\"`“”]")
@@ -48,7 +52,7 @@ _QUOTES = "\"'“”‘’`"
 _LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None}
 _LOOSE_LITERALS: dict[str, Any] = {
     "True": True, "TRUE": True, "False": False, "FALSE": False, "None": None, "NULL": None, "Null": None,
-    "nil": None, "undefined": None, "none": None,
+    "nil": None, "!0": True, "!1": False, "undefined": None, "none": None,
 }  # fmt: skip
 _NON_FINITE = {
     "NaN": "nan", "nan": "nan", "NAN": "nan", "Infinity": "inf", "inf": "inf", "+Infinity": "inf",
@@ -88,6 +92,8 @@ def read_bare(text: str, start: int, *, wants_text: bool = False, close: str = "
     """
     token = _head(text, start, close == "}") or _token(text, start, close, wants_text)
     end = start + len(token)
+    if (wide := _wide_number(token)) is not None:
+        return Bare(wide, end, "nonstandard_number")
     if number := _JSON_NUMBER.fullmatch(token):
         return _number(text, token, number, start, close)
     if token in _LITERALS:
@@ -178,6 +184,16 @@ def _cut_off(token: str, end: int) -> Bare | None:
     return None
 
 
+def _wide_number(token: str) -> int | float | None:
+    """A number in full-width digits, or with the minus sign of typography."""
+    if token.isascii() or len(token) > 100:
+        return None
+    plain = normalize("NFKC", token).replace("−", "-")
+    if not _JSON_NUMBER.fullmatch(plain):
+        return None
+    return float(plain) if any(sign in plain for sign in ".eE") else int(plain)
+
+
 def _loose_number(token: str, end: int) -> Bare | None:
     if len(token) > MAX_DIGITS:
         return None
@@ -207,8 +223,12 @@ def _words(token: str, start: int, wants_text: bool) -> Bare:
         return Bare(quoteless, end, "missing_opening_quote")
     if _SUM.fullmatch(token) and not _DATE.fullmatch(token):
         raise UnreadableError("arithmetic", start)
-    if _NEW.match(token):
+    if _PATTERN.fullmatch(token):
+        return Bare(token[1 : token.rindex("/")], end, "unquoted_string")
+    if _NEW.match(token) or (not wants_text and _EXPRESSION.search(token)):
         raise UnreadableError("expression", start)
+    if token in _TYPES:
+        raise UnreadableError("placeholder", start)
     if wants_text and not _UNFIT.search(token):
         return Bare(token, end, "unquoted_string")
     if _CALL.match(token):

@@ -27,6 +27,7 @@ LITERALS = {"true": True, "false": False, "null": None}
 NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,300}+)(?:\.\d++)?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
+_COMMENT = re.compile(r"(?<=\S)\s+#(?=\s).*")
 _SINGLE = re.compile(r"'(?:[^']|'')*+'")
 _DOUBLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"")
 
@@ -162,8 +163,9 @@ class Blocks:
         if block is not None:
             return self.block(block, start, following)
         mark = Mark(start, start + len(written))
-        if " #" in written and written[0] not in "\"'":
-            self.doubtful.append(mark)
+        if written[0] not in "\"'" and (comment := _COMMENT.search(written)) is not None:
+            self.doubtful.append(Mark(start + comment.start(), mark.end))
+            written, mark = written[: comment.start()], Mark(start, start + comment.start())
         if written[0] in "{[":
             self.put(*read_flow(self.piece, *mark[:2]))
         else:

@@ -21,6 +21,8 @@ _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r"
 _PATH_START = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
 _WHOLE_PATH = re.compile(r"[A-Za-z]:(?:\\[\w.\-]++){2,}+\\?")
 _VALID = re.compile(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
+_HEX = re.compile(r"[0-9a-fA-F]{2}")
+_HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 REPLACEMENT = "\ufffd"
 
 
@@ -44,12 +46,12 @@ class Body:
 
 
 def decode_body(text: str, start: int, end: int) -> Body:
-    """Decode `text[start:end]`."""
+    """Decode `text[start:end]`; the sign before `start` is the opening quote, if there is one."""
     body = text[start:end]
     decoded = _decoded(body)
     if decoded is not None:
         return Body(decoded, [])
-    return _decode_quotes(body, start) or _decode_slowly(body, start)
+    return _decode_quotes(body, start) or _decode_slowly(body, start, text[start - 1 : start])
 
 
 def _decoded(body: str) -> str | None:
@@ -77,19 +79,35 @@ def _decode_quotes(body: str, start: int) -> Body | None:
     return Body(decoded, mends)
 
 
-def _decode_slowly(body: str, start: int) -> Body:
+def without_half_escape(text: str, start: int, end: int) -> int:
+    """Where a body ends when the text's end cut its last escape in two."""
+    half = _HALF_ESCAPE.search(text, max(start, end - 5), end)
+    if half is None:
+        return end
+    backslashes = half.start() - len(text[start : half.start()].rstrip("\\")) - start
+    return half.start() if backslashes % 2 == 0 else end
+
+
+def _decode_slowly(body: str, start: int, opening: str) -> Body:
     mends: dict[str, Mend] = {}
     parts: list[str] = []
     last, kept = 0, _kept_letters(body)
     for match in _SPECIAL.finditer(body):
-        became, code = _meaning(match.group(), kept)
+        became, code = _foreign(body, match, opening) or _meaning(match.group(), kept)
+        end = match.end() + (2 if code == "foreign_escape" and match.group() == "\\x" else 0)
         parts += (body[last : match.start()], became)
-        last = match.end()
+        last = end
         if code is not None:
             known = mends.get(code)
             times = len(became) if code == "raw_control_character" else 1
             mends[code] = (
-                Mend(code, start + match.start(), start + last, times, *_shown(match.group(), became))
+                Mend(
+                    code,
+                    start + match.start(),
+                    start + last,
+                    times,
+                    *_shown(body[match.start() : last], became),
+                )
                 if known is None
                 else known._replace(end=start + last, times=known.times + times)
             )
@@ -100,6 +118,15 @@ def _decode_slowly(body: str, start: int) -> Body:
 def _shown(found: str, became: str) -> tuple[str, str]:
     """Of a run of control characters the first."""
     return (found[0], found[0]) if found == became else (found, became)
+
+
+def _foreign(body: str, match: re.Match[str], opening: str) -> tuple[str, str] | None:
+    """An escape that only the language of the opening quote knows: `\x41`, and `\\$` in a template."""
+    if match.group() == "\\x" and opening in "'`" and (digits := _HEX.match(body, match.end())):
+        return chr(int(digits.group(), 16)), "foreign_escape"
+    if match.group() == "\\$" and opening == "`":
+        return "$", "quote_escape"
+    return None
 
 
 def _kept_letters(body: str) -> str:

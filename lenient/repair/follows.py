@@ -13,25 +13,31 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Protocol
 
-QUOTES = "\"'“”„‘’`＂「」『』«»"
+QUOTES = "\"'“”„‘’`＂＇「」『』«»‹›"
+COMMAS = ",，;；、،﹐﹑"
+COLONS = ":：﹕"
+BLANKS = r"[\s\x00-\x1f\u200b\ufeff]*+"
 _KEY_TEXT = (
     r"(?:\"((?:[^\"\\\n]|\\.){0,100}+)\"|'((?:[^'\\\n]|\\.){0,100}+)'"
-    rf"|[“”„‘’`＂「『«]([^{{{QUOTES}\\\n]{{1,64}})[{QUOTES}])"
+    rf"|[“”„‘’`＂＇「『«‹]([^{{{QUOTES}\\\n]{{1,64}})[{QUOTES}])"
 )
-_COLON = r"\s*+(?:[:：]|=>?)"
-QUOTED_KEY = re.compile(rf"\s*+{_KEY_TEXT}\s*+[:：]")
-_BARE_NAME = r"([A-Za-z_$][\w$.\-]{0,63})"
+_COLON = rf"{BLANKS}(?:[{COLONS}]|=>?)"
+_EXTRA_QUOTE = r"(?:\"(?=\"[\w$])|'(?='[\w$]))?"
+QUOTED_KEY = re.compile(rf"{BLANKS}{_EXTRA_QUOTE}{_KEY_TEXT}[\"']?{_COLON}")
+_BARE_NAME = r"([A-Za-z_$][\w$.\-]{0,63}|\d{1,9})"
 NEXT_KEY = re.compile(
-    rf"[\s\x00-\x1f]*+(?:{_KEY_TEXT}{_COLON}|{_BARE_NAME}\s*+[:：](?!//)"
-    rf"|-{{0,2}}{_BARE_NAME}[\"'”’]\s*+[:：](?!//)|\"-{{0,2}}([A-Za-z_][\w\-]{{0,63}})\s*+[:：]\s*+(?=[\"\[{{\d\-tfn]))"
+    rf"{BLANKS}(?:{_EXTRA_QUOTE}{_KEY_TEXT}[\"']?{_COLON}|{_BARE_NAME}\s*+[{COLONS}](?!//)"
+    rf"|-{{0,2}}{_BARE_NAME}[\"'”’]\s*+[{COLONS}](?!//)"
+    rf"|[\"']-{{0,2}}([A-Za-z_][\w\-]{{0,63}})\s*+[{COLONS}]\s*+(?=[\"'\[{{\d\-tfnTFN]))"
 )
 """A key and its colon, its first or last quote missing perhaps; the group that took part is the name."""
 _BARE_GROUP = 4
-LONE_KEY = re.compile(rf"\s*+{_KEY_TEXT}")
-NEXT_PART = re.compile(rf"\s*+,\s*+{_KEY_TEXT}\s*+[:：]")
+LONE_KEY = re.compile(rf"{BLANKS}{_KEY_TEXT}")
+NEXT_PART = re.compile(rf"\s*+,{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
+_NEXT_STRING = re.compile(rf"(?:{_KEY_TEXT}{BLANKS})++(?=[,}}])")
 _CUT_KEY = re.compile(r"\s*+[\"'][^\"'\\\n,:{}]{0,64}\Z")
-VALUE_START = re.compile(rf"\s*+(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
-_GAP = re.compile(r"[\s\x00-\x1f]*+")
+VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
+_GAP = re.compile(BLANKS)
 _COMMENT = re.compile(
     r"(?://[^\n]{0,300}+(?=\n)|#[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+"
 )
@@ -124,7 +130,7 @@ def fit_of(text: str, position: int, place: Place) -> Fit:
         at = after
         sign = text[at : at + 1]
         position = at - 1
-    if sign in ",，;、":
+    if sign in COMMAS:
         return _part_fit(text, at + 1, place, len(place.stack) - 1)
     if sign in CLOSERS:
         return _after_closers(text, at, place)
@@ -144,6 +150,8 @@ def _part_fit(text: str, at: int, place: Place, level: int) -> Fit:
         return Fit.LIKELY if _is_due(CLOSERS[sign], place, level) else Fit.NO
     if frame is not None and frame.close != "}":
         return Fit.LIKELY if VALUE_START.match(text, following) else Fit.IF_FIRST
+    if sign in "{｛" and level > 0 and place.stack[level - 1].close == "]":
+        return Fit.LIKELY  # the object around was not closed
     return _key_fit(text, following, place)
 
 
@@ -175,9 +183,8 @@ def _lone_fit(text: str, at: int, place: Place) -> Fit:
     if place.awaits(key_name(lone)):
         return Fit.SURE if after > lone.end() and VALUE_START.match(text, after) else Fit.LIKELY
     colonless = after > lone.end() and VALUE_START.match(text, after)
-    alone = text[after : after + 1] == "}" or (
-        text[after : after + 1] == "," and NEXT_KEY.match(text, after + 1)
-    )
+    sign = text[after : after + 1]
+    alone = sign in ("}", "") or (sign == "," and NEXT_KEY.match(text, after + 1))
     return Fit.IF_FIRST if colonless or alone else Fit.NO
 
 
@@ -196,7 +203,7 @@ def _after_closers(text: str, at: int, place: Place) -> Fit:
     if end >= len(text):
         return Fit.SURE
     if wrong:
-        return _after_wrong_closer(text, end, place, level) if wrong == 1 else Fit.NO
+        return _after_wrong_closer(text, end, place, level) if wrong == 1 and level >= -1 else Fit.NO
     if level >= 0:
         return _after_inner_closers(text, end, place, level)
     if _AFTER_ALL.match(text, _last_closer(text, at, end)):
@@ -214,17 +221,17 @@ def _last_closer(text: str, at: int, end: int) -> int:
 
 
 def _after_wrong_closer(text: str, end: int, place: Place, level: int) -> Fit:
-    """One bracket of the run is not the one that is due: the part that follows must be plain."""
-    if level < 0 or text[end : end + 1] != ",":
+    """One bracket of the run is not the one that is due, or one too many: a plain part must follow."""
+    if text[end : end + 1] != ",":
         return Fit.NO
-    fit = _part_fit(text, end + 1, place, level)
+    fit = max(_part_fit(text, end + 1, place, at) for at in (level, level + 1) if at >= 0)
     return fit if fit is Fit.SURE else min(fit, Fit.IF_FIRST)
 
 
 def _after_inner_closers(text: str, end: int, place: Place, level: int) -> Fit:
     """Brackets remain open: a comma and a part of the right kind must follow; the comma may be missing."""
     in_object = place.stack[level].close == "}"
-    if text[end] in ",，;、":
+    if text[end] in COMMAS:
         fit = _part_fit(text, end + 1, place, level)
         return Fit.LIKELY if fit is Fit.RANDOM else fit
     if in_object:
@@ -241,6 +248,8 @@ def _without_comma(text: str, position: int, at: int, place: Place) -> Fit:
     key = QUOTED_KEY.match(text, at)
     if key is not None:
         return Fit.SURE if place.awaits(key_name(key)) else Fit.LIKELY
+    if at > position and _NEXT_STRING.match(text, at):
+        return Fit.IF_FIRST  # strings side by side are one
     if "\n" not in text[position:at]:
         return Fit.NO
     bare = NEXT_KEY.match(text, at)

@@ -27,6 +27,7 @@ class Report(Protocol):
 _BLANKS = re.compile(r"[ \t\n\r]*+")
 _ODD_BLANKS = re.compile(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]++")
 _COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+_HASH_WORD = re.compile(r"#[\w\-]++\s*+[,}\n]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]++")
 
 
@@ -34,13 +35,17 @@ _SOLID = frozenset("\"'{}[],:-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN
 """No part of any gap: most gaps are empty."""
 
 
-def pass_gap(text: str, position: int, report: Report) -> int:
-    """The place of the next part; comments and control characters are reported."""
+def pass_gap(text: str, position: int, report: Report, *, before_value: bool = False) -> int:
+    """The place of the next part; comments and control characters are reported. `before_value` = a word may
+    start with `#` here.
+    """
     while text[position : position + 1] not in _SOLID:
         blanks = _BLANKS.match(text, position)
         position = blanks.end() if blanks else position
         sign = text[position : position + 1]
         if not sign or sign in _SOLID:
+            return position
+        if sign == "#" and before_value and _HASH_WORD.match(text, position):
             return position
         if (sign == "#" or text.startswith(("//", "/*"), position)) and (
             comment := _COMMENT.match(text, position)

@@ -9,12 +9,19 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from lenient.repair.follows import NEXT_KEY, VALUE_START
+from lenient.repair.follows import BLANKS, NEXT_KEY, VALUE_START
 
 _LAST_QUOTE = re.compile(r"[\"'”’`]\s*+[:：]")
-_COLON_INSIDE = re.compile(r"(-{0,2}[^\W\d][\w$.\-]{0,63})\s*+[:：]")
+_COLON_INSIDE = re.compile(r"(-{0,2}[^\W\d][\w$.\-]{0,63})([“”„‘’'`＂]?)\s*+[:：]")
 _COLON = re.compile(r"\s*+[:：=]")
-_NO_TEXT = re.compile(r"\s*+(?:[\[{\"]|-?\d[\d.eE+\-]*+\s*+[,}\n]|(?:true|false|null)\b\s*+[,}\n])")
+_NO_TEXT = re.compile(r"\s*+(?:[\[{\"']|-?\d[\d.eE+\-]*+\s*+[,}\n]|(?:true|false|null)\b\s*+[,}\n])")
+
+
+_WRITTEN_COLON = re.compile(rf"[:：﹕]{BLANKS}[:：﹕]|:=|=>|->|=|[:：﹕]|-(?=\s)")
+
+
+_EXTRA_FIRST = re.compile(r"([\"'])(?=\1[\w$][^\"'\n]{0,64}\1\s*+[:：])")
+_EXTRA_LAST = re.compile(r"[\"'](?=\s*+[:：])")
 
 
 class Misquoted(NamedTuple):
@@ -44,6 +51,9 @@ def with_colon_inside(text: str, start: int, after: int, declared: Collection[st
     name, colon = inside.group(1), inside.end() - 1
     if declared and name not in declared:
         return None
+    if inside.group(2):
+        end = inside.end(2)
+        return Misquoted(name, end, "smart_quotes", start, end, colon=False)
     if inside.end() == after - 1 and VALUE_START.match(text, after) and text[after] not in "tfnTFN":
         return Misquoted(name, after, "wrong_separator", colon, after, colon=True)
     if _NO_TEXT.match(text, inside.end()):
@@ -58,3 +68,19 @@ def is_no_object(text: str, start: int, end: int) -> bool:
     if ":" in text[start:end]:
         return False
     return sign in ("}", "]") or (sign == "," and NEXT_KEY.match(text, end + 1) is None)
+
+
+def written_colon(text: str, at: int) -> str | None:
+    """The sign that stands for a colon here: one, two, or that of another language."""
+    match = _WRITTEN_COLON.match(text, at)
+    return match.group() if match else None
+
+
+def extra_first_quote(text: str, at: int) -> bool:
+    """Is the first of two quotes before a key one too many?"""
+    return _EXTRA_FIRST.match(text, at) is not None
+
+
+def extra_last_quote(text: str, at: int) -> bool:
+    """Does one more quote stand between a key and its colon?"""
+    return _EXTRA_LAST.match(text, at) is not None

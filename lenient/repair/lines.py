@@ -17,8 +17,8 @@ from lenient.repair.bodies import decode_body
 from lenient.source import Mark, Piece
 
 _FIRST_LINE = re.compile(
-    r"[\s\ufeff]*+(?:```[\w+\-]*+[ \t]*+\r?\n\s*+)?(?:---[ \t]*+\r?\n)?[ \t]*+"
-    r"[\"']?[A-Za-z_][\w.\-]*+[\"']?[ \t]*+[:=]"
+    r"[\s\ufeff]*+(?:```[\w+\-]*+[ \t]*+\r?\n\s*+)?(?:---[ \t]*+\r?\n)?(?:[ \t]*+#[^\n]*+\n)*+"
+    r"[ \t]*+[\"']?[A-Za-z_][\w.\-]*+[\"']?[ \t]*+[:=]"
 )
 _FENCE = re.compile(r"\s*+(```[\w+\-]*+[ \t]*+\r?\n)(.*?)\r?\n[ \t]*+```\s*+\Z", re.DOTALL)
 _NAMED_FENCE = re.compile(r"[^`{]{0,2000}+(```ya?ml[ \t]*+\r?\n)([^`]*+)\n[ \t]*+```([^`{]{0,2000}+)\Z")
@@ -26,9 +26,14 @@ _EQUALS = re.compile(r"([A-Za-z_][\w.\-]*+)([ \t]*+)=(?!=)[ \t]*+(.*+)")
 _PLAIN_NAME = re.compile(r"[a-z][a-z\d]*+(?:[_\-]?[A-Za-z\d]++)*+", re.ASCII)
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _VALUE = rf"(?:{_QUOTED.pattern}|-?\d[\d.eE+\-]*+|(?:true|false|null|True|False|None)\b)"
-_PAIR = re.compile(rf"\s*+([A-Za-z_][\w\-]*+)\s*+([:=])\s*+({_VALUE})\s*+(?:,|\}}?\s*+\Z)", re.DOTALL)
+_PAIR = re.compile(
+    rf"\s*+([A-Za-z_][\w\-]*+)[ \t]*+([:=])[ \t]*+({_VALUE})"
+    r"(?:\s*+,|[ \t]++(?=[A-Za-z_][\w\-]*+=)|\s*+\}?\s*+\Z)",
+    re.DOTALL,
+)
 _NEXT_PAIR = re.compile(r"[\"'\d\]}el],\s*+[A-Za-z_]\w*+=(?!=)")
 _BRACKETS = ("{", "[")
+_CALL = re.compile(r"\s*+([A-Za-z_][\w.]*+)?\((?=\s*+[A-Za-z_]\w*+\s*+=)")
 _PYTHON = {"True": True, "False": False, "None": None}
 _MAX_LINES = 20_000
 
@@ -55,6 +60,9 @@ def lacks_braces(text: str, declared: Collection[str]) -> bool:
 def read_lines(piece: Piece, declared: Collection[str]) -> Lines | None:
     """The object that the lines, or the pairs, of the whole text spell."""
     text, fence = piece.text, None
+    call = _CALL.match(text)
+    if call is not None and declared:
+        return _call(text, call, declared)
     if _FIRST_LINE.match(text):
         fence = _FENCE.match(text)
     elif "```y" not in text or (fence := _NAMED_FENCE.match(text)) is None:
@@ -83,6 +91,21 @@ def _pairs(text: str) -> list[re.Match[str]]:
     return pairs
 
 
+def _call(text: str, call: re.Match[str], declared: Collection[str]) -> Lines | None:
+    """`name(key=value, …)` as in Python, where all the names are declared."""
+    end = len(text.rstrip().rstrip(";"))
+    read = None
+    if text[end - 1 : end] == ")":
+        inner = " " * call.end() + text[call.end() : end - 1]
+        try:
+            read = _in_a_row(inner, declared)
+        except UnfitError:
+            return None
+    if read is None or not all(name in declared for name in read.value):
+        return None
+    return read._replace(mark=Mark(call.end() - len(call.group().lstrip()), end, read.mark.children))
+
+
 def _in_a_row(text: str, declared: Collection[str]) -> Lines | None:
     """Pairs as in the call of a function."""
     pairs = _pairs(text)
@@ -106,7 +129,9 @@ def _split(text: str, start: int, end: int) -> list[Line]:
         position += len(written)
     while lines and lines[-1].text == "":
         lines.pop()
-    first = next((at for at, line in enumerate(lines) if line.text not in ("", "---")), 0)
+    first = next(
+        (at for at, line in enumerate(lines) if line.text != "---" and line.text[:1] not in ("", "#")), 0
+    )
     return lines[first:]
 
 
@@ -120,7 +145,12 @@ def _equations(piece: Piece, lines: list[Line], declared: Collection[str]) -> Li
         match = _EQUALS.fullmatch(line.text)
         if match is None and (not line.text or line.text.startswith("#")):
             continue
-        if match is None or match.group(1) in value or (match.group(2) and not declared):
+        if (
+            match is None
+            or not match.group(3)
+            or match.group(1) in value
+            or (match.group(2) and not declared)
+        ):
             raise UnfitError  # blanks around the sign are a program's, unless a definition knows the name
         name, written = match.group(1, 3)
         at = line.start + line.indent + match.start(3)

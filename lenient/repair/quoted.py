@@ -11,16 +11,20 @@ import re
 from json.decoder import scanstring  # type: ignore[attr-defined]  # a C function that typeshed does not list
 
 from lenient.repair.bare import Bare
-from lenient.repair.bodies import decode_body
+from lenient.repair.bodies import decode_body, without_half_escape
 from lenient.repair.follows import NEXT_KEY, Place, Role
 from lenient.repair.gaps import Report
 from lenient.repair.strings import CLOSING_QUOTES, Closing, End, Lookahead, find_end
-from lenient.repair.unopened import escaped_span, unopened_end
+from lenient.repair.unopened import doubled_end, escaped_span, unopened_end
 
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
 _NEXT_ITEM = re.compile(r"\s*+[\"{\[]")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
 _JOINT = re.compile(r"\s*+\+\s*+(?=[\"'])")
+_SIDE_BY_SIDE = re.compile(
+    r"\s++(?=(?:\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+')\s*+[,})\"'])"
+)
+"""Before a string that no colon follows."""
 _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
 
 
@@ -34,6 +38,8 @@ class StringReader:
     def __init__(self, text: str, ahead: Lookahead, *, strict: bool) -> None:
         self.text = text
         self.report: Report = _ignore
+        self.joins = True  # strings side by side are one
+        self.raw = False  # the string that follows keeps its backslashes
         self.strict = strict
         self.ahead = ahead
 
@@ -43,14 +49,19 @@ class StringReader:
         if match is None:
             return position
         self.report("string_prefix", position, match.end(), found=match.group())
+        self.raw = "r" in match.group().lower()
         return match.end()
 
     def joint_end(self, position: int) -> int | None:
-        """The place after a `+` between two strings."""
+        """The place after a `+` between two strings, or after the blanks between two side by side."""
+        if self.strict:
+            return None
         match = _JOINT.match(self.text, position)
+        if match is None and self.joins:
+            match = _SIDE_BY_SIDE.match(self.text, position)
         if match is None:
             return None
-        self.report("string_concatenation", position, match.end(), found=match.group().strip())
+        self.report("string_concatenation", position, match.end(), found=match.group().strip() or None)
         return match.end()
 
     def read(self, start: int, place: Place) -> tuple[str, End]:
@@ -61,6 +72,12 @@ class StringReader:
         if self.strict:
             text, after = scanstring(self.text, start + 1, False)
             return text, End(after - 1, after, Closing.QUOTE)
+        doubled = doubled_end(self.text, start)
+        if doubled is not None:
+            self.report(
+                _CODES[self.text[start]] or "", start, doubled + 2, found=self.text[start : start + 2]
+            )
+            return self.decoded(start + 2, doubled), End(doubled, doubled + 2, Closing.QUOTE)
         quotes = self.text[start] * 3
         if quotes[0] in "\"'" and self.text.startswith(quotes, start):
             end = self.ahead.triple_end(quotes, start + 3)
@@ -83,7 +100,13 @@ class StringReader:
     def found(self, start: int, end: End, role: Role) -> tuple[str, End]:
         """Decode the body and report what is wrong with the string."""
         self.report_quotes(start, end, role)
-        return self.decoded(start + 1, end.body), end
+        if (extra := end.doubled(self.text, start + 1)) is not None:
+            kept = (start + 2, end.body) if extra == start + 1 else (start + 1, extra)
+            return self.decoded(*kept), end
+        body = end.body
+        if end.closing is Closing.TEXT_END:
+            body = without_half_escape(self.text, start + 1, body)
+        return self.decoded(start + 1, body), end
 
     def unopened(self, start: int, place: Place) -> Bare | None:
         """The string that starts here without a quote, when the next quote ends it."""
@@ -102,6 +125,9 @@ class StringReader:
         return self.decoded(body, end), after
 
     def decoded(self, start: int, end: int) -> str:
+        raw, self.raw = self.raw, False
+        if raw and (text := self.text[start:end]).isprintable():
+            return text
         body = decode_body(self.text, start, end)
         for mend in body.mends:
             times = f"{mend.times} times" if mend.times > 1 else None
@@ -110,7 +136,9 @@ class StringReader:
 
     def triple(self, start: int, end: int) -> tuple[str, End]:
         self.report("triple_quotes", start, end + 3, found=self.text[start : start + 3])
-        return decode_body(self.text, start + 3, end).text, End(end, end + 3, Closing.QUOTE)
+        raw, self.raw = self.raw, False
+        text = self.text[start + 3 : end] if raw else decode_body(self.text, start + 3, end).text
+        return text, End(end, end + 3, Closing.QUOTE)
 
     def report_quotes(self, start: int, end: End, role: Role) -> None:
         opening = self.text[start]
@@ -118,7 +146,9 @@ class StringReader:
         whole = self.text[start : min(end.after, start + 200)]
         if code is not None:
             self.report(code, start, end.after, found=opening)
-        if end.inner:
+        if (extra := end.doubled(self.text, start + 1)) is not None:
+            self.report("extra_quote", extra, extra + 1, found=self.text[extra])
+        elif end.inner:
             first, after = end.first_inner, end.first_inner + 1
             hint = f"{end.inner} quotes in this string." if end.inner > 1 else None
             self.report("unescaped_inner_quote", first, after, found=self.text[first:after], hint=hint)

@@ -15,11 +15,20 @@ from typing import Any
 from lenient.diagnostics import MAX_DEPTH, Diagnostic, Findings, Path, join_path, render_path, shorten
 from lenient.nodes import Node
 from lenient.repair.bare import Bare, UnreadableError, read_bare
-from lenient.repair.follows import QUOTED_KEY, Place, Role, key_name
+from lenient.repair.brackets import Verdict, is_doubled, judge, opens_object
+from lenient.repair.follows import COLONS, COMMAS, QUOTED_KEY, VALUE_START, Place, Role, key_name
 from lenient.repair.gaps import pass_gap
-from lenient.repair.keys import Misquoted, is_no_object, with_colon_inside, without_first_quote
-from lenient.repair.members import plain_members
+from lenient.repair.keys import (
+    Misquoted,
+    extra_first_quote,
+    extra_last_quote,
+    is_no_object,
+    with_colon_inside,
+    without_first_quote,
+    written_colon,
+)
 from lenient.repair.nesting import find_strays, is_open_question
+from lenient.repair.plain import PlainReader
 from lenient.repair.quoted import StringReader
 from lenient.repair.strings import CLOSING_QUOTES, Closing, End, Lookahead
 from lenient.repair.unopened import HOLDS_ESCAPES, lacks_bracket, opens_pattern, unopened_end
@@ -27,7 +36,6 @@ from lenient.source import Mark, Piece
 from lenient.tools import ValueKind
 
 _BARE_KEY = re.compile(r"[^\s,:：=(){}\[\]\"'“”‘’`\ud800-\udfff]++(?:[ \-][\w$.]++)*+")
-_CONTINUES = re.compile(r"\s*+,\s*+(?:[\"'“]([^\"'“”\\\n]{1,64})[\"'”]|([A-Za-z_]\w{0,63}))\s*+:")
 
 
 _OPENERS = {"{": "}", "[": "]", "(": ")", "｛": "}", "［": "]"}
@@ -52,7 +60,8 @@ class _Frame:
     """One open bracket."""
 
     __slots__ = (
-        "children", "close", "comma", "fields", "filled", "items", "key", "marks", "node", "start", "where",
+        "also", "children", "close", "comma", "doubled", "fields", "filled", "items", "key", "marks", "node",
+        "start", "where",
     )  # fmt: skip
 
     def __init__(self, close: str, start: int, node: Node | None) -> None:
@@ -65,6 +74,8 @@ class _Frame:
         self.marks: Any = {} if close == "}" else []
         self.key: str | None = None
         self.comma = -1
+        self.also = ""  # another sign that closes it, that of its own opening bracket
+        self.doubled = False  # a template doubled its braces
         self.filled = False  # a value stands since the opening bracket or the last comma
         self.where: str | None = None  # its path, made when it is first asked for
 
@@ -132,6 +143,7 @@ class _Scanner:
         self.colon_passed = False
         self.strings = strings
         strings.report = self.report
+        self.plain = PlainReader(piece.text, self.report, strings.decoded)
 
     def run(self, opened: bool) -> Scan:
         if opened:
@@ -151,15 +163,14 @@ class _Scanner:
 
     def step(self, frame: _Frame) -> None:
         self.gap()
-        if frame.close == "}":
-            self.plain_members(frame)
+        self.plain_parts(frame)
         if self.position >= len(self.text):
             self.close_all()
             return
         sign = self.text[self.position]
         if sign in _CLOSERS:
             self.closer(frame, sign)
-        elif sign in ",，;、":
+        elif sign in COMMAS:
             self.comma(frame, sign)
         elif self.meets_member():
             self.report("missing_closer", self.position, self.position, became=frame.close)
@@ -168,11 +179,12 @@ class _Scanner:
         else:
             self.part(frame)
 
-    def plain_members(self, frame: _Frame) -> None:
-        """Pass the members that can be read in one way only, with the gaps between them."""
-        nested = len(self.stack) > 1
+    def plain_parts(self, frame: _Frame) -> None:
+        """Pass the parts that can be read in one way only, with the gaps between them."""
+        around = self.stack[-2].close if len(self.stack) > 1 else ""
+        read = self.plain.members if frame.close == "}" else self.plain.items
         while not frame.filled:
-            position = plain_members(self.text, self.position, frame, self.report, nested=nested)
+            position = read(self.position, frame, around)
             if position == self.position:
                 return
             self.position = position
@@ -182,11 +194,10 @@ class _Scanner:
         """The next member or item."""
         if frame.filled:
             self.report("missing_comma", self.position, self.position, became=",")
-            if frame.close == "}":
-                frame.filled, before = False, self.position
-                self.plain_members(frame)
-                if self.position != before:
-                    return
+            frame.filled, before = False, self.position
+            self.plain_parts(frame)
+            if self.position != before:
+                return
         frame.filled = True
         if frame.close == "}":
             self.member(frame)
@@ -206,7 +217,7 @@ class _Scanner:
     def comma(self, frame: _Frame, sign: str) -> None:
         if not frame.filled:
             self.report("extra_comma", self.position, self.position + 1, found=sign)
-        elif sign in "，、":
+        elif sign not in ",;":
             self.report("fullwidth_punctuation", self.position, self.position + 1, found=sign, became=",")
         elif sign == ";":
             self.report("wrong_separator", self.position, self.position + 1, found=sign, became=",")
@@ -228,7 +239,7 @@ class _Scanner:
             return
         if not self.colon(frame, start):
             return
-        self.gap()
+        self.position = pass_gap(self.text, self.position, self.report, before_value=True)
         sign = self.text[self.position : self.position + 1]
         if not sign:
             self.drop_member(frame, start)
@@ -246,7 +257,11 @@ class _Scanner:
             text, self.position = escaped
             return text
         if sign in CLOSING_QUOTES:
+            if extra_first_quote(self.text, self.position):
+                self.extra_quote()
             text, end = self.string(Role.KEY)
+            if extra_last_quote(self.text, self.position):
+                self.extra_quote()
             if (mend := with_colon_inside(self.text, start, end.after, frame.fields)) is not None:
                 return self.misquoted(mend)
             if end.closing is Closing.TEXT_END:
@@ -269,6 +284,11 @@ class _Scanner:
             self.report("unquoted_key", start, self.position, found=match.group())
         return match.group()
 
+    def extra_quote(self) -> None:
+        """Pass a quote too many."""
+        self.report("extra_quote", self.position, self.position + 1, found=self.text[self.position])
+        self.position += 1
+
     def misquoted(self, mend: Misquoted) -> str:
         """A key that took its colon in; goes on at the colon, the one drawn out of the quotes included."""
         self.report(mend.code, mend.start, mend.end, found=self.text[mend.start : mend.end] or None)
@@ -283,22 +303,22 @@ class _Scanner:
         if self.colon_passed:
             self.colon_passed = False
             return True
-        if sign == ":":
-            self.position += 1
-            return True
-        if sign == "：":
-            self.report("fullwidth_punctuation", at, at + 1, found=sign, became=":")
-            self.position += 1
-            return True
-        for written in ("=>", ":=", "="):
-            if text.startswith(written, at):
+        self.strings.joins = True
+        written = written_colon(text, at)
+        if written is not None:
+            if written in COLONS and written != ":":
+                self.report("fullwidth_punctuation", at, at + 1, found=written, became=":")
+            elif written != ":":
                 self.report("wrong_separator", at, at + len(written), found=written, became=":")
-                self.position += len(written)
-                return True
+            self.position += len(written)
+            return True
         if sign in ",，}]":
             self.no_value(frame, start)
             return False
+        if not VALUE_START.match(text, at) and text[start] not in CLOSING_QUOTES:
+            raise UnreadableError("unexpected_character", at)  # two words are no member
         self.report("missing_colon", at, at, became=":")
+        self.strings.joins = False
         return True
 
     def no_value(self, frame: _Frame, start: int) -> None:
@@ -388,12 +408,29 @@ class _Scanner:
     def open(self, sign: str, node: Node | None) -> None:
         if len(self.stack) >= MAX_DEPTH:
             raise UnreadableError("nested_too_deep", self.position)
+        if self.opens_object(sign, node):
+            self.report("wrong_opener", self.position, self.position + 1, found=sign, became="{")
+            self.stack.append(_Frame("}", self.position, node))
+            self.stack[-1].also = _OPENERS[sign]
+            self.position += 1
+            return
         if sign == "(":
             self.report("tuple_as_array", self.position, self.position + 1, found="(", became="[")
         elif sign not in "{[":
             self.report("fullwidth_punctuation", self.position, self.position + 1, found=sign)
         self.stack.append(_Frame(_OPENERS[sign], self.position, node))
         self.position += 1
+        if sign == "{" and is_doubled(self.text, self.position - 1):
+            self.report("doubled_braces", self.position - 1, self.position + 1, found="{{", became="{")
+            self.stack[-1].doubled = True
+            self.position += 1
+
+    def opens_object(self, sign: str, node: Node | None) -> bool:
+        """Does a square or round bracket stand for a brace, where an object is due?"""
+        if sign not in "[(" or self.strings.strict:
+            return False
+        due = not self.stack or (node is not None and node.kind is ValueKind.JSON_OBJECT)
+        return due and opens_object(self.text, self.position)
 
     def string(self, role: Role) -> tuple[str, End]:
         """The string whose opening quote is here."""
@@ -435,38 +472,20 @@ class _Scanner:
         if not frame.filled and frame.comma >= 0:
             self.report("trailing_comma", frame.comma, frame.comma + 1, found=self.text[frame.comma])
             frame.comma = -1
-        if close == frame.close:
-            if sign not in "}])":
-                self.report("fullwidth_punctuation", at, at + 1, found=sign, became=close)
-            if self.closes_too_early(at):
-                self.report("extra_closer", at, at + 1, found=sign)
-                self.position += 1
-                return
-            self.position += 1
-            self.pop()
-        elif self.is_for_outer(close, at):
+        verdict = Verdict.CLOSES if close == frame.also else judge(self.text, at, close, self.stack)
+        if verdict is Verdict.MISSING:
             self.report("missing_closer", at, at, became=frame.close)
             self.pop()
-        elif len(self.stack) > 1 or self.text[at + 1 :].strip() == "" or frame.close == ")":
-            self.report("wrong_closer", at, at + 1, found=sign, became=frame.close)
-            self.position += 1
+            return
+        if verdict is not Verdict.CLOSES:
+            is_wrong = verdict is Verdict.WRONG
+            code = "wrong_closer" if is_wrong else "extra_closer"
+            self.report(code, at, at + 1, found=sign, became=frame.close if is_wrong else None)
+        elif sign not in "}])":
+            self.report("fullwidth_punctuation", at, at + 1, found=sign, became=close)
+        self.position += 2 if frame.doubled and self.text.startswith("}}", at) else 1
+        if verdict is not Verdict.EXTRA:
             self.pop()
-        else:
-            self.report("extra_closer", at, at + 1, found=sign)
-            self.position += 1
-
-    def is_for_outer(self, close: str, at: int) -> bool:
-        """Does a bracket around the innermost one wait for this closing bracket?"""
-        outer = len(self.stack) - 2
-        while outer >= 0 and self.stack[outer].close != close:
-            outer -= 1
-        return outer > 0 or (outer == 0 and _CONTINUES.match(self.text, at + 1) is None)
-
-    def closes_too_early(self, at: int) -> bool:
-        """The whole would be closed here, but a comma and another key follow."""
-        if len(self.stack) != 1 or self.stack[0].close != "}" or self.strings.strict:
-            return False
-        return _CONTINUES.match(self.text, at + 1) is not None
 
     def pop(self) -> None:
         frame = self.stack.pop()

@@ -56,6 +56,17 @@ class End:
     first_inner: int = -1
     ambiguous: bool = False
 
+    def doubled(self, text: str, start: int) -> int | None:
+        """The place of a quote that was typed twice, at the start or the end of the body. Feet and inches
+        end in one of their own.
+        """
+        if self.inner != 1 or self.closing is not Closing.QUOTE or self.body - start < 2:
+            return None
+        if self.first_inner == start and not text[start + 1].isspace():
+            return start
+        is_last = self.first_inner == self.body - 1 and not text[self.body - 2].isdigit()
+        return self.first_inner if is_last else None
+
 
 class Lookahead:
     """What has been looked at in one text, so that the whole stays linear.
@@ -69,6 +80,8 @@ class Lookahead:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tail = len(text.rstrip(" \t\r\n}])｝］"))
+        if text[self.tail :].isspace():
+            self.tail = len(text)  # nothing is closed there
         self.left = 400_000 + 4 * len(text)
         self.next_quote = -1  # of the quotes that no backslash escapes
         self.no_close_from: dict[str, int] = {}
@@ -102,7 +115,7 @@ def find_end(text: str, start: int, opening: str, place: Place, ahead: Lookahead
     while (match := run.match(text, position)) is not None and (at := match.end()) < len(text):
         position = at + 1
         if text[at] == "\\":
-            if _ends_in_backslash(text, at, opening, place):
+            if not passed.is_escaped(at, opening) and _ends_in_backslash(text, at, opening, place):
                 return End(at + 1, at + 2, Closing.ESCAPED_QUOTE, passed.inner, passed.first)
             position = at + 2
             continue
@@ -129,6 +142,8 @@ class _Passed:
     __slots__ = (
         "balance",
         "counted",
+        "escaped",
+        "escaped_to",
         "fallback",
         "fallback_fit",
         "first",
@@ -145,8 +160,16 @@ class _Passed:
         self.balance = self.inner = 0
         self.first = self.last = -1
         self.odd = False
+        self.escaped = 0  # escaped quotes before `escaped_to`
+        self.escaped_to = start
         self.fallback: End | None = None
         self.fallback_fit = Fit.NO
+
+    def is_escaped(self, at: int, opening: str) -> bool:
+        """Is a pair of escaped quotes open at this one?"""
+        self.escaped += self.text.count("\\" + opening, self.escaped_to, at)
+        self.escaped_to = at
+        return self.escaped % 2 == 1
 
     def count(self, at: int) -> int:
         """Count the brackets up to a quote; returns how many characters were passed."""
@@ -239,6 +262,8 @@ def _without_quote(text: str, start: int, opening: str, place: Place, ahead: Loo
     following = ahead.next_part(start) if place.role is Role.MEMBER else None
     if following is not None and (not place.declares() or place.awaits(key_name(following))):
         return End(following.start(), following.start(), Closing.NEXT_PART)
+    if closers > start and text[closers - 1] in "”“＂" and closers < len(text):
+        return End(closers - 1, closers, Closing.QUOTE)  # another kind of quote closes it
     if place.role in (Role.MEMBER, Role.ITEM) and start < closers < len(text):
         return End(closers, closers, Closing.NEXT_PART)
     return End(len(text), len(text), Closing.TEXT_END)

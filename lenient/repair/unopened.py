@@ -35,6 +35,17 @@ def lacks_bracket(text: str, position: int) -> bool:
     return _LACKS_BRACKET.match(text, position) is not None
 
 
+_DOUBLED = re.compile(
+    r"''(?=[^'\s,:}\]])[^'\n]*+''(?=\s*+[,:}\]])|``(?=[^`\s,:}\]])[^`\n]*+``(?=\s*+[,:}\]])"
+)
+
+
+def doubled_end(text: str, start: int) -> int | None:
+    """Where the closing pair stands when two apostrophes, or two back-ticks, stand for a quote."""
+    match = _DOUBLED.match(text, start)
+    return None if match is None else match.end() - 2
+
+
 def unopened_end(text: str, start: int, place: Place, ahead: Lookahead) -> int | None:
     """The place of the quote that ends the text from `start` on, None when the next quote does not.
 

@@ -117,3 +117,29 @@ def test_many_quotes_hide_no_undeclared_parameter() -> None:
     raw = json.dumps({"path": "a", "tags": [""] * 40_000, "colour": "red"})
     codes = [found.code for found in parse_arguments(raw, TOOL).diagnostics]
     assert codes == ["unknown_parameter"]
+
+
+@QUICK
+@given(
+    value=values,
+    cuts=st.lists(
+        st.tuples(
+            st.integers(0, 200),
+            st.integers(0, 2),
+            st.text(st.sampled_from(list("{}[],:\"' \\\nax1")), max_size=2),
+        ),
+        max_size=3,
+    ),
+    single=st.booleans(),
+    tool=st.sampled_from([TOOL, None]),
+)
+def test_plain_parts_are_read_as_the_scanner_reads_them(
+    value: dict[str, Any], cuts: list[tuple[int, int, str]], single: bool, tool: ToolDefinition | None
+) -> None:
+    raw = repr(value) if single else json.dumps(value, ensure_ascii=False)
+    for at, length, put in cuts:
+        raw = raw[: at % (len(raw) + 1)] + put + raw[at % (len(raw) + 1) + length :]
+    stay = {name: lambda self, position, *_: position for name in ("members", "items")}
+    with patch.multiple("lenient.repair.plain.PlainReader", **stay):
+        slow = parse_arguments(raw, tool)
+    assert parse_arguments(raw, tool) == slow

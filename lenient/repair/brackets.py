@@ -1,0 +1,61 @@
+"""What a closing bracket means where it stands, and whether an opening one is of the wrong kind, by the
+brackets that are open and by what follows. Knows nothing of values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import Enum
+
+from lenient.repair.follows import BLANKS, QUOTED_KEY, Open
+
+_CONTINUES = re.compile(
+    rf"(?:{BLANKS}[}}\]]){{0,3}}{BLANKS},{BLANKS}(?:[\"'“]([^\"'“”\\\n]{{1,64}})[\"'”]|([A-Za-z_]\w{{0,63}}))\s*+:"
+)
+_KEY = re.compile(rf"{BLANKS},{BLANKS}(?:[\"'“][^\"'“”\\\n]{{1,64}}[\"'”]|[A-Za-z_]\w{{0,63}})\s*+:")
+_NEXT_ITEM = re.compile(rf"{BLANKS},{BLANKS}[\[{{\"\d]")
+_NEXT_BRACKET = re.compile(rf"{BLANKS},{BLANKS}[\[{{]")
+_DOUBLED = re.compile(r"\{\{\s*+[\"'\w}]")
+
+
+class Verdict(Enum):
+    """What a closing bracket does."""
+
+    CLOSES = "closes"
+    EXTRA = "extra"  # nothing; it is one too many
+    MISSING = "missing"  # one before it is missing: it closes an outer bracket
+    WRONG = "wrong"  # it stands for the one that is due
+
+
+def judge(text: str, at: int, close: str, stack: Sequence[Open]) -> Verdict:
+    """What the closing bracket at `at` does to the brackets in `stack`."""
+    if close == stack[-1].close:
+        return Verdict.EXTRA if _closes_too_early(text, at + 1, close, stack) else Verdict.CLOSES
+    outer = len(stack) - 2
+    while outer >= 0 and stack[outer].close != close:
+        outer -= 1
+    if outer > 0 or (outer == 0 and not _KEY.match(text, at + 1)):
+        in_list = outer > 0 and stack[outer - 1].close == "]"
+        goes_on = stack[-1].close == "]" and not in_list and _NEXT_ITEM.match(text, at + 1)
+        return Verdict.EXTRA if goes_on and not _KEY.match(text, at + 1) else Verdict.MISSING
+    if len(stack) > 1 or text[at + 1 : at + 1_000].strip() == "" or stack[-1].close == ")":
+        return Verdict.WRONG
+    return Verdict.EXTRA
+
+
+def _closes_too_early(text: str, after: int, close: str, stack: Sequence[Open]) -> bool:
+    """The whole would be closed, but another key follows; or a list in an object, but an item follows."""
+    if len(stack) == 1:
+        return close == "}" and _CONTINUES.match(text, after) is not None
+    return close == "]" and stack[-2].close == "}" and _NEXT_BRACKET.match(text, after) is not None
+
+
+def is_doubled(text: str, at: int) -> bool:
+    """Does a template's `{{` stand here, for one brace?"""
+    return _DOUBLED.match(text, at) is not None
+
+
+def opens_object(text: str, at: int) -> bool:
+    """Does a key follow the square or round bracket at `at`?"""
+    return text[at] in "[(" and QUOTED_KEY.match(text, at + 1) is not None
