@@ -138,7 +138,12 @@ def _with_raw_newlines(text: str, accepts: Accepts) -> Exact | None:
 
 def _may_be_broken(value: Any) -> bool:
     """May a raw newline or tab stand in this part?"""
-    return "\n" in value or "\t" in value if type(value) is str else type(value) in (dict, list)
+    if type(value) is str:
+        return "\n" in value or "\t" in value
+    if type(value) is not dict and type(value) is not list:
+        return False
+    written = orjson.dumps(value)
+    return b"\\n" in written or b"\\t" in written
 
 
 def _unclosed(text: str, accepts: Accepts) -> Exact | None:

@@ -23,10 +23,13 @@ from lenient.repair.lines import lacks_braces, read_lines
 from lenient.repair.scanner import known_fields
 from lenient.repair.strings import CLOSING_QUOTES, Lookahead
 from lenient.source import Mark, Piece
-from lenient.unwrap import GOES_ON, MAX_LAYERS, OBJECT_START, Start, Unwrapper
+from lenient.unwrap import ESCAPED_START, GOES_ON, MAX_LAYERS, OBJECT_START, Start, Unwrapper
 
 Fits = Callable[[Any, str | None], bool]
 """Does a value need no further look? With the text it came from, keys that were sent twice are found."""
+
+
+_SHORT = 4_096  # characters; of a longer text looking around takes the smaller part
 
 
 def read_value(
@@ -139,6 +142,8 @@ class _Layer:
         whole = None if broken else self.strictly(piece, 0, len(piece.text))
         if whole is not None:
             return whole
+        if broken and (bare := self.bare_object(piece)) is not None:
+            return bare
         before = len(self.findings.items)
         if (lines := self.lines(piece)) is not None:
             return lines
@@ -152,6 +157,22 @@ class _Layer:
             after = start.piece.text[start.position :]
             self.trace.append((Stage.UNWRAP, "surroundings removed", piece.text, after))
         return self.settled(start)
+
+    def bare_object(self, piece: Piece) -> Located | None:
+        """The broken object that a short text is, with nothing around it."""
+        text = piece.text
+        if len(text) > _SHORT or text[:1] != "{" or text[-1] != "}" or ESCAPED_START.match(text):
+            return None
+        apart = _Layer(self.node, Findings(), self.path, self.trace, self.fits)
+        try:
+            located, end = apart.mended(Start(piece, 0), Lookahead(text))
+        except UnreadableError:
+            return None
+        if end < len(text):
+            self.trace.clear()
+            return None
+        self.findings.extend(apart.findings.items)
+        return located
 
     def lines(self, piece: Piece) -> Located | None:
         """The object of a text that has no braces at all: names and values, in lines or in a row."""

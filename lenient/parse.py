@@ -137,7 +137,7 @@ class _Reader:
         self.node = compiled(tool).root if tool is not None else None
         self.findings = Findings()
         self.trace: list[tuple[Stage, str, str, Any]] = []
-        self.conformer = Conformer(decode_held, self.findings, attempts=2_000 + 4 * len(self.raw))
+        self.rejected: dict[str, Any] = {}
 
     def request(self) -> ToolCallRequest:
         """The stages: decode bytes, unwrap and repair until there is a value, coerce and check it."""
@@ -153,7 +153,7 @@ class _Reader:
             return self.overflowing()
         return ToolCallRequest(
             None, None, self.raw, arguments, self.outcome(), tuple(self.findings.items),
-            tool=self.tool, rejected=self.conformer.rejected, trace=tuple(self.trace),
+            tool=self.tool, rejected=self.rejected or NOTHING_REJECTED, trace=tuple(self.trace),
         )  # fmt: skip
 
     def decoded_bytes(self) -> Piece:
@@ -176,15 +176,16 @@ class _Reader:
         return known.fit(value) >= 0 if text is None else known.accepts(value, text)
 
     def checked(self, located: Located) -> dict[str, Any] | None:
-        if not isinstance(located.value, dict):
-            self.conformer.report("arguments_must_be_object", located, None)
-            return None
-        if located.settled:
+        if located.settled and isinstance(located.value, dict):
             return located.value
+        conformer = Conformer(decode_held, self.findings, self.rejected, attempts=2_000 + 4 * len(self.raw))
+        if not isinstance(located.value, dict):
+            conformer.report("arguments_must_be_object", located, None)
+            return None
         if self.tool is None or self.node is None:
-            arguments = _without_definition(located, self.conformer)
+            arguments = _without_definition(located, conformer)
         else:
-            arguments = self.conformer.arguments(self.node, located)
+            arguments = conformer.arguments(self.node, located)
         if Stage.COERCE in {CODES[found.code].stage for found in self.findings.items}:
             self.trace.append((Stage.COERCE, "values converted", compact(located.value), arguments))
         return arguments

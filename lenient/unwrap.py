@@ -26,7 +26,7 @@ OBJECT_START = re.compile(
     r"[{｛]\s*+(?:[\"'“‘`＂「]|[}｝]|\\++[\"']|[A-Za-z_$][\w$\-]*+\s*+[:：=]|//|/\*|#|[rbuf][\"']|\Z)"
 )
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
-_ESCAPED_START = re.compile(r"[{\[](?:\s|\\++[nrt])*+(?:\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:)")
+ESCAPED_START = re.compile(r"[{\[](?:\s|\\++[nrt])*+(?:\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:)")
 _ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 GOES_ON = re.compile(r"\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])")
 """After a closed value: a comma and a key, or the rest of a string that only seemed to end."""
@@ -108,7 +108,7 @@ class Unwrapper:
             if not self.pass_mark() and not self.pass_fence() and not self.pass_tag():
                 break
         text, at = self.text, self.position
-        if _ESCAPED_START.match(text, at) or self.has_escaped_lines(at):
+        if ESCAPED_START.match(text, at) or self.has_escaped_lines(at):
             return self.unescaped(at)
         if text[at] == "(" and _ROUND_OBJECT.match(text, at):
             return self.found(at)
@@ -182,7 +182,7 @@ class Unwrapper:
             )
             piece = Piece(body.text, piece, at, end)
             at, end, inner = 0, len(body.text), body.text
-            if not _ESCAPED_START.match(inner):
+            if not ESCAPED_START.match(inner):
                 break
         return Start(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
@@ -193,7 +193,7 @@ class Unwrapper:
             return self.found(at, opened=True)
         blank = _BLANK.match(text, at + 1)
         inner = blank.end() if blank else at + 1
-        if _ESCAPED_START.match(text, inner):
+        if ESCAPED_START.match(text, inner):
             self.quoted = True
             return self.unescaped(inner)
         if text[inner : inner + 1] in ("{", "｛") and OBJECT_START.match(text, inner):
@@ -233,7 +233,7 @@ class Unwrapper:
             self.skip_blank()
             if self.position != end:
                 self.report("narration_removed", self.position, end)
-        if _ESCAPED_START.match(self.text, end):
+        if ESCAPED_START.match(self.text, end):
             return self.unescaped(end)
         return self.found(end)
 

@@ -43,6 +43,8 @@ _ITEMS = {
     for around, after in (("", r"\Z"), ("}", _IN_OBJECT), ("]", _IN_ARRAY), (")", _IN_ARRAY))
 }
 """By the bracket that closes the container around, "" at the root."""
+PLAIN_KEY = re.compile(rf"\"([^\"{_CLEAN}\t\r\n]*+)\"{_W}:{_W}(?=[\"'\w\[{{\-])")
+"""A key, its colon, and the start of a value."""
 _LITERALS: dict[str, Any] = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
 }  # fmt: skip

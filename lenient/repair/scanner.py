@@ -28,7 +28,7 @@ from lenient.repair.keys import (
     written_colon,
 )
 from lenient.repair.nesting import find_strays, is_open_question
-from lenient.repair.plain import PlainReader
+from lenient.repair.plain import PLAIN_KEY, PlainReader
 from lenient.repair.quoted import StringReader
 from lenient.repair.strings import CLOSING_QUOTES, Closing, End, Lookahead
 from lenient.repair.unopened import HOLDS_ESCAPES, lacks_bracket, opens_pattern, unopened_end
@@ -229,16 +229,21 @@ class _Scanner:
     def member(self, frame: _Frame) -> None:
         start = self.position
         frame.key = None
-        key = self.key(frame)
-        if key is None:
-            return
-        frame.key = key
-        self.gap()
-        if self.position >= len(self.text):
-            self.drop_member(frame, start)
-            return
-        if not self.colon(frame, start):
-            return
+        plain = PLAIN_KEY.match(self.text, start)
+        if plain is not None:
+            key: str | None = plain[1]
+            frame.key, self.position = key, plain.end()
+        else:
+            key = self.key(frame)
+            if key is None:
+                return
+            frame.key = key
+            self.gap()
+            if self.position >= len(self.text):
+                self.drop_member(frame, start)
+                return
+            if not self.colon(frame, start):
+                return
         self.position = pass_gap(self.text, self.position, self.report, before_value=True)
         sign = self.text[self.position : self.position + 1]
         if not sign:
@@ -246,7 +251,7 @@ class _Scanner:
         elif sign in ",，}]":
             self.no_value(frame, start)
         else:
-            self.value(frame.fields.get(key))
+            self.value(frame.fields.get(key or ""))
 
     def key(self, frame: _Frame) -> str | None:
         """The key that starts here; None when the text's end cut it off."""
