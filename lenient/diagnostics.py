@@ -111,7 +111,11 @@ def render_path(path: Path) -> str:
 
 def join_path(path: str, step: str | int) -> str:
     """A path with one step more."""
-    return shorten(path + _render_step(step), _MAX_PATH)
+    if isinstance(step, str) and step.isidentifier() and len(step) <= _MAX_KEY:
+        joined = f"{path}.{step}"
+    else:
+        joined = path + _render_step(step)
+    return joined if len(joined) <= _MAX_PATH else shorten(joined, _MAX_PATH)
 
 
 def _render_step(step: str | int) -> str:

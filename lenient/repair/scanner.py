@@ -12,7 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lenient.diagnostics import MAX_DEPTH, Diagnostic, Findings, Path, join_path, render_path, shorten
+from lenient.diagnostics import (
+    MAX_DEPTH,
+    MAX_FOUND,
+    Diagnostic,
+    Findings,
+    Path,
+    join_path,
+    render_path,
+    shorten,
+)
 from lenient.nodes import Node
 from lenient.repair.bare import Bare, UnreadableError, read_bare
 from lenient.repair.brackets import Verdict, is_doubled, judge, opens_object
@@ -570,10 +579,10 @@ class _Scanner:
     ) -> None:
         if self.piece.parent is not None:
             start, end = self.piece.span(start, end)
-        found, became = found and shorten(found), became and shorten(became)
-        self.findings.add(
-            Diagnostic(code, self.where(), start, end, found, became, detail and shorten(detail), hint)
-        )
+        if found is not None and len(found) > MAX_FOUND:
+            found = shorten(found)
+        became, detail = became and shorten(became), detail and shorten(detail)
+        self.findings.add(Diagnostic(code, self.where(), start, end, found, became, detail, hint))
 
 
 def _json_word(value: Any) -> str:
