@@ -61,17 +61,16 @@ class Start:
     narrated: bool = False
 
 
-def is_part_of_text(text: str, start: int, at: int) -> bool:
+def is_part_of_text(text: str, start: int, at: int, line_end: int) -> bool:
     """Does the object at `at` stand inside a sentence, command or value that begins at `start`?
 
     `command: curl -d '{"a": 1}'` holds an object, but is none; nor is the `{}` of `find -exec rm {}`.
     """
     if (name := _BARE_MEMBER.match(text, at)) is not None and not VALUE_START.match(text, name.end()):
         return True  # a rule of a style sheet
-    line = max(text.rfind("\n", start, at) + 1, start)
-    if line == start and _VALUE_LINE.match(text, start, at):
+    if at <= line_end and _VALUE_LINE.match(text, start, at):
         return True
-    before = text[max(line, at - 40) : at].rstrip(" \t")
+    before = text[max(start, at - 40) : at].rstrip(" \t").rpartition("\n")[2]
     return _EMPTY.match(text, at) is not None and before != "" and before[-1] not in ":：`>=(|"
 
 
@@ -207,7 +206,9 @@ class Unwrapper:
         if _LOG_LINE.match(self.text, at):
             raise UnreadableError("log_line", at)
         match = OBJECT_START.search(self.text, at)
-        while match is not None and is_part_of_text(self.text, at, match.start()):
+        line_end = self.text.find("\n", at)
+        line_end = line_end if line_end >= 0 else len(self.text)
+        while match is not None and is_part_of_text(self.text, at, match.start(), line_end):
             match = OBJECT_START.search(self.text, match.end())
         if match is not None and match.end() == len(self.text) and len(match.group().strip()) == 1:
             match = None  # a brace at the very end holds nothing

@@ -25,6 +25,8 @@ _SIDE_BY_SIDE = re.compile(
     r"\s++(?=(?:\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+')\s*+[,})\"'])"
 )
 """Before a string that no colon follows."""
+_WHOLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
+_PARENTHESISED = re.compile(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
 _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
 
 
@@ -63,6 +65,20 @@ class StringReader:
             return None
         self.report("string_concatenation", position, match.end(), found=match.group().strip() or None)
         return match.end()
+
+    def in_parentheses(self, at: int) -> int | None:
+        """The place of the first of the strings that the round brackets at `at` hold and nothing else."""
+        match = None if self.strict else _PARENTHESISED.match(self.text, at)
+        if match is None:
+            return None
+        self.report("string_concatenation", at, match.end(), found="(")
+        return match.start(1)
+
+    def first_quote(self, start: int) -> tuple[str, int]:
+        """The string at `start` that the next quote of its kind ends, and the place after it."""
+        match = _WHOLE.match(self.text, start)
+        end = match.end() if match else start + 1
+        return self.decoded(start + 1, end - 1), end
 
     def read(self, start: int, place: Place) -> tuple[str, End]:
         """The string whose opening quote is at `start`."""

@@ -24,6 +24,7 @@ _STOPS = {
     opening: re.compile("[\\\\" + re.escape(closing) + "]") for opening, closing in CLOSING_QUOTES.items()
 }
 _ESCAPED_KEY_END = re.compile(rf"[^{QUOTES}\\\n]{{1,64}}[{QUOTES}]\s*+[:：]\s*+[{QUOTES}\[{{\d\-tfnTFN]")
+_CLOSING_LINES = re.compile(r"(?:[^\S\n]*\n\s*[}\]])+\Z")
 _ITEM_AFTER = re.compile(r"[^\"\\\n,]{0,200}+\"\s*+(?:\]|,\s*+[\"\d\[{])")
 _ESCAPED_END = re.compile(rf"[{QUOTES}]\s*+,(?={LONE_KEY.pattern}\s*+:)")
 """A quote after a backslash, and yet a real next key: the backslash is the end of a Windows path."""
@@ -56,6 +57,8 @@ class End:
         end in one of their own.
         """
         if self.inner != 1 or self.closing is not Closing.QUOTE or self.body - start < 2:
+            return None
+        if text[start - 1] not in "\"'":
             return None
         if self.first_inner == start and not text[start + 1].isspace():
             return start
@@ -239,8 +242,17 @@ def _opens_next_part(text: str, start: int, at: int, place: Place) -> int | None
     if place.declares() and not place.awaits(name):
         return None
     if before.endswith(","):
-        return from_ + len(before) - 1
+        return from_ + len(_without_closers(before[:-1], place))
     return from_ + len(before) if "\n" in text[from_ + len(before) : at] and before else None
+
+
+def _without_closers(before: str, place: Place) -> str:
+    """The text without the closing brackets on lines of their own that are due after it."""
+    run = _CLOSING_LINES.search(before)
+    if run is None:
+        return before
+    due = [frame.close for frame in place.stack[: -1 - len(run.group().split()) : -1]]
+    return before[: run.start()] if run.group().split() == due else before
 
 
 def _without_quote(text: str, start: int, opening: str, place: Place, ahead: Lookahead) -> End:
@@ -251,7 +263,10 @@ def _without_quote(text: str, start: int, opening: str, place: Place, ahead: Loo
         return End(closers - 1, closers, Closing.ESCAPED_QUOTE)
     following = ahead.next_part(start) if place.role is Role.MEMBER else None
     if following is not None and (not place.declares() or place.awaits(key_name(following))):
-        return End(following.start(), following.start(), Closing.NEXT_PART)
+        end = following.start()
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        return End(end, end, Closing.NEXT_PART)
     if closers > start and text[closers - 1] in "”“＂" and closers < len(text):
         return End(closers - 1, closers, Closing.QUOTE)  # another kind of quote closes it
     if place.role in (Role.MEMBER, Role.ITEM) and start < closers < len(text):
