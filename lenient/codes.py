@@ -123,7 +123,7 @@ _REPAIR_ROWS = (
          "Input methods for Chinese and Japanese write it.", Example('{"a"：1}')),
     Code("comment_removed", _R, _NOTE, False, "A comment between values was skipped.",
          "JSON has no comments.", Example('{"a": 1 /* one */}')),
-    Code("control_character_removed", _R, _NOTE, False, "A control character between values was skipped.",
+    Code("control_character_removed", _R, _NOTE, False, "A control character, or a blank that is none of JSON's, was skipped between values.",
          "It has no meaning there.", Example('{"a":\x00 1}')),
     Code("single_quotes", _R, _NOTE, False, "Text in single quotes was read as a string.",
          "Python and JavaScript write strings this way.", Example("{'a': 1}")),

@@ -176,8 +176,6 @@ class _Layer:
         """The value at its start, after a choice where several follow one another."""
         piece, ahead = start.piece, Lookahead(start.piece.text)
         located, end = self.either(start, ahead)
-        if start.narrated and self.is_foreign(located):
-            raise UnreadableError("no_object_found", located.mark.start)
         around = Unwrapper(piece, self.findings, self.path)
         while (position := around.rest(start, end)) < len(piece.text):
             further = _Layer(self.node, Findings(), self.path, [], None)
@@ -187,6 +185,8 @@ class _Layer:
                 around.report("narration_removed", position, len(piece.text))
                 break
             located = self.chosen(located, other, around, further.findings)
+        if start.narrated and self.is_foreign(located):
+            raise UnreadableError("no_object_found", located.mark.start)
         return located
 
     def chosen(self, first: Located, other: Located, around: Unwrapper, further: Findings) -> Located:
@@ -202,7 +202,9 @@ class _Layer:
             code, dropped, kept = "repeated_value_skipped", first, other
         elif other.value == {}:
             code = "empty_object_skipped"
-        elif self.lacks(first) and not self.lacks(other):
+        elif (self.lacks(first) and not self.lacks(other)) or (
+            self.is_foreign(first) and not self.is_foreign(other)
+        ):
             dropped, kept = first, other
         around.report(code, dropped.mark.start, dropped.mark.end)
         if kept is other:

@@ -28,7 +28,9 @@ OBJECT_START = re.compile(
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
 _ESCAPED_START = re.compile(r"[{\[](?:\s|\\++[nrt])*+(?:\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:)")
 _ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
-GOES_ON = re.compile(r"\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])")
+GOES_ON = re.compile(
+    r"(?:\s*+[}\]]){0,3}\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])"
+)
 """After a closed value: a comma and a key, or the rest of a string that only seemed to end."""
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
@@ -40,6 +42,7 @@ _SOURCE_CODE = re.compile(
 )
 _VALUE_LINE = re.compile(r"[ \t]*+[a-z_][\w.\-]{0,63}[ \t]*+[:=](?!=)[ \t]*+[^\s{]")
 _BARE_MEMBER = re.compile(r"[{｛]\s*+[A-Za-z_$][\w$\-]*+\s*+[:：]")
+_STYLE_RULE = re.compile(r"\{\s*+[a-z\-]++\s*+:[^;{}\"'`\n]{1,200}+;")
 _LOG_LINE = re.compile(r"\s*+\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _EMPTY = re.compile(r"\{\s*+\}")
 _QUOTES = "\"'`“"
@@ -66,6 +69,8 @@ def is_part_of_text(text: str, start: int, at: int, line_end: int) -> bool:
 
     `command: curl -d '{"a": 1}'` holds an object, but is none; nor is the `{}` of `find -exec rm {}`.
     """
+    if _STYLE_RULE.match(text, at):
+        return True
     if (name := _BARE_MEMBER.match(text, at)) is not None and not VALUE_START.match(text, name.end()):
         return True  # a rule of a style sheet
     if at <= line_end and _VALUE_LINE.match(text, start, at):

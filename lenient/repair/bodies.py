@@ -49,6 +49,8 @@ class Body:
 def decode_body(text: str, start: int, end: int) -> Body:
     """Decode `text[start:end]`; the sign before `start` is the opening quote, if there is one."""
     body = text[start:end]
+    if body[1:3] == ":\\" and _WHOLE_PATH.fullmatch(body):
+        return _decode_slowly(body, start, "")
     try:
         decoded, stop = scanstring(body + '"', 0, False)
     except JSONDecodeError:

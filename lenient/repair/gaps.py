@@ -24,10 +24,12 @@ class Report(Protocol):
     ) -> None: ...
 
 
-_BLANKS = re.compile(r"[ \t\n\r\f\v\xa0\u2000-\u200b\u2028\u2029\u3000\ufeff]*+")
+_BLANKS = re.compile(r"[ \t\n\r]*+")
 _COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _HASH_WORD = re.compile(r"#[\w\-]++\s*+[,}\n]")
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]++")
+_CONTROLS = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]++"
+)
 
 
 def pass_gap(text: str, position: int, report: Report, *, before_value: bool = False) -> int:
@@ -38,7 +40,7 @@ def pass_gap(text: str, position: int, report: Report, *, before_value: bool = F
         blanks = _BLANKS.match(text, position)
         position = blanks.end() if blanks else position
         sign = text[position : position + 1]
-        if not sign or (sign >= "0" and sign != "\x7f") or sign in "\"',-":
+        if not sign or ("0" <= sign < "\x7f") or sign in "\"',-":
             return position
         if sign == "#" and before_value and _HASH_WORD.match(text, position):
             return position

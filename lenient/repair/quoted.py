@@ -162,6 +162,8 @@ class StringReader:
         whole = self.text[start : min(end.after, start + 200)]
         if code is not None:
             self.report(code, start, end.after, found=opening)
+        if opening == '"' and end.closing is Closing.QUOTE and self.text[end.body] != opening:
+            self.report("smart_quotes", end.body, end.after, found=self.text[end.body])
         if (extra := end.doubled(self.text, start + 1)) is not None:
             self.report("extra_quote", extra, extra + 1, found=self.text[extra])
         elif end.inner:
