@@ -7,6 +7,7 @@ Knows nothing of what the value should be, but hands the definition's node to th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from json import JSONDecoder
@@ -103,6 +104,9 @@ def _no_constant(name: str) -> None:
 _DECODER = JSONDecoder(parse_constant=_no_constant, parse_int=str, parse_float=str)
 
 
+_BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
+
+
 class _Layer:
     """Reads one value from one text after another; findings and steps go to the lists it was given."""
 
@@ -150,6 +154,8 @@ class _Layer:
 
     def lines(self, piece: Piece) -> Located | None:
         """The object of a text that has no braces at all: names and values, in lines or in a row."""
+        if _BRACED.match(piece.text):
+            return None
         declared = known_fields(self.node)
         if lacks_braces(piece.text, declared):
             start = Start(piece, len(piece.text) - len(piece.text.lstrip()), opened=True)

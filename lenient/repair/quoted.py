@@ -20,6 +20,7 @@ from lenient.repair.unopened import doubled_end, escaped_span, unopened_end
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
 _NEXT_ITEM = re.compile(r"\s*+[\"{\[]")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
+_BEFORE_JOINT = (" ", "+", "\n", "\t", "\r")
 _JOINT = re.compile(r"\s*+\+\s*+(?=[\"'])")
 _SIDE_BY_SIDE = re.compile(
     r"\s++(?=(?:\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+')\s*+[,})\"'])"
@@ -56,7 +57,7 @@ class StringReader:
 
     def joint_end(self, position: int) -> int | None:
         """The place after a `+` between two strings, or after the blanks between two side by side."""
-        if self.strict:
+        if self.strict or self.text[position : position + 1] not in _BEFORE_JOINT:
             return None
         match = _JOINT.match(self.text, position)
         if match is None and self.joins:
@@ -88,7 +89,8 @@ class StringReader:
         if self.strict:
             text, after = scanstring(self.text, start + 1, False)
             return text, End(after - 1, after, Closing.QUOTE)
-        doubled = doubled_end(self.text, start)
+        twice = self.text.startswith(self.text[start] * 2, start)
+        doubled = doubled_end(self.text, start) if twice else None
         if doubled is not None:
             self.report(
                 _CODES[self.text[start]] or "", start, doubled + 2, found=self.text[start : start + 2]

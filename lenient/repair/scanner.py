@@ -39,6 +39,7 @@ _BARE_KEY = re.compile(r"[^\s,:：=(){}\[\]\"'“”‘’`\ud800-\udfff]++(?:[ 
 
 
 _OPENERS = {"{": "}", "[": "]", "(": ")", "｛": "}", "［": "]"}
+_ASCII_QUOTES = ('"', "'")
 _EARLIER = "The missing bracket may belong before an earlier member."
 _ROLES = {"": Role.ROOT, "}": Role.MEMBER, "]": Role.ITEM, ")": Role.ITEM}
 _WORDS = ("unquoted_string", "missing_opening_quote")
@@ -251,17 +252,7 @@ class _Scanner:
             text, self.position = escaped
             return text
         if sign in CLOSING_QUOTES:
-            if extra_first_quote(self.text, self.position):
-                self.extra_quote()
-            text, end = self.string(Role.KEY)
-            if extra_last_quote(self.text, self.position):
-                self.extra_quote()
-            if (mend := with_colon_inside(self.text, start, end.after, frame.fields)) is not None:
-                return self.misquoted(mend)
-            if end.closing is Closing.TEXT_END:
-                self.drop_member(frame, start)
-                return None
-            return text
+            return self.quoted_key(frame, start)
         match = _BARE_KEY.match(self.text, start)
         if match is None:
             raise UnreadableError("unexpected_character", start)
@@ -277,6 +268,25 @@ class _Scanner:
         else:
             self.report("unquoted_key", start, self.position, found=match.group())
         return match.group()
+
+    def quoted_key(self, frame: _Frame, start: int) -> str | None:
+        """The key in quotes that starts here."""
+        at = self.position
+        if self.text.startswith(self.text[at], at + 1) and extra_first_quote(self.text, at):
+            self.extra_quote()
+        text, end = self.string(Role.KEY)
+        if self.text[self.position : self.position + 1] in _ASCII_QUOTES and extra_last_quote(
+            self.text, self.position
+        ):
+            self.extra_quote()
+        if ":" in text or "：" in text:
+            mend = with_colon_inside(self.text, start, end.after, frame.fields)
+            if mend is not None:
+                return self.misquoted(mend)
+        if end.closing is Closing.TEXT_END:
+            self.drop_member(frame, start)
+            return None
+        return text
 
     def extra_quote(self) -> None:
         """Pass a quote too many."""

@@ -107,16 +107,16 @@ class Lookahead:
 
 def find_end(text: str, start: int, opening: str, place: Place, ahead: Lookahead) -> End:
     """The end of the string whose body starts at `start`."""
-    stops = _STOPS[opening]
+    stops, closing = _STOPS[opening], CLOSING_QUOTES[opening]
     passed = _Passed(text, start)
     position = start
     while ahead.can_close(opening, start) and (match := stops.search(text, position)):
         at = match.start()
         position = at + 1
         if text[at] == "\\":
-            if not passed.escaped and _ends_in_backslash(text, at, opening, place):
-                return End(at + 1, at + 2, Closing.ESCAPED_QUOTE, passed.inner, passed.first)
-            if text[at + 1 : at + 2] == opening:
+            if text[position : at + 2] in closing:
+                if not passed.escaped and _ends_in_backslash(text, at, place):
+                    return End(at + 1, at + 2, Closing.ESCAPED_QUOTE, passed.inner, passed.first)
                 passed.escaped = not passed.escaped
             position = at + 2
             continue
@@ -218,13 +218,9 @@ class _Passed:
         )
 
 
-def _ends_in_backslash(text: str, at: int, opening: str, place: Place) -> bool:
+def _ends_in_backslash(text: str, at: int, place: Place) -> bool:
     """Is the backslash at `at` the last sign of a Windows path, the quote after it the end?"""
-    return (
-        place.role is Role.MEMBER
-        and text[at + 1 : at + 2] in CLOSING_QUOTES[opening]
-        and _ESCAPED_END.match(text, at + 1) is not None
-    )
+    return place.role is Role.MEMBER and _ESCAPED_END.match(text, at + 1) is not None
 
 
 def _opens_next_part(text: str, start: int, at: int, place: Place) -> int | None:
