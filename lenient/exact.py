@@ -50,6 +50,8 @@ def read_exactly(text: str, value: Any, accepts: Accepts) -> Exact | None:
         return None
     if text[0] != "{":
         return _fenced(text, accepts) or _in_prose(text, accepts)
+    if ":\\" in text:
+        return None  # a Windows path, whose backslashes are for the long way to judge
     if text[-1] == "}":
         return _with_raw_newlines(text, accepts)
     return _unclosed(text, accepts)

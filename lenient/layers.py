@@ -7,6 +7,7 @@ Knows nothing of what the value should be, but hands the definition's node to th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from json import JSONDecoder
@@ -23,7 +24,7 @@ from lenient.repair.lines import lacks_braces, read_lines
 from lenient.repair.scanner import known_fields
 from lenient.repair.strings import CLOSING_QUOTES, Lookahead
 from lenient.source import Mark, Piece
-from lenient.unwrap import ESCAPED_START, GOES_ON, MAX_LAYERS, OBJECT_START, Start, Unwrapper
+from lenient.unwrap import ESCAPED_LINES, ESCAPED_START, GOES_ON, MAX_LAYERS, OBJECT_START, Start, Unwrapper
 
 Fits = Callable[[Any, str | None], bool]
 """Does a value need no further look? With the text it came from, keys that were sent twice are found."""
@@ -111,6 +112,9 @@ def _no_constant(name: str) -> None:
 _DECODER = JSONDecoder(parse_constant=_no_constant, parse_int=str, parse_float=str)
 
 
+_BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
+
+
 class _Layer:
     """Reads one value from one text after another; findings and steps go to the lists it was given."""
 
@@ -161,7 +165,9 @@ class _Layer:
     def bare_object(self, piece: Piece) -> Located | None:
         """The broken object that a short text is, with nothing around it."""
         text = piece.text
-        if len(text) > _SHORT or text[:1] != "{" or text[-1] != "}" or ESCAPED_START.match(text):
+        if len(text) > _SHORT or text[:1] != "{" or text[-1] != "}":
+            return None
+        if ESCAPED_START.match(text) or ESCAPED_LINES.match(text):
             return None
         apart = _Layer(self.node, Findings(), self.path, self.trace, self.fits)
         try:
@@ -176,6 +182,8 @@ class _Layer:
 
     def lines(self, piece: Piece) -> Located | None:
         """The object of a text that has no braces at all: names and values, in lines or in a row."""
+        if _BRACED.match(piece.text):
+            return None
         declared = known_fields(self.node)
         if lacks_braces(piece.text, declared):
             start = Start(piece, len(piece.text) - len(piece.text.lstrip()), opened=True)
@@ -202,8 +210,6 @@ class _Layer:
         """The value at its start, after a choice where several follow one another."""
         piece, ahead = start.piece, Lookahead(start.piece.text)
         located, end = self.either(start, ahead)
-        if start.narrated and self.is_foreign(located):
-            raise UnreadableError("no_object_found", located.mark.start)
         around = Unwrapper(piece, self.findings, self.path)
         while (position := around.rest(start, end)) < len(piece.text):
             further = _Layer(self.node, Findings(), self.path, [], None)
@@ -213,6 +219,8 @@ class _Layer:
                 around.report("narration_removed", position, len(piece.text))
                 break
             located = self.chosen(located, other, around, further.findings)
+        if start.narrated and self.is_foreign(located):
+            raise UnreadableError("no_object_found", located.mark.start)
         return located
 
     def chosen(self, first: Located, other: Located, around: Unwrapper, further: Findings) -> Located:
@@ -228,7 +236,9 @@ class _Layer:
             code, dropped, kept = "repeated_value_skipped", first, other
         elif other.value == {}:
             code = "empty_object_skipped"
-        elif self.lacks(first) and not self.lacks(other):
+        elif (self.lacks(first) and not self.lacks(other)) or (
+            self.is_foreign(first) and not self.is_foreign(other)
+        ):
             dropped, kept = first, other
         around.report(code, dropped.mark.start, dropped.mark.end)
         if kept is other:

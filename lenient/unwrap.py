@@ -27,8 +27,10 @@ OBJECT_START = re.compile(
 )
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
 ESCAPED_START = re.compile(r"[{\[](?:\s|\\++[nrt])*+(?:\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:)")
-_ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
-GOES_ON = re.compile(r"\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])")
+ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
+GOES_ON = re.compile(
+    r"(?:\s*+[}\]]){0,3}\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])"
+)
 """After a closed value: a comma and a key, or the rest of a string that only seemed to end."""
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
@@ -40,6 +42,7 @@ SOURCE_CODE = re.compile(
 )
 _VALUE_LINE = re.compile(r"[ \t]*+[a-z_][\w.\-]{0,63}[ \t]*+[:=](?!=)[ \t]*+[^\s{]")
 _BARE_MEMBER = re.compile(r"[{｛]\s*+[A-Za-z_$][\w$\-]*+\s*+[:：]")
+_STYLE_RULE = re.compile(r"\{\s*+[a-z\-]++\s*+:[^;{}\"'`\n]{1,200}+;")
 _LOG_LINE = re.compile(r"\s*+\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _EMPTY = re.compile(r"\{\s*+\}")
 _QUOTES = "\"'`“"
@@ -61,17 +64,18 @@ class Start:
     narrated: bool = False
 
 
-def is_part_of_text(text: str, start: int, at: int) -> bool:
+def is_part_of_text(text: str, start: int, at: int, line_end: int) -> bool:
     """Does the object at `at` stand inside a sentence, command or value that begins at `start`?
 
     `command: curl -d '{"a": 1}'` holds an object, but is none; nor is the `{}` of `find -exec rm {}`.
     """
+    if _STYLE_RULE.match(text, at):
+        return True
     if (name := _BARE_MEMBER.match(text, at)) is not None and not VALUE_START.match(text, name.end()):
         return True  # a rule of a style sheet
-    line = max(text.rfind("\n", start, at) + 1, start)
-    if line == start and _VALUE_LINE.match(text, start, at):
+    if at <= line_end and _VALUE_LINE.match(text, start, at):
         return True
-    before = text[max(line, at - 40) : at].rstrip(" \t")
+    before = text[max(start, at - 40) : at].rstrip(" \t").rpartition("\n")[2]
     return _EMPTY.match(text, at) is not None and before != "" and before[-1] not in ":：`>=(|"
 
 
@@ -120,7 +124,7 @@ class Unwrapper:
 
     def has_escaped_lines(self, at: int) -> bool:
         """Are the line ends between the parts escaped, but no quote? Then one layer is undone."""
-        return _ESCAPED_LINES.match(self.text, at) is not None and '\\"' not in self.text
+        return ESCAPED_LINES.match(self.text, at) is not None and '\\"' not in self.text
 
     def found(self, position: int, *, opened: bool = False) -> Start:
         return Start(
@@ -207,7 +211,9 @@ class Unwrapper:
         if _LOG_LINE.match(self.text, at):
             raise UnreadableError("log_line", at)
         match = OBJECT_START.search(self.text, at)
-        while match is not None and is_part_of_text(self.text, at, match.start()):
+        line_end = self.text.find("\n", at)
+        line_end = line_end if line_end >= 0 else len(self.text)
+        while match is not None and is_part_of_text(self.text, at, match.start(), line_end):
             match = OBJECT_START.search(self.text, match.end())
         if match is not None and match.end() == len(self.text) and len(match.group().strip()) == 1:
             match = None  # a brace at the very end holds nothing

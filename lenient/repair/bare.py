@@ -15,9 +15,9 @@ from unicodedata import normalize
 MAX_DIGITS = 4_000
 """Python reads no integer with more than 4,300 digits."""
 
-_HEAD = re.compile(r"[^\s,，\]})｝］\"'“‘`{\[]*+")
+_HEAD = re.compile(r"[^\s,，;；\]})｝］\"'“‘`{\[]*+")
 _AFTER_HEAD = re.compile(
-    r"\s*+(?:[,，}\])｝］;\"'“‘`{\[]|\Z|//|/\*)|[^\S\n]*+\n|\s++#|\s++[A-Za-z_$][\w$]{0,63}\s*+[:：](?!//)"
+    r"\s*+(?:[,，}\])｝］;；\"'“‘`{\[]|\Z|//|/\*)|[^\S\n]*+\n|\s++#|\s++[A-Za-z_$][\w$]{0,63}\s*+[:：](?!//)"
 )
 _MAX_PARTS = 100  # parts of an unquoted text between commas and brackets
 _NEXT_PLAIN = re.compile(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")
@@ -42,6 +42,7 @@ _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
 _GROUP = re.compile(r"\d,0\d\d")  # 1,000 in an array
 _PATTERN = re.compile(r"/(?=[^/\n]*(?:[\\^$()|+]|\.\*))[^/\n]++/[gimsuy]*+")  # a literal of JavaScript
 _EXPRESSION = re.compile(r"\A(?:not|lambda) |(?<=\w) (?:for \w+ in|if \S+ else) ")
+_TO_FILL_IN = re.compile(r"<[A-Za-z][\w \-]*+>")
 _TYPES = frozenset({"string", "integer", "number", "boolean"})
 _CUT_SHORT = re.compile(r"-?[\d.]*\d(?:\.{3}|…)")
 _NEW = re.compile(r"(?:new|await|function|lambda|async)\b\s*+[\w.]*+\s*+[(:{]")
@@ -227,7 +228,7 @@ def _words(token: str, start: int, wants_text: bool) -> Bare:
         return Bare(token[1 : token.rindex("/")], end, "unquoted_string")
     if _NEW.match(token) or (not wants_text and _EXPRESSION.search(token)):
         raise UnreadableError("expression", start)
-    if token in _TYPES:
+    if token in _TYPES or _TO_FILL_IN.fullmatch(token):
         raise UnreadableError("placeholder", start)
     if wants_text and not _UNFIT.search(token):
         return Bare(token, end, "unquoted_string")

@@ -19,7 +19,7 @@ _SPECIAL = re.compile(
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _PATH_START = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
-_WHOLE_PATH = re.compile(r"[A-Za-z]:(?:\\[\w.\-]++){2,}+\\?")
+_WHOLE_PATH = re.compile(r"[A-Za-z]:(?:\\[\w.\-]{2,}+){2,}+\\?")
 _VALID = re.compile(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
 _HEX = re.compile(r"[0-9a-fA-F]{2}")
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
@@ -48,6 +48,8 @@ class Body:
 def decode_body(text: str, start: int, end: int) -> Body:
     """Decode `text[start:end]`; the sign before `start` is the opening quote, if there is one."""
     body = text[start:end]
+    if body[1:3] == ":\\" and _WHOLE_PATH.fullmatch(body):
+        return _decode_slowly(body, start, "")
     decoded = _decoded(body)
     if decoded is not None:
         return Body(decoded, [])

@@ -28,13 +28,13 @@ _BARE_NAME = r"([A-Za-z_$][\w$.\-]{0,63}|\d{1,9})"
 NEXT_KEY = re.compile(
     rf"{BLANKS}(?:{_EXTRA_QUOTE}{_KEY_TEXT}[\"']?{_COLON}|{_BARE_NAME}\s*+[{COLONS}](?!//)"
     rf"|-{{0,2}}{_BARE_NAME}[\"'”’]\s*+[{COLONS}](?!//)"
-    rf"|[\"']-{{0,2}}([A-Za-z_][\w\-]{{0,63}})\s*+[{COLONS}]\s*+(?=[\"'\[{{\d\-tfnTFN]))"
+    rf"|[\"']-{{0,2}}([A-Za-z_][\w\-]{{0,63}})[“”‘’＂]?\s*+[{COLONS}]\s*+(?=[\"'\[{{\d\-tfnTFN])|:(\w{{1,64}})\s*+=>)"
 )
 """A key and its colon, its first or last quote missing perhaps; the group that took part is the name."""
 _BARE_GROUP = 4
 LONE_KEY = re.compile(rf"{BLANKS}{_KEY_TEXT}")
-NEXT_PART = re.compile(rf"\s*+,{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
-_NEXT_STRING = re.compile(rf"(?:{_KEY_TEXT}{BLANKS})++(?=[,}}])")
+NEXT_PART = re.compile(rf",{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
+_NEXT_STRING = re.compile(rf"{_KEY_TEXT}{BLANKS}(?=[,}}\"'])")
 _CUT_KEY = re.compile(r"\s*+[\"'][^\"'\\\n,:{}]{0,64}\Z")
 VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
 _GAP = re.compile(BLANKS)

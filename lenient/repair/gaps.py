@@ -29,8 +29,6 @@ _ODD_BLANKS = re.compile(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u2
 _COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _HASH_WORD = re.compile(r"#[\w\-]++\s*+[,}\n]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]++")
-
-
 _SOLID = frozenset("\"'{}[],:-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 """No part of any gap: most gaps are empty."""
 

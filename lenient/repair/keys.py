@@ -24,6 +24,9 @@ _EXTRA_FIRST = re.compile(r"([\"'])(?=\1[\w$][^\"'\n]{0,64}\1\s*+[:：])")
 _EXTRA_LAST = re.compile(r"[\"'](?=\s*+[:：])")
 
 
+_SYMBOL = re.compile(r":\w++\s*+=>")
+
+
 class Misquoted(NamedTuple):
     """The key's name, the place to read on from, the mend and its span. `colon` = the colon was passed."""
 
@@ -84,3 +87,8 @@ def extra_first_quote(text: str, at: int) -> bool:
 def extra_last_quote(text: str, at: int) -> bool:
     """Does one more quote stand between a key and its colon?"""
     return _EXTRA_LAST.match(text, at) is not None
+
+
+def is_symbol(text: str, at: int) -> bool:
+    """Does a Ruby symbol stand here as a key?"""
+    return _SYMBOL.match(text, at) is not None

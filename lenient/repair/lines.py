@@ -21,7 +21,7 @@ _FIRST_LINE = re.compile(
     r"[ \t]*+[\"']?[A-Za-z_][\w.\-]*+[\"']?[ \t]*+[:=]"
 )
 _FENCE = re.compile(r"\s*+(```[\w+\-]*+[ \t]*+\r?\n)(.*?)\r?\n[ \t]*+```\s*+\Z", re.DOTALL)
-_NAMED_FENCE = re.compile(r"[^`{]{0,2000}+(```ya?ml[ \t]*+\r?\n)([^`]*+)\n[ \t]*+```([^`{]{0,2000}+)\Z")
+_NAMED_FENCE = re.compile(r"[^`{]{0,2000}+(```ya?ml[ \t]*+\r?\n)([^`]*+)```[^`{]{0,2000}+\Z")
 _EQUALS = re.compile(r"([A-Za-z_][\w.\-]*+)([ \t]*+)=(?!=)[ \t]*+(.*+)")
 _PLAIN_NAME = re.compile(r"[a-z][a-z\d]*+(?:[_\-]?[A-Za-z\d]++)*+", re.ASCII)
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)

@@ -20,11 +20,14 @@ from lenient.repair.unopened import doubled_end, escaped_span, unopened_end
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
 _NEXT_ITEM = re.compile(r"\s*+[\"{\[]")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
+_BEFORE_JOINT = (" ", "+", "\n", "\t", "\r")
 _JOINT = re.compile(r"\s*+\+\s*+(?=[\"'])")
 _SIDE_BY_SIDE = re.compile(
     r"\s++(?=(?:\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+')\s*+[,})\"'])"
 )
 """Before a string that no colon follows."""
+_WHOLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
+_PARENTHESISED = re.compile(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
 _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
 
 
@@ -54,7 +57,7 @@ class StringReader:
 
     def joint_end(self, position: int) -> int | None:
         """The place after a `+` between two strings, or after the blanks between two side by side."""
-        if self.strict:
+        if self.strict or self.text[position : position + 1] not in _BEFORE_JOINT:
             return None
         match = _JOINT.match(self.text, position)
         if match is None and self.joins:
@@ -64,6 +67,20 @@ class StringReader:
         self.report("string_concatenation", position, match.end(), found=match.group().strip() or None)
         return match.end()
 
+    def in_parentheses(self, at: int) -> int | None:
+        """The place of the first of the strings that the round brackets at `at` hold and nothing else."""
+        match = None if self.strict else _PARENTHESISED.match(self.text, at)
+        if match is None:
+            return None
+        self.report("string_concatenation", at, match.end(), found="(")
+        return match.start(1)
+
+    def first_quote(self, start: int) -> tuple[str, int]:
+        """The string at `start` that the next quote of its kind ends, and the place after it."""
+        match = _WHOLE.match(self.text, start)
+        end = match.end() if match else start + 1
+        return self.decoded(start + 1, end - 1), end
+
     def read(self, start: int, place: Place) -> tuple[str, End]:
         """The string whose opening quote is at `start`."""
         plain = _PLAIN.match(self.text, start)
@@ -72,7 +89,8 @@ class StringReader:
         if self.strict:
             text, after = scanstring(self.text, start + 1, False)
             return text, End(after - 1, after, Closing.QUOTE)
-        doubled = doubled_end(self.text, start)
+        twice = self.text.startswith(self.text[start] * 2, start)
+        doubled = doubled_end(self.text, start) if twice else None
         if doubled is not None:
             self.report(
                 _CODES[self.text[start]] or "", start, doubled + 2, found=self.text[start : start + 2]
@@ -146,6 +164,8 @@ class StringReader:
         whole = self.text[start : min(end.after, start + 200)]
         if code is not None:
             self.report(code, start, end.after, found=opening)
+        if opening == '"' and end.closing is Closing.QUOTE and self.text[end.body] != opening:
+            self.report("smart_quotes", end.body, end.after, found=self.text[end.body])
         if (extra := end.doubled(self.text, start + 1)) is not None:
             self.report("extra_quote", extra, extra + 1, found=self.text[extra])
         elif end.inner:

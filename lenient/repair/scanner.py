@@ -32,6 +32,7 @@ from lenient.repair.keys import (
     extra_first_quote,
     extra_last_quote,
     is_no_object,
+    is_symbol,
     with_colon_inside,
     without_first_quote,
     written_colon,
@@ -48,6 +49,7 @@ _BARE_KEY = re.compile(r"[^\s,:：=(){}\[\]\"'“”‘’`\ud800-\udfff]++(?:[ 
 
 
 _OPENERS = {"{": "}", "[": "]", "(": ")", "｛": "}", "［": "]"}
+_ASCII_QUOTES = ('"', "'")
 _EARLIER = "The missing bracket may belong before an earlier member."
 _ROLES = {"": Role.ROOT, "}": Role.MEMBER, "]": Role.ITEM, ")": Role.ITEM}
 _WORDS = ("unquoted_string", "missing_opening_quote")
@@ -181,6 +183,12 @@ class _Scanner:
             self.closer(frame, sign)
         elif sign in COMMAS:
             self.comma(frame, sign)
+        elif self.meets_object(frame):
+            self.report("missing_opener", self.position, self.position, became="{")
+            frame.filled = True
+            self.stack.append(
+                _Frame("}", self.position, frame.node.items if frame.node is not None else None)
+            )
         elif self.meets_member():
             self.report("missing_closer", self.position, self.position, became=frame.close)
             self.pop()
@@ -222,6 +230,14 @@ class _Scanner:
             return self.text[self.position] in "{｛" and bool(self.stack[-1].children)
         key = QUOTED_KEY.match(self.text, self.position)
         return key is not None and (not outer.fields or key_name(key) in outer.fields)
+
+    def meets_object(self, frame: _Frame) -> bool:
+        """Does the first item of an array start with a key of its own? Its opening brace is missing."""
+        if self.strings.strict or frame.close != "]" or frame.items or frame.comma >= 0:
+            return False
+        key = QUOTED_KEY.match(self.text, self.position)
+        outer = self.stack[-2] if len(self.stack) > 1 else None
+        return key is not None and (outer is None or key_name(key) not in outer.fields)
 
     def comma(self, frame: _Frame, sign: str) -> None:
         if not frame.filled:
@@ -267,21 +283,14 @@ class _Scanner:
         start, sign = self.position, self.text[self.position]
         self.position = self.strings.prefix_end(self.position)
         sign = self.text[self.position]
+        if sign == ":" and is_symbol(self.text, self.position):
+            self.position += 1
+            start, sign = self.position, self.text[self.position]
         if sign == "\\" and (escaped := self.strings.escaped(start)) is not None:
             text, self.position = escaped
             return text
         if sign in CLOSING_QUOTES:
-            if extra_first_quote(self.text, self.position):
-                self.extra_quote()
-            text, end = self.string(Role.KEY)
-            if extra_last_quote(self.text, self.position):
-                self.extra_quote()
-            if (mend := with_colon_inside(self.text, start, end.after, frame.fields)) is not None:
-                return self.misquoted(mend)
-            if end.closing is Closing.TEXT_END:
-                self.drop_member(frame, start)
-                return None
-            return text
+            return self.quoted_key(frame, start)
         match = _BARE_KEY.match(self.text, start)
         if match is None:
             raise UnreadableError("unexpected_character", start)
@@ -297,6 +306,25 @@ class _Scanner:
         else:
             self.report("unquoted_key", start, self.position, found=match.group())
         return match.group()
+
+    def quoted_key(self, frame: _Frame, start: int) -> str | None:
+        """The key in quotes that starts here."""
+        at = self.position
+        if self.text.startswith(self.text[at], at + 1) and extra_first_quote(self.text, at):
+            self.extra_quote()
+        text, end = self.string(Role.KEY)
+        if self.text[self.position : self.position + 1] in _ASCII_QUOTES and extra_last_quote(
+            self.text, self.position
+        ):
+            self.extra_quote()
+        if ":" in text or "：" in text:
+            mend = with_colon_inside(self.text, start, end.after, frame.fields)
+            if mend is not None:
+                return self.misquoted(mend)
+        if end.closing is Closing.TEXT_END:
+            self.drop_member(frame, start)
+            return None
+        return text
 
     def extra_quote(self) -> None:
         """Pass a quote too many."""
@@ -355,6 +383,9 @@ class _Scanner:
         if self.position >= len(self.text):
             raise UnreadableError("truncated", self.position)
         sign = self.text[self.position]
+        if sign == "(" and (inside := self.strings.in_parentheses(self.position)) is not None:
+            self.put(self.parenthesised(inside), Mark(inside, self.position))
+            return
         if sign in _OPENERS and not self.is_text(node):
             self.open(sign, node)
             return
@@ -456,10 +487,22 @@ class _Scanner:
     def quoted(self) -> str:
         """A string value, with what is joined to it by `+`."""
         role = _ROLES[self.stack[-1].close if self.stack else ""]
+        self.strings.joins &= role is Role.MEMBER
         parts = [self.string(role)[0]]
         while (joint := self.strings.joint_end(self.position)) is not None:
             self.position = joint
             parts.append(self.string(role)[0])
+        return "".join(parts)
+
+    def parenthesised(self, inside: int) -> str:
+        """Strings side by side within round brackets, of which the first is at `inside`."""
+        self.position = inside
+        parts: list[str] = []
+        while self.text[self.position] != ")":
+            text, end = self.strings.first_quote(self.position)
+            parts.append(text)
+            self.position = pass_gap(self.text, end, self.report)
+        self.position += 1
         return "".join(parts)
 
     def put(self, value: Any, mark: Mark) -> None:

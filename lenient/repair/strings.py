@@ -26,6 +26,7 @@ _RUNS = {
 }
 """Text up to a closing quote; an escaped one only stops it where a comma follows."""
 _ESCAPED_KEY_END = re.compile(rf"[^{QUOTES}\\\n]{{1,64}}[{QUOTES}]\s*+[:：]\s*+[{QUOTES}\[{{\d\-tfnTFN]")
+_CLOSING_LINES = re.compile(r"(?:[^\S\n]*\n\s*[}\]])+\Z")
 _ITEM_AFTER = re.compile(r"[^\"\\\n,]{0,200}+\"\s*+(?:\]|,\s*+[\"\d\[{])")
 _ESCAPED_END = re.compile(rf"[{QUOTES}]\s*+,(?={LONE_KEY.pattern}\s*+:)")
 """A quote after a backslash, and yet a real next key: the backslash is the end of a Windows path."""
@@ -61,6 +62,8 @@ class End:
         end in one of their own.
         """
         if self.inner != 1 or self.closing is not Closing.QUOTE or self.body - start < 2:
+            return None
+        if text[start - 1] not in "\"'":
             return None
         if self.first_inner == start and not text[start + 1].isspace():
             return start
@@ -109,13 +112,17 @@ class Lookahead:
 
 def find_end(text: str, start: int, opening: str, place: Place, ahead: Lookahead) -> End:
     """The end of the string whose body starts at `start`."""
-    run = _RUNS[opening]
+    run, closing = _RUNS[opening], CLOSING_QUOTES[opening]
     passed = _Passed(text, start)
     position = start if ahead.can_close(opening, start) else len(text)
     while (match := run.match(text, position)) is not None and (at := match.end()) < len(text):
         position = at + 1
         if text[at] == "\\":
-            if not passed.is_escaped(at, opening) and _ends_in_backslash(text, at, opening, place):
+            if (
+                text[position : at + 2] in closing
+                and not passed.is_escaped(at, opening)
+                and _ends_in_backslash(text, at, place)
+            ):
                 return End(at + 1, at + 2, Closing.ESCAPED_QUOTE, passed.inner, passed.first)
             position = at + 2
             continue
@@ -225,13 +232,9 @@ class _Passed:
         )
 
 
-def _ends_in_backslash(text: str, at: int, opening: str, place: Place) -> bool:
+def _ends_in_backslash(text: str, at: int, place: Place) -> bool:
     """Is the backslash at `at` the last sign of a Windows path, the quote after it the end?"""
-    return (
-        place.role is Role.MEMBER
-        and text[at + 1 : at + 2] in CLOSING_QUOTES[opening]
-        and _ESCAPED_END.match(text, at + 1) is not None
-    )
+    return place.role is Role.MEMBER and _ESCAPED_END.match(text, at + 1) is not None
 
 
 def _opens_next_part(text: str, start: int, at: int, place: Place) -> int | None:
@@ -249,8 +252,17 @@ def _opens_next_part(text: str, start: int, at: int, place: Place) -> int | None
     if place.declares() and not place.awaits(name):
         return None
     if before.endswith(","):
-        return from_ + len(before) - 1
+        return from_ + len(_without_closers(before[:-1], place))
     return from_ + len(before) if "\n" in text[from_ + len(before) : at] and before else None
+
+
+def _without_closers(before: str, place: Place) -> str:
+    """The text without the closing brackets on lines of their own that are due after it."""
+    run = _CLOSING_LINES.search(before)
+    if run is None:
+        return before
+    due = [frame.close for frame in place.stack[: -1 - len(run.group().split()) : -1]]
+    return before[: run.start()] if run.group().split() == due else before
 
 
 def _without_quote(text: str, start: int, opening: str, place: Place, ahead: Lookahead) -> End:
@@ -261,7 +273,10 @@ def _without_quote(text: str, start: int, opening: str, place: Place, ahead: Loo
         return End(closers - 1, closers, Closing.ESCAPED_QUOTE)
     following = ahead.next_part(start) if place.role is Role.MEMBER else None
     if following is not None and (not place.declares() or place.awaits(key_name(following))):
-        return End(following.start(), following.start(), Closing.NEXT_PART)
+        end = following.start()
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        return End(end, end, Closing.NEXT_PART)
     if closers > start and text[closers - 1] in "”“＂" and closers < len(text):
         return End(closers - 1, closers, Closing.QUOTE)  # another kind of quote closes it
     if place.role in (Role.MEMBER, Role.ITEM) and start < closers < len(text):
