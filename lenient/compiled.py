@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lenient.diagnostics import MAX_DEPTH
-from lenient.nodes import Node, compile_schema
+from lenient.graph import compile_schema
+from lenient.nodes import Node
 from lenient.tools import ToolDefinition, ValueKind
 
 Check = Callable[[Any], bool]
@@ -88,7 +89,10 @@ def _compile(root: Node) -> Compiled:
         name: ({kind: 4 if kind is str else 2 for kind in types}, check)
         for name, (types, check) in quick.items()
     }
-    plain = root.kind is ValueKind.JSON_OBJECT and not root.branches and not root.rules and not root.remarks
+    plain = root.kind is ValueKind.JSON_OBJECT and not (
+        root.branches or root.rules or root.remarks or root.demands
+    )
+    plain = plain and root.choices is None
     containers = {dict, list}
     nested = any(not containers.isdisjoint(types) for types, _ in quick.values())
     return Compiled(root, fields, tuple(root.required), plain, nested)
@@ -96,7 +100,7 @@ def _compile(root: Node) -> Compiled:
 
 def _quick(node: Node, above: tuple[int, ...]) -> tuple[frozenset[type], Check | None]:
     """The types that may stand, and a further check of the value, for one node."""
-    if node.remarks or node.never or id(node) in above or len(above) > MAX_DEPTH // 4:
+    if node.remarks or node.demands or node.never or id(node) in above or len(above) > MAX_DEPTH // 4:
         return _NO_TYPES, None
     if node.branches:
         return _quick_branches(node, above)
