@@ -34,6 +34,7 @@ _FIRST_TYPES: Mapping[ValueKind, frozenset[type]] = {
 }
 _NO_TYPES: frozenset[type] = frozenset()  # timestamps change their type and URIs are looked at: never quick
 _NULL: frozenset[type] = frozenset({type(None)})
+_CONTAINERS = (ValueKind.JSON_OBJECT, ValueKind.JSON_ARRAY)
 _PROMOTED = frozenset({"true", "false", "null"})
 
 
@@ -178,7 +179,8 @@ def _value_checks(node: Node) -> list[Check]:
     if node.choices is not None:
         allowed = node.choices.allowed
         texts = frozenset(value for value in allowed if isinstance(value, str))
-        checks.append(texts.__contains__ if len(texts) == len(allowed) else node.choices.holds)
+        all_texts = len(texts) == len(allowed) and node.kind not in _CONTAINERS  # which no set can look up
+        checks.append(texts.__contains__ if all_texts else node.choices.holds)
     numeric = node.kind in (ValueKind.INTEGER, ValueKind.NUMBER)
     checks += [rule.on_numbers if numeric and rule.on_numbers else rule.holds for rule in node.rules]
     if node.pattern is not None:

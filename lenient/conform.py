@@ -97,7 +97,8 @@ class Conformer(Reporter):
         if node.kind is None:
             return self.checked(node, self.untyped(node, located, path), located, path)
         if located.value is None:
-            return self.refused(node, located, path) if node.typed else None
+            refused = node.typed and self.refused(node, located, path)
+            return refused or self.checked(node, None, located, path)
         return self.checked(node, self.converted(node, located, path), located, path)
 
     # --- kinds ---------------------------------------------------------------------------------------

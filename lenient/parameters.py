@@ -170,8 +170,10 @@ def _written_schema(parameter: ToolParameter) -> dict[str, Any]:
         value = {"type": "object", "additionalProperties": value}
     elif parameter.cardinality is Cardinality.OPTIONAL:
         value["type"] = [value["type"], "null"]
-    extras = {"description": parameter.description or None, "default": parameter.default}
-    value |= {key: extra for key, extra in extras.items() if extra is not None and extra is not UNSET}
+    if parameter.description:
+        value["description"] = parameter.description
+    if parameter.default is not UNSET:
+        value["default"] = parameter.default
     if parameter.example is not None:
         value["examples"] = [parameter.example]
     return value

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lenient import schemas, signatures
+from lenient import exports, markdown, schemas, signatures
 from lenient.parameters import (
     UNSET,
     Cardinality,
@@ -90,22 +90,39 @@ class ToolDefinition:
 
     def to_anthropic(self) -> dict[str, Any]:
         """This definition in the shape of the Anthropic Messages API."""
-        return schemas.to_anthropic(self.name, self.description, self.to_json_schema())
+        return exports.to_anthropic(self.name, self.description, self.to_json_schema())
 
-    def to_openai(self) -> dict[str, Any]:
-        """This definition in the shape of OpenAI chat completions."""
-        return schemas.to_openai(self.name, self.description, self.to_json_schema())
+    def to_openai(self, *, strict: bool = False) -> dict[str, Any]:
+        """This definition in the shape of OpenAI chat completions.
+
+        `strict` closes every object, requires every field and makes the optional ones nullable; raises
+        ToolDefinitionError when strict mode cannot say all that this definition says.
+        """
+        return exports.to_openai(self.name, self.description, self.to_json_schema(), strict=strict)
+
+    def to_openai_responses(self, *, strict: bool = False) -> dict[str, Any]:
+        """This definition in the shape of OpenAI's Responses API; `strict` as for `to_openai`."""
+        return exports.to_openai_responses(self.name, self.description, self.to_json_schema(), strict=strict)
 
     def to_mcp(self) -> dict[str, Any]:
         """This definition in the shape of the Model Context Protocol."""
-        return schemas.to_mcp(self.name, self.description, self.to_json_schema())
+        return exports.to_mcp(self.name, self.description, self.to_json_schema())
+
+    def to_gemini(self) -> dict[str, Any]:
+        """This definition as a Gemini function declaration."""
+        return exports.to_gemini(self.name, self.description, self.to_json_schema())
+
+    def to_markdown(self) -> str:
+        """This definition for people and prompts: a heading, a sentence, a table of its parameters."""
+        return markdown.written(self.name, self.description, self.to_json_schema())
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCatalog:
-    """Tool definitions by name; of two with one name the later counts."""
+    """Tool definitions by name; of two with one name the later counts, and `repeated` keeps the name."""
 
     tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
+    repeated: tuple[str, ...] = ()
 
     def overlaid(self, other: ToolCatalog) -> ToolCatalog:
         """Both catalogs; of two definitions with one name, the other's counts."""
@@ -113,7 +130,13 @@ class ToolCatalog:
 
     @classmethod
     def of(cls, definitions: Iterable[ToolDefinition]) -> ToolCatalog:
-        return cls({definition.name: definition for definition in definitions})
+        tools: dict[str, ToolDefinition] = {}
+        repeated: dict[str, None] = {}
+        for definition in definitions:
+            if definition.name in tools:
+                repeated[definition.name] = None
+            tools[definition.name] = definition
+        return cls(tools, tuple(repeated))
 
     @classmethod
     def load(cls, source: str | Path | Mapping[str, Any] | list[Any]) -> ToolCatalog:
