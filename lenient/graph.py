@@ -90,10 +90,11 @@ class _Compiler:
             self.fill_single(node, schema, types, named[0] if named else None, depth)
 
     def fill_branches(self, node: Node, rest: Mapping[Any, Any], branches: list[Any], depth: int) -> None:
+        plain = {"anyOf", "oneOf"}.isdisjoint(rest)  # else null must fit another union, too
         real = [
             branch
             for branch in branches
-            if not (isinstance(branch, Mapping) and branch.get("type") == "null")
+            if not (plain and isinstance(branch, Mapping) and branch.get("type") == "null")
         ]
         node.nullable = rest.get("nullable") is True or (len(real) < len(branches) and admits_null(rest))
         node.branches = tuple(self.branch(rest, branch, depth + 1) for branch in real)

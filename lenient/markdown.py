@@ -12,7 +12,7 @@ from typing import Any
 
 from lenient.diagnostics import shorten
 from lenient.parameters import type_names
-from lenient.places import Place, place_name, places
+from lenient.places import Place, place_path, places
 
 _MARKUP = re.compile(
     r"[\\`*\[\]<>|~&$#@^]"  # anywhere
@@ -62,7 +62,7 @@ def _row(place: Place) -> str:
     said = [text(described)] if isinstance(described, str) and described.strip() else []
     said += _bounds(place.schema)
     required = "yes" if place.required else ""
-    return f"| {_name(place_name(place.path))} | {_type(place.schema)} | {required} | {'; '.join(said)} |"
+    return f"| {_name(place_path(place.path)[2:])} | {_type(place.schema)} | {required} | {'; '.join(said)} |"
 
 
 def _type(schema: Mapping[str, Any]) -> str:

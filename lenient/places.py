@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lenient.diagnostics import Path
+from lenient.diagnostics import Path, render_path
 from lenient.flattening import Flattener
 from lenient.merging import Gathered
 
@@ -81,10 +81,13 @@ def _inside(schema: Mapping[str, Any], path: Path, level: int, above: tuple[int,
                 yield path, None, branch, False, level, above
 
 
-def place_name(path: Path) -> str:
-    """The name of a place on a page: `filters.years[]`; items are `[]`, values of any name `.*`."""
+def place_path(path: Path) -> str:
+    """The path of a place: `$.filters.years[]`; items are `[]`, values of any name `.*`."""
     steps: list[str] = []
     while path is not None:
         path, step = path
-        steps.append(str(step) if step == "[]" else f".{step}")
-    return "".join(reversed(steps)).lstrip(".")
+        steps.append(_MARKS[step] if step in _MARKS else render_path((None, step))[1:])
+    return "$" + "".join(reversed(steps))
+
+
+_MARKS: Mapping[str | int, str] = {"[]": "[]", "*": ".*"}

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lenient.diagnostics import Path, render_path
+from lenient.diagnostics import Path
 from lenient.graph import compile_schema
+from lenient.places import place_path
 from lenient.unions import all_apart
 
 _KNOWN = frozenset({
@@ -100,7 +101,7 @@ class StrictWriter:
         return _nullable(written) if optional else written
 
     def lose(self, path: Path, what: str) -> None:
-        self.lost.append(f"{render_path(path)}: {what}")
+        self.lost.append(f"{place_path(path)}: {what}")
 
 
 def _types(schema: Mapping[str, Any]) -> list[Any]:
