@@ -18,8 +18,17 @@ import typer
 
 import terminal
 from ingest.lines import MAX_LINE
-from lenient import Policy, ToolCatalog, ToolDefinition, ToolDefinitionError, parse_arguments
-from lenient.codes import CODES
+from lenient import (
+    CODES,
+    DEFINITION_CODES,
+    Policy,
+    ToolCatalog,
+    ToolDefinition,
+    ToolDefinitionError,
+    definition_findings,
+    parse_arguments,
+)
+from lenient.codes import Severity
 
 app = typer.Typer(
     name="callgauge",
@@ -129,27 +138,46 @@ def parse(
     Exits with 0 when the arguments are accepted under the policy, else with 1.
     """
     text = sys.stdin.buffer.read() if raw == "-" else raw
-    request = parse_arguments(text, definition(tool, name), policy=policy, tool_name=name)
+    request = parse_arguments(text, definition(tool, name) if tool else None, policy=policy, tool_name=name)
     print(terminal.as_json(terminal.request_data(request)) if as_json else terminal.request_text(request))
     raise typer.Exit(0 if request.accepted_under(policy) else 1)
 
 
-def definition(path: Path | None, name: str | None) -> ToolDefinition | None:
-    """The one definition of a file that is meant. Exits with a sentence when there is none."""
-    if path is None:
-        return None
+def catalog(path: Path) -> ToolCatalog:
+    """All definitions of a file. Exits with a sentence when they cannot be read."""
     try:
-        catalog = ToolCatalog.load(path)
+        return ToolCatalog.load(path)
     except ToolDefinitionError as problem:
         fail(str(problem), WRONG_USE)
-    names = [tool.name for tool in catalog]
-    if name is None and len(names) == 1:
-        return catalog.get(names[0])
-    if name is None:
-        fail(f"{path} defines {len(names)} tools ({', '.join(names[:10])}); say which with --name", WRONG_USE)
-    if catalog.get(name) is None:
-        fail(f"{path} defines no tool {name!r}, only {', '.join(names[:10]) or 'none'}", WRONG_USE)
-    return catalog.get(name)
+
+
+def definition(path: Path, name: str | None) -> ToolDefinition:
+    """The one definition of a file that is meant. Exits with a sentence when there is none."""
+    tools = list(catalog(path))
+    names = ", ".join(tool.name for tool in tools[:10])
+    if name is None and len(tools) != 1:
+        fail(f"{path} defines {len(tools)} tools ({names}); say which with --name", WRONG_USE)
+    meant = [tool for tool in tools if name in (None, tool.name)]
+    if not meant:
+        fail(f"{path} defines no tool {name!r}, only {names or 'none'}", WRONG_USE)
+    return meant[0]
+
+
+@app.command()
+def lint(
+    file: Annotated[Path, typer.Argument(metavar="FILE", readable=False, help="Definitions, in any shape.")],
+    name: Annotated[str | None, typer.Option(help="Only this tool.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what in tool definitions makes models fail, and what to do about it.
+
+    Exits with 1 when there is a warning or an error, with 0 when there are notes at most.
+    """
+    subject = definition(file, name) if name is not None else catalog(file)
+    findings = definition_findings(subject)
+    data = [terminal.definition_finding_data(found) for found in findings]
+    print(terminal.as_json(data) if as_json else terminal.definition_findings_text(findings))
+    raise typer.Exit(1 if any(found.severity is not Severity.NOTE for found in findings) else 0)
 
 
 @app.command()
@@ -157,14 +185,18 @@ def explain(
     code: Annotated[str | None, typer.Argument(help="Such as missing_required; none lists all.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Explain a finding of the parser on an example."""
+    """Explain a finding of the parser, or of the lint, on an example."""
     if code is None:
         listed = [terminal.code_data(known) for known in CODES.values()]
         print(terminal.as_json(listed) if as_json else terminal.codes_text())
         return
+    if code in DEFINITION_CODES:
+        of_lint = DEFINITION_CODES[code]
+        print(terminal.as_json(asdict(of_lint)) if as_json else terminal.definition_code_text(of_lint))
+        return
     known = CODES.get(code.split(":")[0])
     if known is None:
-        near = difflib.get_close_matches(code, CODES, n=3)
+        near = difflib.get_close_matches(code, [*CODES, *DEFINITION_CODES], n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge explain` lists them all"
         fail(f"there is no code {code!r}; {hint}", WRONG_USE)
     print(terminal.as_json(terminal.code_data(known)) if as_json else terminal.code_text(known))

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingest.texts import spelled
-from lenient import Diagnostic, Policy, ToolCallRequest
-from lenient.codes import CODES, Code, Stage
+from lenient import DefinitionFinding, Diagnostic, Policy, ToolCallRequest
+from lenient.codes import CODES, Code, Severity, Stage
 from lenient.examples import run_example
+from lenient.lint import DefinitionCode
 
 if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
     from ingest.formats import Source
@@ -146,6 +148,33 @@ def _shown(value: Any) -> str:
 def printable(text: str) -> str:
     """Log text that a terminal can show without obeying it."""
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+
+
+# --- definitions -----------------------------------------------------------------------------------
+
+
+def definition_finding_data(found: DefinitionFinding) -> dict[str, Any]:
+    return {**asdict(found), "severity": found.severity, "message": found.message}
+
+
+def definition_findings_text(findings: Sequence[DefinitionFinding]) -> str:
+    """Each finding with what to do, then how many there are of each severity."""
+    lines = []
+    for found in findings:
+        lines.append(f"{found.severity}: {found.code}")
+        lines.append(f"     {printable(found.message)}")
+        advice = found.suggested if isinstance(found.suggested, str) else _shown(found.suggested)
+        lines.append(f"     suggested: {printable(advice)}")
+    counts = Counter(found.severity for found in findings)
+    told = ", ".join(
+        f"{counts[severity]:,} {severity}s" for severity in reversed(Severity) if counts[severity]
+    )
+    return "\n".join([*lines, told or "nothing found"])
+
+
+def definition_code_text(code: DefinitionCode) -> str:
+    lines = [f"{code.name}  ({code.severity}, definitions)", code.summary, code.why]
+    return "\n".join([*lines, f"What to do: {code.advice}", "", f"  example  {_shown(code.example)[:500]}"])
 
 
 # --- codes and formats -----------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dashboard.metrics import metrics
 from ingest.formats import formats
+from lenient import DEFINITION_CODES, ToolCatalog, definition_findings
 from lenient.codes import CODES, Code, Stage
 from lenient.examples import run_example
 
@@ -63,6 +64,32 @@ def _shown(value: object) -> str:
     return escaped if len(escaped) <= 160 else escaped[:160] + " …"
 
 
+def definitions_page() -> Iterator[str]:
+    yield "# Findings about definitions"
+    yield GENERATED
+    yield (
+        f"What makes models fail in a tool definition, from `lenient/lint/codes.py`: {len(DEFINITION_CODES)} "
+        "codes. `callgauge lint FILE` finds them, `definition_findings(tool)` in Python. An **error** is "
+        "refused by providers, or no call can fit it; a **warning** is known to make models fail; a **note** "
+        "is better said."
+    )
+    rows = [
+        f"| [`{code.name}`](#{code.name}) | {code.severity} | {_cell(code.summary)} |"
+        for code in DEFINITION_CODES.values()
+    ]
+    yield "\n".join(["| code | severity | what is wrong |", "|---|---|---|", *rows])
+    for code in DEFINITION_CODES.values():
+        yield f"### {code.name}"
+        yield f"{code.why} {code.advice}"
+        found = next(
+            found
+            for found in definition_findings(ToolCatalog.load(json.dumps(code.example)))
+            if found.code == code.name
+        )
+        lines = [f"definition {_shown(code.example)}", f"finding    {found.message}"]
+        yield "```\n" + "\n".join([*lines, f"suggested  {_shown(found.suggested)}"]) + "\n```"
+
+
 def formats_page() -> Iterator[str]:
     yield "# Log formats"
     yield GENERATED
@@ -112,6 +139,7 @@ def _cell(text: str) -> str:
 
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "codes.md": codes_page,
+    "definitions.md": definitions_page,
     "formats.md": formats_page,
     "metrics.md": metrics_page,
 }

@@ -5,6 +5,7 @@ out.
 from lenient.calls import TextCall, extract_tool_calls
 from lenient.codes import CODES
 from lenient.diagnostics import Diagnostic
+from lenient.lint import DEFINITION_CODES, DefinitionFinding, definition_findings
 from lenient.parse import parse_arguments
 from lenient.request import LENIENT, Outcome, Policy, Step, ToolCallRequest
 from lenient.schemas import ToolDefinitionError
@@ -15,9 +16,11 @@ PARSER_VERSION = "1"
 
 __all__ = [
     "CODES",
+    "DEFINITION_CODES",
     "LENIENT",
     "PARSER_VERSION",
     "Cardinality",
+    "DefinitionFinding",
     "Diagnostic",
     "EnumConstraint",
     "Outcome",
@@ -30,6 +33,7 @@ __all__ = [
     "ToolDefinitionError",
     "ToolParameter",
     "ValueKind",
+    "definition_findings",
     "extract_tool_calls",
     "parse_arguments",
 ]

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, Protocol
 
+from lenient.parameters import ValueKind
 from lenient.repair.bare import MAX_DIGITS
-from lenient.tools import ValueKind
 
 REFUSED: Final = object()
 """What a coercion returns when it cannot."""

@@ -14,9 +14,10 @@ from typing import Any
 
 import orjson
 
-from lenient.checks import ALWAYS, Fit, Test, Types, calling, counting, every, list_fit, object_fit, some
 from lenient.diagnostics import MAX_DEPTH
-from lenient.nodes import Node, compile_schema
+from lenient.graph import compile_schema
+from lenient.nodes import Node
+from lenient.quick import ALWAYS, Fit, Test, Types, calling, counting, every, list_fit, object_fit, some
 from lenient.tools import ToolDefinition, ValueKind
 
 _FLOAT_EXACT = Test("-1e18 < v < 1e18")
@@ -63,7 +64,8 @@ def compiled(tool: ToolDefinition) -> Compiled:
 def _compile(root: Node) -> Compiled:
     if root.kind is None and not root.branches and not root.never:
         root.kind, root.extra = ValueKind.JSON_OBJECT, True
-    plain = root.kind is ValueKind.JSON_OBJECT and not root.branches and not root.rules and not root.remarks
+    plain = root.kind is ValueKind.JSON_OBJECT and root.choices is None
+    plain = plain and not (root.branches or root.rules or root.remarks or root.demands)
     return Compiled(root, _object_fit(root, ()) if plain else lambda _: -1)
 
 
@@ -74,7 +76,7 @@ def _object_fit(node: Node, above: tuple[int, ...]) -> Fit:
 
 def _quick(node: Node, above: tuple[int, ...]) -> Types:
     """What may stand at one node without a word."""
-    if node.remarks or node.never or id(node) in above or len(above) > MAX_DEPTH // 4:
+    if node.remarks or node.demands or node.never or id(node) in above or len(above) > MAX_DEPTH // 4:
         return {}
     if node.branches:
         return _quick_branches(node, above)

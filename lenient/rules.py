@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, time
+from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -50,6 +52,10 @@ class Pattern:
     def affordable(self, value: str) -> bool:
         return self.degree <= 1 or len(value) ** self.degree <= MAX_PATTERN_WORK
 
+    def rules_out(self, value: str) -> bool:
+        """True when the text was tried and does not match."""
+        return self.affordable(value) and self.regex.search(value) is None
+
 
 def rules_of(schema: Mapping[str, Any]) -> Iterator[Rule]:
     """The checks of one schema. Keywords whose value is not what JSON Schema asks for are left out."""
@@ -81,8 +87,6 @@ def _is_number(value: Any) -> bool:
 def _number_rules(schema: Mapping[str, Any]) -> Iterator[Rule]:
     for keyword, holds in _BOUNDS.items():
         bound: Any = schema.get(keyword)
-        if bound is True:  # draft 4: a flag beside the bound
-            bound = schema.get(_DRAFT_4.get(keyword, ""))
         if _is_number(bound) and not (keyword == "multipleOf" and bound <= 0):
             quick = partial(_TURNED[keyword], bound) if keyword in _TURNED else None
             yield Rule("number_out_of_bounds", f"{keyword} {bound}", _on_number(holds, bound), quick)
@@ -91,14 +95,16 @@ def _number_rules(schema: Mapping[str, Any]) -> Iterator[Rule]:
 def _is_multiple(value: Any, step: Any) -> bool:
     if isinstance(value, int) and isinstance(step, int):
         return value % step == 0
-    try:
-        quotient = float(value / step)
-        return abs(quotient - round(quotient)) < 1e-9
-    except OverflowError:
-        return True  # too large to tell
+    if not all(map(math.isfinite, (value, step))):
+        return False
+    return (_exact(value) / _exact(step)).denominator == 1
 
 
-_DRAFT_4 = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+def _exact(number: float) -> Fraction:
+    """The number as it is written: 0.3 is a multiple of 0.1."""
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
+
+
 _TURNED: Mapping[str, Callable[[Any, Any], bool]] = {
     "minimum": operator.le,
     "maximum": operator.ge,
@@ -121,25 +127,39 @@ def _on_number(holds: Callable[[Any, Any], bool], bound: Any) -> Callable[[Any],
 
 def _size_rules(schema: Mapping[str, Any]) -> Iterator[Rule]:
     for kind, suffix in ((str, "Length"), (list, "Items"), (dict, "Properties")):
-        low, high = schema.get("min" + suffix), schema.get("max" + suffix)
-        if isinstance(low, int) and low > 0:
+        low: Any = schema.get("min" + suffix)
+        high: Any = schema.get("max" + suffix)
+        if _is_number(low) and low > 0:
             yield Rule("size_out_of_bounds", f"min{suffix} {low}", _at_least(kind, low))
-        if isinstance(high, int):
+        if _is_number(high):
             yield Rule("size_out_of_bounds", f"max{suffix} {high}", _at_most(kind, high))
 
 
-def _at_least(kind: type, low: int) -> Callable[[Any], bool]:
+def _at_least(kind: type, low: float) -> Callable[[Any], bool]:
     return lambda value: not isinstance(value, kind) or len(value) >= low  # type: ignore[arg-type]  # kind is sized
 
 
-def _at_most(kind: type, high: int) -> Callable[[Any], bool]:
+def _at_most(kind: type, high: float) -> Callable[[Any], bool]:
     return lambda value: not isinstance(value, kind) or len(value) <= high  # type: ignore[arg-type]  # kind is sized
 
 
 def _unique(value: Any) -> bool:
     if not isinstance(value, list):
         return True
-    return len({json.dumps(item, sort_keys=True, default=str) for item in value}) == len(value)
+    return len(set(map(_canonical, value))) == len(value)
+
+
+def _canonical(value: Any) -> str:
+    """The text that equal JSON values have in common: 1.0 is written as 1."""
+    text = json.dumps(value, sort_keys=True, default=str)
+    if ".0" in text or "e" in text:
+        text = json.dumps(json.loads(text, parse_float=_whole), sort_keys=True)
+    return text
+
+
+def _whole(text: str) -> float:
+    number = float(text)
+    return int(number) if number.is_integer() else number
 
 
 def _on_text(checker: Callable[[str], object]) -> Callable[[Any], bool]:

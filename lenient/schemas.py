@@ -1,8 +1,8 @@
-"""Tool declarations in any known shape → name, description and JSON Schema; and back out again.
+"""Tool declarations in any known shape → name, description and JSON Schema.
 
 Reads Anthropic `input_schema`, OpenAI chat and Responses `function`, MCP `inputSchema`, Gemini
-`functionDeclarations`, Bedrock `toolSpec`, plain JSON Schema, and lists or catalogues of these. Knows
-nothing of what a schema means: that is `lenient.nodes`.
+`functionDeclarations`, Bedrock `toolSpec`, LangChain `args_schema`, plain JSON Schema, and lists or
+catalogues of these. Knows nothing of what a schema means: that is `lenient.graph`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,15 @@ from typing import Any
 
 import orjson
 
+from lenient.gemini import from_gemini, is_gemini
+
 _LISTS = ("tools", "functions", "functionDeclarations", "function_declarations")
 _SCHEMA_KEYS = (
     "input_schema", "inputSchema", "parameters", "parametersJsonSchema", "parameters_json_schema", "schema",
+    "args_schema",
 )  # fmt: skip
+_FIELD_KEYS = ("args", "inputs")  # LangChain, smolagents: the properties alone
+_MAX_NESTED = 16
 _WRAPPERS = ("function", "toolSpec", "custom", "result", "toolConfig")
 _JSON_SCHEMA_SIGNS = ("properties", "$schema", "$defs", "anyOf", "oneOf", "allOf", "$ref")
 
@@ -46,33 +51,32 @@ def decode(text: str | bytes) -> Any:
         ) from None
 
 
-def declarations(value: Any, default_name: str | None = None) -> Iterator[Declared]:
+def declarations(value: Any, default_name: str | None = None, depth: int = 0) -> Iterator[Declared]:
     """Every declaration in `value`, in order. Raises ToolDefinitionError when an entry is none.
 
     `default_name` names a plain JSON Schema that has no `title`.
     """
+    if depth > _MAX_NESTED:
+        raise ToolDefinitionError("Tool definitions are lists of objects; these are nested too deep.")
     if isinstance(value, list):
         for entry in value:
-            yield from declarations(entry, default_name)
+            yield from declarations(entry, default_name, depth + 1)
     elif not isinstance(value, Mapping):
         raise ToolDefinitionError(f"A tool definition is an object; this is {_named(value)}.")
-    elif inner := _catalogue(value):
+    elif (inner := _catalogue(value)) is not None:
         for entry in inner:
-            yield from declarations(entry, default_name)
+            yield from declarations(entry, default_name, depth + 1)
     elif _is_named_map(value):
-        for name, schema in value.items():
-            yield Declared(name, _text(schema.get("description")), schema)
+        for name, entry in value.items():
+            schema = _schema_of(entry)
+            yield Declared(str(name), _text(entry.get("description")), entry if schema is None else schema)
     else:
         yield declaration(value, default_name)
 
 
 def declaration(value: Any, default_name: str | None = None) -> Declared:
     """The one declaration that `value` is. Raises ToolDefinitionError."""
-    if not isinstance(value, Mapping):
-        raise ToolDefinitionError(f"A tool definition is an object; this is {_named(value)}.")
-    for key in _WRAPPERS:
-        if isinstance(value.get(key), Mapping):
-            return declaration(value[key], default_name)
+    value = _unwrapped(value)
     schema = _schema_of(value)
     if schema is None and any(sign in value for sign in _JSON_SCHEMA_SIGNS):
         return _from_plain_schema(value, default_name)
@@ -82,6 +86,18 @@ def declaration(value: Any, default_name: str | None = None) -> Declared:
             return _from_plain_schema(value, default_name)
         raise ToolDefinitionError("A tool definition needs a name.")
     return Declared(name, _text(value.get("description")), schema)
+
+
+def _unwrapped(value: Any) -> Mapping[str, Any]:
+    """The declaration itself, without `function` and the like around it."""
+    for _ in range(_MAX_NESTED):
+        if not isinstance(value, Mapping):
+            raise ToolDefinitionError(f"A tool definition is an object; this is {_named(value)}.")
+        inner = next((value[key] for key in _WRAPPERS if isinstance(value.get(key), Mapping)), None)
+        if inner is None:
+            return value
+        value = inner
+    raise ToolDefinitionError("A tool definition is an object with a name; this one is nested too deep.")
 
 
 def _from_plain_schema(value: Mapping[str, Any], default_name: str | None) -> Declared:
@@ -98,9 +114,14 @@ def _schema_of(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
             found = decode(found)
         if isinstance(found, Mapping):
             inner = found.get("json")  # Bedrock keeps the schema one level down
-            return inner if isinstance(inner, Mapping) and len(found) == 1 else found
+            schema = inner if isinstance(inner, Mapping) and len(found) == 1 else found
+            return from_gemini(schema) if is_gemini(schema) else schema
         if found is not None:
             raise ToolDefinitionError(f"`{key}` of a tool definition is an object; this is {_named(found)}.")
+    for key in _FIELD_KEYS:
+        fields = value.get(key)
+        if isinstance(fields, Mapping) and all(isinstance(inner, Mapping) for inner in fields.values()):
+            return {"type": "object", "properties": fields}
     return None
 
 
@@ -115,39 +136,25 @@ def _catalogue(value: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _is_named_map(value: Mapping[str, Any]) -> bool:
-    """True for `{"tool": {…schema…}, …}`: only schemas, and none of the keys that a declaration has."""
-    own_keys = {"type", *_JSON_SCHEMA_SIGNS, *_SCHEMA_KEYS, *_WRAPPERS}
+    """True for `{"tool": {…schema or nameless declaration…}, …}`, with none of the keys that a declaration
+    has.
+    """
+    own_keys = {"type", "name", *_JSON_SCHEMA_SIGNS, *_SCHEMA_KEYS, *_WRAPPERS}
     return (
         bool(value)
         and own_keys.isdisjoint(value)
         and all(
-            isinstance(entry, Mapping) and (entry.get("type") == "object" or "properties" in entry)
+            isinstance(entry, Mapping)
+            and (entry.get("type") == "object" or not {"properties", *_SCHEMA_KEYS}.isdisjoint(entry))
             for entry in value.values()
         )
     )
 
 
 def _named(value: object) -> str:
-    return {list: "a list", str: "text", bool: "a boolean", type(None): "null"}.get(type(value), "a number")
+    names = {list: "a list", dict: "an object", str: "text", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
 
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def to_anthropic(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The declaration in the shape of the Anthropic Messages API."""
-    return {"name": name, "description": description, "input_schema": dict(schema)}
-
-
-def to_openai(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The declaration in the shape of OpenAI chat completions."""
-    return {
-        "type": "function",
-        "function": {"name": name, "description": description, "parameters": dict(schema)},
-    }
-
-
-def to_mcp(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The declaration in the shape of the Model Context Protocol."""
-    return {"name": name, "description": description, "inputSchema": dict(schema)}

@@ -1,130 +1,124 @@
-"""A Python function or method → the JSON Schema of its arguments, from signature, type hints and docstring.
+"""A Python function, method or class → the JSON Schema of its arguments: signature, type hints, docstring.
 
-A parameter without a default is required. `self`, `cls` and `*args` are no parameters of a tool; `**kwargs`
-allows any further one. Knows nothing of how arguments are read.
+A parameter without a default is required. What binding fills in (`self`, `cls`) and `*args` are no
+parameters of a tool; `**kwargs` allows any further one. Knows nothing of how arguments are read.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import functools
 import inspect
-import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from datetime import date, datetime
-from enum import Enum
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from lenient.diagnostics import MAX_DEPTH
-from lenient.schemas import Declared
-
-_SCALARS: Mapping[Any, Mapping[str, Any]] = {
-    str: {"type": "string"},
-    bool: {"type": "boolean"},
-    int: {"type": "integer"},
-    float: {"type": "number"},
-    datetime: {"type": "string", "format": "date-time"},
-    date: {"type": "string", "format": "date"},
-    type(None): {"type": "null"},
-    dict: {"type": "object"},
-    list: {"type": "array"},
-    tuple: {"type": "array"},
-    set: {"type": "array", "uniqueItems": True},
-}
-_SEQUENCES = (list, tuple, set, frozenset, Sequence, Iterable, Set)
-_GOOGLE = re.compile(r"^[ \t]+\*{0,2}(\w+)[ \t]*(?:\([^()\n]*\))?:[ \t]*(\S[^\n]*)$", re.MULTILINE)
-_SPHINX = re.compile(r"^[ \t]*:param(?:[ \t]+[\w\[\], |]+?)?[ \t]+(\w+):[ \t]*(\S[^\n]*)$", re.MULTILINE)
+from lenient.docstrings import read_docstring
+from lenient.hints import is_json, json_value, own_schema, schema_of
+from lenient.schemas import Declared, ToolDefinitionError
 
 
 def declared(function: Callable[..., Any]) -> Declared:
-    """The declaration of a function. Hints that cannot be resolved count as no hint."""
+    """The declaration of anything callable. Hints that cannot be resolved count as no hint.
+
+    Raises ToolDefinitionError for what cannot be called, or has no signature.
+    """
+    if isinstance(function, (staticmethod, classmethod)):
+        function = function.__func__
+    told = _told(function)
+    name = str(getattr(told, "__name__", type(told).__name__))
+    own = own_schema(told) if isinstance(told, type) else None
+    if own is not None:
+        return Declared(name, str(own.get("description") or ""), own)
     try:
-        hints = typing.get_type_hints(function, include_extras=True)
-    except (NameError, TypeError, AttributeError):
-        hints = {}
-    documentation = inspect.getdoc(function) or ""
-    described = dict(_GOOGLE.findall(documentation)) | dict(_SPHINX.findall(documentation))
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        raise ToolDefinitionError(f"{name!r} has no signature to read a definition from.") from None
+    said = read_docstring(_documentation(told))
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {},
         "required": [],
         "additionalProperties": False,
     }
-    for parameter in inspect.signature(function).parameters.values():
-        _declare(schema, parameter, hints.get(parameter.name, Any), described.get(parameter.name))
-    name = getattr(function, "__name__", type(function).__name__)
-    return Declared(name, documentation.split("\n\n", 1)[0].strip(), schema)
+    hints = _hints(told)
+    for at, parameter in enumerate(parameters):
+        if at or parameter.name not in ("self", "cls"):
+            hint = hints.get(parameter.name, Any)
+            _declare(schema, parameter, hint, said.parameters.get(parameter.name))
+    return Declared(name, said.summary, _with_shared_names(schema))
+
+
+def _told(function: Any) -> Any:
+    """What name, hints and docstring are read from: the function within a partial."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def _call(told: Any) -> Any:
+    """The function that a call runs, for classes and for objects that can be called."""
+    if isinstance(told, type):
+        return told.__init__  # type: ignore[misc]  # its hints are read, it is not called
+    return told if inspect.isroutine(told) else type(told).__call__
+
+
+def _documentation(told: Any) -> str:
+    if isinstance(told, type) or inspect.isroutine(told):
+        text = inspect.getdoc(told) or ""
+        generated = text.startswith(f"{getattr(told, '__name__', '')}(")  # a dataclass writes its signature
+        return "" if generated else text
+    return inspect.getdoc(type(told).__call__) or inspect.getdoc(type(told)) or ""
+
+
+def _hints(told: Any) -> dict[str, Any]:
+    """The resolved hints by name; each that cannot be resolved is left out."""
+    owner = _call(told)
+    try:
+        return typing.get_type_hints(owner, include_extras=True)
+    except (NameError, TypeError, AttributeError, SyntaxError):
+        found: dict[str, Any] = {}
+        for name, hint in getattr(owner, "__annotations__", {}).items():
+            alone = types.SimpleNamespace(__annotations__={name: hint})
+            try:
+                spaces = getattr(owner, "__globals__", {})
+                found |= typing.get_type_hints(alone, spaces, include_extras=True)
+            except (NameError, TypeError, AttributeError, SyntaxError):
+                continue
+        return found
 
 
 def _declare(
     schema: dict[str, Any], parameter: inspect.Parameter, hint: Any, description: str | None
 ) -> None:
     if parameter.kind is parameter.VAR_KEYWORD:
-        schema["additionalProperties"] = True
-    if parameter.name in ("self", "cls") or parameter.kind in (
-        parameter.VAR_KEYWORD,
-        parameter.VAR_POSITIONAL,
-    ):
+        further = schema_of(hint)
+        schema["additionalProperties"] = further or True
+    if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
         return
     entry = schema_of(hint)
     if description:
         entry.setdefault("description", description)
+    default = json_value(parameter.default)
     if parameter.default is parameter.empty:
         schema["required"].append(parameter.name)
-    elif parameter.default is None or isinstance(parameter.default, (str, int, float, list, dict)):
-        entry["default"] = parameter.default
+    elif is_json(default):
+        entry["default"] = default
     schema["properties"][parameter.name] = entry
 
 
-def schema_of(hint: Any, depth: int = 0) -> dict[str, Any]:
-    """The JSON Schema of a type hint; `{}` (anything) for one that has none."""
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if depth > MAX_DEPTH // 8:  # a class that holds itself
-        return {}
-    if origin is typing.Annotated:
-        texts = [text for text in arguments[1:] if isinstance(text, str)]
-        return schema_of(arguments[0], depth) | ({"description": texts[0]} if texts else {})
-    if origin is typing.Literal:
-        return {"enum": list(arguments)}
-    if origin in (typing.Union, types.UnionType):
-        return _union([schema_of(argument, depth + 1) for argument in arguments])
-    if origin in _SEQUENCES or hint in (frozenset, Sequence, Iterable):
-        inner = [argument for argument in arguments[:1] if argument is not Ellipsis]
-        return {"type": "array"} | ({"items": schema_of(inner[0], depth + 1)} if inner else {})
-    if origin in (dict, Mapping) and len(arguments) == 2:
-        return {"type": "object", "additionalProperties": schema_of(arguments[1], depth + 1)}
-    return _of_class(hint, depth)
-
-
-def _union(branches: list[dict[str, Any]]) -> dict[str, Any]:
-    if len(branches) == 2 and {"type": "null"} in branches:
-        [other] = [branch for branch in branches if branch != {"type": "null"}]
-        if isinstance(other.get("type"), str) and "enum" not in other:
-            return other | {"type": [other["type"], "null"]}
-    return {"anyOf": branches}
-
-
-def _of_class(hint: Any, depth: int) -> dict[str, Any]:
-    if not isinstance(hint, type):
-        return {}
-    if issubclass(hint, Enum):
-        return {"enum": [member.value for member in hint]}
-    if dataclasses.is_dataclass(hint) or typing.is_typeddict(hint):
-        return _record(hint, depth)
-    return dict(_SCALARS.get(hint, {}))
-
-
-def _record(hint: type, depth: int) -> dict[str, Any]:
-    try:
-        hints = typing.get_type_hints(hint, include_extras=True)
-    except (NameError, TypeError):
-        return {"type": "object"}
-    required = getattr(hint, "__required_keys__", None)
-    if dataclasses.is_dataclass(hint):
-        missing = dataclasses.MISSING
-        required = [
-            f.name for f in dataclasses.fields(hint) if f.default is missing and f.default_factory is missing
-        ]
-    properties = {name: schema_of(inner, depth + 1) for name, inner in hints.items()}
-    return {"type": "object", "properties": properties, "required": sorted(required or ())}
+def _with_shared_names(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with the `$defs` of the schemas within it moved to where their references look for them."""
+    shared: dict[str, Any] = {}
+    waiting: list[Any] = [schema]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            names = item.pop("$defs", None)
+            if isinstance(names, Mapping):
+                shared = {**names, **shared}
+                waiting.extend(names.values())
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+    return {**schema, "$defs": shared} if shared else schema

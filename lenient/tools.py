@@ -9,68 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from lenient import schemas, signatures
+from lenient import exports, markdown, schemas, signatures
+from lenient.parameters import (
+    UNSET,
+    Cardinality,
+    EnumConstraint,
+    ToolParameter,
+    ValueKind,
+    read_parameter,
+)  # fmt: skip
 from lenient.schemas import Declared, ToolDefinitionError
 
-UNSET: Final = object()
-"""No default was declared; None is a default like any other."""
-
-
-class ValueKind(StrEnum):
-    """What one value of a parameter is."""
-
-    STRING = "string"
-    BOOLEAN = "boolean"
-    INTEGER = "integer"
-    NUMBER = "number"
-    JSON_OBJECT = "json_object"
-    JSON_ARRAY = "json_array"
-    TIMESTAMP = "timestamp"
-    URI = "uri"
-    ENUM_TOKEN = "enum_token"  # noqa: S105  a kind of value, not a password
-    ATTACHMENT_REFERENCE = "attachment_reference"
-
-
-class Cardinality(StrEnum):
-    """How many values: one, one or null, a list of them, or an object whose values they are."""
-
-    SINGLE = "single"
-    OPTIONAL = "optional"
-    LIST = "list"
-    MAP = "map"
-
-
-@dataclass(frozen=True, slots=True)
-class EnumConstraint:
-    """The values that may stand; unless `case_sensitive`, another case takes the listed spelling."""
-
-    allowed: tuple[Any, ...]
-    case_sensitive: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolParameter:
-    """One declared parameter. `schema` is the JSON Schema it was read from, which then decides the
-    details.
-    """
-
-    name: str
-    kind: ValueKind = ValueKind.STRING
-    cardinality: Cardinality = Cardinality.SINGLE
-    required: bool = True
-    description: str = ""
-    enum: EnumConstraint | None = None
-    example: Any = None
-    default: Any = UNSET
-    schema: Mapping[str, Any] | None = None
-
-    def to_json_schema(self) -> dict[str, Any]:
-        """This parameter as a JSON Schema; `x-case-sensitive` carries what JSON Schema cannot say."""
-        return dict(self.schema) if self.schema is not None else _written_schema(self)
+__all__ = [
+    "UNSET", "Cardinality", "EnumConstraint", "ToolCatalog", "ToolDefinition", "ToolParameter", "ValueKind",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,22 +90,39 @@ class ToolDefinition:
 
     def to_anthropic(self) -> dict[str, Any]:
         """This definition in the shape of the Anthropic Messages API."""
-        return schemas.to_anthropic(self.name, self.description, self.to_json_schema())
+        return exports.to_anthropic(self.name, self.description, self.to_json_schema())
 
-    def to_openai(self) -> dict[str, Any]:
-        """This definition in the shape of OpenAI chat completions."""
-        return schemas.to_openai(self.name, self.description, self.to_json_schema())
+    def to_openai(self, *, strict: bool = False) -> dict[str, Any]:
+        """This definition in the shape of OpenAI chat completions.
+
+        `strict` closes every object, requires every field and makes the optional ones nullable; raises
+        ToolDefinitionError when strict mode cannot say all that this definition says.
+        """
+        return exports.to_openai(self.name, self.description, self.to_json_schema(), strict=strict)
+
+    def to_openai_responses(self, *, strict: bool = False) -> dict[str, Any]:
+        """This definition in the shape of OpenAI's Responses API; `strict` as for `to_openai`."""
+        return exports.to_openai_responses(self.name, self.description, self.to_json_schema(), strict=strict)
 
     def to_mcp(self) -> dict[str, Any]:
         """This definition in the shape of the Model Context Protocol."""
-        return schemas.to_mcp(self.name, self.description, self.to_json_schema())
+        return exports.to_mcp(self.name, self.description, self.to_json_schema())
+
+    def to_gemini(self) -> dict[str, Any]:
+        """This definition as a Gemini function declaration."""
+        return exports.to_gemini(self.name, self.description, self.to_json_schema())
+
+    def to_markdown(self) -> str:
+        """This definition for people and prompts: a heading, a sentence, a table of its parameters."""
+        return markdown.written(self.name, self.description, self.to_json_schema())
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCatalog:
-    """Tool definitions by name; of two with one name the later counts."""
+    """Tool definitions by name; of two with one name the later counts, and `repeated` keeps the name."""
 
     tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
+    repeated: tuple[str, ...] = ()
 
     def overlaid(self, other: ToolCatalog) -> ToolCatalog:
         """Both catalogs; of two definitions with one name, the other's counts."""
@@ -158,7 +130,13 @@ class ToolCatalog:
 
     @classmethod
     def of(cls, definitions: Iterable[ToolDefinition]) -> ToolCatalog:
-        return cls({definition.name: definition for definition in definitions})
+        tools: dict[str, ToolDefinition] = {}
+        repeated: dict[str, None] = {}
+        for definition in definitions:
+            if definition.name in tools:
+                repeated[definition.name] = None
+            tools[definition.name] = definition
+        return cls(tools, tuple(repeated))
 
     @classmethod
     def load(cls, source: str | Path | Mapping[str, Any] | list[Any]) -> ToolCatalog:
@@ -202,105 +180,7 @@ def _defined(declared: Declared) -> ToolDefinition:
         set(required) if isinstance(required, list) and all(isinstance(n, str) for n in required) else set()
     )
     parameters = tuple(
-        _read_parameter(str(name), entry, str(name) in wanted)
+        read_parameter(str(name), entry, str(name) in wanted)
         for name, entry in (properties.items() if isinstance(properties, Mapping) else ())
     )
     return ToolDefinition(declared.name, declared.description, parameters, schema)
-
-
-def _read_parameter(name: str, schema: Any, required: bool) -> ToolParameter:
-    details = schema if isinstance(schema, Mapping) else {}
-    inner, cardinality = _cardinality(details)
-    listed = inner.get("enum")
-    constraint = (
-        EnumConstraint(tuple(listed), bool(inner.get("x-case-sensitive")))
-        if isinstance(listed, list)
-        else None
-    )
-    examples = details.get("examples")
-    return ToolParameter(
-        name=name,
-        kind=_kind(inner),
-        cardinality=cardinality,
-        required=required,
-        description=str(details.get("description") or ""),
-        enum=constraint,
-        example=examples[0] if isinstance(examples, list) and examples else details.get("example"),
-        default=details.get("default", UNSET),
-        schema=schema if isinstance(schema, Mapping) else {"not": {}} if schema is False else {},
-    )
-
-
-def _cardinality(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Cardinality]:
-    """The schema of one value, and how many of it there are."""
-    types = type_names(schema)
-    items, extra = schema.get("items"), schema.get("additionalProperties")
-    if types == ["array"] and isinstance(items, Mapping):
-        return items, Cardinality.LIST
-    if types == ["object"] and isinstance(extra, Mapping) and not schema.get("properties"):
-        return extra, Cardinality.MAP
-    if "null" in types or schema.get("nullable") is True:
-        return schema, Cardinality.OPTIONAL
-    return schema, Cardinality.SINGLE
-
-
-def type_names(schema: Mapping[str, Any]) -> list[str]:
-    """The names under `type`, in lower case (Gemini writes `STRING`)."""
-    declared = schema.get("type")
-    names = declared if isinstance(declared, list) else [declared]
-    return [name.lower() for name in names if isinstance(name, str)]
-
-
-_KINDS_BY_TYPE = {
-    "string": ValueKind.STRING, "boolean": ValueKind.BOOLEAN, "integer": ValueKind.INTEGER,
-    "number": ValueKind.NUMBER, "object": ValueKind.JSON_OBJECT, "array": ValueKind.JSON_ARRAY,
-}  # fmt: skip
-KINDS_BY_FORMAT: Mapping[str, ValueKind] = {
-    "date-time": ValueKind.TIMESTAMP,
-    "uri": ValueKind.URI,
-    "url": ValueKind.URI,
-    "attachment-reference": ValueKind.ATTACHMENT_REFERENCE,
-}
-
-
-def _kind(schema: Mapping[str, Any]) -> ValueKind:
-    types = [name for name in type_names(schema) if name != "null"]
-    kind = _KINDS_BY_TYPE.get(types[0], ValueKind.STRING) if types else ValueKind.STRING
-    if kind is not ValueKind.STRING:
-        return kind
-    if "enum" in schema:
-        return ValueKind.ENUM_TOKEN
-    return KINDS_BY_FORMAT.get(str(schema.get("format")), kind)
-
-
-_WRITTEN: Mapping[ValueKind, Mapping[str, Any]] = {
-    ValueKind.STRING: {"type": "string"},
-    ValueKind.BOOLEAN: {"type": "boolean"},
-    ValueKind.INTEGER: {"type": "integer"},
-    ValueKind.NUMBER: {"type": "number"},
-    ValueKind.JSON_OBJECT: {"type": "object"},
-    ValueKind.JSON_ARRAY: {"type": "array"},
-    ValueKind.TIMESTAMP: {"type": "string", "format": "date-time"},
-    ValueKind.URI: {"type": "string", "format": "uri"},
-    ValueKind.ENUM_TOKEN: {"type": "string"},
-    ValueKind.ATTACHMENT_REFERENCE: {"type": "string", "format": "attachment-reference"},
-}
-
-
-def _written_schema(parameter: ToolParameter) -> dict[str, Any]:
-    value: dict[str, Any] = dict(_WRITTEN[parameter.kind])
-    if parameter.enum is not None:
-        value["enum"] = list(parameter.enum.allowed)
-        if parameter.enum.case_sensitive:
-            value["x-case-sensitive"] = True
-    if parameter.cardinality is Cardinality.LIST:
-        value = {"type": "array", "items": value}
-    elif parameter.cardinality is Cardinality.MAP:
-        value = {"type": "object", "additionalProperties": value}
-    elif parameter.cardinality is Cardinality.OPTIONAL:
-        value["type"] = [value["type"], "null"]
-    extras = {"description": parameter.description or None, "default": parameter.default}
-    value |= {key: extra for key, extra in extras.items() if extra is not None and extra is not UNSET}
-    if parameter.example is not None:
-        value["examples"] = [parameter.example]
-    return value

@@ -221,3 +221,38 @@ def test_formats_lists_what_each_can_tell() -> None:
 def test_serve_refuses_a_store_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("")
     assert "is a file, not a store" in refused(run("serve", "--store", tmp_path / "store"), 1)
+
+
+# --- lint ------------------------------------------------------------------------------------------
+
+
+def test_lint_says_what_is_wrong_and_what_to_do(tool: Path) -> None:
+    result = run("lint", tool)
+    assert result.exit_code == 1
+    assert "warning: tool_description_missing" in result.stdout
+    assert 'suggested: {"additionalProperties": false}' in result.stdout
+    assert result.stdout.splitlines()[-1] == "2 warnings, 1 notes"
+    data = json.loads(run("lint", tool, "--name", "search", "--json").stdout)
+    assert [(found["code"], found["path"]) for found in data] == [
+        ("tool_description_missing", None),
+        ("object_open", "$"),
+        ("parameter_description_missing", "$.limit"),
+    ]
+
+
+def test_lint_exits_with_0_when_there_are_notes_at_most(tmp_path: Path) -> None:
+    path = tmp_path / "ping.json"
+    path.write_text('{"name": "ping", "description": "Ping.", "parameters": {"type": "object"}}')
+    result = run("lint", path)
+    assert (result.exit_code, result.stdout) == (0, "nothing found\n")
+
+
+def test_lint_of_what_is_no_definition_is_one_sentence(tmp_path: Path) -> None:
+    assert "No such file" in refused(run("lint", tmp_path / "none.json"), 2)
+    path = tmp_path / "odd.json"
+    path.write_text("[1]")
+    assert "a number" in refused(run("lint", path), 2)
+
+
+def test_explain_knows_the_codes_of_the_lint() -> None:
+    assert "What to do: List them as `enum`." in run("explain", "enum_in_prose").stdout

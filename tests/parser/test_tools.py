@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import pytest
 
@@ -59,6 +58,36 @@ SHAPES: dict[str, Any] = {
         "result": {"tools": [{"name": "search", "description": "Search.", "inputSchema": SCHEMA}]}
     },
     "named map": {"search": {**SCHEMA, "description": "Search."}},
+    "named map of declarations": {"search": {"description": "Search.", "parameters": SCHEMA}},
+    "langchain": {"name": "search", "description": "Search.", "args_schema": SCHEMA},
+    "schema as text": {"name": "search", "description": "Search.", "parameters": json.dumps(SCHEMA)},
+    "mcp answer": {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "result": {
+            "tools": [
+                {
+                    "name": "search",
+                    "description": "Search.",
+                    "inputSchema": SCHEMA,
+                    "outputSchema": {"type": "object"},
+                }
+            ],
+            "nextCursor": "x",
+        },
+    },
+    "bedrock configuration": {
+        "toolConfig": {
+            "tools": [
+                {"toolSpec": {"name": "search", "description": "Search.", "inputSchema": {"json": SCHEMA}}}
+            ]
+        }
+    },
+    "draft 7": {
+        "name": "search",
+        "description": "Search.",
+        "input_schema": {**SCHEMA, "$schema": "http://json-schema.org/draft-07/schema#"},
+    },
 }
 
 
@@ -77,17 +106,38 @@ def test_every_shape_gives_the_same_definition(shape: Any) -> None:
     ]
 
 
-def test_a_definition_written_out_and_read_again_is_the_same() -> None:
-    tool = ToolDefinition.from_anthropic(SHAPES["anthropic"])
-    assert ToolDefinition.from_anthropic(tool.to_anthropic()) == tool
-    assert ToolDefinition.from_openai(tool.to_openai()) == tool
-    assert ToolDefinition.from_mcp(tool.to_mcp()) == tool
-    assert (
-        ToolDefinition.from_gemini(
-            {"name": "search", "description": "Search.", "parameters": tool.to_json_schema()}
-        )
-        == tool
-    )
+GEMINI = {
+    "name": "search",
+    "description": "Search.",
+    "parameters": {
+        "type": "OBJECT",
+        "properties": {
+            "query": {"type": "STRING", "description": "what to look for"},
+            "limit": {"type": "INTEGER", "default": 10, "nullable": True},
+            "tags": {"type": "ARRAY", "items": {"type": "STRING"}, "maxItems": "3"},
+            "mode": {"type": "STRING", "format": "enum", "enum": ["fast", "exact"], "nullable": True},
+        },
+        "required": ["query"],
+        "propertyOrdering": ["query", "limit"],
+    },
+}
+
+
+def test_the_dialect_of_gemini_is_read_as_json_schema() -> None:
+    tool = ToolDefinition.from_gemini(GEMINI)
+    assert tool.to_json_schema() == {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "what to look for"},
+            "limit": {"type": ["integer", "null"], "default": 10},
+            "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
+            "mode": {"type": ["string", "null"], "enum": ["fast", "exact", None]},
+        },
+        "required": ["query"],
+    }
+    assert parse_arguments('{"query": "x", "limit": null, "mode": "FAST"}', tool).arguments == {
+        "query": "x", "limit": None, "mode": "fast",
+    }  # fmt: skip
 
 
 KINDS = {
@@ -149,57 +199,6 @@ def test_an_enum_that_counts_case_refuses_another_case() -> None:
     assert parse_arguments('{"p": "Red"}', tool).outcome is Outcome.CLEAN
 
 
-class Colour(Enum):
-    RED = "red"
-
-
-def search_files(
-    pattern: str,
-    depth: int = 3,
-    *,
-    tags: list[str] | None = None,
-    mode: Literal["fast", "exact"] = "fast",
-    colour: Colour = Colour.RED,
-    since: Annotated[datetime | None, "not before"] = None,
-    weights: dict[str, float] | None = None,
-) -> None:
-    """Search the files of the workspace.
-
-    Args:
-        pattern: a glob pattern
-        depth: how deep to look
-    """
-
-
-def test_a_function_is_a_definition() -> None:
-    tool = ToolDefinition.from_function(search_files)
-    parameters = {parameter.name: parameter for parameter in tool.parameters}
-    assert (tool.name, tool.description) == ("search_files", "Search the files of the workspace.")
-    assert {name for name, parameter in parameters.items() if parameter.required} == {"pattern"}
-    assert parameters["pattern"].description == "a glob pattern"
-    assert parameters["depth"].default == 3
-    request = parse_arguments(
-        '{"pattern": "*.py", "depth": "2", "mode": "FAST", "weights": {"a": "1"}}', tool
-    )
-    assert request.arguments == {"pattern": "*.py", "depth": 2, "mode": "fast", "weights": {"a": 1}}
-    filled = parse_arguments('{"pattern": "*.py"}', tool).with_defaults()
-    assert filled.arguments == {
-        "pattern": "*.py",
-        "depth": 3,
-        "tags": None,
-        "mode": "fast",
-        "since": None,
-        "weights": None,
-    }
-
-
-def test_a_method_has_no_self() -> None:
-    class Box:
-        def open(self, key: str) -> None: ...
-
-    assert [parameter.name for parameter in ToolDefinition.from_function(Box().open).parameters] == ["key"]
-
-
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -209,6 +208,11 @@ def test_a_method_has_no_self() -> None:
         ('{"input_schema": {}}', "needs a name"),
         ('{"name": "x", "input_schema": 5}', "`input_schema`"),
         ('[{"name": "x", "input_schema": {}}, "y"]', "text"),
+        ('{"name": "x", "parameters": "no JSON"}', "not JSON"),
+        ('{"type": "web_search"}', "needs a name"),
+        ("[" * 900 + "]" * 900, "nested too deep"),
+        ('{"function": ' * 900 + "{}" + "}" * 900, "nested too deep"),
+        ("null", "not an object|null|No such file"),
     ],
 )
 def test_what_is_no_definition_gets_one_sentence(text: str, sentence: str) -> None:

@@ -1,0 +1,263 @@
+"""A JSON Schema → its graph of nodes.
+
+Done once per definition. What is not understood is kept as a remark for the result. Knows nothing of any
+value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from lenient.flattening import MAX_NODES, MAX_SCHEMA_DEPTH, Flattener
+from lenient.leaves import admits_null, choices_of, kind_of, lists_its_type, spellings, takes_null
+from lenient.merging import SAYING_NOTHING, Gathered, merged
+from lenient.nodes import Choices, Conditions, Contains, Demands, Node, inner_nodes
+from lenient.parameters import KINDS_BY_TYPE, ValueKind, type_names
+from lenient.rules import compile_pattern, rules_of
+from lenient.unions import NULL, all_apart, tag_of
+
+_MAX_GATHERED = 1_000
+_MAX_CHOSEN = 64
+
+
+def compile_schema(schema: Any) -> Node:
+    """The graph of a whole schema of arguments. Never raises: what is malformed becomes a remark."""
+    root = _Compiler(schema).node(schema, 0)
+    if root.kind is None and not root.branches and not root.never:
+        root.kind = ValueKind.JSON_OBJECT
+    return root
+
+
+class _Compiler:
+    def __init__(self, root: Any) -> None:
+        self.schemas = Flattener(root)
+        self.by_target: dict[int, Node] = {}
+        self.count = 0
+
+    def node(self, schema: Any, depth: int) -> Node:
+        self.count += 1
+        if not isinstance(schema, Mapping):
+            return Node(never=schema is False)
+        if depth > MAX_SCHEMA_DEPTH or self.count > MAX_NODES:
+            return Node(remarks=(("schema_keyword_unsupported", "nesting"),))
+        target = self.schemas.shared_target(schema)
+        if target is None:
+            node = Node()
+            self.fill(node, self.schemas.flattened(schema, depth), depth)
+        elif id(target) in self.by_target:
+            return self.by_target[id(target)]
+        else:
+            node = self.by_target[id(target)] = Node()
+            self.fill(node, self.schemas.flattened(target, depth), depth + 1)
+        return node
+
+    # --- one node ------------------------------------------------------------------------------------
+
+    def fill(self, node: Node, flat: Any, depth: int) -> None:
+        """Write what a flattened schema says into `node`, which others may already refer to."""
+        if not isinstance(flat, Mapping):
+            node.never = flat is False
+            return
+        if "unevaluatedItems" in flat and _evaluates_items_elsewhere(flat):
+            flat = {key: value for key, value in flat.items() if key != "unevaluatedItems"}
+            flat[Gathered.UNSUPPORTED] = [*flat.get(Gathered.UNSUPPORTED, ()), "unevaluatedItems"]
+        schema = {key: value for key, value in flat.items() if not isinstance(key, Gathered)}
+        node.remarks = tuple(
+            ("schema_keyword_unsupported", keyword)
+            for keyword in dict.fromkeys(flat.get(Gathered.UNSUPPORTED, ()))
+        )
+        self.fill_shape(node, schema, depth)
+        self.fill_demands(node, flat, depth)
+
+    def fill_shape(self, node: Node, schema: Mapping[Any, Any], depth: int) -> None:
+        for keyword in ("anyOf", "oneOf"):
+            branches = schema.get(keyword)
+            if isinstance(branches, list) and branches:
+                rest = {key: value for key, value in schema.items() if key != keyword}
+                self.fill_branches(node, rest, branches, depth)
+                apart = all_apart((*node.branches, NULL) if node.nullable else node.branches)
+                if keyword == "oneOf" and not apart:
+                    demands_of(node).exclusive = True
+                return
+        types = type_names(schema)
+        named = [name for name in dict.fromkeys(types) if name != "null"]
+        if len(named) > 1:
+            self.fill_branches(node, {}, [{**schema, "type": name} for name in named], depth)
+            node.nullable |= takes_null(schema)
+        else:
+            self.fill_single(node, schema, types, named[0] if named else None, depth)
+
+    def fill_branches(self, node: Node, rest: Mapping[Any, Any], branches: list[Any], depth: int) -> None:
+        plain = {"anyOf", "oneOf"}.isdisjoint(rest)  # else null must fit another union, too
+        real = [
+            branch
+            for branch in branches
+            if not (plain and isinstance(branch, Mapping) and branch.get("type") == "null")
+        ]
+        node.nullable = rest.get("nullable") is True or (len(real) < len(branches) and admits_null(rest))
+        node.branches = tuple(self.branch(rest, branch, depth + 1) for branch in real)
+        node.tag = tag_of(node.branches)
+        if not real:
+            node.choices = Choices("const_mismatch", (None,) if node.nullable else ())
+
+    def branch(self, rest: Mapping[Any, Any], branch: Any, depth: int) -> Node:
+        if SAYING_NOTHING.issuperset(rest):
+            return self.node(branch, depth)
+        node = Node()
+        self.fill(node, merged(rest, self.schemas.flattened(branch, depth)), depth)
+        return node
+
+    def fill_single(
+        self, node: Node, schema: Mapping[Any, Any], types: list[str], type_name: str | None, depth: int
+    ) -> None:
+        node.nullable = takes_null(schema)
+        node.kind = kind_of(schema, type_name)
+        node.typed = type_name is not None
+        node.choices = choices_of(schema)
+        if type_name is None and types:  # null alone
+            node.kind, node.choices = None, Choices("const_mismatch", (None,) if node.nullable else ())
+        node.rules = tuple(rules_of(schema))
+        self.fill_remarks(node, schema, type_name)
+        if type_name in (None, "object"):
+            self.fill_object(node, schema, depth)
+        if type_name in (None, "array"):
+            self.fill_array(node, schema, depth)
+
+    def fill_remarks(self, node: Node, schema: Mapping[Any, Any], type_name: str | None) -> None:
+        remarks = [
+            ("schema_keyword_unsupported", keyword)
+            for keyword in ("anyOf", "oneOf", "allOf", "not")
+            if keyword in schema
+        ]
+        if node.typed and node.choices is not None and not lists_its_type(node):
+            remarks.append(("schema_keyword_unsupported", "type beside enum of another"))
+        if type_name is not None and type_name not in KINDS_BY_TYPE:
+            remarks.append(("schema_keyword_unsupported", f"type {type_name}"[:100]))
+        if "pattern" in schema:
+            node.pattern = compile_pattern(schema["pattern"])
+            if node.pattern is None:
+                remarks.append(("pattern_not_checked", str(schema["pattern"])[:100]))
+        node.remarks += tuple(remarks)
+
+    def fill_object(self, node: Node, schema: Mapping[Any, Any], depth: int) -> None:
+        properties = schema.get("properties")
+        declared = properties if isinstance(properties, Mapping) else {}
+        for name, inner in declared.items():
+            node.fields[str(name)] = self.node(inner, depth + 1)
+        required = schema.get("required")
+        node.required = frozenset(
+            name for name in (required if isinstance(required, list) else ()) if isinstance(name, str)
+        )
+        self.fill_extra(node, schema, depth)
+        for name in sorted(node.required - node.fields.keys()):
+            undeclared = node.extra if isinstance(node.extra, Node) else Node()
+            if node.closed:  # asked for and forbidden at once
+                undeclared.remarks = (("schema_keyword_unsupported", "additionalProperties beside required"),)
+            node.fields[name] = next(iter(inner_nodes(node, name)), undeclared)
+        node.spellings = spellings(node.fields)
+        if isinstance(schema.get("propertyNames"), (Mapping, bool)):
+            demands_of(node).names = self.node(schema["propertyNames"], depth + 1)
+
+    def fill_extra(self, node: Node, schema: Mapping[Any, Any], depth: int) -> None:
+        patterns = schema.get("patternProperties")
+        for text, inner in patterns.items() if isinstance(patterns, Mapping) else ():
+            pattern = compile_pattern(text)
+            if pattern is None:
+                node.remarks += (("pattern_not_checked", str(text)[:100]),)
+            else:
+                demands_of(node).patterns += ((pattern, self.node(inner, depth + 1)),)
+        extra = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
+        node.closed = extra is False
+        if isinstance(extra, Mapping):
+            node.extra = self.node(extra, depth + 1)
+        elif extra is True or (extra is None and (schema.get("properties") is None or patterns)):
+            node.extra = True
+
+    def fill_array(self, node: Node, schema: Mapping[Any, Any], depth: int) -> None:
+        items, prefix = schema.get("items"), schema.get("prefixItems")
+        if isinstance(items, list):  # draft 7 writes tuples so
+            items, prefix = schema.get("additionalItems"), items
+        if items is None:
+            items = schema.get("unevaluatedItems")
+        node.prefix = tuple(self.node(item, depth + 1) for item in prefix) if isinstance(prefix, list) else ()
+        node.items = self.node(items, depth + 1) if isinstance(items, (Mapping, bool)) else None
+
+    # --- what stands beside the shape ----------------------------------------------------------------
+
+    def fill_demands(self, node: Node, flat: Mapping[Any, Any], depth: int) -> None:
+        if max((len(found) for key, found in flat.items() if isinstance(key, Gathered)), default=0) > (
+            _MAX_GATHERED
+        ):
+            node.remarks += (("schema_keyword_unsupported", "allOf"),)
+            return
+        for forbidden in flat.get(Gathered.NOT, ()):
+            demands_of(node).forbidden += (self.node(forbidden, depth + 1),)
+        for also in flat.get(Gathered.ALSO, ()):
+            demands_of(node).also += ((" ".join(also), self.node(also, depth + 1)),)
+        for item, least, most in flat.get(Gathered.CONTAINS, ()):
+            contains = Contains(self.node(item, depth + 1), _size(least, 1) or 0, _size(most, None))
+            demands_of(node).contains += (contains,)
+        if Gathered.WHEN in flat:
+            self.fill_conditions(node, flat, depth)
+
+    def fill_conditions(self, node: Node, flat: Mapping[Any, Any], depth: int) -> None:
+        conditions = flat[Gathered.WHEN]
+        base = replace(node, demands=replace(node.demands) if node.demands is not None else None)
+        tests = tuple(self.node(test, depth + 1) for test, _, _ in conditions)
+        bare = {key: value for key, value in flat.items() if key is not Gathered.WHEN}
+        known: dict[tuple[bool | None, ...], Node] = {}
+
+        def chosen(answers: tuple[bool | None, ...]) -> Node:
+            found = known.get(answers)
+            if found is None:
+                if len(known) >= _MAX_CHOSEN:
+                    known.clear()
+                found = known[answers] = self.chosen(bare, conditions, answers)
+            return found
+
+        demands_of(node).conditions = Conditions(base, tests, chosen)
+
+    def chosen(self, bare: Any, conditions: list[Any], answers: tuple[bool | None, ...]) -> Node:
+        """The node of a schema with the parts that the answers to its conditions call for."""
+        self.count = self.schemas.count = 0
+        for (test, when, otherwise), holds in zip(conditions, answers, strict=True):
+            if holds is None:
+                bare = merged(bare, {Gathered.UNSUPPORTED: ["if"]})
+                continue
+            bare = merged(bare, self.schemas.flattened(when if holds else otherwise, 0))
+            if holds and isinstance(bare, Mapping) and "additionalProperties" not in bare:
+                bare = merged(bare, self.named_by(test))
+        node = Node()
+        self.fill(node, bare, 0)
+        return node
+
+    def named_by(self, test: Any) -> Mapping[str, Any]:
+        """The fields that a test which held has looked at: they are known, whatever they hold."""
+        flat = self.schemas.flattened(test, 0)
+        if not isinstance(flat, Mapping):
+            return {}
+        named = {keyword: flat.get(keyword) for keyword in ("properties", "patternProperties")}
+        return {
+            keyword: dict.fromkeys(names, True)
+            for keyword, names in named.items()
+            if isinstance(names, Mapping)
+        }
+
+
+def demands_of(node: Node) -> Demands:
+    """The demands of a node, made when it has none yet."""
+    if node.demands is None:
+        node.demands = Demands()
+    return node.demands
+
+
+def _evaluates_items_elsewhere(flat: Mapping[Any, Any]) -> bool:
+    """Do items count as evaluated by more than the items of this one schema?"""
+    beside = {"anyOf", "oneOf", Gathered.WHEN, Gathered.CONTAINS, Gathered.ALSO}
+    return not beside.isdisjoint(flat)
+
+
+def _size(value: Any, default: int | None) -> int | None:
+    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else default

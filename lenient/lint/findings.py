@@ -1,0 +1,47 @@
+"""One finding about a definition, as data; the sentence is made when it is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lenient.codes import Severity
+from lenient.lint.codes import DEFINITION_CODES
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionFinding:
+    """What is wrong with one place of a definition.
+
+    `path` is `$` for the arguments, `$.filters.year` below them, and None for the tool's own name and
+    description. `suggested` is a JSON merge patch (RFC 7396) for what stands at the path, the tool itself
+    where that is None; or a sentence, where only a person can know.
+    """
+
+    code: str
+    tool: str
+    path: str | None
+    detail: str | None = None
+    suggested: Mapping[str, Any] | str = ""
+
+    @property
+    def severity(self) -> Severity:
+        return DEFINITION_CODES[self.code].severity
+
+    @property
+    def message(self) -> str:
+        """An English sentence or two for a person."""
+        where = self.tool if self.path is None else f"{self.tool} {self.path}"
+        detail = f" ({self.detail})" if self.detail is not None else ""
+        summary = DEFINITION_CODES[self.code].summary
+        return f"{where}: {summary}{detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one check says of one place: the path is added by who asked."""
+
+    code: str
+    detail: str | None = None
+    suggested: Mapping[str, Any] | str | None = None
