@@ -2,7 +2,7 @@
 out.
 """
 
-from lenient.calls import TextCall, extract_tool_calls
+from lenient.calls import DIALECTS, TextCall, clean_tool_name, extract_tool_calls, leaked_tool_calls
 from lenient.codes import CODES
 from lenient.diagnostics import Diagnostic
 from lenient.parse import parse_arguments
@@ -15,6 +15,7 @@ PARSER_VERSION = "1"
 
 __all__ = [
     "CODES",
+    "DIALECTS",
     "LENIENT",
     "PARSER_VERSION",
     "Cardinality",
@@ -30,6 +31,8 @@ __all__ = [
     "ToolDefinitionError",
     "ToolParameter",
     "ValueKind",
+    "clean_tool_name",
     "extract_tool_calls",
+    "leaked_tool_calls",
     "parse_arguments",
 ]
