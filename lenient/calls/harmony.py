@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from lenient.calls.found import Found
-from lenient.calls.json_blocks import blank_end
 from lenient.calls.reply import Reply
+from lenient.calls.values import blank_end
 
 _HEADER = re.compile(
     r"(?:<\|start\|>\s*+(?:assistant)?(?P<role>[^<>]{0,200}+))?"

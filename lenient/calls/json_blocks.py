@@ -13,13 +13,15 @@ from dataclasses import dataclass, replace
 
 from lenient.calls.found import Found
 from lenient.calls.objects import Bar, calls_in, envelope
-from lenient.calls.reply import BLANK, Reply, Value, read_value
+from lenient.calls.reply import MAX_TOKENS, Reply
+from lenient.calls.values import Value, blank_end, read_value
 from lenient.repair import UnreadableError
 from lenient.repair.strings import Lookahead
 from lenient.source import Piece
 
 _LEAD = re.compile(r"(?:\s++|`{3,}\w*+|;|,(?=\s*+\{))*+")
 _NAME = re.compile(r"[\"'](?:name|tool_name|tool|function)[\"']\s*+:\s*+[\"']([^\"'\n]{1,128})[\"']")
+_FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+:")
 _VALUE = re.compile(r"[{\[\"｛]")
 
 
@@ -46,7 +48,7 @@ def blocks(reply: Reply, opening: re.Pattern[str], closing: re.Pattern[str]) -> 
     starts = list(reply.tokens(opening))
     ends = list(closing.finditer(reply.text)) if starts else []
     places = [match.start() for match in ends]
-    for index, token in enumerate(starts):
+    for index, token in enumerate(starts[:MAX_TOKENS]):
         limit = starts[index + 1].start() if index + 1 < len(starts) else len(reply.text)
         first, after = bisect_left(places, token.end()), bisect_left(places, limit)
         inner = ends[first:after]
@@ -97,22 +99,17 @@ def _sliced(reply: Reply, start: int, end: int) -> Value | None:
     text = reply.text[start:end].rstrip()
     text = text.removesuffix("```").rstrip()
     name = _NAME.search(text, 0, 400)
-    read = read_value(
-        Piece(text), 0, Lookahead(text), start, envelope(reply, name.group(1) if name else None)
-    )
+    node = envelope(reply, name.group(1) if name else None)
+    opened = _FIRST_KEY.match(text) is not None
+    read = read_value(Piece(text), 0, Lookahead(text), start, node, opened=opened)
     return None if isinstance(read, UnreadableError) else read
 
 
-def blank_end(text: str, position: int) -> int:
-    """The place after the blanks at a place."""
-    match = BLANK.match(text, position)
-    return match.end() if match else position
-
-
 def hermes(reply: Reply) -> Iterator[Found]:
-    """`<tool_call>{"name": …, "arguments": {…}}</tool_call>`: Hermes 2 Pro, Qwen 2.5 and 3, ERNIE 4.5, Granite 3.1.
+    """`<tool_call>{"name": …, "arguments": {…}}</tool_call>`: Hermes 2 Pro.
 
-    Source: the chat templates of NousResearch/Hermes-2-Pro and Qwen/Qwen2.5-Instruct; vLLM `hermes`.
+    Also Qwen 2.5 and 3, ERNIE 4.5, Granite 3.1. Source: the chat templates of NousResearch/Hermes-2-Pro and
+    Qwen/Qwen2.5-Instruct; vLLM `hermes`.
     """
     yield from json_block(reply, _HERMES, _HERMES_END)
 
@@ -146,7 +143,10 @@ _TOOL_CALLS_END = re.compile(r"</tool_calls>")
 
 
 def nemotron(reply: Reply) -> Iterator[Found]:
-    """`<TOOLCALL>[{"name": …, "arguments": {…}}]</TOOLCALL>`: Nemotron Nano v2. Source: vLLM `nemotron_json`."""
+    """`<TOOLCALL>[{"name": …, "arguments": {…}}]</TOOLCALL>`: Nemotron Nano v2.
+
+    Source: vLLM `nemotron_json`.
+    """
     yield from json_block(reply, _NEMOTRON, _NEMOTRON_END)
 
 
@@ -155,9 +155,9 @@ _NEMOTRON_END = re.compile(r"</TOOLCALL>")
 
 
 def command(reply: Reply) -> Iterator[Found]:
-    """`<|START_ACTION|>[{"tool_call_id": …, "tool_name": …, "parameters": {…}}]<|END_ACTION|>`: Command R7B, A.
+    """`<|START_ACTION|>[{"tool_call_id": …, "tool_name": …, "parameters": {…}}]<|END_ACTION|>`: Cohere.
 
-    Source: the chat template of CohereForAI/c4ai-command-r7b; vLLM `cohere_command`.
+    Command R7B and A. Source: the chat template of CohereForAI/c4ai-command-r7b; vLLM `cohere_command`.
     """
     yield from json_block(reply, _COMMAND, _COMMAND_END)
 
@@ -167,7 +167,10 @@ _COMMAND_END = re.compile(r"<\|END_ACTION\|>")
 
 
 def internlm(reply: Reply) -> Iterator[Found]:
-    """`<|action_start|><|plugin|>{"name": …, "parameters": {…}}<|action_end|>`: InternLM 2.5. Source: vLLM `internlm`."""
+    """`<|action_start|><|plugin|>{"name": …, "parameters": {…}}<|action_end|>`: InternLM 2.5.
+
+    Source: vLLM `internlm`.
+    """
     yield from json_block(reply, _INTERNLM, _INTERNLM_END)
 
 
@@ -204,7 +207,10 @@ _APERTUS_END = re.compile(r"<\|tools_suffix\|>")
 
 
 def longcat(reply: Reply) -> Iterator[Found]:
-    """`<longcat_tool_call>{"name": …, "arguments": {…}}</longcat_tool_call>`: LongCat Flash. Source: vLLM `longcat`."""
+    """`<longcat_tool_call>{"name": …, "arguments": {…}}</longcat_tool_call>`: LongCat Flash.
+
+    Source: vLLM `longcat`.
+    """
     yield from json_block(reply, _LONGCAT, _LONGCAT_END)
 
 
@@ -222,9 +228,9 @@ _GIGACHAT_END = re.compile(r"<\|message_sep\|>|</s>")
 
 
 def llama3_json(reply: Reply) -> Iterator[Found]:
-    """`<|python_tag|>{"name": …, "parameters": {…}}; {…}`: Llama 3.1 and 3.2. Without the tag it is a bare object.
+    """`<|python_tag|>{"name": …, "parameters": {…}}; {…}`: Llama 3.1 and 3.2.
 
-    Source: Meta's prompt format for Llama 3.1; vLLM `llama3_json`.
+    Without the tag it is a bare object. Source: Meta's prompt format for Llama 3.1; vLLM `llama3_json`.
     """
     yield from json_block(reply, _PYTHON_TAG, _PYTHON_TAG_END)
 

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 
 from lenient.calls.found import Found
-from lenient.calls.json_blocks import Block, blank_end, blocks, json_block
+from lenient.calls.json_blocks import Block, blocks, json_block
 from lenient.calls.reply import Reply
+from lenient.calls.values import blank_end
 
 _FENCE_OPEN = re.compile(r"\s*+`{3,}[ \t]*+\w*+[ \t]*+\n?")
 _FENCE_CLOSE = re.compile(r"\s*+`{3,}")
@@ -63,7 +64,7 @@ def mistral(reply: Reply) -> Iterator[Found]:
 
 _MISTRAL = re.compile(
     r"\[TOOL_CALLS\]\s*+(?P<name>[\w.:/\-]{1,128}+)\s*+(?:\[CALL_ID\]\s*+(?P<id>[\w\-]{1,64}+)\s*+)?"
-    r"(?:\[ARGS\]|(?=\s*+(?:\{|\Z)))"
+    r"(?:\[ARGS\]|(?=\s*+\{))"
 )
 _MISTRAL_LIST = re.compile(r"\[TOOL_CALLS\](?=\s*+[{\[](?!TOOL_CALLS|ARGS))")
 _MISTRAL_END = re.compile(r"</s>|\[/TOOL_CALLS\]")
@@ -87,7 +88,7 @@ def deepseek_v31(reply: Reply) -> Iterator[Found]:
 
 _BEGIN, _SEP = r"<｜tool[▁_]call[▁_]begin｜>", r"<｜tool[▁_]sep｜>"
 _DEEPSEEK_V3 = re.compile(
-    rf"(?:{_BEGIN}\s*+)?+function\s*+{_SEP}\s*+(?P<name>[^\s`{{}}<｜]{{1,128}}+)(?=\s*+(?:`{{3}}|\{{|<｜|\Z))"
+    rf"(?:{_BEGIN}\s*+)?+function\s*+{_SEP}\s*+(?P<name>[^\s`{{}}<｜]{{1,128}}+)(?=\s*+(?:`{{3}}|\{{|<｜)|\s++\Z)"
 )
 _DEEPSEEK_V31 = re.compile(
     rf"{_BEGIN}\s*+(?!function\s*+{_SEP}\s*+[^\s{{`<])(?P<name>[^\s`{{}}<｜]{{1,128}}+)\s*+{_SEP}(?!\s*+<)"
@@ -107,6 +108,15 @@ _KIMI = re.compile(
     r"<\|tool_call_begin\|>\s*+(?P<id>(?:functions\.)?(?P<name>[^\s:<{]{1,128}+)(?::\d++)?+)\s*+<\|tool_call_argument_begin\|>"
 )
 _KIMI_END = re.compile(r"<\|tool_calls?(?:_section)?_end\|>|<\|im_end\|>")
+
+
+def tool_call_name(reply: Reply) -> Iterator[Found]:
+    """`<tool_call>name`, then the arguments as an object: what models write that mix two forms up."""
+    yield from named_json(reply, _TOOL_CALL_NAME, _TOOL_CALL_END)
+
+
+_TOOL_CALL_NAME = re.compile(r"<tool_call>\s*+(?P<name>[\w.:/\-]{1,128}+)\s*+(?=\{)")
+_TOOL_CALL_END = re.compile(r"</tool_call>|<\|im_end\|>")
 
 
 def functionary(reply: Reply) -> Iterator[Found]:

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-import orjson
-
 from lenient.calls.found import Found
-from lenient.calls.reply import Reply, Value, read_value
+from lenient.calls.reply import Reply
+from lenient.calls.values import Value, is_json, read_value
 from lenient.coerce import compact
 from lenient.diagnostics import Diagnostic
 from lenient.nodes import ANYTHING, Node
@@ -31,7 +30,7 @@ _ARGUMENT_KEYS = (
     "arguments", "input", "parameters", "args", "tool_input", "action_input", "params", "kwargs", "tool_args",
     "function_args", "tool_arguments", "function_arguments", "tool_parameters", "parameter",
 )  # fmt: skip
-_HOLDER_KEYS = ("function", "tool_call", "function_call", "tool", "call", "action", "tool_use")
+_HOLDER_KEYS = ("function", "tool_call", "function_call", "tool", "call", "action", "tool_use", "command")
 _LIST_KEYS = ("tool_calls", "tool_uses", "calls", "function_calls", "actions")
 _ID_KEYS = ("id", "tool_call_id", "call_id", "tool_use_id")
 _BESIDES = frozenset({*_ID_KEYS, "type", "index"})
@@ -133,7 +132,7 @@ class _Shapes:
                 if isinstance(value[key], dict) and (self.whole or self.bar is Bar.TOKENS or len(value) == 1):
                     yield self.found(part, key, part.child(key), None)
             return
-        if self.whole and len(value) == 1 and self.reply.catalog is not None:
+        if depth == 0 and self.whole and len(value) == 1 and self.reply.catalog is not None:
             yield from self.of_encoded(part)
 
     def of_encoded(self, part: _Part) -> Iterator[Found]:
@@ -248,12 +247,3 @@ def _declares(tool: ToolDefinition, name: str) -> bool:
 def _is_name(name: str) -> bool:
     """Could it be the name of a tool? `Ada Lovelace` could not."""
     return len(name) <= 128 and not any(sign.isspace() for sign in name)
-
-
-def is_json(text: str) -> bool:
-    """Is the whole text one JSON value?"""
-    try:
-        orjson.loads(text)
-    except ValueError:
-        return False
-    return True

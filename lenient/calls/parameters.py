@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from xml.sax.saxutils import unescape
 
-from lenient.calls.objects import is_json
+from lenient.calls.values import is_json
 from lenient.coerce import compact
 from lenient.diagnostics import Diagnostic, render_path, shorten
 from lenient.nodes import Node, spelling
@@ -77,7 +77,7 @@ def built_arguments(
         parts.append(key + text)
         length = end + 2
     raw = "{" + ", ".join(parts) + "}"
-    if cut and not parameters[-1].cut:
+    if cut and not (parameters and parameters[-1].cut):
         findings.append(Diagnostic("truncated_text", "$", len(raw) - 1, len(raw)))
     return raw, tuple(findings)
 

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 
 from lenient.calls.found import Found
 from lenient.calls.objects import Bar, calls_in, envelope
-from lenient.calls.reply import Fence, Reply, Value, read_value
-from lenient.layers import valid_end
+from lenient.calls.reply import Fence, Reply
+from lenient.calls.values import Value, json_end, read_value
 from lenient.repair import UnreadableError
 from lenient.repair.strings import Lookahead
 from lenient.source import Piece
 from lenient.unwrap import OBJECT_START
 
 _LANGUAGES = frozenset(
-    {"", "json", "json5", "jsonc", "jsonl", "tool_call", "tool_calls", "tool", "tool_use", "tool_code", "call",
-     "function_call", "function", "action", "text", "txt", "plaintext", "xml", "javascript", "js"}
+    {"", "json", "json5", "jsonc", "jsonl", "tool_call", "tool_calls", "tool", "tool_use", "tool_code",
+     "call", "function_call", "function", "action", "text", "txt", "plaintext", "xml", "javascript", "js"}
 )  # fmt: skip
 _START = re.compile(rf"\[(?=\s*+\{{\s*+\")|{OBJECT_START.pattern}")
 _NAME = re.compile(
@@ -29,7 +29,10 @@ _NAME = re.compile(
 
 
 def fenced_json(reply: Reply) -> Iterator[Found]:
-    """A call as a JSON object, or a list of such, in a Markdown fence. Source: what models write when a prompt asks for JSON."""
+    """A call as a JSON object, or a list of such, in a Markdown fence.
+
+    Source: what models write when a prompt asks for JSON.
+    """
     for fence in reply.fences:
         if fence.language not in _LANGUAGES or reply.quoted(fence.start):
             continue
@@ -52,7 +55,7 @@ def _in_fence(reply: Reply, fence: Fence, whole: bool) -> Iterator[Found]:
 
 
 def bare_json(reply: Reply) -> Iterator[Found]:
-    """A call as a JSON object, or several, in plain text: Llama 3.2 and any model without a template of its own.
+    """A call as a JSON object, or several, in plain text: Llama 3.2, and models without a template for calls.
 
     Source: vLLM `llama3_json`; what models write when a prompt asks for JSON.
     """
@@ -80,13 +83,16 @@ def _objects(reply: Reply, text: str, base: int) -> Iterator[Value]:
             position = max(hidden - base, opening.end())
             continue
         is_list = text[opening.start()] == "["
-        if is_list and valid_end(text, opening.start()) is None:
+        if is_list and json_end(text, opening.start()) is None:
             position = opening.start() + 1  # its objects, one by one
             continue
         name = _NAME.search(text, opening.start(), opening.start() + 300)
         node = envelope(reply, name.group(1)) if name and not is_list else None
         read = read_value(piece, opening.start(), ahead, base, node)
         if isinstance(read, UnreadableError):
+            line_end = text.find("\n", read.position)  # a word without quotes is looked at up to there
+            if not reply.spend((line_end if line_end >= 0 else len(text)) - opening.start()):
+                return
             position = max(opening.start() + 1, min(read.position, len(text)))
             continue
         position = max(read.end, opening.start() + 1)

@@ -12,9 +12,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from lenient.calls.found import Found
-from lenient.calls.json_blocks import blank_end
-from lenient.calls.objects import is_json
 from lenient.calls.reply import Reply
+from lenient.calls.values import blank_end, is_json
 from lenient.coerce import compact
 
 _BOLD = r"(?:\*\*|__)?"
@@ -28,11 +27,13 @@ _INPUT = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _STOP = re.compile(
-    rf"^[ \t>\-]*+{_BOLD}(?:Observation|Thought|Action|Tool|Final[ ]Answer|Question|Result)(?:[ \t]*+\d++)?{_BOLD}:",
+    rf"^[ \t>\-]*+{_BOLD}(?:Observation|Thought|Action|Tool|Final[ ]Answer|Question|Result)"
+    rf"(?:[ \t]*+\d++)?{_BOLD}:",
     re.MULTILINE,
 )
 _OBSERVATION = re.compile(rf"^[ \t>\-]*+{_BOLD}Observation(?:[ \t]*+\d++)?{_BOLD}:", re.MULTILINE)
 _FENCED = re.compile(r"`{3,}[ \t]*+\w*+[ \t]*+\n?")
+_KEYWORD = re.compile(r"([A-Za-z_]\w*+)\s*+[=:]")
 _NO_TOOL = frozenset({"none", "finish", "final", "n/a", "na", "no", "answer", "respond"})
 
 
@@ -96,5 +97,8 @@ def _arguments(reply: Reply, name: str, body: str, start: int) -> tuple[str, int
         return (
             ("{}", None) if body.lower() in ("none", "n/a", "null", '""') and not required else (body, start)
         )
+    keyword = _KEYWORD.match(body)
+    if keyword is not None and any(parameter.name == keyword.group(1) for parameter in parameters):
+        return body, start  # names and values: not the text of one parameter
     value = body if is_json(body) else compact(body)
     return f"{{{compact(only.name)}: {value}}}", None

@@ -1,7 +1,7 @@
 """A model's text → which of its places may start a call: not those in reasoning, nor in quoted examples.
 
-Also reads JSON values from it, each stretch a bounded number of times, so that the whole stays linear.
-Knows the names that were offered; knows no dialect.
+Knows the names that were offered, and how much looking again may be spent on one text, so that the whole
+stays linear. Knows no dialect.
 """
 
 from __future__ import annotations
@@ -10,18 +10,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
 
+from lenient.calls.values import blank_end, json_end
 from lenient.compiled import compiled
-from lenient.diagnostics import Diagnostic, Findings, TooManyFindingsError
-from lenient.layers import valid_end
 from lenient.nodes import Node, spelling
-from lenient.repair import UnreadableError, scan
-from lenient.repair.strings import Lookahead
-from lenient.source import Mark, Piece
 from lenient.tools import ToolCatalog, ToolDefinition
 
-BLANK = re.compile(r"\s*+")
 _THOUGHT = re.compile(
     r"<(think|thinking|thought|thoughts|reasoning|scratchpad|seed:think)>|\[(THINK)\]|◁(think)▷"
     r"|<\|channel\|>\s*+(analysis)\s*+<\|message\|>|<\|START_(THINKING)\|>"
@@ -36,10 +31,18 @@ _END_TOKENS = re.compile(
 )
 _EXAMPLE = re.compile(
     r"\b(?:examples?|e\.g\.|for instance|looks? like|like this|you (?:can|could|would|might|should|may)"
-    r"|samples?|don't|do not|never|hypothetical(?:ly)?|illustrat\w+|documentation|docs|beispiel)\b",
+    r"|samples?|hypothetical(?:ly)?|illustrat\w+|documentation|docs|beispiel)\b",
     re.IGNORECASE,
 )
+_FORM = re.compile(r"\b(?:format|syntax|placeholders?|template)\b", re.IGNORECASE)
 _NAMESPACES = ("functions.", "default_api.", "tools.", "tool_code.")
+_PLACEHOLDERS = frozenset(
+    {"function_name", "tool_name", "function-name", "tool-name", "name", "example_function_name",
+     "functionname", "your_function", "your_tool", "example_function", "example_tool", "some_tool", "tool",
+     "function", "toolname"}
+)  # fmt: skip
+_NOT_IN_NAMES = re.compile(r"[\s${}<>\[\]()…]|\.\.\.")
+MAX_TOKENS = 5_000
 _LEAD_IN = 240
 """Characters before a quoted piece that may say that it is an example."""
 
@@ -56,22 +59,6 @@ class Fence:
     closed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A JSON value as read: `piece[mark]` is its text, and `base` is where the piece begins in the reply.
-
-    `complete` is False when the text ended with brackets open. `mends` have spans in the piece.
-    """
-
-    value: Any
-    mark: Mark
-    piece: str
-    base: int
-    end: int
-    complete: bool
-    mends: tuple[Diagnostic, ...] = ()
-
-
 class Reply:
     """One text and the tools that were offered. `told` = the caller says which dialect it is in."""
 
@@ -79,7 +66,7 @@ class Reply:
         self.text = text
         self.catalog = catalog
         self.told = told
-        self.left = 10_000 + 4 * len(text)  # steps that may still be spent on looking at a place again
+        self.left = 200_000 + 4 * len(text)  # steps that may still be spent on looking at a place again
         self.thoughts = list(_thoughts(text))
         self._thought_starts = [start for start, _ in self.thoughts]
         self.body = self._body()
@@ -95,6 +82,14 @@ class Reply:
     def offers(self, name: str) -> bool:
         """Was a tool of this name offered, or of one that differs in case or underscores only?"""
         return spelling(name) in self._spellings
+
+    def may_name(self, name: str, position: int) -> bool:
+        """May a name between tokens be meant as a tool's? Placeholders and announced examples may not."""
+        if self.offers(name):
+            return True
+        if name.strip("_").casefold() in _PLACEHOLDERS or _NOT_IN_NAMES.search(name):
+            return False
+        return self.catalog is None or not (self.is_example(position) or self.is_example(position, _FORM))
 
     def plain_name(self, name: str) -> str:
         """The name without the namespace that a prompt puts its tools in, unless it was offered with it."""
@@ -113,8 +108,12 @@ class Reply:
     # --- places ---------------------------------------------------------------------------------------
 
     def tokens(self, pattern: re.Pattern[str], start: int = 0) -> Iterator[re.Match[str]]:
-        """The matches that are the model's own: outside reasoning, inline code and quoted examples."""
-        return (match for match in pattern.finditer(self.text, start) if not self.quoted(match.start()))
+        """The matches that are the model's own: outside reasoning, inline code and quoted examples.
+
+        Of more than `MAX_TOKENS` the rest is not looked at: no reply has so many calls.
+        """
+        found = islice(pattern.finditer(self.text, start), MAX_TOKENS + 1)
+        return (match for match in found if not self.quoted(match.start()))
 
     def hidden(self, position: int) -> int | None:
         """The end of the reasoning around a place."""
@@ -130,11 +129,11 @@ class Reply:
         fence = self.fence_around(position)
         return fence is not None and self.is_example(fence.start)
 
-    def is_example(self, position: int) -> bool:
+    def is_example(self, position: int, words: re.Pattern[str] = _EXAMPLE) -> bool:
         """Do the words before a place say that what follows is an example?"""
         before = self.text[max(0, position - _LEAD_IN) : position].rstrip()
-        sentence = before[before.rfind("\n\n") + 1 :]
-        return _EXAMPLE.search(sentence) is not None
+        paragraph = before[max(before.rfind("\n\n"), before.rfind("```")) + 1 :]
+        return words.search(paragraph) is not None
 
     @property
     def fences(self) -> list[Fence]:
@@ -159,8 +158,7 @@ class Reply:
             start = end
         tail = _END_TOKENS.search(self.text, max(start, len(self.text) - 200))
         end = tail.start() if tail is not None else len(self.text)
-        blank = BLANK.match(self.text, start)
-        return (blank.end() if blank else start), end
+        return blank_end(self.text, start), end
 
     def is_whole(self, start: int, end: int) -> bool:
         """Is there nothing but blanks, reasoning and end tokens around a span?"""
@@ -170,31 +168,12 @@ class Reply:
 
     def strict_end(self, start: int) -> int | None:
         """Where the valid JSON object or array at a place ends."""
-        return valid_end(self.text, start)
+        return json_end(self.text, start)
 
     def spend(self, steps: int) -> bool:
         """Take from what may be spent on looking again; False when it is used up."""
         self.left -= steps
         return self.left >= 0
-
-
-def read_value(
-    piece: Piece, start: int, ahead: Lookahead, base: int, node: Node | None = None
-) -> Value | UnreadableError:
-    """The value at a place of a piece of the reply, mended where it must be; or why there is none."""
-    findings = Findings()
-    strict = valid_end(piece.text, start) is not None
-    try:
-        found = scan(piece, start, node, findings, ahead=ahead, strict=strict)
-    except UnreadableError as error:
-        return error
-    except TooManyFindingsError:
-        return UnreadableError("too_many_findings", len(piece.text))
-    complete = not any(
-        finding.code in ("missing_closer", "unclosed_string") and finding.end == len(piece.text)
-        for finding in findings.items
-    )
-    return Value(found.value, found.mark, piece.text, base, found.end, complete, tuple(findings.items))
 
 
 def _thoughts(text: str) -> Iterator[tuple[int, int]]:
@@ -203,7 +182,10 @@ def _thoughts(text: str) -> Iterator[tuple[int, int]]:
     if closing is not None and (first is None or closing.start() < first.start()):
         yield 0, closing.end()  # the opening token stood in the prompt
     position, absent = 0, set[str]()
-    while (opening := _THOUGHT.search(text, position)) is not None:
+    for _ in range(MAX_TOKENS):
+        opening = _THOUGHT.search(text, position)
+        if opening is None:
+            return
         kind = next(group for group in opening.groups() if group)
         closer = _CLOSERS.get(kind) or ("◁/think▷" if opening.group() == "◁think▷" else f"</{kind}>")
         end = -1 if closer in absent else text.find(closer, opening.end())

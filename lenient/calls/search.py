@@ -7,50 +7,73 @@ dialects.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
-from lenient.calls import gemma, harmony, json_blocks, named, plain, pythonic, react, tagged
 from lenient.calls.found import Found, TextCall, read
-from lenient.calls.reply import Reply
+from lenient.calls.gemma import gemma
+from lenient.calls.harmony import harmony
+from lenient.calls.json_blocks import (
+    apertus,
+    command,
+    gigachat,
+    granite,
+    hermes,
+    internlm,
+    llama3_json,
+    longcat,
+    nemotron,
+    phi4_mini,
+    tool_calls_tag,
+)
+from lenient.calls.legacy import anthropic_legacy
+from lenient.calls.named import deepseek_v3, deepseek_v31, functionary, kimi_k2, mistral, tool_call_name
+from lenient.calls.plain import bare_json, fenced_json
+from lenient.calls.pythonic import gemma_tool_code, marked_python, olmo3, pythonic
+from lenient.calls.react import react
+from lenient.calls.reply import MAX_TOKENS, Reply
+from lenient.calls.tagged import anthropic_invoke, deepseek_v32, glm, kimi_k3, qwen3_coder
 from lenient.request import Outcome
 from lenient.tools import ToolCatalog
 
 Dialect = Callable[[Reply], Iterator[Found]]
 
 TOKEN_DIALECTS: Mapping[str, tuple[Dialect, tuple[str, ...]]] = {
-    "anthropic_invoke": (tagged.anthropic_invoke, ("invoke",)),
-    "deepseek_v32": (tagged.deepseek_v32, ("｜DSML｜",)),
-    "qwen3_coder": (tagged.qwen3_coder, ("<function",)),
-    "glm": (tagged.glm, ("tool_call>",)),
-    "kimi_k3": (tagged.kimi_k3, ("<|open|>call",)),
-    "deepseek_v3": (named.deepseek_v3, ("function<｜tool", "function\n<｜tool")),
-    "deepseek_v31": (named.deepseek_v31, ("begin｜>",)),
-    "kimi_k2": (named.kimi_k2, ("<|tool_call_begin|>",)),
-    "mistral": (named.mistral, ("[TOOL_CALLS]",)),
-    "functionary": (named.functionary, (">>>",)),
-    "harmony": (harmony.harmony, ("to=",)),
-    "gemma": (gemma.gemma, ("call:",)),
-    "llama3_json": (json_blocks.llama3_json, ("<|python_tag|>",)),
-    "hermes": (json_blocks.hermes, ("<tool_call>",)),
-    "granite": (json_blocks.granite, ("<|tool_call|>", "<function_call>")),
-    "tool_calls_tag": (json_blocks.tool_calls_tag, ("<tool_calls>",)),
-    "nemotron": (json_blocks.nemotron, ("<TOOLCALL>",)),
-    "command": (json_blocks.command, ("<|START_ACTION|>",)),
-    "internlm": (json_blocks.internlm, ("<|action_start|>",)),
-    "phi4_mini": (json_blocks.phi4_mini, ("functools",)),
-    "apertus": (json_blocks.apertus, ("<|tools_prefix|>",)),
-    "longcat": (json_blocks.longcat, ("<longcat_tool_call>",)),
-    "gigachat": (json_blocks.gigachat, ("function call",)),
-    "olmo3": (pythonic.olmo3, ("<function_calls>", "<tool_call>")),
-    "llama4_pythonic": (pythonic.marked_python, ("<|python_", "<|tool_call_start|>")),
+    "anthropic_invoke": (anthropic_invoke, ("invoke",)),
+    "anthropic_legacy": (anthropic_legacy, ("<tool_name>",)),
+    "deepseek_v32": (deepseek_v32, ("｜DSML｜",)),
+    "qwen3_coder": (qwen3_coder, ("<function",)),
+    "glm": (glm, ("tool_call>",)),
+    "kimi_k3": (kimi_k3, ("<|open|>call",)),
+    "deepseek_v3": (deepseek_v3, ("function<｜tool", "function\n<｜tool")),
+    "deepseek_v31": (deepseek_v31, ("begin｜>",)),
+    "kimi_k2": (kimi_k2, ("<|tool_call_begin|>",)),
+    "tool_call_name": (tool_call_name, ("<tool_call>",)),
+    "mistral": (mistral, ("[TOOL_CALLS]",)),
+    "functionary": (functionary, (">>>",)),
+    "harmony": (harmony, ("to=",)),
+    "gemma": (gemma, ("call:",)),
+    "llama3_json": (llama3_json, ("<|python_tag|>",)),
+    "hermes": (hermes, ("<tool_call>",)),
+    "granite": (granite, ("<|tool_call|>", "<function_call>")),
+    "tool_calls_tag": (tool_calls_tag, ("<tool_calls>",)),
+    "nemotron": (nemotron, ("<TOOLCALL>",)),
+    "command": (command, ("<|START_ACTION|>",)),
+    "internlm": (internlm, ("<|action_start|>",)),
+    "phi4_mini": (phi4_mini, ("functools",)),
+    "apertus": (apertus, ("<|tools_prefix|>",)),
+    "longcat": (longcat, ("<longcat_tool_call>",)),
+    "gigachat": (gigachat, ("function call",)),
+    "olmo3": (olmo3, ("<function_calls>", "<tool_call>")),
+    "llama4_pythonic": (marked_python, ("<|python_", "<|tool_call_start|>")),
 }
 """Dialects with tokens of their own, and strings of which one must occur. The more specific first."""
 
 TEXT_DIALECTS: Mapping[str, Dialect] = {
-    "gemma_tool_code": pythonic.gemma_tool_code,
-    "pythonic": pythonic.pythonic,
-    "react": react.react,
-    "fenced_json": plain.fenced_json,
-    "bare_json": plain.bare_json,
+    "gemma_tool_code": gemma_tool_code,
+    "pythonic": pythonic,
+    "react": react,
+    "fenced_json": fenced_json,
+    "bare_json": bare_json,
 }
 """Dialects without tokens, in the order in which they are tried: the first that finds a call counts."""
 
@@ -76,7 +99,9 @@ def extract_tool_calls(
             raise ValueError(f"{dialect!r} is no dialect: {', '.join(DIALECTS)}.")
         told = Reply(text, catalog, told=True)
         find = TOKEN_DIALECTS[dialect][0] if dialect in TOKEN_DIALECTS else TEXT_DIALECTS[dialect]
-        found = [(dialect, call) for call in find(told)]
+        found = [
+            (dialect, call) for call in islice(find(told), MAX_TOKENS) if told.may_name(call.name, call.start)
+        ]
         if found:
             return tuple(read(*each, catalog) for each in found)
     reply = Reply(text, catalog)
@@ -106,7 +131,8 @@ def _between_tokens(reply: Reply) -> list[tuple[str, Found]]:
         (call.start, rank, dialect, call)
         for rank, (dialect, (find, marks)) in enumerate(TOKEN_DIALECTS.items())
         if any(mark in reply.text for mark in marks)
-        for call in find(reply)
+        for call in islice(find(reply), MAX_TOKENS)
+        if reply.may_name(call.name, call.start)
     ]
     found: list[tuple[str, Found]] = []
     end = 0
@@ -119,7 +145,8 @@ def _between_tokens(reply: Reply) -> list[tuple[str, Found]]:
 
 def _without_tokens(reply: Reply) -> Iterable[tuple[str, Found]]:
     for dialect, find in TEXT_DIALECTS.items():
-        found = [(dialect, call) for call in find(reply)]
+        calls = islice(find(reply), MAX_TOKENS)
+        found = [(dialect, call) for call in calls if reply.may_name(call.name, call.start)]
         if found:
             return found
     return []

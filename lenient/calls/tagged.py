@@ -8,19 +8,16 @@ closing tag, so that code which holds such tags survives. Reads no values.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 
 from lenient.calls.found import Found
-from lenient.calls.objects import is_json
 from lenient.calls.parameters import Parameter, Undeclared, built_arguments
-from lenient.calls.reply import Reply
-
-_REST = re.compile(
-    r"\s*+(?:</?[\w:]*+tool_calls?>|</?[\w:]*+function_calls>|</?｜DSML｜|<｜tool|<\|close\|>|<\||<invoke|\Z)"
-)
+from lenient.calls.reply import MAX_TOKENS, Reply
+from lenient.calls.value_end import REST, ValueEnd
+from lenient.calls.values import is_json
 
 
 class Layout(Enum):
@@ -48,7 +45,7 @@ class Tags:
 
 def tagged(reply: Reply, tags: Tags) -> Iterator[Found]:
     """The calls of a dialect."""
-    marks = list(tags.pattern.finditer(reply.text))
+    marks = list(islice(tags.pattern.finditer(reply.text), 4 * MAX_TOKENS))
     walk = _Walk(reply, tags, marks)
     index = 0
     while index < len(marks):
@@ -67,7 +64,6 @@ class _Walk:
         self.text = reply.text
         self.tags = tags
         self.marks = marks
-        self.starts = [mark.start() for mark in marks]
 
     def call(self, index: int) -> tuple[Found, int]:
         """The call whose opening tag is mark `index`, and the mark to go on with."""
@@ -93,7 +89,7 @@ class _Walk:
                 break
         if not parameters:
             return self.with_body(name, opening, end, complete), index
-        if not complete and parameters[-1].closed and _REST.match(self.text, parameters[-1].end):
+        if not complete and parameters[-1].closed and REST.match(self.text, parameters[-1].end):
             complete = parameters[-1].end < len(self.text.rstrip())
         raw, built = built_arguments(
             parameters, self.reply.root(name), self.tags.undeclared, entities=self.tags.entities,
@@ -117,7 +113,7 @@ class _Walk:
         """The parameter whose opening tag is mark `index`, and the mark to go on with."""
         opening = self.marks[index]
         start = opening.end()
-        stop, after, closed = self.value_end(index + 1, unseen)
+        stop, after, closed = ValueEnd(self.text, self.marks, unseen).after(index + 1, self.reply)
         value = self.text[start:stop]
         cut = stop == len(self.text) and not closed
         value, layout = self.without_layout(value, closed, cut)
@@ -138,73 +134,15 @@ class _Walk:
             return value[1:-1], True
         return value, False
 
-    def value_end(self, index: int, unseen: set[str] | None) -> tuple[int, int, bool]:
-        """Where a value ends, the mark to go on with, and whether a closing tag ended it.
-
-        A closing tag ends it when another tag of the dialect follows. An opening tag within it is text,
-        unless it names a declared parameter that is still to come: then the closing tag is missing. A whole
-        call within it is text, when the value is closed after it.
-        """
-        depth = calls = 0
-        closing = nested = cut = -1  # the first place where it may end, if no better one comes
-        while index < len(self.marks) and self.reply.spend(1):
-            mark, group = self.marks[index], self.marks[index].lastgroup
-            if group == "value_end":
-                if self.is_structural(index) and not calls:
-                    if depth == 0 or self.ends_call(index + 1, strictly=True):
-                        return mark.start(), index + 1, True
-                    nested = index if nested < 0 and self.ends_call(index + 1) else nested
-                if depth == calls == 0 and closing < 0:
-                    closing = index
-                depth = max(0, depth - 1)
-            elif group == "parameter":
-                if depth == calls == 0 and closing < 0 and (unseen is None or mark["key"] in unseen):
-                    return mark.start(), index, False
-                depth += 1
-            elif group == "call":
-                cut = index if cut < 0 else cut
-                calls += 1
-            elif calls:
-                calls -= 1
-            elif depth == 0 and closing < 0 and self.ends_call(index, strictly=True):
-                return mark.start(), index, False
-            elif depth == 0 and cut < 0:
-                cut = index
-            index += 1
-        for first in (closing, nested, cut):
-            if first >= 0:
-                return self.marks[first].start(), first + (first != cut), first != cut
-        return len(self.text), len(self.marks), False
-
-    def is_structural(self, index: int) -> bool:
-        """Does a tag of the dialect, or the end of the whole, follow a closing tag?"""
-        end = self.marks[index].end()
-        following = self.marks[index + 1].start() if index + 1 < len(self.marks) else -1
-        if following >= 0 and not self.text[end:following].strip():
-            return self.marks[index + 1].lastgroup != "value_end"
-        return _REST.match(self.text, end) is not None
-
-    def ends_call(self, index: int, *, strictly: bool = False) -> bool:
-        """Is the mark the closing tag of a call? Then a wrapper's end, another call or the text's end follows;
-        unless `strictly`, other text may, on a new line.
-        """
-        if index >= len(self.marks) or self.marks[index].lastgroup != "call_end":
-            return False
-        end = self.marks[index].end()
-        following = bisect_left(self.starts, end)
-        if following < len(self.marks) and not self.text[end : self.starts[following]].strip():
-            return self.marks[following].lastgroup == "call"
-        line = self.text[end : end + 200].split("\n", 1)[0]
-        return _REST.match(self.text, end) is not None or not (strictly or line.strip())
-
 
 def anthropic_invoke(reply: Reply) -> Iterator[Found]:
-    """`<invoke name="…"><parameter name="…">…</parameter></invoke>`, with any prefix (`antml:`, `steptml:`, `atem:`).
+    """`<invoke name="…"><parameter name="…">…</parameter></invoke>`, with any prefix.
 
-    Also MiniMax M2 (in `<minimax:tool_call>`), Step 3 and Muse Glimmer. Source: Anthropic's published system
-    prompt ("string and scalar parameters should be specified as is, while lists and objects should use
-    JSON"); vLLM `minimax_m2`, `step3`. SGLang decodes XML entities here, and so do agents that read calls
-    of other models; a value that holds entities and no bare `<` or `&` is decoded, and that is said.
+    Claude (`antml:` or none), MiniMax M2 (in `<minimax:tool_call>`), Step 3 (`steptml:`), Muse Glimmer
+    (`atem:`). Source: Anthropic's published system prompt ("string and scalar parameters should be specified
+    as is, while lists and objects should use JSON"); vLLM `minimax_m2`, `step3`. SGLang decodes XML entities
+    here, and so do agents that read calls of other models; a value that holds entities and no bare `<` or `&`
+    is decoded, and that is said.
     """
     yield from tagged(reply, _INVOKE)
 
@@ -273,11 +211,13 @@ def glm(reply: Reply) -> Iterator[Found]:
     yield from tagged(reply, _GLM)
 
 
+_LONGCAT = r"(?:longcat_)?"
 _GLM = Tags(
     re.compile(
-        r"(?P<call><(?:longcat_)?tool_call>\s*+(?P<name>[\w.:/\-]{1,200}+)(?=\s*+(?:<(?:longcat_)?arg_key>|</(?:longcat_)?tool_call>|\n*+\Z)))"
-        r"|(?P<parameter><(?:longcat_)?arg_key>(?P<key>[^<>]{1,200}+)</(?:longcat_)?arg_key>\s*+<(?:longcat_)?arg_value>)"
-        r"|(?P<value_end></(?:longcat_)?arg_value>)|(?P<call_end></(?:longcat_)?tool_call>)"
+        rf"(?P<call><{_LONGCAT}tool_call>\s*+(?P<name>[\w.:/\-]{{1,200}}+)"
+        rf"(?=\s*+(?:<{_LONGCAT}arg_key>|</{_LONGCAT}tool_call>|\n++\Z)))"
+        rf"|(?P<parameter><{_LONGCAT}arg_key>(?P<key>[^<>]{{1,200}}+)</{_LONGCAT}arg_key>\s*+<{_LONGCAT}arg_value>)"
+        rf"|(?P<value_end></{_LONGCAT}arg_value>)|(?P<call_end></{_LONGCAT}tool_call>)"
     ),
     Layout.VERBATIM,
     entities=False,
@@ -286,18 +226,22 @@ _GLM = Tags(
 
 
 def kimi_k3(reply: Reply) -> Iterator[Found]:
-    """`<|open|>call tool="…"<|sep|><|open|>argument key="…" type="string"<|sep|>…<|close|>argument<|sep|>`: Kimi K3.
+    """`<|open|>call tool="…"<|sep|><|open|>argument key="…" type="string"<|sep|>…`: Kimi K3's XTML.
 
     Source: SGLang `kimi_k3` (kimik3_format.py): `type="string"` marks text, which is verbatim.
     """
     yield from tagged(reply, _KIMI_K3)
 
 
+_ATTRIBUTES = r"[^<>]{0,60}+<\|sep\|>"
 _KIMI_K3 = Tags(
     re.compile(
-        r"(?P<call><\|open\|>call tool=\"(?P<name>[^\"<>]{1,200}+)\"[^<>]{0,60}+<\|sep\|>(?:<\|open\|>json[^<>]{0,60}+<\|sep\|>)?)"
-        r"|(?P<parameter><\|open\|>argument key=\"(?P<key>[^\"<>]{1,200}+)\"(?:\s++type=\"(?P<text>\w{1,20}+)\")?[^<>]{0,60}+<\|sep\|>)"
-        r"|(?P<value_end><\|close\|>argument<\|sep\|>)|(?P<call_end>(?:<\|close\|>json<\|sep\|>)?<\|close\|>call<\|sep\|>)"
+        rf"(?P<call><\|open\|>call tool=\"(?P<name>[^\"<>]{{1,200}}+)\"{_ATTRIBUTES}"
+        rf"(?:<\|open\|>json{_ATTRIBUTES})?)"
+        rf"|(?P<parameter><\|open\|>argument key=\"(?P<key>[^\"<>]{{1,200}}+)\""
+        rf"(?:\s++type=\"(?P<text>\w{{1,20}}+)\")?{_ATTRIBUTES})"
+        r"|(?P<value_end><\|close\|>argument<\|sep\|>)"
+        r"|(?P<call_end>(?:<\|close\|>json<\|sep\|>)?<\|close\|>call<\|sep\|>)"
     ),
     Layout.VERBATIM,
     entities=False,
