@@ -2,7 +2,7 @@
 out.
 """
 
-from lenient.calls import TextCall, extract_tool_calls
+from lenient.calls import DIALECTS, TextCall, clean_tool_name, extract_tool_calls, leaked_tool_calls
 from lenient.codes import CODES
 from lenient.diagnostics import Diagnostic
 from lenient.lint import DEFINITION_CODES, DefinitionFinding, definition_findings
@@ -11,12 +11,13 @@ from lenient.request import LENIENT, Outcome, Policy, Step, ToolCallRequest
 from lenient.schemas import ToolDefinitionError
 from lenient.tools import Cardinality, EnumConstraint, ToolCatalog, ToolDefinition, ToolParameter, ValueKind
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Stored with every call; raised with each change that reads a text differently."""
 
 __all__ = [
     "CODES",
     "DEFINITION_CODES",
+    "DIALECTS",
     "LENIENT",
     "PARSER_VERSION",
     "Cardinality",
@@ -33,7 +34,9 @@ __all__ = [
     "ToolDefinitionError",
     "ToolParameter",
     "ValueKind",
+    "clean_tool_name",
     "definition_findings",
     "extract_tool_calls",
+    "leaked_tool_calls",
     "parse_arguments",
 ]

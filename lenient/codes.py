@@ -52,6 +52,7 @@ class Example:
     required: tuple[str, ...] = ()
     with_defaults: bool = False  # ask for the declared defaults too
     called: str | None = None  # the name called, where the model was offered the tool `example` alone
+    is_text: bool = False  # `raw` is a model's text with a call in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,12 @@ _UNWRAP_ROWS = (
     Code("narration_removed", _U, _WARN, False, "Text around the value was set aside.",
          "The model talked besides calling; the object in the text is taken to be the arguments.",
          Example('Sure, here it is: {"a": 1}')),
+    Code("layout_newlines_removed", _U, _WARN, False, "A line break at each end of a parameter between tags was taken for layout.",
+         "Where the dialect does not say, the breaks could belong to the text.",
+         Example('<invoke name="example"><parameter name="a">\nx\n</parameter></invoke>', {"a": _S}, is_text=True)),
+    Code("xml_entities_decoded", _U, _WARN, False, "XML entities in a parameter between tags were decoded.",
+         "The model escaped all its signs as in XML, although its dialect is none.",
+         Example('<invoke name="example"><parameter name="a">x &lt; y</parameter></invoke>', {"a": _S}, is_text=True)),
     Code("string_encoding_removed", _U, _NOTE, False, "The value was JSON text inside a JSON string and was decoded.",
          "The arguments were encoded once too often.", Example('"{\\"a\\": 1}"')),
     Code("partial_escaping_removed", _U, _WARN, False, "Quotes were escaped as in a string, but the string's own quotes were not there.",
@@ -173,6 +180,9 @@ _REPAIR_ROWS = (
          "Where it starts was a guess.", Example('{"a": x"}')),
     Code("missing_closing_quote", _R, _WARN, True, "A string without its last quote was ended where the next part begins.",
          "Where it ends was a guess.", Example('{"a": "x, "b": 1}')),
+    Code("missing_closing_tag", _R, _WARN, False, "A parameter without its closing tag was ended where the next tag begins.",
+         "The tag that follows names a declared parameter or ends the call.",
+         Example('<invoke name="example"><parameter name="a">x</invoke>', {"a": _S}, is_text=True)),
     Code("unclosed_string", _R, _WARN, True, "A string that the text's end cut off was closed.",
          "What would have followed is lost.", Example('{"a": "hel')),
     Code("truncated_number", _R, _WARN, True, "A number stands at the end of a cut-off text; digits may be missing.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lenient.calls import extract_tool_calls
 from lenient.codes import Code
 from lenient.parse import parse_arguments
 from lenient.request import ToolCallRequest
@@ -19,6 +20,8 @@ def run_example(code: Code) -> ToolCallRequest:
             "required": list(example.required),
         }
         tool = ToolDefinition.from_json_schema(name="example", schema=schema)
+    if example.is_text and isinstance(example.raw, str):
+        return extract_tool_calls(example.raw, ToolCatalog.of([tool] if tool else []))[0].request
     if example.called is not None and tool is not None:
         return parse_arguments(example.raw, ToolCatalog.of([tool]), tool_name=example.called)
     request = parse_arguments(example.raw, tool)

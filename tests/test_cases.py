@@ -15,10 +15,12 @@ import pytest
 
 from lenient import (
     Diagnostic,
+    TextCall,
     ToolCallRequest,
     ToolCatalog,
     ToolDefinition,
     extract_tool_calls,
+    leaked_tool_calls,
     parse_arguments,
 )
 from tests.conftest import CASES, write_cases
@@ -82,22 +84,33 @@ def raw_of(case: dict[str, Any]) -> str | bytes:
     return str(case["raw"])
 
 
+def calls_of(case: dict[str, Any]) -> tuple[TextCall, ...]:
+    """The calls in the text of a case: told its dialect or not, or only those that leaked."""
+    catalog = TOOLS if case.get("catalog") else None
+    if case.get("leaked"):
+        return leaked_tool_calls(case["text"], catalog)
+    return extract_tool_calls(case["text"], catalog, dialect=case.get("told"))
+
+
+def call_of(call: TextCall, text: str) -> dict[str, Any]:
+    """What a case expects of a call in text."""
+    raw = call.request.raw_arguments
+    assert call.offset is None or text.startswith(str(raw), call.offset)
+    fields: dict[str, Any] = {"dialect": call.dialect, "name": call.name, "span": [call.start, call.end]}
+    fields["complete"] = call.complete
+    if call.request.tool_call_id is not None:
+        fields["id"] = call.request.tool_call_id
+    if call.offset is None and raw:
+        fields["built"] = raw
+    if call.diagnostics:
+        fields["around"] = [described(found) for found in call.diagnostics]
+    return fields | outcome_of(call.request)
+
+
 def run(case: dict[str, Any]) -> dict[str, Any]:
     """Run one case: its arguments, or the calls in its text."""
     if "text" in case:
-        catalog = TOOLS if case.get("catalog") else None
-        calls = extract_tool_calls(case["text"], catalog)
-        described_calls = [
-            {
-                "dialect": call.dialect,
-                "name": call.name,
-                "span": [call.start, call.end],
-                "complete": call.complete,
-            }
-            | outcome_of(call.request)
-            for call in calls
-        ]
-        return {"calls": described_calls}
+        return {"calls": [call_of(call, case["text"]) for call in calls_of(case)]}
     raw = raw_of(case)
     request = parse_arguments(raw, definition(case), tool_name=case.get("called"))
     assert request.raw_arguments == raw

@@ -1,0 +1,79 @@
+"""Calls in OpenAI's Harmony format, as gpt-oss writes it, with its special tokens or with them stripped.
+
+Source: the OpenAI Harmony response format (cookbook) and openai/harmony; SGLang `gpt-oss`. The recipient
+`to=functions.<name>` names the tool, in the header of the channel or in the role before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lenient.calls.found import Found
+from lenient.calls.reply import Reply
+from lenient.calls.values import blank_end
+
+_HEADER = re.compile(
+    r"(?:<\|start\|>\s*+(?:assistant)?(?P<role>[^<>]{0,200}+))?"
+    r"<\|channel\|>\s*+(?P<channel>analysis|commentary|final)(?P<header>[^<>]{0,200}+)"
+    r"(?:<\|constrain\|>[^<>]{0,40}+)?<\|message\|>"
+)
+_RECIPIENT = re.compile(r"\bto=(?:functions\.)?(?P<name>[\w.\-]{1,128}+)")
+_END = re.compile(r"<\|(?:call|end|start|return|channel)\|>")
+_STRIPPED = re.compile(
+    r"(?:(?:commentary|analysis)\s*+to=functions\.(?P<name>[\w.\-]{1,128}?)"
+    r"|to=functions\.(?P<name_before>[\w.\-]{1,128}?)(?:<\|channel\|>)?\s*+(?:commentary|analysis))"
+    r"\s*+(?:<\|constrain\|>)?\s*+(?:json|code)?\s*+(?:<\|message\|>)?\s*+(?=\{)"
+)
+_SPECIAL = re.compile(r"<[|｜][^<>\s]{0,60}[|｜]?>?|</?tool_calls?>|\[(?:ARGS|CALL_ID|TOOL_CALLS)\]")
+_KIMI_ID = re.compile(r"functions\.([^\s:]+):\d+")
+_NOBODY = frozenset({"user", "assistant", "system", "all"})
+
+
+def harmony(reply: Reply) -> Iterator[Found]:
+    """`<|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>`: gpt-oss."""
+    done = 0
+    for header in reply.tokens(_HEADER):
+        recipient = _RECIPIENT.search(header["header"]) or _RECIPIENT.search(header["role"] or "")
+        if header.start() < done or recipient is None or recipient["name"] in _NOBODY:
+            continue
+        found = _message(reply, recipient["name"], header)
+        done = found.end
+        yield found
+    if done == 0:
+        for header in reply.tokens(_STRIPPED):
+            if header.start() >= done:
+                found = _message(reply, header["name"] or header["name_before"], header)
+                done = found.end
+                yield found
+
+
+def _message(reply: Reply, name: str, header: re.Match[str]) -> Found:
+    """The call whose arguments are the message after a header."""
+    text, start = reply.text, blank_end(reply.text, header.end())
+    end = reply.strict_end(start)
+    closing = _END.search(text, end if end is not None else start)
+    limit = closing.start() if closing is not None else len(text)
+    raw = text[start:end] if end is not None else text[start:limit].rstrip()
+    complete = end is not None or closing is not None
+    direct = (
+        closing is not None and closing.group() != "<|start|>" and not text[start + len(raw) : limit].strip()
+    )
+    stop = closing.end() if closing is not None and direct else start + len(raw)
+    return Found(name, raw, header.start(), stop, complete, start if raw else None)
+
+
+def clean_tool_name(name: str) -> tuple[str, bool]:
+    """The name of a tool without what leaked into it from the model's own format, and whether any did.
+
+    `functions.bash<|channel|>commentary` and `bash<|channel|>json` are `bash`; so is Kimi's id
+    `functions.bash:0`. A name that consists of nothing else comes back as it is.
+    """
+    kimi = _KIMI_ID.fullmatch(name.strip())
+    if kimi is not None:
+        return kimi.group(1), True
+    token = _SPECIAL.search(name)
+    if token is None:
+        return name, False
+    kept = name[: token.start()].strip().removeprefix("to=").removeprefix("functions.")
+    return kept or name, True

@@ -1,0 +1,99 @@
+"""Calls without tokens: a JSON object in a fence, or bare in the text.
+
+Goes in: a reply. Comes out: the objects that are calls by `Bar.TEXT`, unless the words before them announce
+an example, they are quoted in a line of prose, or they stand in a fence of program code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lenient.calls.found import Found
+from lenient.calls.objects import Bar, calls_in, envelope
+from lenient.calls.reply import Fence, Reply
+from lenient.calls.values import Value, json_end, read_value
+from lenient.repair import UnreadableError
+from lenient.repair.strings import Lookahead
+from lenient.source import Piece
+from lenient.unwrap import OBJECT_START
+
+_LANGUAGES = frozenset(
+    {"", "json", "json5", "jsonc", "jsonl", "tool_call", "tool_calls", "tool", "tool_use", "tool_code",
+     "call", "function_call", "function", "action", "text", "txt", "plaintext", "xml", "javascript", "js"}
+)  # fmt: skip
+_START = re.compile(rf"\[(?=\s*+\{{\s*+\")|{OBJECT_START.pattern}")
+_NAME = re.compile(
+    r"[\"'“]?(?:name|tool|tool_name|tool_call|function|action)[\"'”]?\s*+[:：]\s*+[\"'“]([^\"'“”\n]{1,128})[\"'”]"
+)
+
+
+def fenced_json(reply: Reply) -> Iterator[Found]:
+    """A call as a JSON object, or a list of such, in a Markdown fence.
+
+    Source: what models write when a prompt asks for JSON.
+    """
+    for fence in reply.fences:
+        if fence.language not in _LANGUAGES or reply.quoted(fence.start):
+            continue
+        whole = reply.is_whole(fence.start, fence.end)
+        if not whole and reply.is_example(fence.start):
+            continue
+        yield from _in_fence(reply, fence, whole)
+
+
+def _in_fence(reply: Reply, fence: Fence, whole: bool) -> Iterator[Found]:
+    start = _START.search(reply.text, fence.body, fence.close)
+    if start is None:
+        return
+    end = reply.strict_end(start.start())
+    limit = max(fence.close, end) if end is not None else fence.close  # a fence in a string ends nothing
+    text = reply.text[fence.body : limit]
+    for read in _objects(reply, text, fence.body):
+        alone = whole and not text[: read.mark.start].strip() and not text[read.end :].strip()
+        yield from calls_in(reply, read, Bar.TEXT, whole=alone)
+
+
+def bare_json(reply: Reply) -> Iterator[Found]:
+    """A call as a JSON object, or several, in plain text: Llama 3.2, and models without a template for calls.
+
+    Source: vLLM `llama3_json`; what models write when a prompt asks for JSON.
+    """
+    for read in _objects(reply, reply.text, 0):
+        whole = reply.is_whole(read.base + read.mark.start, read.base + read.end)
+        if whole or not _is_quoted(reply, read):
+            yield from calls_in(reply, read, Bar.TEXT, whole=whole)
+
+
+def _is_quoted(reply: Reply, read: Value) -> bool:
+    """Does the object stand in inline code, in a fence, or after words that announce an example?"""
+    start = read.base + read.mark.start
+    before = reply.text[max(0, start - 1) : start]
+    return before == "`" or reply.fence_around(start) is not None or reply.is_example(start)
+
+
+def _objects(reply: Reply, text: str, base: int) -> Iterator[Value]:
+    """The objects of a stretch of the reply, and lists of them, one after another; what is none is passed
+    over.
+    """
+    piece, ahead, position = Piece(text), Lookahead(text), 0
+    while (opening := _START.search(text, position)) is not None:
+        hidden = reply.hidden(base + opening.start())
+        if hidden is not None:
+            position = max(hidden - base, opening.end())
+            continue
+        is_list = text[opening.start()] == "["
+        if is_list and json_end(text, opening.start()) is None:
+            position = opening.start() + 1  # its objects, one by one
+            continue
+        name = _NAME.search(text, opening.start(), opening.start() + 300)
+        node = envelope(reply, name.group(1)) if name and not is_list else None
+        read = read_value(piece, opening.start(), ahead, base, node)
+        if isinstance(read, UnreadableError):
+            line_end = text.find("\n", read.position)  # a word without quotes is looked at up to there
+            if not reply.spend((line_end if line_end >= 0 else len(text)) - opening.start()):
+                return
+            position = max(opening.start() + 1, min(read.position, len(text)))
+            continue
+        position = max(read.end, opening.start() + 1)
+        yield read

@@ -1,0 +1,173 @@
+"""All dialects in one table, and the search over them: told which, or not; and for calls that leaked.
+
+Goes in: a text and the tools offered. Comes out: the calls in it, read. The only module that knows all
+dialects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+
+from lenient.calls.found import Found, TextCall, read
+from lenient.calls.gemma import gemma
+from lenient.calls.harmony import harmony
+from lenient.calls.json_blocks import (
+    apertus,
+    command,
+    gigachat,
+    granite,
+    hermes,
+    internlm,
+    llama3_json,
+    longcat,
+    nemotron,
+    phi4_mini,
+    tool_calls_tag,
+)
+from lenient.calls.legacy import anthropic_legacy
+from lenient.calls.named import deepseek_v3, deepseek_v31, functionary, kimi_k2, mistral, tool_call_name
+from lenient.calls.plain import bare_json, fenced_json
+from lenient.calls.pythonic import gemma_tool_code, marked_python, olmo3, pythonic
+from lenient.calls.react import react
+from lenient.calls.reply import MAX_TOKENS, Reply
+from lenient.calls.tagged import anthropic_invoke, deepseek_v32, glm, kimi_k3, qwen3_coder
+from lenient.request import Outcome
+from lenient.tools import ToolCatalog
+
+Dialect = Callable[[Reply], Iterator[Found]]
+
+TOKEN_DIALECTS: Mapping[str, tuple[Dialect, tuple[str, ...]]] = {
+    "anthropic_invoke": (anthropic_invoke, ("invoke",)),
+    "anthropic_legacy": (anthropic_legacy, ("<tool_name>",)),
+    "deepseek_v32": (deepseek_v32, ("｜DSML｜",)),
+    "qwen3_coder": (qwen3_coder, ("<function",)),
+    "glm": (glm, ("tool_call>",)),
+    "kimi_k3": (kimi_k3, ("<|open|>call",)),
+    "deepseek_v3": (deepseek_v3, ("function<｜tool", "function\n<｜tool")),
+    "deepseek_v31": (deepseek_v31, ("begin｜>",)),
+    "kimi_k2": (kimi_k2, ("<|tool_call_begin|>",)),
+    "tool_call_name": (tool_call_name, ("<tool_call>",)),
+    "mistral": (mistral, ("[TOOL_CALLS]",)),
+    "functionary": (functionary, (">>>",)),
+    "harmony": (harmony, ("to=",)),
+    "gemma": (gemma, ("call:",)),
+    "llama3_json": (llama3_json, ("<|python_tag|>",)),
+    "hermes": (hermes, ("<tool_call>",)),
+    "granite": (granite, ("<|tool_call|>", "<function_call>")),
+    "tool_calls_tag": (tool_calls_tag, ("<tool_calls>",)),
+    "nemotron": (nemotron, ("<TOOLCALL>",)),
+    "command": (command, ("<|START_ACTION|>",)),
+    "internlm": (internlm, ("<|action_start|>",)),
+    "phi4_mini": (phi4_mini, ("functools",)),
+    "apertus": (apertus, ("<|tools_prefix|>",)),
+    "longcat": (longcat, ("<longcat_tool_call>",)),
+    "gigachat": (gigachat, ("function call",)),
+    "olmo3": (olmo3, ("<function_calls>", "<tool_call>")),
+    "llama4_pythonic": (marked_python, ("<|python_", "<|tool_call_start|>")),
+}
+"""Dialects with tokens of their own, and strings of which one must occur. The more specific first."""
+
+TEXT_DIALECTS: Mapping[str, Dialect] = {
+    "gemma_tool_code": gemma_tool_code,
+    "pythonic": pythonic,
+    "react": react,
+    "fenced_json": fenced_json,
+    "bare_json": bare_json,
+}
+"""Dialects without tokens, in the order in which they are tried: the first that finds a call counts."""
+
+DIALECTS: tuple[str, ...] = (*TOKEN_DIALECTS, *TEXT_DIALECTS)
+"""The names of all dialects."""
+
+
+def extract_tool_calls(
+    text: str, catalog: ToolCatalog | None = None, *, dialect: str | None = None
+) -> tuple[TextCall, ...]:
+    """The calls in a text, in order; () when there are none. Never raises for any text.
+
+    `dialect` tells which of `DIALECTS` the model writes; where it finds nothing, and when it is not told,
+    all are tried: first those with tokens of their own, then those without. Text in reasoning blocks,
+    inline code and announced examples is no call.
+
+    Between tokens any name is a call; with a catalog, one that was not offered is `unknown_tool`. Without
+    tokens an object or a Python call counts when its name was offered (in any spelling), or when it is the
+    whole reply and has a call's shape and nothing else. Raises ValueError for an unknown dialect.
+    """
+    if dialect is not None:
+        if dialect not in DIALECTS:
+            raise ValueError(f"{dialect!r} is no dialect: {', '.join(DIALECTS)}.")
+        told = Reply(text, catalog, told=True)
+        find = TOKEN_DIALECTS[dialect][0] if dialect in TOKEN_DIALECTS else TEXT_DIALECTS[dialect]
+        found = [
+            (dialect, call) for call in islice(find(told), MAX_TOKENS) if told.may_name(call.name, call.start)
+        ]
+        if found:
+            return tuple(read(*each, catalog) for each in found)
+    reply = Reply(text, catalog)
+    return tuple(read(*each, catalog) for each in _between_tokens(reply) or _without_tokens(reply))
+
+
+def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[TextCall, ...]:
+    """The calls in an assistant's text that should have been native: fault layer `emission`.
+
+    The bar is higher than in `extract_tool_calls`: calls between a dialect's own tokens count outside of
+    fences; without tokens, a call counts when its name was offered, its arguments fit or nearly fit, and it
+    has its lines, or its fence, to itself.
+    """
+    reply = Reply(text, catalog)
+    marked = [each for each in _between_tokens(reply) if reply.fence_around(each[1].start) is None]
+    if marked:
+        return tuple(read(*each, catalog) for each in marked)
+    if catalog is None:
+        return ()
+    plain_calls = [read(*each, catalog) for each in _without_tokens(reply) if _has_its_lines(reply, each[1])]
+    return tuple(call for call in plain_calls if catalog.get(call.name) is not None and _nearly_fits(call))
+
+
+def _between_tokens(reply: Reply) -> list[tuple[str, Found]]:
+    """The calls of all dialects with tokens; of two that overlap, the one that begins first."""
+    candidates = [
+        (call.start, rank, dialect, call)
+        for rank, (dialect, (find, marks)) in enumerate(TOKEN_DIALECTS.items())
+        if any(mark in reply.text for mark in marks)
+        for call in islice(find(reply), MAX_TOKENS)
+        if reply.may_name(call.name, call.start)
+    ]
+    found: list[tuple[str, Found]] = []
+    end = 0
+    for start, _, dialect, call in sorted(candidates, key=lambda each: each[:2]):
+        if start >= end:
+            found.append((dialect, call))
+            end = call.end
+    return found
+
+
+def _without_tokens(reply: Reply) -> Iterable[tuple[str, Found]]:
+    for dialect, find in TEXT_DIALECTS.items():
+        calls = islice(find(reply), MAX_TOKENS)
+        found = [(dialect, call) for call in calls if reply.may_name(call.name, call.start)]
+        if found:
+            return found
+    return []
+
+
+def _has_its_lines(reply: Reply, call: Found) -> bool:
+    """Does nothing else stand on the call's lines, nor in the fence around it?"""
+    fence = reply.fence_around(call.start)
+    if fence is not None:
+        around = reply.text[fence.body : call.start] + reply.text[call.end : fence.close]
+        return not around.strip(" \t\r\n[],;{}()")
+    line = reply.text.rfind("\n", 0, call.start) + 1
+    after = reply.text.find("\n", call.end)
+    rest = reply.text[call.end : after if after >= 0 else len(reply.text)]
+    return not reply.text[line : call.start].strip(" \t[,") and not rest.strip(" \t\r],;)")
+
+
+def _nearly_fits(call: TextCall) -> bool:
+    """Are the arguments those of the tool? A missing or ill-typed one may be, an undeclared one may not."""
+    request = call.request
+    if request.arguments is None:
+        return False
+    codes = {found.code for found in request.diagnostics}
+    return request.outcome is not Outcome.FAILED or "unknown_parameter" not in codes
