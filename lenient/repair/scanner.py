@@ -49,6 +49,7 @@ _BARE_KEY = re.compile(r"[^\s,:：=(){}\[\]\"'“”‘’`\ud800-\udfff]++(?:[ 
 
 
 _OPENERS = {"{": "}", "[": "]", "(": ")", "｛": "}", "［": "]"}
+_EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 _ASCII_QUOTES = ('"', "'")
 _EARLIER = "The missing bracket may belong before an earlier member."
 _ROLES = {"": Role.ROOT, "}": Role.MEMBER, "]": Role.ITEM, ")": Role.ITEM}
@@ -190,6 +191,8 @@ class _Scanner:
                 _Frame("}", self.position, frame.node.items if frame.node is not None else None)
             )
         elif self.meets_member():
+            if len(frame.items) == 1 and isinstance(frame.items[0], list):
+                self.report("ambiguous", frame.start, frame.start + 1, hint=_EXTRA_OPENER)
             self.report("missing_closer", self.position, self.position, became=frame.close)
             self.pop()
             self.stack[-1].filled = frame.filled

@@ -65,7 +65,7 @@ class End:
             return None
         if text[start - 1] not in "\"'":
             return None
-        if self.first_inner == start and not text[start + 1].isspace():
+        if self.first_inner == start:
             return start
         is_last = self.first_inner == self.body - 1 and not text[self.body - 2].isdigit()
         return self.first_inner if is_last else None
@@ -200,7 +200,8 @@ class _Passed:
         """The end accepted; one passed before where the brackets opened since were never closed."""
         if self.fallback is not None and self.fallback_fit is Fit.SURE and self.balance > 0:
             return self.fallback
-        if fit < Fit.SURE and self.odd and self.opened():
+        unpaired = self.odd and self.inner > 1 and self.first == self.start  # or one was typed twice
+        if unpaired or (fit < Fit.SURE and self.odd and self.opened()):
             return replace(found, ambiguous=True)
         return found
 
