@@ -16,7 +16,8 @@ from lenient.repair.follows import VALUE_START
 from lenient.repair.gaps import pass_gap
 from lenient.source import Piece
 
-_BLANK = re.compile(r"[\s\x00]*+")
+_BLANK = re.compile(r"[ \t\r\n]*+")
+_ODD = re.compile(r"[\s\x00-\x1f\u200b\u2060]++")
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?")
 _CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
 _TAG = re.compile(r"<\|?[A-Za-z_][\w:.\-]*+[^<>\n]{0,200}>")
@@ -133,8 +134,16 @@ class Unwrapper:
         )  # fmt: skip
 
     def skip_blank(self) -> None:
+        """Pass blanks; those that JSON does not know are reported, unless there is nothing else."""
         match = _BLANK.match(self.text, self.position)
         self.position = match.end() if match else self.position
+        odd = _ODD.match(self.text, self.position)
+        if odd is None:
+            return
+        if odd.end() < len(self.text):
+            code = "control_character_removed" if odd.group() < "\x20" else "nonstandard_blank"
+            self.report(code, self.position, odd.end())
+        self.position = odd.end()
 
     def pass_mark(self) -> bool:
         if not self.text.startswith("\ufeff", self.position):

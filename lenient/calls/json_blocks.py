@@ -86,6 +86,8 @@ def _value(reply: Reply, block: Block, start: int) -> Value | None:
     end = reply.strict_end(start)
     if end is not None:
         return _sliced(reply, start, end)
+    if not reply.spend(block.end - start):
+        return None
     read = _sliced(reply, start, block.end)
     broken = read is None or not read.complete
     if broken and block.last_end > block.end and reply.spend(block.last_end - start):
