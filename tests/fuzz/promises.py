@@ -62,16 +62,21 @@ def read(raw: str | bytes, tool: ToolDefinition | None = None) -> ToolCallReques
     return request
 
 
-def check_request(request: ToolCallRequest, raw: str | bytes) -> None:
-    """The promises about the result as such."""
+def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = False) -> None:
+    """The promises about the result as such.
+
+    `built` = nobody sent `raw`: it was put together from parameters that a dialect writes one by one, and
+    what was mended on the way is not to be seen in it.
+    """
     assert type(request.raw_arguments) is type(raw), "the raw text survives: another type"
     assert request.raw_arguments == raw, "the raw text survives: another text"
     text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
-    _check_places(request, text)
+    _check_places(request, text, built=built)
     _check_stages(request)
     _check_outcome(request)
     _check_policies(request)
-    _check_strict_first(request, raw)
+    if not built:
+        _check_strict_first(request, raw)
     written(request.arguments).encode()  # UnicodeEncodeError: half a surrogate pair that no store takes
     for found in request.diagnostics:
         assert found.code in CODES, f"one table of codes: {found.code}"
@@ -79,9 +84,9 @@ def check_request(request: ToolCallRequest, raw: str | bytes) -> None:
     assert all(step.before != step.after for step in request.steps), "a step changes something"
 
 
-def _check_places(request: ToolCallRequest, text: str) -> None:
+def _check_places(request: ToolCallRequest, text: str, *, built: bool) -> None:
     """Each span lies in the raw text, and what was found stands there."""
-    decoded = False
+    decoded = built
     for found in request.diagnostics:
         decoded |= found.code in _DECODES
         assert (found.start is None) == (found.end is None), f"a span has two ends: {found}"
@@ -190,7 +195,11 @@ def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCa
     for call in calls:
         assert reached <= call.start <= call.end <= len(text), f"calls in order, each apart: {call}"
         assert call.name, "a call has a name"
-        check_request(call.request, call.request.raw_arguments)
+        offset, raw = getattr(call, "offset", None), call.request.raw_arguments
+        assert offset is None or text.startswith(str(raw), offset), f"the arguments stand at {offset}: {call}"
+        check_request(call.request, raw, built=offset is None)
+        for found in getattr(call, "diagnostics", ()):
+            assert 0 <= found.start <= found.end <= len(text), f"a span lies in the text: {found}"
         reached = call.end
     return calls
 
