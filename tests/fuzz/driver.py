@@ -77,9 +77,9 @@ def under_atheris(collector: Collector, seconds: float, seed: int) -> None:
     atheris.Fuzz()
 
 
-def targets() -> dict[str, Callable[[bytes], None]]:
-    """The targets by name; the parser is imported with its branches counted where atheris is at hand."""
-    if importlib.util.find_spec("atheris") is not None:
+def targets(*, counted: bool) -> dict[str, Callable[[bytes], None]]:
+    """The targets by name; `counted` = the parser is imported with its branches counted by atheris."""
+    if counted:
         import atheris
 
         with atheris.instrument_imports(include=["lenient"]):
@@ -94,14 +94,16 @@ def main() -> None:
     options.add_argument("target")
     options.add_argument("--seconds", type=float, default=60)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--random", action="store_true", help="random inputs, even where atheris is at hand")
     options.add_argument("--repeat", type=Path, help="a saved input: run it once, with its traceback")
     chosen = options.parse_args()
-    target = targets()[chosen.target]
+    counted = importlib.util.find_spec("atheris") is not None and not chosen.random and not chosen.repeat
+    target = targets(counted=counted)[chosen.target]
     if chosen.repeat:
         target(chosen.repeat.read_bytes())
         return
     FINDINGS.mkdir(exist_ok=True)
-    run = under_atheris if "atheris" in sys.modules else at_random
+    run = under_atheris if counted else at_random
     run(Collector(chosen.target, target), chosen.seconds, chosen.seed)
 
 
