@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -30,6 +30,9 @@ from tests.fuzz.conformance import misfit, plain
 MAX_SECONDS = 2.0
 """Processor time that a text of up to `GUARDED` characters may take, under a fuzzer's instrumentation too."""
 GUARDED = 64 * 1024
+SUSPICIOUS_SECONDS = 0.4
+"""A text that takes longer is read by half, too: linear is twice the time of the half, quadratic four times."""
+Result = TypeVar("Result")
 
 _TEXT_STAGES = {Stage.UNWRAP, Stage.REPAIR}
 _SAID_ABOUT_JSON = {"duplicate_key", "non_finite_number", "string_encoding_removed", "empty_arguments"}
@@ -53,13 +56,26 @@ _DECODES = {
 
 def read(raw: str | bytes, tool: ToolDefinition | None = None) -> ToolCallRequest:
     """The result of `parse_arguments`, which kept every promise that needs only one run."""
-    started = time.process_time()
-    request = parse_arguments(raw, tool)
-    seconds = time.process_time() - started
-    assert len(raw) > GUARDED or seconds < MAX_SECONDS, f"quick: took {seconds:.1f} s for {len(raw)}"
+    request = _in_time(lambda text: parse_arguments(text, tool), raw)
     check_request(request, raw)
     check_fit(request, tool)
     return request
+
+
+def _in_time(read: Callable[[Any], Result], text: str | bytes) -> Result:
+    """What `read` makes of the text, in a time that grows no faster than the text does."""
+    started = time.process_time()
+    result = read(text)
+    seconds = time.process_time() - started
+    assert len(text) > GUARDED or seconds < MAX_SECONDS, f"quick: took {seconds:.1f} s for {len(text)}"
+    if seconds > SUSPICIOUS_SECONDS:
+        started = time.process_time()
+        read(text[: len(text) // 2])
+        half = time.process_time() - started
+        assert seconds < 3 * half, (
+            f"linear: half of it took {half:.2f} s, all {seconds:.2f} s for {len(text)}"
+        )
+    return result
 
 
 def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = False) -> None:
@@ -187,10 +203,7 @@ def check_alike(one: ToolCallRequest, other: ToolCallRequest) -> None:
 
 def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCall]:
     """The result of `extract_tool_calls`, which kept its promises."""
-    started = time.process_time()
-    calls = extract_tool_calls(text, catalog)
-    seconds = time.process_time() - started
-    assert len(text) > GUARDED or seconds < MAX_SECONDS, f"quick: took {seconds:.1f} s for {len(text)}"
+    calls = _in_time(lambda part: extract_tool_calls(part, catalog), text)
     reached = 0
     for call in calls:
         assert reached <= call.start <= call.end <= len(text), f"calls in order, each apart: {call}"
