@@ -31,7 +31,7 @@ MAX_SECONDS = 2.0
 """Processor time that a text of up to `GUARDED` characters may take, under a fuzzer's instrumentation too."""
 GUARDED = 64 * 1024
 SUSPICIOUS_SECONDS = 0.4
-"""A text that takes longer is read by half, too: linear is twice the time of the half, quadratic four times."""
+"""A text that takes longer is read by half, too: linear is twice the time of half, quadratic four times."""
 Result = TypeVar("Result")
 
 _TEXT_STAGES = {Stage.UNWRAP, Stage.REPAIR}
