@@ -18,7 +18,7 @@ from tests.fuzz.corruptions import CORRUPTIONS, damaged
 from tests.fuzz.texts import TOKENS
 
 THOROUGH = os.environ.get("PROPERTIES") == "thorough"
-"""`PROPERTIES=thorough ./dev test tests/parser` draws a hundred times as many examples."""
+"""`PROPERTIES=thorough ./dev test tests/parser --timeout 0` draws a hundred times as many examples."""
 
 
 def examples(number: int) -> settings:
