@@ -13,8 +13,6 @@ from typing import Any
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no types
 
 _SCHEMAS_BY_NAME = ("properties", "$defs", "definitions", "patternProperties")
-_IMPLYING = {"properties": "object", "items": "array", "prefixItems": "array"}
-"""Where a schema names no type, these are read as if they did: so models and people mean them."""
 _LITERAL = ("enum", "const", "default", "examples", "required")
 
 
@@ -50,8 +48,6 @@ def relaxed(schema: Any) -> Any:
             result[keyword] = [name.lower() for name in value] if isinstance(value, list) else value.lower()
         elif not (keyword in ("additionalProperties", "unevaluatedProperties") and value is False):
             result["anyOf" if keyword == "oneOf" else keyword] = relaxed(value)
-    if "type" not in result and not _IMPLYING.keys().isdisjoint(result):
-        result["type"] = next(_IMPLYING[keyword] for keyword in _IMPLYING if keyword in result)
     if result.pop("nullable", False) is True:
         return {"anyOf": [{"type": "null"}, result]}
     return result

@@ -159,7 +159,7 @@ def surrounded(text: str, choices: Choices) -> str:
 
 def encoded_again(text: str, choices: Choices) -> str:
     for _ in range(1 + choices.below(10)):
-        if len(text) > 20_000:
+        if len(text) > 4_000:  # each layer may double it
             break
         text = json.dumps(text, ensure_ascii=False)
     return text
