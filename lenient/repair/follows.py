@@ -35,7 +35,7 @@ _BARE_GROUP = 4
 LONE_KEY = re.compile(rf"{BLANKS}{_KEY_TEXT}")
 NEXT_PART = re.compile(rf",{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
 _NEXT_STRING = re.compile(rf"{_KEY_TEXT}{BLANKS}(?=[,}}\"'])")
-_CUT_KEY = re.compile(r"\s*+[\"'][^\"'\\\n,:{}]{0,64}\Z")
+_CUT_KEY = re.compile(r"\s*+[\"'][^\"'\n,:{}]{0,64}\Z")
 VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
 _GAP = re.compile(BLANKS)
 _COMMENT = re.compile(
@@ -180,6 +180,8 @@ def _lone_fit(text: str, at: int, place: Place) -> Fit:
     if lone is None:
         return Fit.NO
     after = pass_blanks(text, lone.end())
+    if after < len(text) and text[after] in ":：":  # a comment stood before the colon
+        return Fit.SURE if place.awaits(key_name(lone)) else Fit.LIKELY
     if place.awaits(key_name(lone)):
         return Fit.SURE if after > lone.end() and VALUE_START.match(text, after) else Fit.LIKELY
     colonless = after > lone.end() and VALUE_START.match(text, after)

@@ -451,6 +451,9 @@ class _Scanner:
             raise UnreadableError("truncated", start)
         if self.stack[-1].close == "}":
             self.drop_member(self.stack[-1], start)
+        elif start < len(self.text):
+            self.dropped = True
+            self.report("truncated_text", start, len(self.text), found=self.text[start:])
         self.position = len(self.text)
 
     def open(self, sign: str, node: Node | None) -> None:

@@ -270,7 +270,8 @@ def _without_quote(text: str, start: int, opening: str, place: Place, ahead: Loo
     """No quote ends it: it ends at the next key, at the closing brackets of the whole, or with the text."""
     closers = max(place.closers, start)
     escaped = "\\" + CLOSING_QUOTES[opening][-1]
-    if start <= closers - 2 and closers < len(text) and text.endswith(escaped, start, closers):
+    ends_so = start <= closers - 2 and closers < len(text) and text.endswith(escaped, start, closers)
+    if ends_so and text.count(escaped, start, closers) % 2:  # else it closes a pair within the text
         return End(closers - 1, closers, Closing.ESCAPED_QUOTE)
     following = ahead.next_part(start) if place.role is Role.MEMBER else None
     if following is not None and (not place.declares() or place.awaits(key_name(following))):

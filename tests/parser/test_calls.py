@@ -26,7 +26,7 @@ from lenient import (
     extract_tool_calls,
     leaked_tool_calls,
 )
-from tests.parser.test_properties import assert_sound
+from tests.fuzz.promises import check_request
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 Arguments = Mapping[str, Any]
@@ -203,7 +203,7 @@ def test_a_call_comes_back_as_it_was_written(dialect: str, sent: dict[str, Any])
         assert call.complete
         assert call.request.arguments == sent, call.request.raw_arguments
         assert call.request.outcome is Outcome.CLEAN
-        assert_sound(call.request, call.request.raw_arguments)
+        check_request(call.request, call.request.raw_arguments, built=True)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -214,7 +214,7 @@ def test_a_call_that_is_cut_off_invents_nothing(dialect: str, sent: dict[str, An
     text = text[: int(len(text) * part)]
     for call in extract_tool_calls(text, CATALOG, dialect=dialect):
         assert 0 <= call.start <= call.end <= len(text)
-        assert_sound(call.request, call.request.raw_arguments)
+        check_request(call.request, call.request.raw_arguments, built=True)
         offset, raw = call.offset, str(call.request.raw_arguments)
         assert offset is None or text.startswith(raw, offset)
 

@@ -22,7 +22,7 @@ from lenient import (
 from lenient.codes import Severity
 from lenient.lint.codes import DefinitionCode
 from lenient.lint.prose import listed_values
-from tests.parser.test_properties import definitions
+from tests.parser.strategies import definitions
 
 ROWS = DEFINITION_CODES.values()
 

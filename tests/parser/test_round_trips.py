@@ -19,7 +19,7 @@ from lenient import (
     ValueKind,
     parse_arguments,
 )
-from tests.parser.test_properties import names, schemas, texts
+from tests.parser.strategies import any_schemas, names, texts
 
 QUICK = settings(max_examples=100, deadline=None)
 tool_names = st.text(st.sampled_from("abcXYZ019_-"), min_size=1, max_size=20)
@@ -34,7 +34,7 @@ extras = st.fixed_dictionaries(
 properties = st.dictionaries(
     names,
     st.builds(
-        lambda schema, more: schema if isinstance(schema, bool) else {**schema, **more}, schemas, extras
+        lambda schema, more: schema if isinstance(schema, bool) else {**schema, **more}, any_schemas, extras
     ),
     max_size=4,
 )

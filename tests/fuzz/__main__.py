@@ -1,0 +1,58 @@
+"""`python -m tests.fuzz [TARGET…] --seconds N` → each target for its share; exit code 1 = findings."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import subprocess
+import sys
+import time
+
+from tests.fuzz.driver import FINDINGS
+
+TARGETS = ("arguments", "calls", "definitions")
+WAYS = (("--random", 0.25), ("", 0.75))
+"""Each target runs a quarter of its time with random inputs: many more a second than a fuzzer that counts."""
+_GRACE = 120  # seconds that one input and the end of a run may take
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    options.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
+    options.add_argument("--seconds", type=float, default=60, help="for all targets together")
+    options.add_argument("--seed", type=int, default=int(time.time()))
+    chosen = options.parse_args()
+    names = chosen.targets or TARGETS
+    how = "atheris" if importlib.util.find_spec("atheris") else "random inputs (atheris is not installed)"
+    print(f"{chosen.seconds:.0f} s for {', '.join(names)} with {how}, seed {chosen.seed}", flush=True)
+    started = time.time()
+    share = chosen.seconds / len(names)
+    went = {name: [ran(name, share, chosen.seed, way) for way in WAYS] for name in names}
+    broken = [name for name, runs in went.items() if not all(runs)]
+    found = sorted(path for path in FINDINGS.glob("*") if path.stat().st_mtime >= started)
+    for path in found:
+        print(path)
+    print(f"{len(found)} files of findings; broken off: {', '.join(broken) or 'none'}")
+    return 1 if found or broken else 0
+
+
+def ran(name: str, seconds: float, seed: int, way: tuple[str, float]) -> bool:
+    """One target in a process of its own: a hang or a crash of the interpreter is seen from outside."""
+    option, share = way
+    command = [
+        sys.executable,
+        "-m",
+        "tests.fuzz.driver",
+        name,
+        f"--seconds={seconds * share}",
+        f"--seed={seed}",
+    ]
+    try:
+        done = subprocess.run([*command, *filter(None, [option])], timeout=seconds * share + _GRACE)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

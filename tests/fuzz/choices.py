@@ -1,0 +1,41 @@
+"""Bytes → choices: numbers, members of a list, text. The same bytes always make the same choices.
+
+A fuzzer changes bytes and sees other choices; bytes that have run out choose the first of everything. Knows
+nothing of what is chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+class Choices:
+    """Takes its choices from the front of some bytes."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.position = 0
+
+    @property
+    def left(self) -> int:
+        """How many bytes have not been used."""
+        return max(0, len(self.data) - self.position)
+
+    def below(self, limit: int) -> int:
+        """A number from 0 to `limit` - 1."""
+        width = 1 if limit <= 256 else 2 if limit <= 65_536 else 4
+        taken = self.data[self.position : self.position + width]
+        self.position += width
+        return int.from_bytes(taken, "big") % limit
+
+    def one_of(self, items: Sequence[Item]) -> Item:
+        return items[self.below(len(items))]
+
+    def rest(self) -> bytes:
+        """All that is left."""
+        taken = self.data[self.position :]
+        self.position = len(self.data)
+        return taken

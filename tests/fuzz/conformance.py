@@ -1,0 +1,53 @@
+"""Arguments and the JSON Schema of their definition → the first reason why they do not fit, by `jsonschema`.
+
+A second judge, who shares no line with the parser. The schema is first relaxed where the parser's contract
+promises less than JSON Schema: undeclared fields are kept with a warning, `oneOf` is read as `anyOf`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no types
+
+_SCHEMAS_BY_NAME = ("properties", "$defs", "definitions", "patternProperties")
+_LITERAL = ("enum", "const", "default", "examples", "required")
+
+
+def misfit(schema: Mapping[str, Any], arguments: dict[str, Any]) -> str | None:
+    """Why the arguments do not fit, None when they do. The schema must be a sound one."""
+    validator = Draft202012Validator(relaxed(schema))
+    error = next(validator.iter_errors(plain(arguments)), None)
+    return None if error is None else f"{error.json_path}: {error.message[:300]}"
+
+
+def plain(value: Any) -> Any:
+    """A result as JSON has it: timestamps as ISO 8601."""
+    if isinstance(value, dict):
+        return {name: plain(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def relaxed(schema: Any) -> Any:
+    """The schema as the parser promises to hold it."""
+    if isinstance(schema, list):
+        return [relaxed(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    result: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in _SCHEMAS_BY_NAME and isinstance(value, Mapping):
+            result[keyword] = {name: relaxed(inner) for name, inner in value.items()}
+        elif keyword in _LITERAL:
+            result[keyword] = value
+        elif keyword == "type":  # Gemini writes it in capitals
+            result[keyword] = [name.lower() for name in value] if isinstance(value, list) else value.lower()
+        elif not (keyword in ("additionalProperties", "unevaluatedProperties") and value is False):
+            result["anyOf" if keyword == "oneOf" else keyword] = relaxed(value)
+    if result.pop("nullable", False) is True:
+        return {"anyOf": [{"type": "null"}, result]}
+    return result

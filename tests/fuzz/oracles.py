@@ -1,0 +1,128 @@
+"""Corrupted texts → those that three other readers of broken JSON read alike, and ours otherwise.
+
+For a person to judge: three that agree against us are a candidate bug, no more; what they agree on may be
+wrong. `intended` says whether theirs is the value that the text was made from. The three are installed by
+hand in an environment of one's own: tests/fuzz/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from lenient import Outcome, parse_arguments
+from tests.fuzz.choices import Choices
+from tests.fuzz.corruptions import CORRUPTIONS
+from tests.fuzz.promises import same
+from tests.fuzz.texts import json_text
+
+_UNREAD = object()
+_VALUES = (
+    "main.py", 'print("hi")', "it's", "a, b", "a: b", "line one\nline two\n", "C:\\dir\\new", "\\d+",
+    '{"k": [1]}', "http://x.y/z", '<b class="c">x</b>', "", "word", "two words", "Paris", "2024-01-02",
+    "汉字", "# no", "x = {}", 1, 0, -2, 1.5, True, False, None, 12345,
+)  # fmt: skip
+_NAMES = ("path", "content", "limit", "tags", "filters", "city", "query")
+
+
+class Disagreement(NamedTuple):
+    """`silent`: ours was given without a lossy or error diagnostic."""
+
+    corruption: str
+    text: str
+    theirs: Any
+    ours: Any
+    intended: bool
+    silent: bool
+
+
+def readers() -> list[Callable[[str], Any]]:
+    import json_repair
+    import jsonmend
+    import parse_broken_json
+
+    return [json_repair.loads, jsonmend.loads, parse_broken_json.loads]
+
+
+def value(choices: Choices, depth: int = 0) -> Any:
+    """An object such as tools are called with."""
+    result: dict[str, Any] = {}
+    for _ in range(1 + choices.below(3)):
+        kind = choices.below(6)
+        inner: Any = choices.one_of(_VALUES)
+        if kind == 0 and depth < 2:
+            inner = value(choices, depth + 1)
+        elif kind == 1:
+            inner = [choices.one_of(_VALUES) for _ in range(choices.below(3))]
+        result[choices.one_of(_NAMES)] = inner
+    return result
+
+
+def _too_slow(*_: object) -> None:
+    raise TimeoutError
+
+
+def read_by(reader: Callable[[str], Any], text: str) -> Any:
+    """What a reader makes of the text; it has a second, and may raise what it likes."""
+    signal.setitimer(signal.ITIMER_REAL, 1)
+    try:
+        return reader(text)
+    except Exception:  # each has errors of its own
+        return _UNREAD
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def compared(readers: list[Callable[[str], Any]], choices: Choices) -> Disagreement | None:
+    """One corrupted text, read by all."""
+    intended = value(choices)
+    name = choices.one_of(tuple(CORRUPTIONS))
+    text = CORRUPTIONS[name](json_text(choices, intended), choices)
+    theirs = read_by(readers[0], text)
+    if not isinstance(theirs, dict) or any(not same(theirs, read_by(other, text)) for other in readers[1:]):
+        return None
+    request = parse_arguments(text)
+    if same(request.arguments, theirs):
+        return None
+    silent = request.outcome is not Outcome.FAILED and not request.lossy
+    ours = request.arguments if request.outcome is not Outcome.FAILED else request.parse_error
+    return Disagreement(name, text, theirs, ours, same(theirs, intended), silent)
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="python -m tests.fuzz.oracles", description=__doc__)
+    options.add_argument("--texts", type=int, default=20_000)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--each", type=int, default=5, help="how many of each corruption are shown")
+    chosen = options.parse_args()
+    signal.signal(signal.SIGALRM, _too_slow)
+    known, found = readers(), list[Disagreement]()
+    for number in range(chosen.texts):
+        choices = Choices(random.Random(chosen.seed * 1_000_003 + number).randbytes(200))
+        if (disagreement := compared(known, choices)) is not None:
+            found.append(disagreement)
+    show(found, chosen.each)
+    return 0
+
+
+def show(found: list[Disagreement], each: int) -> None:
+    """The shortest of each kind, what is most likely a bug first."""
+    shown: Counter[tuple[bool, bool, str]] = Counter()
+    for one in sorted(found, key=lambda d: (not d.intended, not d.silent, d.corruption, len(d.text))):
+        kind = (one.intended, one.silent, one.corruption)
+        shown[kind] += 1
+        if shown[kind] <= each:
+            label = "theirs is intended" if one.intended else "nobody knows"
+            print(f"[{one.corruption}] {label}{', ours is silent' if one.silent else ''}")
+            print(f"   text   {one.text!r}\n   theirs {one.theirs!r}\n   ours   {one.ours!r}")
+    for (intended, silent, corruption), number in sorted(shown.items(), reverse=True):
+        print(f"{number:6} {corruption} intended={intended} silent={silent}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,226 @@
+"""A text and perhaps a definition → the parser's result, after every promise about it was held against it.
+
+What is promised to hold for any input at all stands here once, for the properties and for the fuzz targets.
+Knows nothing of how texts are made. Raises AssertionError, with the promise's name in it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import orjson
+
+from lenient import (
+    Outcome,
+    Policy,
+    TextCall,
+    ToolCallRequest,
+    ToolCatalog,
+    ToolDefinition,
+    extract_tool_calls,
+    parse_arguments,
+)
+from lenient.codes import CODES, Severity, Stage
+from tests.fuzz.conformance import misfit, plain
+
+MAX_SECONDS = 2.0
+"""Processor time that a text of up to `GUARDED` characters may take, under a fuzzer's instrumentation too."""
+GUARDED = 64 * 1024
+SUSPICIOUS_SECONDS = 0.4
+"""A text that takes longer is read by half, too: linear is twice the time of half, quadratic four times."""
+Result = TypeVar("Result")
+
+_TEXT_STAGES = {Stage.UNWRAP, Stage.REPAIR}
+_SAID_ABOUT_JSON = {"duplicate_key", "non_finite_number", "string_encoding_removed", "empty_arguments"}
+"""What may be said about text that is JSON: it says a key twice, holds 1e999, or is a string of JSON text."""
+_NOT_QUOTED_WHERE_IT_STANDS = {
+    "json_parse_error",  # quotes the start of the text
+    "nested_too_deep",
+    "too_many_findings",
+    "invalid_utf8",  # shows bytes
+    "parameter_name_normalised",  # the span is the value's, what was found is its name
+    "duplicate_key",  # the span has the quotes, what was found has not
+}
+_DECODES = {
+    "string_encoding_removed",
+    "partial_escaping_removed",
+    "string_literal_converted_to_object",
+    "string_literal_converted_to_array",
+}
+"""After these, what was found is text that came out of a string: the raw text writes it with escapes."""
+
+
+def read(raw: str | bytes, tool: ToolDefinition | None = None) -> ToolCallRequest:
+    """The result of `parse_arguments`, which kept every promise that needs only one run."""
+    request = _in_time(lambda text: parse_arguments(text, tool), raw)
+    check_request(request, raw)
+    check_fit(request, tool)
+    return request
+
+
+def _in_time(read: Callable[[Any], Result], text: str | bytes) -> Result:
+    """What `read` makes of the text, in a time that grows no faster than the text does."""
+    started = time.process_time()
+    result = read(text)
+    seconds = time.process_time() - started
+    assert len(text) > GUARDED or seconds < MAX_SECONDS, f"quick: took {seconds:.1f} s for {len(text)}"
+    if seconds > SUSPICIOUS_SECONDS:
+        started = time.process_time()
+        read(text[: len(text) // 2])
+        half = time.process_time() - started
+        assert seconds < 3 * half, (
+            f"linear: half of it took {half:.2f} s, all {seconds:.2f} s for {len(text)}"
+        )
+    return result
+
+
+def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = False) -> None:
+    """The promises about the result as such.
+
+    `built` = nobody sent `raw`: it was put together from parameters that a dialect writes one by one, and
+    what was mended on the way is not to be seen in it.
+    """
+    assert type(request.raw_arguments) is type(raw), "the raw text survives: another type"
+    assert request.raw_arguments == raw, "the raw text survives: another text"
+    text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
+    _check_places(request, text, built=built)
+    _check_stages(request)
+    _check_outcome(request)
+    _check_policies(request)
+    if not built:
+        _check_strict_first(request, raw)
+    written(request.arguments).encode()  # UnicodeEncodeError: half a surrogate pair that no store takes
+    for found in request.diagnostics:
+        assert found.code in CODES, f"one table of codes: {found.code}"
+        assert found.message, f"a diagnostic is a sentence: {found}"
+    assert all(step.before != step.after for step in request.steps), "a step changes something"
+
+
+def _check_places(request: ToolCallRequest, text: str, *, built: bool) -> None:
+    """Each span lies in the raw text, and what was found stands there."""
+    decoded = built
+    for found in request.diagnostics:
+        decoded |= found.code in _DECODES
+        assert (found.start is None) == (found.end is None), f"a span has two ends: {found}"
+        if found.start is None or found.end is None:
+            continue
+        assert 0 <= found.start <= found.end <= len(text), f"a span lies in the text: {found}"
+        if found.found is not None and not decoded and found.code not in _NOT_QUOTED_WHERE_IT_STANDS:
+            shown = found.found.removesuffix("…")
+            assert text.startswith(shown, found.start), f"what was found stands at its span: {found}"
+
+
+def _check_stages(request: ToolCallRequest) -> None:
+    """Text before values: what was mended comes before what was converted, but for text inside a value."""
+    values = False
+    for found in request.diagnostics:
+        if found.code in _DECODES and found.stage is Stage.COERCE:
+            return
+        values |= found.stage not in _TEXT_STAGES
+        assert not (values and found.stage in _TEXT_STAGES), (
+            f"diagnostics in the order of the stages: {found}"
+        )
+
+
+def _check_outcome(request: ToolCallRequest) -> None:
+    stages = {found.stage for found in request.diagnostics}
+    refused = any(found.severity is Severity.ERROR for found in request.diagnostics)
+    expected = Outcome.CLEAN if request.tool is not None else Outcome.UNMEASURED
+    if Stage.COERCE in stages:
+        expected = Outcome.COERCED
+    if stages & _TEXT_STAGES:
+        expected = Outcome.REPAIRED
+    if refused:
+        expected = Outcome.FAILED
+    assert request.outcome is expected, f"the outcome follows from the diagnostics: {request.outcome}"
+    assert request.arguments is not None or refused, "no arguments without an error"
+    assert not request.rejected or refused, "nothing is rejected without an error"
+    assert request.lossy == any(found.lossy for found in request.diagnostics)
+
+
+def _check_policies(request: ToolCallRequest) -> None:
+    """Each policy accepts all that a stricter one accepts, and says the same about the same run."""
+    accepted = [request.accepted_under(policy) for policy in (Policy.STRICT, Policy.SAFE, Policy.LENIENT)]
+    assert accepted == sorted(accepted), f"policies are nested: {accepted}"
+    for policy in Policy:
+        under = request._replace(policy=policy)
+        assert (under.parse_error is None) == policy.accepts(request.diagnostics), f"threshold: {policy}"
+
+
+def _check_strict_first(request: ToolCallRequest, raw: str | bytes) -> None:
+    """Text that is a JSON object meets no repair; text that is none is never taken without a word."""
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        about_text = [found for found in request.diagnostics if found.stage in _TEXT_STAGES]
+        refused = request.outcome is Outcome.FAILED
+        assert about_text or refused, "text that is no JSON is said to be none"
+        return
+    if not isinstance(value, dict):
+        return
+    for found in request.diagnostics:
+        if found.stage is Stage.COERCE and found.code in _DECODES:
+            return  # what follows is about the text inside a string
+        allowed = found.stage not in _TEXT_STAGES or found.code in _SAID_ABOUT_JSON
+        assert allowed, f"valid JSON never meets a repair: {found}"
+    if request.outcome is Outcome.CLEAN and request.worst_severity is None:
+        sent = json.loads(raw)  # orjson, which judged above, rounds integers beyond 64 bits
+        assert same(plain(request.arguments), sent), f"clean means untouched: {request.arguments!r}"
+
+
+def check_fit(request: ToolCallRequest, tool: ToolDefinition | None) -> None:
+    """The arguments fit the definition, or an error says that they do not."""
+    if tool is None or request.arguments is None or request.outcome is Outcome.FAILED:
+        return
+    if any(
+        found.code in ("schema_keyword_unsupported", "pattern_not_checked") for found in request.diagnostics
+    ):
+        return  # said in the result
+    problem = misfit(tool.to_json_schema(), request.arguments)
+    assert problem is None, f"the result fits the definition, or there is an error: {problem}"
+
+
+def check_again(request: ToolCallRequest, tool: ToolDefinition | None = None) -> None:
+    """Reading our own output changes nothing."""
+    if request.arguments is None or request.outcome is Outcome.FAILED:
+        return
+    again = parse_arguments(written(request.arguments), tool)
+    changes = [found for found in again.diagnostics if found.stage is not Stage.CHECK]
+    assert not changes, f"reading our own output changes nothing: {changes}"
+    assert same(again.arguments, request.arguments), f"our own output reads alike: {again.arguments!r}"
+
+
+def check_alike(one: ToolCallRequest, other: ToolCallRequest) -> None:
+    """Two readings of the same text say the same."""
+    assert one.diagnostics == other.diagnostics, "the same text gives the same diagnostics"
+    assert same(one.arguments, other.arguments), "the same text gives the same arguments"
+    assert same(dict(one.rejected), dict(other.rejected)), "the same text gives the same rejections"
+
+
+def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCall]:
+    """The result of `extract_tool_calls`, which kept its promises."""
+    calls = _in_time(lambda part: extract_tool_calls(part, catalog), text)
+    reached = 0
+    for call in calls:
+        assert reached <= call.start <= call.end <= len(text), f"calls in order, each apart: {call}"
+        assert call.name, "a call has a name"
+        offset, raw = getattr(call, "offset", None), call.request.raw_arguments
+        assert offset is None or text.startswith(str(raw), offset), f"the arguments stand at {offset}: {call}"
+        check_request(call.request, raw, built=offset is None)
+        for found in getattr(call, "diagnostics", ()):
+            assert 0 <= found.start <= found.end <= len(text), f"a span lies in the text: {found}"
+        reached = call.end
+    return calls
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal with all types: 1 is neither true nor 1.0, and NaN is NaN."""
+    return repr(one) == repr(other)
+
+
+def written(value: Any) -> str:
+    """A result as JSON text; timestamps as ISO 8601."""
+    return json.dumps(plain(value), ensure_ascii=False)
