@@ -221,16 +221,12 @@ class Conformer(Reporter):
         return best.value
 
     def chosen(self, conditions: Conditions, located: Located, path: Path) -> Node:
-        """The node that the definition's conditions call for; they look at the converted value if there
-        is one.
-        """
+        """The node that the conditions call for; they look at the converted value if there is one."""
         value = self.attempt(conditions.base, located, path).value
         return self.fits.chosen(conditions, located.value if value is REJECTED else value)
 
     def attempt(self, branch: Node, located: Located, path: Path) -> Trial:
-        """What a branch makes of the value; tried once for each place, so that nested branches stay
-        linear.
-        """
+        """What a branch makes of the value; tried once for each place: nested branches stay linear."""
         if len(self.tried) >= self.attempts:
             raise TooManyFindingsError
         key = (id(branch), f"{id(located.piece)}:{located.mark.start}:{render_path(path)}")
@@ -257,7 +253,8 @@ class Conformer(Reporter):
         return self.kept(value, located, path, refused=refused)
 
     def kept(self, value: Any, located: Located, path: Path, *, refused: bool) -> Any:
-        if refused:
+        """The value, or REJECTED when it is refused. The parameters of a refused root still stand."""
+        if refused and path is not None:
             self.rejected[render_path(path)] = located.value
         return REJECTED if refused else value
 
@@ -284,10 +281,8 @@ def _items_of(located: Located) -> list[Located]:
     return [located.child(index) for index in range(len(located.value))]
 
 
-def _shown(value: Any, kind: ValueKind) -> str | None:
-    """What a diagnostic says a value became; containers are not written out."""
-    if isinstance(value, (dict, list)):
-        return None
+def _shown(value: Any, kind: ValueKind) -> str:
+    """What a diagnostic says a value became."""
     return str(value) if kind is ValueKind.TIMESTAMP else compact(value)
 
 
