@@ -105,7 +105,8 @@ class Conformer(Reporter):
 
     def untyped(self, node: Node, located: Located, path: Path) -> Any:
         """A value where no type is declared: its fields or items may still be."""
-        if isinstance(located.value, dict) and (node.fields or node.demands or node.extra is not True):
+        has_fields = node.fields or node.demands or node.closed or isinstance(node.extra, Node)
+        if isinstance(located.value, dict) and has_fields:
             return self.fields(node, located, path)
         if isinstance(located.value, list) and (node.prefix or node.items is not None):
             return self.items(node, _items_of(located), path)

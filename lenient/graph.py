@@ -92,7 +92,8 @@ class _Compiler:
 
     def fill_branches(self, node: Node, rest: Mapping[Any, Any], branches: list[Any], depth: int) -> None:
         apart = {"anyOf", "oneOf"}.isdisjoint(rest)  # else null must fit another union, too
-        real = [branch for branch in branches if not (apart and _is_null(branch))]
+        null = next((branch for branch in branches if apart and _is_null(branch)), None)
+        real = [branch for branch in branches if null is None or branch is not null]
         node.nullable = rest.get("nullable") is True or (len(real) < len(branches) and admits_null(rest))
         node.branches = tuple(self.branch(rest, branch, depth + 1) for branch in real)
         node.tag = tag_of(node.branches)
