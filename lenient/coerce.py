@@ -11,8 +11,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any, Final, NamedTuple, Protocol
 
 from lenient.parameters import ValueKind
@@ -55,12 +56,14 @@ class Coercion(NamedTuple):
     convert: Convert
 
 
-_INTEGER_TEXT = re.compile(r"[+-]?\d+(?:\.0+)?", re.ASCII)
+_EXPONENT = re.compile(r"[eE]([+-]?\d+)$", re.ASCII)
 _NUMBER_TEXT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _TIMESTAMP = re.compile(
     r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:[Zz]|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
 )
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`]+")
+_EXACT_FLOATS = 2**53
+_MIDNIGHT = re.compile(r"(?<=[T ])24(?=:00(?::00(?:\.0+)?)?(?![:.\d]))", re.ASCII)
 _MILLISECONDS_FROM = 1e11
 """Seconds reach this in the year 5138, milliseconds passed it in 1973."""
 
@@ -103,19 +106,39 @@ def _boolean_number(value: float, _: Source) -> Any:
     return bool(value) if value in (0, 1) else REFUSED
 
 
-def _truncated(value: float, _: Source) -> Any:
-    return int(value) if math.isfinite(value) else REFUSED
-
-
 def _finite(value: float, _: Source) -> Any:
     return value if math.isfinite(value) else REFUSED
 
 
+def _exact(text: str) -> Fraction | None:
+    """The number that a text names, digit for digit; None when it names none of a size that is read."""
+    text = text.strip()
+    if len(text) > MAX_DIGITS or not _NUMBER_TEXT.fullmatch(text):
+        return None
+    exponent = _EXPONENT.search(text)
+    if exponent is not None and (len(exponent[1]) > 5 or abs(int(exponent[1])) + len(text) > MAX_DIGITS):
+        return None
+    return Fraction(text)
+
+
+def _exact_number(value: float, source: Source) -> Fraction:
+    """Above 2 ** 53 a float is only near the number that was sent: its text tells."""
+    exact = _exact(source.json_text()) if abs(value) > _EXACT_FLOATS else None
+    return Fraction(value) if exact is None else exact
+
+
 def _integer_text(value: str, _: Source) -> Any:
-    text = value.strip()
-    if len(text) > MAX_DIGITS or not _INTEGER_TEXT.fullmatch(text):
-        return REFUSED
-    return int(text.split(".", 1)[0])
+    exact = _exact(value)
+    return exact.numerator if exact is not None and exact.denominator == 1 else REFUSED
+
+
+def _whole_number(value: float, source: Source) -> Any:
+    exact = _exact_number(value, source)
+    return exact.numerator if exact.denominator == 1 else REFUSED
+
+
+def _truncated(value: float, source: Source) -> Any:
+    return math.trunc(_exact_number(value, source)) if math.isfinite(value) else REFUSED
 
 
 def _number_text(value: str, source: Source) -> Any:
@@ -148,9 +171,11 @@ def _timestamp(text: str) -> datetime | None:
     length = digits.end() if digits else 0
     if fraction:
         seconds += "." + fraction[:length][:6].ljust(6, "0") + fraction[length:]
+    seconds = seconds.replace(" +", "+").replace(" -", "-").replace(" Z", "Z")
+    started, ends = _MIDNIGHT.subn("00", seconds)  # 24:00 is the end of a day
     try:
-        return datetime.fromisoformat(seconds.replace(" +", "+").replace(" -", "-").replace(" Z", "Z"))
-    except ValueError:
+        return datetime.fromisoformat(started) + timedelta(days=ends)
+    except (ValueError, OverflowError):
         return None
 
 
@@ -189,7 +214,10 @@ COERCIONS: Mapping[tuple[ValueKind, Json], tuple[Coercion, ...]] = {
     (_K.BOOLEAN, _J.INTEGER): (Coercion("number_coerced_to_boolean", _boolean_number),),
     (_K.BOOLEAN, _J.WHOLE): (Coercion("number_coerced_to_boolean", _boolean_number),),
     (_K.INTEGER, _J.INTEGER): _KEPT,
-    (_K.INTEGER, _J.WHOLE): (Coercion("number_coerced_to_integer", _truncated),),
+    (_K.INTEGER, _J.WHOLE): (
+        Coercion("number_coerced_to_integer", _whole_number),
+        Coercion("fractional_number_truncated_to_integer", _truncated),
+    ),
     (_K.INTEGER, _J.FRACTION): (Coercion("fractional_number_truncated_to_integer", _truncated),),
     (_K.INTEGER, _J.STRING): (Coercion("string_literal_converted_to_integer", _integer_text),),
     **{(_K.NUMBER, found): (Coercion(None, _finite),) for found in _NUMBERS},

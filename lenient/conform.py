@@ -105,7 +105,8 @@ class Conformer(Reporter):
 
     def untyped(self, node: Node, located: Located, path: Path) -> Any:
         """A value where no type is declared: its fields or items may still be."""
-        if isinstance(located.value, dict) and (node.fields or node.demands or node.extra is not True):
+        has_fields = node.fields or node.demands or node.closed or isinstance(node.extra, Node)
+        if isinstance(located.value, dict) and has_fields:
             return self.fields(node, located, path)
         if isinstance(located.value, list) and (node.prefix or node.items is not None):
             return self.items(node, _items_of(located), path)
@@ -221,16 +222,12 @@ class Conformer(Reporter):
         return best.value
 
     def chosen(self, conditions: Conditions, located: Located, path: Path) -> Node:
-        """The node that the definition's conditions call for; they look at the converted value if there
-        is one.
-        """
+        """The node that the conditions call for; they look at the converted value if there is one."""
         value = self.attempt(conditions.base, located, path).value
         return self.fits.chosen(conditions, located.value if value is REJECTED else value)
 
     def attempt(self, branch: Node, located: Located, path: Path) -> Trial:
-        """What a branch makes of the value; tried once for each place, so that nested branches stay
-        linear.
-        """
+        """What a branch makes of the value; tried once for each place: nested branches stay linear."""
         if len(self.tried) >= self.attempts:
             raise TooManyFindingsError
         key = (id(branch), f"{id(located.piece)}:{located.mark.start}:{render_path(path)}")
@@ -257,7 +254,8 @@ class Conformer(Reporter):
         return self.kept(value, located, path, refused=refused)
 
     def kept(self, value: Any, located: Located, path: Path, *, refused: bool) -> Any:
-        if refused:
+        """The value, or REJECTED when it is refused. The parameters of a refused root still stand."""
+        if refused and path is not None:
             self.rejected[render_path(path)] = located.value
         return REJECTED if refused else value
 
@@ -284,10 +282,8 @@ def _items_of(located: Located) -> list[Located]:
     return [located.child(index) for index in range(len(located.value))]
 
 
-def _shown(value: Any, kind: ValueKind) -> str | None:
-    """What a diagnostic says a value became; containers are not written out."""
-    if isinstance(value, (dict, list)):
-        return None
+def _shown(value: Any, kind: ValueKind) -> str:
+    """What a diagnostic says a value became."""
     return str(value) if kind is ValueKind.TIMESTAMP else compact(value)
 
 

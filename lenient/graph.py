@@ -18,6 +18,7 @@ from lenient.parameters import KINDS_BY_TYPE, ValueKind, type_names
 from lenient.rules import compile_pattern, rules_of
 from lenient.unions import NULL, all_apart, tag_of
 
+_NULL_ALONE = SAYING_NOTHING | {"type"}
 _MAX_GATHERED = 1_000
 _MAX_CHOSEN = 64
 
@@ -90,12 +91,9 @@ class _Compiler:
             self.fill_single(node, schema, types, named[0] if named else None, depth)
 
     def fill_branches(self, node: Node, rest: Mapping[Any, Any], branches: list[Any], depth: int) -> None:
-        plain = {"anyOf", "oneOf"}.isdisjoint(rest)  # else null must fit another union, too
-        real = [
-            branch
-            for branch in branches
-            if not (plain and isinstance(branch, Mapping) and branch.get("type") == "null")
-        ]
+        apart = {"anyOf", "oneOf"}.isdisjoint(rest)  # else null must fit another union, too
+        null = next((branch for branch in branches if apart and _is_null(branch)), None)
+        real = [branch for branch in branches if null is None or branch is not null]
         node.nullable = rest.get("nullable") is True or (len(real) < len(branches) and admits_null(rest))
         node.branches = tuple(self.branch(rest, branch, depth + 1) for branch in real)
         node.tag = tag_of(node.branches)
@@ -251,6 +249,11 @@ def demands_of(node: Node) -> Demands:
     if node.demands is None:
         node.demands = Demands()
     return node.demands
+
+
+def _is_null(branch: Any) -> bool:
+    """Does a branch say no more than that null may stand?"""
+    return isinstance(branch, Mapping) and branch.get("type") == "null" and branch.keys() <= _NULL_ALONE
 
 
 def _evaluates_items_elsewhere(flat: Mapping[Any, Any]) -> bool:
