@@ -62,8 +62,6 @@ def compiled(tool: ToolDefinition) -> Compiled:
 
 
 def _compile(root: Node) -> Compiled:
-    if root.kind is None and not root.branches and not root.never:
-        root.kind, root.extra = ValueKind.JSON_OBJECT, True
     plain = root.kind is ValueKind.JSON_OBJECT and root.choices is None
     plain = plain and not (root.branches or root.rules or root.remarks or root.demands)
     return Compiled(root, _object_fit(root, ()) if plain else lambda _: -1)

@@ -7,6 +7,7 @@ catalogues of these. Knows nothing of what a schema means: that is `lenient.grap
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -44,11 +45,15 @@ class Declared:
 def decode(text: str | bytes) -> Any:
     """The JSON value of a declaration's text. Raises ToolDefinitionError."""
     try:
-        return orjson.loads(text)
+        value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise ToolDefinitionError(
             f"The tool definition is not JSON (line {error.lineno}, column {error.colno}: {error.msg})."
         ) from None
+    try:
+        return json.loads(text)  # orjson rounds integers beyond 64 bits
+    except (ValueError, RecursionError):
+        return value
 
 
 def declarations(value: Any, default_name: str | None = None, depth: int = 0) -> Iterator[Declared]:

@@ -23,6 +23,7 @@ from lenient.diagnostics import (
     shorten,
 )
 from lenient.nodes import Node
+from lenient.parameters import ValueKind
 from lenient.repair.bare import Bare, UnreadableError, read_bare
 from lenient.repair.brackets import Verdict, is_doubled, judge, opens_object
 from lenient.repair.follows import COLONS, COMMAS, QUOTED_KEY, VALUE_START, Place, Role, key_name
@@ -43,7 +44,6 @@ from lenient.repair.quoted import StringReader
 from lenient.repair.strings import CLOSING_QUOTES, Closing, End, Lookahead
 from lenient.repair.unopened import HOLDS_ESCAPES, lacks_bracket, opens_pattern, unopened_end
 from lenient.source import Mark, Piece
-from lenient.tools import ValueKind
 
 _BARE_KEY = re.compile(r"[^\s,:：=(){}\[\]\"'“”‘’`\ud800-\udfff]++(?:[ \-][\w$.]++)*+")
 
