@@ -25,7 +25,7 @@ Accepts = Callable[[dict[str, Any], str], bool]
 
 _FENCE = re.compile(r"[ \t\r\n]*+(`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?)[ \t\r\n]*+(?=\{)")
 _FENCE_END = re.compile(r"[ \t\r\n]*+`{3,}[ \t\r\n]*+\Z")
-_PROSE = re.compile(r"[^\W\d_][^\[\]{}()\"`~<>“‘「＂｛\x00-\x08\x0b-\x1f\ufeff]*+")
+_PROSE = re.compile(r"[^\W\d_][^\[\]{}()\"`~<>“‘「＂｛\x00-\x08\x0b-\x1f\ufeff\ud800-\udfff]*+")
 _CLOSERS = {
     **dict.fromkeys('"el', ("}", "}]}", "]}", "}}")),  # true, false and null end in e and l
     "}": ("]}", "}", "}}"),

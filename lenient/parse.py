@@ -7,6 +7,7 @@ through `lenient.compiled` and meets no other stage.
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import Any
 
@@ -35,6 +36,7 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
 )  # looking a member up takes a tenth of a quick run
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 _TEXT_STAGES = frozenset({Stage.UNWRAP, Stage.REPAIR})
+_HALVES = re.compile(r"[\ud800-\udfff]")
 _MAX_NAME = 100  # characters; comparing names costs the product of their lengths
 _PROMOTIONS: dict[str, tuple[str, bool | None]] = {
     "true": ("string_literal_converted_to_boolean", True),
@@ -158,7 +160,14 @@ class _Reader:
 
     def decoded_bytes(self) -> Piece:
         if isinstance(self.raw, str):
-            return Piece(self.raw)
+            halves = list(_HALVES.finditer(self.raw)) if not self.raw.isascii() else []
+            if not halves:
+                return Piece(self.raw)
+            first, last = halves[0].start(), halves[-1].end()
+            self.findings.add(
+                Diagnostic("invalid_utf8", "$", first, last, found=shorten(repr(self.raw[first:last])))
+            )
+            return Piece(_HALVES.sub(REPLACEMENT, self.raw))
         text = self.raw.decode("utf-8", "replace")
         first = text.find(REPLACEMENT) if text.encode() != self.raw else -1
         if first >= 0:
@@ -203,7 +212,11 @@ class _Reader:
 
     def failed(self, reason: str, position: int) -> ToolCallRequest:
         """Nothing is invented: the error says why, shows the start of the text and names what was tried."""
-        text = self.raw if isinstance(self.raw, str) else self.raw.decode("utf-8", "replace")
+        text = (
+            _HALVES.sub(REPLACEMENT, self.raw)
+            if isinstance(self.raw, str)
+            else self.raw.decode("utf-8", "replace")
+        )
         tried = ["strict JSON", *dict.fromkeys(found.code for found in self.findings.items)]
         position = min(position, len(text))
         deep = reason == "nested_too_deep"

@@ -64,7 +64,9 @@ class StringReader:
             match = _SIDE_BY_SIDE.match(self.text, position)
         if match is None:
             return None
-        self.report("string_concatenation", position, match.end(), found=match.group().strip() or None)
+        written = match.group().strip()  # a plus sign, or nothing
+        start = self.text.index("+", position) if written else position
+        self.report("string_concatenation", start, match.end(), found=written or None)
         return match.end()
 
     def in_parentheses(self, at: int) -> int | None:

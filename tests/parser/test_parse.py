@@ -201,3 +201,23 @@ def test_twelve_layers_of_encoding_are_refused() -> None:
     for _ in range(12):
         raw = json.dumps(raw)
     assert parse_arguments(raw, TOOL).outcome is Outcome.FAILED
+
+
+@pytest.mark.parametrize(
+    ("raw", "arguments"),
+    [
+        ('{"a": "x\ud800"}', {"a": "x\ufffd"}),
+        ('{"\ud800": 1}', {"\ufffd": 1}),
+        ('{"a": "x\\\ud800"}', {"a": "x\\\ufffd"}),
+        ('Sure\ud800: {"a": 1}', {"a": 1}),
+        ("\ud800", None),
+    ],
+)
+def test_half_a_surrogate_pair_in_the_text_never_reaches_what_is_stored(raw: str, arguments: object) -> None:
+    request = parse_arguments(raw)
+    assert request.arguments == arguments
+    assert request.raw_arguments == raw
+    assert request.lossy or request.parse_error
+    for found in request.diagnostics:
+        repr(tuple(found)).encode()
+        "".join(text for text in found if isinstance(text, str)).encode()
