@@ -26,6 +26,7 @@ Accepts = Callable[[dict[str, Any], str], bool]
 _FENCE = re.compile(r"[ \t\r\n]*+(`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?)[ \t\r\n]*+(?=\{)")
 _FENCE_END = re.compile(r"[ \t\r\n]*+`{3,}[ \t\r\n]*+\Z")
 _PROSE = re.compile(r"[^\W\d_][^\[\]{}()\"`~<>“‘「＂｛\x00-\x08\x0b-\x1f\ufeff\ud800-\udfff]*+")
+_WINDOWS_PATH = re.compile(r"\"[A-Za-z]:\\[\w.]")
 _CLOSERS = {
     **dict.fromkeys('"el', ("}", "}]}", "]}", "}}")),  # true, false and null end in e and l
     "}": ("]}", "}", "}}"),
@@ -50,8 +51,8 @@ def read_exactly(text: str, value: Any, accepts: Accepts) -> Exact | None:
         return None
     if text[0] != "{":
         return _fenced(text, accepts) or _in_prose(text, accepts)
-    if ":\\" in text:
-        return None  # a Windows path, whose backslashes are for the long way to judge
+    if ":\\" in text and _WINDOWS_PATH.search(text):
+        return None  # its backslashes are for the long way to judge
     if text[-1] == "}":
         return _with_raw_newlines(text, accepts)
     return _unclosed(text, accepts)
