@@ -26,7 +26,8 @@ Accepts = Callable[[dict[str, Any], str], bool]
 _FENCE = re.compile(r"[ \t\r\n]*+(`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?)[ \t\r\n]*+(?=\{)")
 _FENCE_END = re.compile(r"[ \t\r\n]*+`{3,}[ \t\r\n]*+\Z")
 _PROSE = re.compile(r"[^\W\d_][^\[\]{}()\"`~<>“‘「＂｛\x00-\x08\x0b-\x1f\ufeff\ud800-\udfff]*+")
-_WINDOWS_PATH = re.compile(r"\"[A-Za-z]:\\[\w.]")
+_ESCAPED = ("\b", "\f", "\n", "\r", "\t")
+_INNER_PATH = re.compile(rb"\"[A-Za-z]:\\[bfnrt]")
 _CLOSERS = {
     **dict.fromkeys('"el', ("}", "}]}", "]}", "}}")),  # true, false and null end in e and l
     "}": ("]}", "}", "}}"),
@@ -51,8 +52,6 @@ def read_exactly(text: str, value: Any, accepts: Accepts) -> Exact | None:
         return None
     if text[0] != "{":
         return _fenced(text, accepts) or _in_prose(text, accepts)
-    if ":\\" in text and _WINDOWS_PATH.search(text):
-        return None  # its backslashes are for the long way to judge
     if text[-1] == "}":
         return _with_raw_newlines(text, accepts)
     return _unclosed(text, accepts)
@@ -118,7 +117,7 @@ def _with_raw_newlines(text: str, accepts: Accepts) -> Exact | None:
             return None
         written = written.replace("\t", "\\t")
         first = min(first, text.find("\t"))
-    if (value := _decoded(written, accepts)) is None:
+    if (value := _decoded(written, accepts)) is None or _may_hold_path(value):
         return None
     names = [name for name, item in value.items() if _may_be_broken(item) or _may_be_broken(name)]
     if len(names) != 1 or type(value[names[0]]) is not str or _may_be_broken(names[0]):
@@ -149,10 +148,21 @@ def _may_be_broken(value: Any) -> bool:
     return b"\\n" in written or b"\\t" in written
 
 
+def _may_hold_path(value: dict[str, Any]) -> bool:
+    """May an escape be the backslash of a Windows path, as in `C:\\temp\\new`? The long way judges that."""
+    for item in value.values():
+        if type(item) is str:
+            if item[1:2] == ":" and item[2:3] in _ESCAPED:
+                return True
+        elif (type(item) is dict or type(item) is list) and _INNER_PATH.search(orjson.dumps(item)):
+            return True
+    return False
+
+
 def _unclosed(text: str, accepts: Accepts) -> Exact | None:
     for closers in _CLOSERS.get(text[-1], ()):
         value = _decoded(text + closers, accepts)
-        if value is not None:
+        if value is not None and not _may_hold_path(value):
             where, end = render_path(_last_place(value, len(closers))), len(text)
             found = Diagnostic("missing_closer", where, end, end, None, closers)
             return Exact(value, (found,), (Stage.REPAIR, "text mended", text, value))
