@@ -22,6 +22,7 @@ from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError
 from lenient.exact import NO_JSON, read_exactly
 from lenient.layers import decode_held, read_value
 from lenient.located import Located
+from lenient.nodes import Node
 from lenient.repair import UnreadableError
 from lenient.repair.bodies import REPLACEMENT
 from lenient.request import LENIENT, NOTHING_REJECTED, Outcome, Policy, ToolCallRequest
@@ -140,6 +141,7 @@ class _Reader:
         self.findings = Findings()
         self.trace: list[tuple[Stage, str, str, Any]] = []
         self.rejected: dict[str, Any] = {}
+        self.left = 50_000 + 20 * len(raw)  # characters of texts within the value that may be decoded
 
     def request(self) -> ToolCallRequest:
         """The stages: decode bytes, unwrap and repair until there is a value, coerce and check it."""
@@ -184,10 +186,15 @@ class _Reader:
         known = compiled(self.tool)
         return known.fit(value) >= 0 if text is None else known.accepts(value, text)
 
+    def held(self, located: Located, node: Node, path: Path, findings: Findings) -> Located | None:
+        """What a text within the value holds, as long as the texts looked at are not many times the whole."""
+        self.left -= len(located.value)
+        return decode_held(located, node, path, findings) if self.left >= 0 else None
+
     def checked(self, located: Located) -> dict[str, Any] | None:
         if located.settled and isinstance(located.value, dict):
             return located.value
-        conformer = Conformer(decode_held, self.findings, self.rejected, attempts=2_000 + 4 * len(self.raw))
+        conformer = Conformer(self.held, self.findings, self.rejected, attempts=2_000 + 4 * len(self.raw))
         if not isinstance(located.value, dict):
             conformer.report("arguments_must_be_object", located, None)
             return None

@@ -7,6 +7,7 @@ Knows nothing of how texts are made. Raises AssertionError, with the promise's n
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -33,6 +34,7 @@ SUSPICIOUS_SECONDS = 0.4
 """A text that takes longer is read by half, too: linear is twice the time of half, quadratic four times."""
 Result = TypeVar("Result")
 
+_HALVES = re.compile(r"[\ud800-\udfff]")  # which the parser replaces first of all
 _TEXT_STAGES = {Stage.UNWRAP, Stage.REPAIR}
 _SAID_ABOUT_JSON = {"duplicate_key", "non_finite_number", "string_encoding_removed", "empty_arguments"}
 """What may be said about text that is JSON: it says a key twice, holds 1e999, or is a string of JSON text."""
@@ -87,7 +89,7 @@ def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = F
     """
     assert type(request.raw_arguments) is type(raw), "the raw text survives: another type"
     assert request.raw_arguments == raw, "the raw text survives: another text"
-    text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
+    text = _HALVES.sub("\ufffd", raw) if isinstance(raw, str) else raw.decode("utf-8", "replace")
     _check_places(request, text, built=built)
     _check_stages(request)
     _check_outcome(request)
@@ -209,11 +211,12 @@ def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCa
     for call in calls:
         assert reached <= call.start <= call.end <= len(text), f"calls in order, each apart: {call}"
         assert call.name, "a call has a name"
-        offset, raw = getattr(call, "offset", None), call.request.raw_arguments
+        offset, raw = call.offset, call.request.raw_arguments
         assert offset is None or text.startswith(str(raw), offset), f"the arguments stand at {offset}: {call}"
         check_request(call.request, raw, built=offset is None)
-        for found in getattr(call, "diagnostics", ()):
-            assert 0 <= found.start <= found.end <= len(text), f"a span lies in the text: {found}"
+        for found in call.diagnostics:
+            start, end = found.start or 0, found.end or 0
+            assert 0 <= start <= end <= len(text), f"a span lies in the text: {found}"
         reached = call.end
     return calls
 

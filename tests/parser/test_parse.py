@@ -221,3 +221,14 @@ def test_half_a_surrogate_pair_in_the_text_never_reaches_what_is_stored(raw: str
     for found in request.diagnostics:
         repr(tuple(found)).encode()
         "".join(text for text in found if isinstance(text, str)).encode()
+
+
+def test_texts_within_texts_are_decoded_within_bounds() -> None:
+    tree = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#"}, "b": {"type": "array", "items": {"$ref": "#"}}},
+    }
+    tool = ToolDefinition.from_json_schema(name="tree", schema=tree)
+    nested = '"a": ' * 1_000
+    for raw in (nested, json.dumps({"a": "[" + nested}), json.dumps({"b": [nested] * 20})):
+        assert isinstance(parse_arguments(raw, tool), ToolCallRequest)
