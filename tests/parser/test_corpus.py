@@ -1,65 +1,96 @@
-"""The accuracy corpus of malformed arguments has the form its README promises; no reader is run here."""
+"""Both accuracy corpora have the form their README promises; no reader is run here."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 CORPUS = Path(__file__).parents[1] / "bench" / "corpus"
-GROUPS = sorted((CORPUS / "malformed").glob("*.json"))
+HELD_OUT = CORPUS / "held_out"
 FIELDS = {"id", "tool", "raw", "raw_hex", "intended", "note", "source"}
+CALL_FIELDS = {"id", "dialect", "text", "tools", "calls", "native", "cut"}
 
-TOOLS: list[dict[str, Any]] = json.loads((CORPUS / "tools.json").read_text("utf-8"))
-ENTRIES: dict[str, list[dict[str, Any]]] = {path.stem: json.loads(path.read_text("utf-8")) for path in GROUPS}
-ALL = [entry for entries in ENTRIES.values() for entry in entries]
+Entry = dict[str, Any]
 
 
-def text_of(entry: dict[str, Any]) -> str:
+def read(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))
+
+
+def groups_of(folder: Path) -> dict[str, list[Entry]]:
+    return {path.stem: read(path) for path in sorted((folder / "malformed").glob("*.json"))}
+
+
+CORPORA = {"": groups_of(CORPUS), "h-": groups_of(HELD_OUT)}
+"""By what every id of theirs begins with."""
+TOOLS: dict[str, list[Entry]] = {"": read(CORPUS / "tools.json"), "h-": read(HELD_OUT / "tools.json")}
+GROUPS = [(mark, group) for mark, groups in CORPORA.items() for group in groups]
+HELD_OUT_CALLS: list[Entry] = read(HELD_OUT / "calls.json")["entries"]
+
+
+def entries_of(mark: str) -> list[Entry]:
+    return [entry for entries in CORPORA[mark].values() for entry in entries]
+
+
+def text_of(entry: Entry) -> str:
     raw = entry["raw"] if "raw" in entry else bytes.fromhex(entry["raw_hex"]).decode("utf-8", "replace")
     assert isinstance(raw, str)
     return raw
 
 
-def test_the_corpus_is_large_and_every_id_is_unique() -> None:
-    assert len(ALL) >= 640
-    assert len(GROUPS) >= 28
-    assert [key for key, times in Counter(entry["id"] for entry in ALL).items() if times > 1] == []
+def repeated(values: Iterable[Hashable]) -> list[Hashable]:
+    return [value for value, times in Counter(values).items() if times > 1]
 
 
-@pytest.mark.parametrize("group", ENTRIES)
-def test_a_group_has_at_least_fifteen_entries_of_valid_fields(group: str) -> None:
-    assert len(ENTRIES[group]) >= 15
-    for entry in ENTRIES[group]:
-        assert entry["id"].startswith(f"{group}/"), entry["id"]
+def test_the_corpora_are_large_over_the_same_groups_and_every_id_is_unique() -> None:
+    assert len(entries_of("")) >= 640
+    assert len(entries_of("h-")) >= 220
+    assert len(CORPORA[""]) >= 28
+    assert CORPORA[""].keys() == CORPORA["h-"].keys()
+    assert repeated(entry["id"] for mark in CORPORA for entry in entries_of(mark)) == []
+
+
+@pytest.mark.parametrize(("mark", "group"), GROUPS)
+def test_a_group_has_enough_entries_of_valid_fields(mark: str, group: str) -> None:
+    entries = CORPORA[mark][group]
+    assert len(entries) >= (5 if mark else 15)
+    for entry in entries:
+        assert entry["id"].startswith(f"{mark}{group}/"), entry["id"]
         assert {"id", "intended"} <= entry.keys() <= FIELDS, entry["id"]
         assert ("raw" in entry) != ("raw_hex" in entry), entry["id"]
         assert all(isinstance(entry[key], str) for key in entry.keys() - {"intended"}), entry["id"]
         assert text_of(entry).strip(), entry["id"]
 
 
-def test_what_is_intended_is_an_object_and_null_only_where_nothing_may_be_invented() -> None:
-    for group, entries in ENTRIES.items():
-        for entry in entries:
-            expected = type(None) if group == "never_invent" else dict
-            assert isinstance(entry["intended"], expected), entry["id"]
+@pytest.mark.parametrize(("mark", "group"), GROUPS)
+def test_what_is_intended_is_an_object_and_null_only_where_nothing_may_be_invented(
+    mark: str, group: str
+) -> None:
+    expected = type(None) if group == "never_invent" else dict
+    for entry in CORPORA[mark][group]:
+        assert isinstance(entry["intended"], expected), entry["id"]
 
 
-def test_every_named_tool_is_defined_and_declares_what_is_intended() -> None:
-    parameters = {tool["name"]: tool["input_schema"]["properties"].keys() for tool in TOOLS}
-    assert len(parameters) == len(TOOLS)
-    for entry in ALL:
+@pytest.mark.parametrize("mark", CORPORA)
+def test_every_named_tool_is_defined_and_declares_what_is_intended(mark: str) -> None:
+    parameters = {tool["name"]: tool["input_schema"]["properties"].keys() for tool in TOOLS[mark]}
+    assert len(parameters) == len(TOOLS[mark])
+    for entry in entries_of(mark):
         if "tool" in entry:
             assert (entry["intended"] or {}).keys() <= parameters[entry["tool"]], entry["id"]
 
 
-def test_no_text_says_in_valid_json_what_is_intended() -> None:
+@pytest.mark.parametrize("mark", CORPORA)
+def test_no_text_says_in_valid_json_what_is_intended(mark: str) -> None:
     # These groups hold valid JSON on purpose: the outermost layer is a string; repeated names are allowed.
-    for entry in ALL:
-        if entry["id"].startswith(("string_encoding/", "duplicate_keys/", "never_invent/")):
+    valid = tuple(f"{mark}{group}/" for group in ("string_encoding", "duplicate_keys", "never_invent"))
+    for entry in entries_of(mark):
+        if entry["id"].startswith(valid):
             continue
         try:
             value = json.loads(text_of(entry))
@@ -68,6 +99,21 @@ def test_no_text_says_in_valid_json_what_is_intended() -> None:
         assert value != entry["intended"] or "raw_hex" in entry, entry["id"]
 
 
-def test_the_same_text_with_the_same_tool_occurs_once() -> None:
-    times = Counter((text_of(entry), entry.get("tool")) for entry in ALL)
-    assert [text for text, count in times.items() if count > 1] == []
+def test_the_same_text_with_the_same_tool_occurs_once_in_both_corpora() -> None:
+    everything = entries_of("") + entries_of("h-")
+    assert repeated((text_of(entry), entry.get("tool")) for entry in everything) == []
+
+
+def test_the_held_out_calls_are_many_and_each_calls_a_tool_it_was_offered() -> None:
+    parameters = {tool["name"]: tool["input_schema"]["properties"].keys() for tool in TOOLS["h-"]}
+    assert sum(bool(entry["calls"]) for entry in HELD_OUT_CALLS) >= 80
+    assert sum(not entry["calls"] for entry in HELD_OUT_CALLS) >= 20
+    assert len({entry["dialect"] for entry in HELD_OUT_CALLS}) == 16
+    assert repeated(entry["id"] for entry in HELD_OUT_CALLS) == []
+    for entry in HELD_OUT_CALLS:
+        assert {"id", "dialect", "text", "tools", "calls"} <= entry.keys() <= CALL_FIELDS, entry["id"]
+        assert entry["id"].startswith(f"h-{entry['dialect']}-"), entry["id"]
+        assert bool(entry["calls"]) == (entry["dialect"] != "none"), entry["id"]
+        for call in entry["calls"]:
+            assert call["name"] in entry["tools"], entry["id"]
+            assert call["arguments"].keys() <= parameters[call["name"]], entry["id"]
