@@ -18,10 +18,9 @@ import orjson
 from lenient.codes import Stage
 from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
 from lenient.located import Located
-from lenient.nodes import Node, spelling
+from lenient.nodes import Node, known_fields, spelling
 from lenient.repair import Scan, UnreadableError, scan
 from lenient.repair.lines import lacks_braces, read_lines
-from lenient.repair.scanner import known_fields
 from lenient.repair.strings import CLOSING_QUOTES, Lookahead
 from lenient.source import Mark, Piece
 from lenient.unwrap import ESCAPED_LINES, ESCAPED_START, GOES_ON, MAX_LAYERS, OBJECT_START, Start, Unwrapper
