@@ -17,7 +17,7 @@ import orjson
 from lenient.apart import LONG, decode_apart
 from lenient.codes import Stage
 from lenient.diagnostics import Diagnostic, Path, render_path, shorten
-from lenient.unwrap import OBJECT_START, SOURCE_CODE
+from lenient.narration import OBJECT_START, SOURCE_CODE
 
 NO_JSON: Final = object()
 """Stands for the value of a text that is not JSON."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from json import JSONDecoder
 from typing import Any
 
 import orjson
@@ -18,18 +17,19 @@ import orjson
 from lenient.codes import Stage
 from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
 from lenient.located import Located
-from lenient.nodes import Node, spelling
+from lenient.narration import OBJECT_START
+from lenient.nodes import Node, known_fields
 from lenient.repair import Scan, UnreadableError, scan
 from lenient.repair.lines import lacks_braces, read_lines
-from lenient.repair.scanner import known_fields
 from lenient.repair.strings import CLOSING_QUOTES, Lookahead
+from lenient.several import choose, is_foreign
 from lenient.source import Mark, Piece
-from lenient.unwrap import ESCAPED_LINES, ESCAPED_START, GOES_ON, MAX_LAYERS, OBJECT_START, Start, Unwrapper
+from lenient.unwrap import ESCAPED_LINES, ESCAPED_START, MAX_LAYERS, Start, Unwrapper
+from lenient.valid import valid_end
 
 Fits = Callable[[Any, str | None], bool]
 """Does a value need no further look? With the text it came from, keys that were sent twice are found."""
-
-
+_BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
 _SHORT = 4_096  # characters; of a longer text looking around takes the smaller part
 
 
@@ -77,11 +77,6 @@ def _inside(located: Located) -> Piece:
     return Piece(located.value, piece, start, max(start, end))
 
 
-def _holds(value: Any, part: Any) -> bool:
-    """Is the one value an object with all members of the other and more? Merged streams grow so."""
-    return isinstance(value, dict) and isinstance(part, dict) and part.items() <= value.items()
-
-
 def _may_hold_json(text: str) -> bool:
     """Blank text, or text with a bracket or a quote at its start, or an object in it."""
     trimmed = text.strip()
@@ -91,28 +86,6 @@ def _may_hold_json(text: str) -> bool:
         or trimmed.startswith("```")
         or OBJECT_START.search(trimmed) is not None
     )
-
-
-def valid_end(text: str, position: int) -> int | None:
-    """Where the JSON value at a position ends, when it is valid and nothing after it says that it goes on."""
-    if text[position : position + 1] not in ("{", "["):
-        return None
-    try:
-        _, end = _DECODER.raw_decode(text, position)
-        orjson.loads(text[position:end])  # json takes halves of surrogate pairs; orjson is the judge
-    except (ValueError, RecursionError):
-        return None
-    return None if GOES_ON.match(text, end) else end
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
-
-
-_DECODER = JSONDecoder(parse_constant=_no_constant, parse_int=str, parse_float=str)
-
-
-_BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
 
 
 class _Layer:
@@ -219,43 +192,18 @@ class _Layer:
                 around.report("narration_removed", position, len(piece.text))
                 break
             located = self.chosen(located, other, around, further.findings)
-        if start.narrated and self.is_foreign(located):
+        if start.narrated and is_foreign(located, self.node):
             raise UnreadableError("no_object_found", located.mark.start)
         return located
 
     def chosen(self, first: Located, other: Located, around: Unwrapper, further: Findings) -> Located:
-        """Of two values in a row: the one that is not empty, no repetition, and has what the tool
-        requires.
-        """
-        code, dropped, kept = "further_value_dropped", other, first
-        if first.value == {} and other.value:
-            code, dropped, kept = "empty_object_skipped", first, other
-        elif first.value == other.value:
-            code = "repeated_value_skipped"
-        elif _holds(other.value, first.value):
-            code, dropped, kept = "repeated_value_skipped", first, other
-        elif other.value == {}:
-            code = "empty_object_skipped"
-        elif (self.lacks(first) and not self.lacks(other)) or (
-            self.is_foreign(first) and not self.is_foreign(other)
-        ):
-            dropped, kept = first, other
+        """The one of two values in a row that counts; what was found in the other is forgotten."""
+        code, is_first = choose(first, other, self.node)
+        dropped, kept = (other, first) if is_first else (first, other)
         around.report(code, dropped.mark.start, dropped.mark.end)
-        if kept is other:
+        if not is_first:
             self.findings.extend(further.items)
         return kept
-
-    def is_foreign(self, located: Located) -> bool:
-        """Has an object in narration nothing of what the tool declares? Then it is not the arguments."""
-        if self.node is None or not self.node.fields or not isinstance(located.value, dict):
-            return False
-        names = {spelling(name) for name in self.node.fields}
-        return bool(located.value) and not any(spelling(name) in names for name in located.value)
-
-    def lacks(self, located: Located) -> bool:
-        """Does the value lack a parameter that the tool requires?"""
-        required = self.node.required if self.node is not None else frozenset()
-        return bool(required) and not (isinstance(located.value, dict) and required <= located.value.keys())
 
     def either(self, start: Start, ahead: Lookahead) -> tuple[Located, int]:
         """The value at its start, as it stands when it is JSON up to its end, else mended."""

@@ -128,3 +128,12 @@ def inner_nodes(node: Node, name: str) -> list[Node]:
             if pattern.affordable(name) and pattern.regex.search(name)
         ]
     return inner
+
+
+def known_fields(node: Node | None) -> Mapping[str, Node]:
+    """The declared fields of the objects that a node allows, those of all its branches together."""
+    if node is None:
+        return {}
+    if node.fields or not node.branches:
+        return node.fields
+    return {name: inner for branch in node.branches[:64] for name, inner in branch.fields.items()}

@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 
 from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
+from lenient.narration import OBJECT_START, SOURCE_CODE, object_after
 from lenient.repair.bare import UnreadableError
 from lenient.repair.bodies import decode_body
-from lenient.repair.follows import VALUE_START
 from lenient.repair.gaps import pass_gap
 from lenient.source import Piece
 
@@ -23,29 +23,11 @@ _CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
 _TAG = re.compile(r"<\|?[A-Za-z_][\w:.\-]*+[^<>\n]{0,200}>")
 _CLOSING_TAG = re.compile(r"</[A-Za-z_][\w:.\-]*+\s*+>|<\|[\w\-]++\|>")
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>")
-OBJECT_START = re.compile(
-    r"[{｛]\s*+(?:[\"'“‘`＂「]|[}｝]|\\++[\"']|[A-Za-z_$][\w$\-]*+\s*+[:：=]|//|/\*|#|[rbuf][\"']|\Z)"
-)
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
 ESCAPED_START = re.compile(r"[{\[](?:\s|\\++[nrt])*+(?:\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:)")
 ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
-GOES_ON = re.compile(
-    r"(?:\s*+[}\]]){0,3}\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])"
-)
-"""After a closed value: a comma and a key, or the rest of a string that only seemed to end."""
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
-SOURCE_CODE = re.compile(
-    r"^[ \t]*(?:def \w+ ?\(|import \w|from [\w.]+ import |class \w+[:( {]|print\(|console\.log\("
-    r"|#include|#!/|package \w+;?[ \t]*$|func \w+\(|<\?php|<!doctype|<html|(?:async )?function \w+ ?\("
-    r"|public |return |select .{1,200} from |insert into \w)",
-    re.MULTILINE | re.IGNORECASE,
-)
-_VALUE_LINE = re.compile(r"[ \t]*+[a-z_][\w.\-]{0,63}[ \t]*+[:=](?!=)[ \t]*+[^\s{]")
-_BARE_MEMBER = re.compile(r"[{｛]\s*+[A-Za-z_$][\w$\-]*+\s*+[:：]")
-_STYLE_RULE = re.compile(r"\{\s*+[a-z\-]++\s*+:[^;{}\"'`\n]{1,200}+;")
-_LOG_LINE = re.compile(r"\s*+\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
-_EMPTY = re.compile(r"\{\s*+\}")
 _QUOTES = "\"'`“"
 MAX_LAYERS = 10
 """Layers of string encoding that are undone."""
@@ -63,21 +45,6 @@ class Start:
     tagged: bool = False
     quoted: bool = False
     narrated: bool = False
-
-
-def is_part_of_text(text: str, start: int, at: int, line_end: int) -> bool:
-    """Does the object at `at` stand inside a sentence, command or value that begins at `start`?
-
-    `command: curl -d '{"a": 1}'` holds an object, but is none; nor is the `{}` of `find -exec rm {}`.
-    """
-    if _STYLE_RULE.match(text, at):
-        return True
-    if (name := _BARE_MEMBER.match(text, at)) is not None and not VALUE_START.match(text, name.end()):
-        return True  # a rule of a style sheet
-    if at <= line_end and _VALUE_LINE.match(text, start, at):
-        return True
-    before = text[max(start, at - 40) : at].rstrip(" \t").rpartition("\n")[2]
-    return _EMPTY.match(text, at) is not None and before != "" and before[-1] not in ":：`>=(|"
 
 
 class Unwrapper:
@@ -216,35 +183,13 @@ class Unwrapper:
         return self.found(at) if opening == '"' else self.after_narration(at)
 
     def after_narration(self, at: int) -> Start:
-        """The first object after text that is none. A program is no narration."""
-        if _LOG_LINE.match(self.text, at):
-            raise UnreadableError("log_line", at)
-        match = OBJECT_START.search(self.text, at)
-        line_end = self.text.find("\n", at)
-        line_end = line_end if line_end >= 0 else len(self.text)
-        while match is not None and is_part_of_text(self.text, at, match.start(), line_end):
-            match = OBJECT_START.search(self.text, match.end())
-        if match is not None and match.end() == len(self.text) and len(match.group().strip()) == 1:
-            match = None  # a brace at the very end holds nothing
-        if match is None:
-            raise UnreadableError(
-                "source_code" if SOURCE_CODE.search(self.text, at) else "no_object_found", at
-            )
-        end = match.start()
-        fence = self.text.rfind("```", at, end)
-        before = fence if fence >= 0 else end
-        if SOURCE_CODE.search(self.text, at, before) and self.text[at:before].strip() != "return":
-            raise UnreadableError("source_code", at)
-        if (
-            "..." in self.text[max(at, before - 4) : before]
-            and before == end
-            and self.text[at:end].strip(" .") == ""
-        ):
-            raise UnreadableError("ellipsis", at)
+        """The first object after text that is none."""
+        end, fence = object_after(self.text, at)
+        before = end if fence is None else fence
         self.report("narration_removed", at, before)
         self.narrated = at < before
         self.position = before
-        if fence >= 0 and self.pass_fence():
+        if fence is not None and self.pass_fence():
             self.skip_blank()
             if self.position != end:
                 self.report("narration_removed", self.position, end)

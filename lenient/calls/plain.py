@@ -13,10 +13,10 @@ from lenient.calls.found import Found
 from lenient.calls.objects import Bar, calls_in, envelope
 from lenient.calls.reply import Fence, Reply
 from lenient.calls.values import Value, json_end, read_value
+from lenient.narration import OBJECT_START
 from lenient.repair import UnreadableError
 from lenient.repair.strings import Lookahead
 from lenient.source import Piece
-from lenient.unwrap import OBJECT_START
 
 _LANGUAGES = frozenset(
     {"", "json", "json5", "jsonc", "jsonl", "tool_call", "tool_calls", "tool", "tool_use", "tool_code",

@@ -10,11 +10,11 @@ from typing import Any
 import orjson
 
 from lenient.diagnostics import Diagnostic, Findings, TooManyFindingsError
-from lenient.layers import valid_end
 from lenient.nodes import Node
 from lenient.repair import UnreadableError, scan
 from lenient.repair.strings import Lookahead
 from lenient.source import Mark, Piece
+from lenient.valid import valid_end
 
 _BLANK = re.compile(r"\s*+")
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)

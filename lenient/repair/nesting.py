@@ -7,10 +7,10 @@ only in the names. Knows nothing of text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from lenient.nodes import Node
+from lenient.nodes import Node, known_fields
 from lenient.source import Mark
 
 
@@ -27,7 +27,6 @@ def find_strays(
     outer: dict[str, Any],
     marks: dict[str, Mark],
     fields: Mapping[str, Node],
-    fields_of: Callable[[Node | None], Mapping[str, Node]],
 ) -> Strays | None:
     """The strays in the last inner object of `outer`, whose declared `fields` decide."""
     value, mark, node = _last(outer, marks, fields)
@@ -36,7 +35,7 @@ def find_strays(
             children: Any = mark.children
             value, mark, node = value[-1], children[-1], node.items if node is not None else None
             continue
-        own = fields_of(node)
+        own = known_fields(node)
         inner_marks: Any = mark.children
         names = _suffix(value, own, outer, fields)
         if 0 < len(names) < len(value):

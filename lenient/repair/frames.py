@@ -1,0 +1,65 @@
+"""Nothing → an open bracket: what it has read so far, and where that stands. Knows nothing of text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lenient.diagnostics import Path, join_path, render_path
+from lenient.nodes import Node, known_fields
+from lenient.repair.follows import Role
+
+OPENERS = {"{": "}", "[": "]", "(": ")", "｛": "}", "［": "]"}
+"""Opening bracket → the sign that its frame is named by."""
+_ROLES = {"}": Role.MEMBER, "]": Role.ITEM, ")": Role.ITEM}
+
+
+class Frame:
+    """One open bracket. `close` is `}`, `]` or `)`, however it was written."""
+
+    __slots__ = (
+        "also", "children", "close", "comma", "doubled", "fields", "filled", "items", "key", "marks", "node",
+        "start", "where",
+    )  # fmt: skip
+
+    def __init__(self, close: str, start: int, node: Node | None) -> None:
+        self.close = close
+        self.start = start
+        self.node = node
+        self.fields = known_fields(node) if close == "}" else {}
+        self.items: list[Any] = []
+        self.children: dict[str, Any] = {}
+        self.marks: Any = {} if close == "}" else []
+        self.key: str | None = None
+        self.comma = -1
+        self.also = ""  # another sign that closes it, that of its own opening bracket
+        self.doubled = False  # a template doubled its braces
+        self.filled = False  # a value stands since the opening bracket or the last comma
+        self.where: str | None = None  # its path, made when it is first asked for
+
+    def here(self) -> str:
+        """The path of the part that is being read."""
+        step = self.key if self.close == "}" else len(self.items)
+        return (self.where or "$") if step is None else join_path(self.where or "$", step)
+
+    def item_node(self) -> Node | None:
+        """What the definition says of the items of an array."""
+        return self.node.items if self.node is not None else None
+
+
+def role_in(stack: list[Frame]) -> Role:
+    """What a value is within these brackets."""
+    return _ROLES[stack[-1].close] if stack else Role.ROOT
+
+
+def path_in(stack: list[Frame], root: Path) -> str:
+    """The place that is being read, as a path; `root` is that of the outermost value."""
+    if not stack:
+        return render_path(root)
+    frame = stack[-1]
+    if frame.where is None:
+        where = render_path(root)
+        for outer in stack:
+            frame, frame.where = outer, where
+            where = frame.here()
+        return where
+    return frame.here()
