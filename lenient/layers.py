@@ -182,7 +182,7 @@ class _Layer:
     def settled(self, start: Start) -> Located:
         """The value at its start, after a choice where several follow one another."""
         piece, ahead = start.piece, Lookahead(start.piece.text)
-        located, end = self.either(start, ahead)
+        located, end = self.within_fence(start) if start.fenced else self.either(start, ahead)
         around = Unwrapper(piece, self.findings, self.path)
         while (position := around.rest(start, end)) < len(piece.text):
             further = _Layer(self.node, Findings(), self.path, [], None)
@@ -195,6 +195,18 @@ class _Layer:
         if start.narrated and is_foreign(located, self.node):
             raise UnreadableError("no_object_found", located.mark.start)
         return located
+
+    def within_fence(self, start: Start) -> tuple[Located, int]:
+        """The value after an opening fence; what would take in the closing fence ends before it."""
+        piece, findings, steps = start.piece, len(self.findings.items), len(self.trace)
+        located, end = self.either(start, Lookahead(piece.text))
+        body = piece.text.rstrip().rstrip("`")
+        if end < len(body) + 3 or len(body) <= start.position:
+            return located, end
+        del self.findings.items[findings:], self.trace[steps:]
+        inner = Piece(body.removesuffix("\n"), piece.parent, piece.start, piece.end)
+        located, end = self.either(replace(start, piece=inner), Lookahead(inner.text))
+        return replace(located, piece=piece), end
 
     def chosen(self, first: Located, other: Located, around: Unwrapper, further: Findings) -> Located:
         """The one of two values in a row that counts; what was found in the other is forgotten."""

@@ -15,9 +15,9 @@ from unicodedata import normalize
 MAX_DIGITS = 4_000
 """Python reads no integer with more than 4,300 digits."""
 
-_HEAD = re.compile(r"[^\s,，;；\]})｝］\"'“‘`{\[]*+")
+_HEAD = re.compile(r"[^\s,，、;；\]})｝］\"'“‘`{\[]*+")
 _AFTER_HEAD = re.compile(
-    r"\s*+(?:[,，}\])｝］;；\"'“‘`{\[]|\Z|//|/\*)|[^\S\n]*+\n|\s++#|\s++[A-Za-z_$][\w$]{0,63}\s*+[:：](?!//)"
+    r"\s*+(?:[,，、}\])｝］;；\"'“‘`{\[]|\Z|//|/\*)|[^\S\n]*+\n|\s++#|\s++[A-Za-z_$][\w$]{0,63}\s*+[:：](?!//)"
 )
 _MAX_PARTS = 100  # parts of an unquoted text between commas and brackets
 _NEXT_PLAIN = re.compile(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")

@@ -38,9 +38,7 @@ _NEXT_STRING = re.compile(rf"{_KEY_TEXT}{BLANKS}(?=[,}}\"'])")
 _CUT_KEY = re.compile(r"\s*+[\"'][^\"'\n,:{}]{0,64}\Z")
 VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
 _GAP = re.compile(BLANKS)
-_COMMENT = re.compile(
-    r"(?://[^\n]{0,300}+(?=\n)|#[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+"
-)
+_COMMENT = re.compile(r"(?:(?://|#|--\s)[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+")
 _AFTER_ALL = re.compile(
     r"(?:\s*+(?:\Z|```|</|[\"'`”]\s*+\Z|;|[`\"']?\s*+<\||,?\s*+[{｛]\s*+[\"'}]|//|/\*)|[^\S\n]*+\n|`\s*+(?:\n|\Z))"
 )
@@ -111,7 +109,7 @@ def pass_blanks(text: str, at: int) -> int:
     gap = _GAP.match(text, at)
     at = gap.end() if gap else at
     for _ in range(3):
-        if text[at : at + 1] not in ("/", "#") or (comment := _COMMENT.match(text, at)) is None:
+        if text[at : at + 1] not in ("/", "#", "-") or (comment := _COMMENT.match(text, at)) is None:
             break
         at = comment.end()
     return at
@@ -252,9 +250,10 @@ def _without_comma(text: str, position: int, at: int, place: Place) -> Fit:
         return Fit.SURE if place.awaits(key_name(key)) else Fit.LIKELY
     if at > position and _NEXT_STRING.match(text, at):
         return Fit.IF_FIRST  # strings side by side are one
-    if "\n" not in text[position:at]:
-        return Fit.NO
-    bare = NEXT_KEY.match(text, at)
+    bare = NEXT_KEY.match(text, at) if at > position else None
     if bare is None:
         return Fit.NO
-    return Fit.SURE if place.awaits(key_name(bare)) else Fit.IF_FIRST
+    if place.awaits(key_name(bare)):
+        return Fit.SURE
+    plain = "\n" in text[position:at] or (not place.declares() and VALUE_START.match(text, bare.end()))
+    return Fit.IF_FIRST if plain else Fit.NO

@@ -26,10 +26,10 @@ class Report(Protocol):
 
 _BLANKS = re.compile(r"[ \t\n\r]*+")
 _ODD_BLANKS = re.compile(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]++")
-_COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+_COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _HASH_WORD = re.compile(r"#[\w\-]++\s*+[,}\n]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]++")
-_SOLID = frozenset("\"'{}[],:-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+_SOLID = frozenset("\"'{}[],:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 """No part of any gap: most gaps are empty."""
 
 
@@ -45,7 +45,7 @@ def pass_gap(text: str, position: int, report: Report, *, before_value: bool = F
             return position
         if sign == "#" and before_value and _HASH_WORD.match(text, position):
             return position
-        if (sign == "#" or text.startswith(("//", "/*"), position)) and (
+        if (sign == "#" or text.startswith(("//", "/*", "-- "), position)) and (
             comment := _COMMENT.match(text, position)
         ):
             report("comment_removed", position, comment.end(), found=comment.group())
