@@ -21,13 +21,14 @@ _AFTER_HEAD = re.compile(
 )
 _MAX_PARTS = 100  # parts of an unquoted text between commas and brackets
 _NEXT_PLAIN = re.compile(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")
-_TOKEN = re.compile(r"[^,，\]}｝］\n\r]*+")
-_TUPLE_TOKEN = re.compile(r"[^,，\]})｝］\n\r]*+")
+_MAX_TOKEN = 8_000  # characters of a value without quotes
+_TOKEN = re.compile(rf"[^,，\]}}｝］\n\r]{{0,{_MAX_TOKEN}}}+")
+_TUPLE_TOKEN = re.compile(rf"[^,，\])}}｝］\n\r]{{0,{_MAX_TOKEN}}}+")
 _MORE_WORDS = re.compile(r",\s*+(?!\w++=)[^\s,，:：\"'“‘`{}\[\]()][^,，:：\"“`{}\[\]\n]*+(?=[,，}\n]|\Z)")
 _PAIRS = {"]": "[", "}": "{"}
 _COMMENT = re.compile(r"\s+#|(?<!:)//|/\*")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
-_LOOSE_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?[lLnfFdD]?", re.ASCII)
+_LOOSE_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*+\.?[\d_]*+|\.\d[\d_]*+)(?:[eE][+-]?\d+)?[lLnfFdD]?", re.ASCII)
 _RADIX = re.compile(r"([+-]?)0([xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)", re.ASCII)
 _THOUSANDS = re.compile(
     r"(-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?)(?=\s*+(?:[}\n]|$|,\s*+[\"'A-Za-z_“]))", re.ASCII
@@ -35,7 +36,8 @@ _THOUSANDS = re.compile(
 _SUM = re.compile(r"[\d.\s()]*[\d)]\s*(?:[+*/%]|\*\*|-)\s*[\d(][\d.\s()+\-*/%]*", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
 _WORDS = re.compile(
-    r"[^\W\d_][\w .\-/@+&~!?%$*:\\'’]*|[\d][\w.\-:/]*[A-Za-z.\-:/][\w.\-:/]*|[./~$@*%#][\w .\-/@+&~*$:\\]*"
+    r"[^\W\d_][\w .\-/@+&~!?%$*:\\'’]*"
+    r"|(?=[^A-Za-z.\-:/]*+[A-Za-z.\-:/])\d[\w.\-:/]*+|[./~$@*%#][\w .\-/@+&~*$:\\]*"
 )
 _URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
@@ -131,6 +133,8 @@ def _token(text: str, start: int, close: str, wants_text: bool) -> str:
     pattern = _TUPLE_TOKEN if close == ")" else _TOKEN
     match = pattern.match(text, start)
     end = match.end() if match else start
+    if end - start >= _MAX_TOKEN:
+        raise UnreadableError("number_too_long" if text[start].isdigit() else "unexpected_character", start)
     for _ in range(_MAX_PARTS if close == "}" and end > start else 0):
         more = _further(text, start, end, wants_text)
         if more is None:

@@ -8,9 +8,10 @@ Strings that end for sure are taken at the speed of one pattern; where that is o
 from __future__ import annotations
 
 import re
+from json import JSONDecodeError
 from json.decoder import scanstring  # type: ignore[attr-defined]  # a C function that typeshed does not list
 
-from lenient.repair.bare import Bare
+from lenient.repair.bare import Bare, UnreadableError
 from lenient.repair.bodies import decode_body, without_half_escape
 from lenient.repair.follows import NEXT_KEY, Place, Role
 from lenient.repair.gaps import Report
@@ -89,7 +90,10 @@ class StringReader:
         if plain is not None and self.is_certain(plain, place.role):
             return plain.group(1), End(plain.end(1), plain.end(1) + 1, Closing.QUOTE)
         if self.strict:
-            text, after = scanstring(self.text, start + 1, False)
+            try:
+                text, after = scanstring(self.text, start + 1, False)
+            except JSONDecodeError:  # read past the end of what was valid
+                raise UnreadableError("unexpected_character", start) from None
             return text, End(after - 1, after, Closing.QUOTE)
         twice = self.text.startswith(self.text[start] * 2, start)
         doubled = doubled_end(self.text, start) if twice else None
