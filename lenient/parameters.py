@@ -7,11 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any, Final
 
-UNSET: Final = object()
-"""No default was declared; None is a default like any other."""
+
+class Unset(Enum):
+    """What stands for no default, since None is a default like any other; one object in every process."""
+
+    UNSET = "UNSET"
+
+    def __repr__(self) -> str:
+        return self.value
+
+
+UNSET: Final = Unset.UNSET
+"""No default was declared."""
 
 
 class ValueKind(StrEnum):

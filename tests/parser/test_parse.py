@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 
 import pytest
 
@@ -107,6 +109,33 @@ def test_the_steps_show_the_text_before_and_after_each_stage() -> None:
         (Stage.COERCE, '{"path": "a", "limit": 3}'),
     ]
     assert parse_arguments('{"path": "a"}', TOOL).steps == ()
+
+
+def test_requests_and_definitions_survive_pickle_and_copy() -> None:
+    for raw in ('{"path": "a"}', '{"path": "a", "limit": "many"}', "{'path': 'a',}", "no"):
+        request = parse_arguments(raw, TOOL)
+        for other in (pickle.loads(pickle.dumps(request)), copy.deepcopy(request)):  # noqa: S301  our own bytes
+            assert other == request
+            assert other.with_defaults() == request.with_defaults()
+            assert parse_arguments(raw, other.tool) == request
+
+
+def test_a_default_that_the_caller_changes_leaves_the_definition_alone() -> None:
+    tool = ToolDefinition.from_json_schema(
+        name="t", schema={"type": "object", "properties": {"tags": {"type": "array", "default": []}}}
+    )
+    first = parse_arguments("{}", tool).with_defaults()
+    assert first.arguments == {"tags": []}
+    first.arguments["tags"].append("mine")
+    assert parse_arguments("{}", tool).with_defaults().arguments == {"tags": []}
+
+
+def test_asking_for_defaults_twice_says_nothing_twice() -> None:
+    properties = {"a": {"type": "integer", "default": 1}, "b": {"type": "integer", "default": "many"}}
+    tool = ToolDefinition.from_json_schema(name="t", schema={"type": "object", "properties": properties})
+    once = parse_arguments("{}", tool).with_defaults()
+    assert once.parse_warning == "default_applied:a; default_not_applied:b"
+    assert once.with_defaults() == once
 
 
 def test_an_unreadable_text_says_why_and_what_was_tried() -> None:
