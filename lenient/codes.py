@@ -109,7 +109,7 @@ _UNWRAP_ROWS = (
          "The object was put in quotes without being encoded.", Example('"{"a": 1}"')),
     Code("empty_object_skipped", _U, _NOTE, False, "An empty object before the real one was skipped.",
          "Merged streams start with the empty input of the first event.", Example('{}{"a": 1}')),
-    Code("repeated_value_skipped", _U, _WARN, False, "The same value was sent twice in a row; one was kept.",
+    Code("repeated_value_skipped", _U, _WARN, False, "The same value, or one with fewer of its members, was sent beside it; the fuller was kept.",
          "Merged streams repeat themselves.", Example('{"a": 1}{"a": 1}')),
     Code("further_value_dropped", _U, _WARN, True, "A further, different value was dropped.",
          "Two calls were merged into one text: which one was meant is unknown.", Example('{"a": 1}{"a": 2}')),

@@ -5,11 +5,16 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
+from pathlib import Path
 
 import pytest
 
 from lenient import Outcome, Policy, ToolCallRequest, ToolDefinition, extract_tool_calls, parse_arguments
 from lenient.codes import CODES, Severity, Stage
+from lenient.reasons import REASONS
+
+LENIENT = Path(__file__).parents[2] / "lenient"
 
 TOOL = ToolDefinition.from_json_schema(
     name="write",
@@ -144,6 +149,14 @@ def test_an_unreadable_text_says_why_and_what_was_tried() -> None:
     assert (request.parse_error, request.arguments) == ("json_parse_error:ellipsis", None)
     assert found.found == ("Well: ```json\n{'path': ...}" + "x" * 200)[:100]
     assert found.message.endswith("Tried: strict JSON, narration_removed, code_fence_removed, single_quotes.")
+
+
+def test_every_reason_for_refusing_a_text_has_a_sentence() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in LENIENT.rglob("*.py"))
+    raised = set(re.findall(r'UnreadableError\("(\w+)"', sources)) - {"nested_too_deep"}  # a code of its own
+    assert raised == set(REASONS)
+    [found] = parse_arguments("call me maybe", TOOL).diagnostics
+    assert REASONS["no_object_found"] in found.message
 
 
 def test_a_message_is_a_sentence_with_what_was_found_and_what_it_became() -> None:
