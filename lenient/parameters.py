@@ -169,7 +169,7 @@ _WRITTEN: Mapping[ValueKind, Mapping[str, Any]] = {
 def _written_schema(parameter: ToolParameter) -> dict[str, Any]:
     value: dict[str, Any] = dict(_WRITTEN[parameter.kind])
     if parameter.enum is not None:
-        value["enum"] = list(parameter.enum.allowed)
+        value["enum"] = [_listed(allowed, parameter.kind) for allowed in parameter.enum.allowed]
         if parameter.cardinality is Cardinality.OPTIONAL:
             value["enum"].append(None)
         if parameter.enum.case_sensitive:
@@ -187,3 +187,13 @@ def _written_schema(parameter: ToolParameter) -> dict[str, Any]:
     if parameter.example is not None:
         value["examples"] = [parameter.example]
     return value
+
+
+def _listed(value: Any, kind: ValueKind) -> Any:
+    """A listed value in the kind of its parameter: a number may be listed as text."""
+    if kind not in (ValueKind.INTEGER, ValueKind.NUMBER) or not isinstance(value, str):
+        return value
+    try:
+        return int(value) if kind is ValueKind.INTEGER else float(value)
+    except ValueError:
+        return value
