@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from lenient import Outcome, Policy, ToolCallRequest, ToolDefinition, extract_tool_calls, parse_arguments
+from lenient import (
+    Outcome,
+    Policy,
+    ToolCallRequest,
+    ToolCatalog,
+    ToolDefinition,
+    extract_tool_calls,
+    parse_arguments,
+)
 from lenient.codes import CODES, Severity, Stage
 from lenient.reasons import REASONS
 
@@ -243,3 +251,9 @@ def test_twelve_layers_of_encoding_are_refused() -> None:
     for _ in range(12):
         raw = json.dumps(raw)
     assert parse_arguments(raw, TOOL).outcome is Outcome.FAILED
+
+
+def test_a_call_without_a_name_is_told_so_where_tools_were_offered() -> None:
+    request = parse_arguments('{"path": "a"}', ToolCatalog.of([TOOL]))
+    assert (request.tool_name, request.parse_error) == (None, "unknown_tool")
+    assert "No name of a tool was given." in request.diagnostics[-1].message
