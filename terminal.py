@@ -93,6 +93,7 @@ def request_data(request: ToolCallRequest) -> dict[str, Any]:
         "parse_error": request.parse_error,
         "parse_warning": request.parse_warning,
         "accepted_under": _accepting(request),
+        "lossy": request.lossy,
         "diagnostics": [_finding_data(finding) for finding in request.diagnostics],
     }
 
@@ -109,6 +110,8 @@ def request_text(request: ToolCallRequest) -> str:
         f"accepted   {', '.join(_accepting(request)) or 'under no policy'}",
         f"arguments  {_shown(request.arguments)}",
     ]
+    if request.lossy:
+        lines.append("lossy      meaning was lost or invented: run no tool on this unasked")
     if request.rejected:
         lines.append(f"rejected   {_shown(spelled(request.rejected))}")
     raw = request.raw_arguments
@@ -167,7 +170,9 @@ def definition_findings_text(findings: Sequence[DefinitionFinding]) -> str:
         lines.append(f"     suggested: {printable(advice)}")
     counts = Counter(found.severity for found in findings)
     told = ", ".join(
-        f"{counts[severity]:,} {severity}s" for severity in reversed(Severity) if counts[severity]
+        f"{counts[severity]:,} {severity}{'s' if counts[severity] > 1 else ''}"
+        for severity in reversed(Severity)
+        if counts[severity]
     )
     return "\n".join([*lines, told or "nothing found"])
 

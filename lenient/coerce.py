@@ -62,7 +62,6 @@ _TIMESTAMP = re.compile(
     r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:[Zz]|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
 )
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`]+")
-_EXACT_FLOATS = 2**53
 _MIDNIGHT = re.compile(r"(?<=[T ])24(?=:00(?::00(?:\.0+)?)?(?![:.\d]))", re.ASCII)
 _MILLISECONDS_FROM = 1e11
 """Seconds reach this in the year 5138, milliseconds passed it in 1973."""
@@ -122,8 +121,8 @@ def _exact(text: str) -> Fraction | None:
 
 
 def _exact_number(value: float, source: Source) -> Fraction:
-    """Above 2 ** 53 a float is only near the number that was sent: its text tells."""
-    exact = _exact(source.json_text()) if abs(value) > _EXACT_FLOATS else None
+    """A float is only near the number that was sent: its text tells."""
+    exact = _exact(source.json_text())
     return Fraction(value) if exact is None else exact
 
 

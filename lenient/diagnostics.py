@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from lenient.codes import CODES, Severity, Stage
+from lenient.reasons import REASONS
 
 MAX_DEPTH = 128
 """Levels of nesting beyond which a value is refused: no tool takes it, and orjson writes no more than 254."""
@@ -64,7 +65,8 @@ class Diagnostic(NamedTuple):  # a frozen dataclass takes five times as long to 
         """An English sentence or two for a person."""
         parts = [f"{self.path}: {CODES[self.code].summary}"]
         if self.detail is not None:
-            parts.append(f"({self.detail})")
+            reason = REASONS.get(self.detail) if self.code == "json_parse_error" else None
+            parts.append(reason or f"({self.detail})")
         if self.found is not None:
             parts.append(
                 f"Found {self.found!r}" + ("." if self.became is None else f", read as {self.became!r}.")

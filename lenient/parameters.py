@@ -7,11 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any, Final
 
-UNSET: Final = object()
-"""No default was declared; None is a default like any other."""
+
+class Unset(Enum):
+    """What stands for no default, since None is a default like any other; one object in every process."""
+
+    UNSET = "UNSET"
+
+    def __repr__(self) -> str:
+        return self.value
+
+
+UNSET: Final = Unset.UNSET
+"""No default was declared."""
 
 
 class ValueKind(StrEnum):
@@ -159,7 +169,7 @@ _WRITTEN: Mapping[ValueKind, Mapping[str, Any]] = {
 def _written_schema(parameter: ToolParameter) -> dict[str, Any]:
     value: dict[str, Any] = dict(_WRITTEN[parameter.kind])
     if parameter.enum is not None:
-        value["enum"] = list(parameter.enum.allowed)
+        value["enum"] = [_listed(allowed, parameter.kind) for allowed in parameter.enum.allowed]
         if parameter.cardinality is Cardinality.OPTIONAL:
             value["enum"].append(None)
         if parameter.enum.case_sensitive:
@@ -177,3 +187,13 @@ def _written_schema(parameter: ToolParameter) -> dict[str, Any]:
     if parameter.example is not None:
         value["examples"] = [parameter.example]
     return value
+
+
+def _listed(value: Any, kind: ValueKind) -> Any:
+    """A listed value in the kind of its parameter: a number may be listed as text."""
+    if kind not in (ValueKind.INTEGER, ValueKind.NUMBER) or not isinstance(value, str):
+        return value
+    try:
+        return int(value) if kind is ValueKind.INTEGER else float(value)
+    except ValueError:
+        return value

@@ -39,6 +39,7 @@ _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 _TEXT_STAGES = frozenset({Stage.UNWRAP, Stage.REPAIR})
 _HALVES = re.compile(r"[\ud800-\udfff]")
 _MAX_NAME = 100  # characters; comparing names costs the product of their lengths
+_NAMESPACE = re.compile(r"\A.*(?:[.:/]|__)", re.DOTALL)
 _PROMOTIONS: dict[str, tuple[str, bool | None]] = {
     "true": ("string_literal_converted_to_boolean", True),
     "false": ("string_literal_converted_to_boolean", False),
@@ -81,7 +82,7 @@ def parse_arguments(
     if isinstance(tool, ToolCatalog):
         offered, tool = tool, tool.get(tool_name)
         if tool is None:
-            return _of_unknown_tool(raw, offered, policy, str(tool_name), tool_call_id)
+            return _of_unknown_tool(raw, offered, policy, tool_name, tool_call_id)
         return parse_arguments(raw, tool, policy=policy, tool_name=tool_name, tool_call_id=tool_call_id)
     called = (tool.name if tool_name is None and tool is not None else tool_name, tool_call_id, raw)
     return _with_one_defect(called, value, policy, tool) or _Reader(raw, tool, value).request()._replace(
@@ -117,17 +118,24 @@ def _with_one_defect(
 
 
 def _of_unknown_tool(
-    raw: str | bytes, offered: ToolCatalog, policy: Policy, name: str, tool_call_id: str | None
+    raw: str | bytes, offered: ToolCatalog, policy: Policy, name: str | None, tool_call_id: str | None
 ) -> ToolCallRequest:
     """The text as far as it can be read without a definition, and an error; a near miss is only suggested."""
     request = parse_arguments(raw, None, policy=policy, tool_name=name, tool_call_id=tool_call_id)
-    near = get_close_matches(
-        name[:_MAX_NAME], [tool.name for tool in offered if len(tool.name) <= _MAX_NAME], 1
-    )
-    hint = f"Did the model mean {near[0]!r}?" if near else None
-    error = Diagnostic("unknown_tool", detail=shorten(name), hint=hint)
+    near = _near_tool(name or "", offered)
+    hint = f"Did the model mean {near!r}?" if near else None if name else "No name of a tool was given."
+    error = Diagnostic("unknown_tool", detail=shorten(name) if name else None, hint=hint)
     others = tuple(found for found in request.diagnostics if found not in _NO_DEFINITION)
     return request._replace(diagnostics=(*others, error), outcome=Outcome.FAILED)
+
+
+def _near_tool(name: str, offered: ToolCatalog) -> str | None:
+    """The tool whose name is nearest: the same but for a namespace, or spelled much alike."""
+    bare = _NAMESPACE.sub("", name[:_MAX_NAME])
+    if bare != name and offered.get(bare) is not None:
+        return bare
+    known = [tool.name for tool in offered if len(tool.name) <= _MAX_NAME]
+    return next(iter(get_close_matches(name[:_MAX_NAME], known, 1)), None)
 
 
 class _Reader:

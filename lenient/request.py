@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from lenient.codes import Severity, Stage
 from lenient.coerce import compact
-from lenient.diagnostics import Diagnostic, joined, shorten
-from lenient.tools import UNSET, ToolDefinition
+from lenient.defaults import defaults_beside
+from lenient.diagnostics import Diagnostic, joined
+from lenient.tools import ToolDefinition
 
 
 class Outcome(StrEnum):
@@ -75,6 +76,10 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
     rejected: Mapping[str, Any] = NOTHING_REJECTED
     trace: tuple[tuple[Stage, str, str, Any], ...] = ()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For `pickle` and `copy`, which cannot take the read-only mapping of nothing rejected."""
+        return ToolCallRequest, (*self[:8], dict(self.rejected), self.trace)
+
     @property
     def parse_error(self) -> str | None:
         """What the policy does not accept, as `code:detail` joined by `; `. None when all is accepted."""
@@ -101,7 +106,7 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
 
     def accepted_under(self, policy: Policy) -> bool:
         """May a tool with this policy run on the arguments? Ask `lossy` as well."""
-        return self.arguments is not None and policy.accepts(self.diagnostics)
+        return self.arguments is not None and Policy(policy).accepts(self.diagnostics)
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -112,19 +117,12 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
         )
 
     def with_defaults(self) -> ToolCallRequest:
-        """The same request with the declared defaults of absent parameters put in, each with a note."""
+        """The same request with the declared defaults of absent parameters put in, each with a note.
+
+        A default that its own declaration refuses is left out, with a warning.
+        """
         if self.arguments is None or self.tool is None:
             return self
-        absent = [
-            parameter
-            for parameter in self.tool.parameters
-            if parameter.default is not UNSET
-            and parameter.name not in self.arguments
-            and not any(path.startswith(f"$.{parameter.name}") for path in self.rejected)
-        ]
-        notes = tuple(
-            Diagnostic("default_applied", f"$.{p.name}", became=shorten(compact(p.default)), detail=p.name)
-            for p in absent
-        )
-        arguments = self.arguments | {parameter.name: parameter.default for parameter in absent}
-        return self._replace(arguments=arguments, diagnostics=self.diagnostics + notes)
+        arguments, found = defaults_beside(self.tool, self.arguments, self.rejected)
+        new = tuple(one for one in found if one not in self.diagnostics)
+        return self._replace(arguments=arguments, diagnostics=self.diagnostics + new)

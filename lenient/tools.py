@@ -42,6 +42,10 @@ class ToolDefinition:
     schema: Mapping[str, Any] | None = None
     compiled: Any = field(default=None, init=False, repr=False, compare=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For `pickle` and `copy`: what the definition says; its checks, which are code, are made anew."""
+        return ToolDefinition, (self.name, self.description, self.parameters, self.schema)
+
     @classmethod
     def from_json_schema(
         cls, *, name: str, schema: Mapping[str, Any], description: str = ""

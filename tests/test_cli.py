@@ -226,12 +226,18 @@ def test_serve_refuses_a_store_that_is_a_file(tmp_path: Path) -> None:
 # --- lint ------------------------------------------------------------------------------------------
 
 
+def test_parse_says_first_that_meaning_was_lost() -> None:
+    assert "lossy      meaning was lost" in run("parse", '{"a": "b').stdout
+    assert "lossy" not in run("parse", '{"a": "b",}').stdout
+    assert json.loads(run("parse", '{"a": "b', "--json").stdout)["lossy"] is True
+
+
 def test_lint_says_what_is_wrong_and_what_to_do(tool: Path) -> None:
     result = run("lint", tool)
     assert result.exit_code == 1
     assert "warning: tool_description_missing" in result.stdout
     assert 'suggested: {"additionalProperties": false}' in result.stdout
-    assert result.stdout.splitlines()[-1] == "2 warnings, 1 notes"
+    assert result.stdout.splitlines()[-1] == "2 warnings, 1 note"
     data = json.loads(run("lint", tool, "--name", "search", "--json").stdout)
     assert [(found["code"], found["path"]) for found in data] == [
         ("tool_description_missing", None),

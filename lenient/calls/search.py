@@ -121,7 +121,7 @@ def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[Te
         return tuple(read(*each, catalog) for each in marked)
     if catalog is None:
         return ()
-    plain_calls = [read(*each, catalog) for each in _without_tokens(reply) if _has_its_lines(reply, each[1])]
+    plain_calls = [read(*each, catalog) for each in _on_lines_of_their_own(reply, _without_tokens(reply))]
     return tuple(call for call in plain_calls if catalog.get(call.name) is not None and _nearly_fits(call))
 
 
@@ -152,16 +152,33 @@ def _without_tokens(reply: Reply) -> Iterable[tuple[str, Found]]:
     return []
 
 
-def _has_its_lines(reply: Reply, call: Found) -> bool:
-    """Does nothing else stand on the call's lines, nor in the fence around it?"""
-    fence = reply.fence_around(call.start)
+def _on_lines_of_their_own(reply: Reply, calls: Iterable[tuple[str, Found]]) -> list[tuple[str, Found]]:
+    """The calls beside which nothing else stands on their lines, or in the fence around them.
+
+    Calls on one line stand together: one neighbour that is no call takes all of them out.
+    """
+    together: list[list[tuple[str, Found]]] = []
+    for each in sorted(calls, key=lambda one: one[1].start):
+        last = together[-1][-1][1] if together else None
+        between = " \t,;" if reply.fence_around(each[1].start) is None else " \t\r\n,;()[]{}"
+        if last is not None and not reply.text[last.end : each[1].start].strip(between):
+            together[-1].append(each)
+        else:
+            together.append([each])
+    return [each for group in together if _has_its_lines(reply, group) for each in group]
+
+
+def _has_its_lines(reply: Reply, group: list[tuple[str, Found]]) -> bool:
+    """Does nothing else stand on the lines of these calls, nor in the fence around them?"""
+    start, end = group[0][1].start, group[-1][1].end
+    fence = reply.fence_around(start)
     if fence is not None:
-        around = reply.text[fence.body : call.start] + reply.text[call.end : fence.close]
+        around = reply.text[fence.body : start] + reply.text[end : fence.close]
         return not around.strip(" \t\r\n[],;{}()")
-    line = reply.text.rfind("\n", 0, call.start) + 1
-    after = reply.text.find("\n", call.end)
-    rest = reply.text[call.end : after if after >= 0 else len(reply.text)]
-    return not reply.text[line : call.start].strip(" \t[,") and not rest.strip(" \t\r],;)")
+    line = reply.text.rfind("\n", 0, start) + 1
+    after = reply.text.find("\n", end)
+    rest = reply.text[end : after if after >= 0 else len(reply.text)]
+    return not reply.text[line:start].strip(" \t[,") and not rest.strip(" \t\r],;)")
 
 
 def _nearly_fits(call: TextCall) -> bool:

@@ -20,6 +20,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _PATH_START = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
 _WHOLE_PATH = re.compile(r"[A-Za-z]:(?:\\[\w.\-]{2,}+){2,}+\\?")
+_WHOLE_SHARE = re.compile(r"\\\\[\w.$\-]{2,}+(?:\\[\w.$ \-]{2,}+)++\\?")
 _VALID = re.compile(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
 _HEX = re.compile(r"[0-9a-fA-F]{2}")
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
@@ -96,6 +97,8 @@ def _decode_slowly(body: str, start: int, opening: str) -> Body:
     last, kept = 0, _kept_letters(body)
     for match in _SPECIAL.finditer(body):
         became, code = _foreign(body, match, opening) or _meaning(match.group(), kept)
+        if match.start() == 0 and kept and _WHOLE_SHARE.fullmatch(body):
+            became, code = match.group(), "invalid_escape"  # a share begins with two backslashes
         end = match.end() + (2 if code == "foreign_escape" and match.group() == "\\x" else 0)
         parts += (body[last : match.start()], became)
         last = end

@@ -32,6 +32,7 @@ _PAIR = re.compile(
     re.DOTALL,
 )
 _NEXT_PAIR = re.compile(r"[\"'\d\]}el],\s*+[A-Za-z_]\w*+=(?!=)")
+_LATER_NAME = re.compile(r"[ \t]([A-Za-z_][\w.\-]*+)(?:=(?!=)|:[ \t])")
 _BRACKETS = ("{", "[")
 _CALL = re.compile(r"\s*+([A-Za-z_][\w.]*+)?\((?=\s*+[A-Za-z_]\w*+\s*+=)")
 _PYTHON = {"True": True, "False": False, "None": None}
@@ -72,7 +73,8 @@ def read_lines(piece: Piece, declared: Collection[str]) -> Lines | None:
     if not lines or len(lines) > _MAX_LINES:
         return None
     try:
-        read = _in_a_row(text, declared) or _equations(piece, lines, declared) or _blocks(piece, lines)
+        read = _in_a_row(text, declared) or _equations(piece, lines, declared)
+        read = read or _blocks(piece, lines, declared)
     except UnfitError:
         return None
     return read._replace(fence=fence and fence.span(1)) if _are_arguments(read.value, declared) else None
@@ -156,12 +158,12 @@ def _equations(piece: Piece, lines: list[Line], declared: Collection[str]) -> Li
         at = line.start + line.indent + match.start(3)
         mark = Mark(at, at + len(written))
         value[name], marks[name] = (
-            read_flow(piece, *mark[:2]) if written[:1] in _BRACKETS else (_plain(written), mark)
+            read_flow(piece, *mark[:2]) if written[:1] in _BRACKETS else (_plain(written, declared), mark)
         )
     return Lines(value, Mark(lines[0].start, marks[name].end, marks), "key_value_lines")
 
 
-def _plain(written: str) -> Any:
+def _plain(written: str, declared: Collection[str] = ()) -> Any:
     """The value after an equals sign: a literal, a number, a string in quotes, JSON, or the text itself."""
     if written in LITERALS or written in _PYTHON:
         return LITERALS[written] if written in LITERALS else _PYTHON[written]
@@ -169,17 +171,26 @@ def _plain(written: str) -> Any:
         return float(written) if any(sign in written for sign in ".eE") else int(written)
     if _QUOTED.fullmatch(written):
         return decode_body(written, 1, len(written) - 1).text
-    if _NEXT_PAIR.search(written):
+    if _NEXT_PAIR.search(written) or _runs_on(written, declared):
         raise UnfitError
     return written
 
 
-def _blocks(piece: Piece, lines: list[Line]) -> Lines:
+def _blocks(piece: Piece, lines: list[Line], declared: Collection[str]) -> Lines:
     if KEY_LINE.fullmatch(lines[0].text) is None:
         raise UnfitError
     blocks = Blocks(piece, lines)
     value, mark = blocks.read()
+    marks = mark.children if isinstance(mark.children, dict) else {}
+    for name, (start, end, _) in marks.items():
+        if isinstance(value[name], str) and _runs_on(piece.text[start:end], declared):
+            raise UnfitError
     return Lines(value, mark, "yaml_block", doubtful=tuple(blocks.doubtful))
+
+
+def _runs_on(written: str, declared: Collection[str]) -> bool:
+    """Does a text without quotes hold the name of another parameter, and its sign?"""
+    return written[:1] not in "\"'|>" and any(name in declared for name in _LATER_NAME.findall(written))
 
 
 def _are_arguments(value: dict[str, Any], declared: Collection[str]) -> bool:

@@ -21,6 +21,10 @@ from lenient.repair.unopened import doubled_end, escaped_span, unopened_end
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
 _NEXT_ITEM = re.compile(r"\s*+[\"{\[]")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
+_FILLED_IN = re.compile(
+    r"(?:\"\"\"(?:(?!\"\"\")[^{])*+|'''(?:(?!''')[^{])*+"
+    r"|\"(?!\"\")(?:[^\"\\{\n]|\\.)*+|'(?!'')(?:[^'\\{\n]|\\.)*+)\{"
+)
 _BEFORE_JOINT = (" ", "+", "\n", "\t", "\r")
 _JOINT = re.compile(r"\s*+\+\s*+(?=[\"'])")
 _SIDE_BY_SIDE = re.compile(
@@ -48,10 +52,15 @@ class StringReader:
         self.ahead = ahead
 
     def prefix_end(self, position: int) -> int:
-        """The place after a Python string prefix, or the same place."""
+        """The place after a Python string prefix, or the same place.
+
+        Raises UnreadableError for an f-string with braces: what it stands for was never sent.
+        """
         match = _PREFIX.match(self.text, position)
         if match is None:
             return position
+        if "f" in match.group().lower() and _FILLED_IN.match(self.text, match.end()):
+            raise UnreadableError("expression", position)
         self.report("string_prefix", position, match.end(), found=match.group())
         self.raw = "r" in match.group().lower()
         return match.end()

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
+import re
+from pathlib import Path
 
 import pytest
 
-from lenient import Outcome, Policy, ToolCallRequest, ToolDefinition, extract_tool_calls, parse_arguments
+from lenient import (
+    Outcome,
+    Policy,
+    ToolCallRequest,
+    ToolCatalog,
+    ToolDefinition,
+    extract_tool_calls,
+    parse_arguments,
+)
 from lenient.codes import CODES, Severity, Stage
+from lenient.reasons import REASONS
 from tests.fuzz.definitions import CATALOG
+
+LENIENT = Path(__file__).parents[2] / "lenient"
 
 TOOL = ToolDefinition.from_json_schema(
     name="write",
@@ -110,12 +125,47 @@ def test_the_steps_show_the_text_before_and_after_each_stage() -> None:
     assert parse_arguments('{"path": "a"}', TOOL).steps == ()
 
 
+def test_requests_and_definitions_survive_pickle_and_copy() -> None:
+    for raw in ('{"path": "a"}', '{"path": "a", "limit": "many"}', "{'path': 'a',}", "no"):
+        request = parse_arguments(raw, TOOL)
+        for other in (pickle.loads(pickle.dumps(request)), copy.deepcopy(request)):  # noqa: S301  our own bytes
+            assert other == request
+            assert other.with_defaults() == request.with_defaults()
+            assert parse_arguments(raw, other.tool) == request
+
+
+def test_a_default_that_the_caller_changes_leaves_the_definition_alone() -> None:
+    tool = ToolDefinition.from_json_schema(
+        name="t", schema={"type": "object", "properties": {"tags": {"type": "array", "default": []}}}
+    )
+    first = parse_arguments("{}", tool).with_defaults()
+    assert first.arguments == {"tags": []}
+    first.arguments["tags"].append("mine")
+    assert parse_arguments("{}", tool).with_defaults().arguments == {"tags": []}
+
+
+def test_asking_for_defaults_twice_says_nothing_twice() -> None:
+    properties = {"a": {"type": "integer", "default": 1}, "b": {"type": "integer", "default": "many"}}
+    tool = ToolDefinition.from_json_schema(name="t", schema={"type": "object", "properties": properties})
+    once = parse_arguments("{}", tool).with_defaults()
+    assert once.parse_warning == "default_applied:a; default_not_applied:b"
+    assert once.with_defaults() == once
+
+
 def test_an_unreadable_text_says_why_and_what_was_tried() -> None:
     request = parse_arguments("Well: ```json\n{'path': ...}" + "x" * 200, TOOL)
     [found] = request.diagnostics
     assert (request.parse_error, request.arguments) == ("json_parse_error:ellipsis", None)
     assert found.found == ("Well: ```json\n{'path': ...}" + "x" * 200)[:100]
     assert found.message.endswith("Tried: strict JSON, narration_removed, code_fence_removed, single_quotes.")
+
+
+def test_every_reason_for_refusing_a_text_has_a_sentence() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in LENIENT.rglob("*.py"))
+    raised = set(re.findall(r'UnreadableError\("(\w+)"', sources)) - {"nested_too_deep"}  # a code of its own
+    assert raised == set(REASONS)
+    [found] = parse_arguments("call me maybe", TOOL).diagnostics
+    assert REASONS["no_object_found"] in found.message
 
 
 def test_a_message_is_a_sentence_with_what_was_found_and_what_it_became() -> None:
@@ -228,3 +278,9 @@ def test_texts_within_texts_are_decoded_within_bounds() -> None:
     """Unbounded, this text took a minute for 5,000 characters, and sixteen times as long for these."""
     raw = "\ufeff\ufeff" + '"a": \ufeff' * 2_800
     assert isinstance(parse_arguments(raw, CATALOG.get("tree")), ToolCallRequest)
+
+
+def test_a_call_without_a_name_is_told_so_where_tools_were_offered() -> None:
+    request = parse_arguments('{"path": "a"}', ToolCatalog.of([TOOL]))
+    assert (request.tool_name, request.parse_error) == (None, "unknown_tool")
+    assert "No name of a tool was given." in request.diagnostics[-1].message

@@ -199,6 +199,15 @@ def test_an_enum_that_counts_case_refuses_another_case() -> None:
     assert parse_arguments('{"p": "Red"}', tool).outcome is Outcome.CLEAN
 
 
+def test_numbers_may_be_listed_as_text() -> None:
+    enum = EnumConstraint(("1", "2"))
+    tool = ToolDefinition("tool", "", (ToolParameter(name="p", kind=ValueKind.INTEGER, enum=enum),))
+    assert tool.to_json_schema()["properties"]["p"] == {"type": "integer", "enum": [1, 2]}
+    assert parse_arguments('{"p": 1}', tool).outcome is Outcome.CLEAN
+    assert parse_arguments('{"p": "1"}', tool).arguments == {"p": 1}
+    assert parse_arguments('{"p": 3}', tool).parse_error == "enum_out_of_range:3"
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
