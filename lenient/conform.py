@@ -14,9 +14,10 @@ from typing import Any, Final
 
 from lenient.checks import is_listed, listed_spelling, misfits
 from lenient.codes import CODES, Severity
-from lenient.coerce import REFUSALS, REFUSED, coerce, compact
+from lenient.coerce import REFUSALS, REFUSED, coerce
 from lenient.diagnostics import Findings, Path, TooManyFindingsError, render_path, shorten
 from lenient.fits import Fits
+from lenient.json_values import compact
 from lenient.located import Located
 from lenient.names import declared_name, near_name
 from lenient.nodes import Choices, Conditions, Node, inner_nodes

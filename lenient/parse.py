@@ -14,11 +14,11 @@ from orjson import JSONDecodeError, loads
 
 from lenient.apart import LONG, decode_apart
 from lenient.codes import CODES, Severity, Stage
-from lenient.coerce import compact
 from lenient.compiled import compiled, holds_each_key_once, is_plain
 from lenient.conform import REJECTED, Conformer
 from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, shorten
 from lenient.exact import NO_JSON, read_exactly
+from lenient.json_values import compact
 from lenient.layers import decode_held, read_value
 from lenient.located import Located
 from lenient.repair import UnreadableError

@@ -13,9 +13,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from lenient.codes import Severity, Stage
-from lenient.coerce import compact
 from lenient.diagnostics import Diagnostic, joined, shorten
-from lenient.tools import UNSET, ToolDefinition
+from lenient.json_values import compact
+from lenient.parameters import UNSET
+from lenient.tools import ToolDefinition
 
 
 class Outcome(StrEnum):

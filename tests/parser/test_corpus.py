@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-CORPUS = Path(__file__).parents[1] / "bench" / "corpus"
+from tests.bench.parser.corpus import CORPUS, entries_in
+
 GROUPS = sorted((CORPUS / "malformed").glob("*.json"))
 FIELDS = {"id", "tool", "raw", "raw_hex", "intended", "note", "source"}
 
-TOOLS: list[dict[str, Any]] = json.loads((CORPUS / "tools.json").read_text("utf-8"))
-ENTRIES: dict[str, list[dict[str, Any]]] = {path.stem: json.loads(path.read_text("utf-8")) for path in GROUPS}
+TOOLS = entries_in(CORPUS / "tools.json")
+ENTRIES = {path.stem: entries_in(path) for path in GROUPS}
 ALL = [entry for entries in ENTRIES.values() for entry in entries]
 
 
