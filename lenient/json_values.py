@@ -1,8 +1,9 @@
-"""JSON values: written on one line, and compared. Knows nothing of definitions."""
+"""JSON values → their text, whether two are the same, whether JSON can carry one. Knows no definitions."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,4 +24,16 @@ def same_json(left: Any, right: Any) -> bool:
             waiting.extend(zip(one, other, strict=True))
         elif isinstance(one, Mapping) and one is not other:
             waiting.extend((value, other[key]) for key, value in one.items())
+    return True
+
+
+def is_finite(value: Any) -> bool:
+    """No NaN or infinity anywhere in the value."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, float) and not math.isfinite(item):
+            return False
+        if isinstance(item, (dict, list)):
+            waiting.extend(item.values() if isinstance(item, dict) else item)
     return True
