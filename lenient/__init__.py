@@ -6,10 +6,11 @@ from lenient.calls import DIALECTS, TextCall, clean_tool_name, extract_tool_call
 from lenient.codes import CODES
 from lenient.diagnostics import Diagnostic
 from lenient.lint import DEFINITION_CODES, DefinitionFinding, definition_findings
+from lenient.parameters import Cardinality, EnumConstraint, ToolParameter, ValueKind
 from lenient.parse import parse_arguments
 from lenient.request import LENIENT, Outcome, Policy, Step, ToolCallRequest
 from lenient.schemas import ToolDefinitionError
-from lenient.tools import Cardinality, EnumConstraint, ToolCatalog, ToolDefinition, ToolParameter, ValueKind
+from lenient.tools import ToolCatalog, ToolDefinition
 
 PARSER_VERSION = "2"
 """Stored with every call; raised with each change that reads a text differently."""

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from lenient.coerce import is_absolute_uri
-from lenient.nodes import Choices, Node, same_json
+from lenient.json_values import same_json
+from lenient.nodes import Choices, Node
 from lenient.parameters import ValueKind
 
 

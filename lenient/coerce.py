@@ -7,7 +7,6 @@ nothing of fields, paths or definitions.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -256,8 +255,3 @@ def coerce(kind: ValueKind, value: Any, source: Source) -> tuple[Any, str | None
         if converted is not REFUSED:
             return converted, row.code
     return REFUSED, REFUSALS[kind]
-
-
-def compact(value: Any) -> str:
-    """A value as JSON text on one line; what JSON does not know is written as text."""
-    return json.dumps(value, ensure_ascii=False, default=str)

@@ -17,8 +17,9 @@ import orjson
 from lenient.diagnostics import MAX_DEPTH
 from lenient.graph import compile_schema
 from lenient.nodes import Node
+from lenient.parameters import ValueKind
 from lenient.quick import ALWAYS, Fit, Test, Types, calling, counting, every, list_fit, object_fit, some
-from lenient.tools import ToolDefinition, ValueKind
+from lenient.tools import ToolDefinition
 
 _FLOAT_EXACT = Test("-1e18 < v < 1e18")
 """Within this orjson's numbers are the numbers sent; beyond, an integer may have become a float."""

@@ -8,15 +8,15 @@ made it.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from lenient.checks import is_listed, listed_spelling, misfits
 from lenient.codes import CODES, Severity
-from lenient.coerce import REFUSALS, REFUSED, coerce, compact
+from lenient.coerce import REFUSALS, REFUSED, coerce
 from lenient.diagnostics import Findings, Path, TooManyFindingsError, render_path, shorten
 from lenient.fits import Fits
+from lenient.json_values import compact, is_finite
 from lenient.located import Located
 from lenient.names import declared_name, near_name
 from lenient.nodes import Choices, Conditions, Node, inner_nodes
@@ -114,7 +114,7 @@ class Conformer(Reporter):
 
     def anything(self, located: Located, path: Path) -> Any:
         """A place without a declared type takes any value that JSON can carry."""
-        if _is_finite(located.value):
+        if is_finite(located.value):
             return located.value
         return self.reject("unsupported_number_literal", located, path)
 
@@ -285,15 +285,3 @@ def _items_of(located: Located) -> list[Located]:
 def _shown(value: Any, kind: ValueKind) -> str:
     """What a diagnostic says a value became."""
     return str(value) if kind is ValueKind.TIMESTAMP else compact(value)
-
-
-def _is_finite(value: Any) -> bool:
-    """No NaN or infinity anywhere in the value."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, float) and not math.isfinite(item):
-            return False
-        if isinstance(item, (dict, list)):
-            waiting.extend(item.values() if isinstance(item, dict) else item)
-    return True

@@ -11,16 +11,17 @@ from copy import deepcopy
 from typing import Any
 
 from lenient.codes import Severity
-from lenient.coerce import compact
 from lenient.compiled import compiled
 from lenient.conform import REJECTED, Conformer
 from lenient.diagnostics import Diagnostic, Findings, TooManyFindingsError, join_path, shorten
+from lenient.json_values import compact
 from lenient.layers import decode_held
 from lenient.located import Located
 from lenient.nodes import known_fields
+from lenient.parameters import UNSET, ToolParameter
 from lenient.repair import UnreadableError, scan
 from lenient.source import Piece
-from lenient.tools import UNSET, ToolDefinition, ToolParameter
+from lenient.tools import ToolDefinition
 
 
 def defaults_beside(

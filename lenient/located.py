@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lenient.coerce import compact
 from lenient.diagnostics import MAX_FOUND
+from lenient.json_values import compact
 from lenient.source import Mark, Piece
 
 

@@ -5,12 +5,12 @@ Everything that comes from a definition is escaped: it can be no markup, no link
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lenient.diagnostics import shorten
+from lenient.json_values import compact
 from lenient.parameters import type_names
 from lenient.places import Place, place_path, places
 
@@ -53,10 +53,6 @@ def _name(value: str) -> str:
     return f"`{value}`" if _PLAIN_NAME.fullmatch(value) else text(value)
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
 def _row(place: Place) -> str:
     described = place.own.get("description") or place.schema.get("description")
     said = [text(described)] if isinstance(described, str) and described.strip() else []
@@ -69,7 +65,7 @@ def _type(schema: Mapping[str, Any]) -> str:
     listed = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(listed, list):
         more = ["…"] if len(listed) > _MAX_LISTED else []
-        return ", ".join([text(_json(value)) for value in listed[:_MAX_LISTED]] + more)
+        return ", ".join([text(compact(value)) for value in listed[:_MAX_LISTED]] + more)
     for keyword in ("anyOf", "oneOf"):
         branches = schema.get(keyword)
         if isinstance(branches, list):
@@ -91,7 +87,7 @@ def _type_names(schema: Mapping[str, Any]) -> Iterator[str]:
 
 def _bounds(schema: Mapping[str, Any]) -> list[str]:
     return [
-        template.format(text(value if isinstance(value, str) and key != "default" else _json(value)))
+        template.format(text(value if isinstance(value, str) and key != "default" else compact(value)))
         for key, template in _BOUNDS.items()
         if (value := schema.get(key)) is not None
     ]

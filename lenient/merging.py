@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
-from lenient.nodes import same_json
+from lenient.json_values import same_json
 
 Schema = Mapping[Any, Any]
 

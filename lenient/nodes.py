@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lenient.json_values import same_json
 from lenient.parameters import ValueKind
 from lenient.rules import Pattern, Rule
 
@@ -97,20 +98,6 @@ class Node:
     tag: tuple[str, Mapping[Any, Node]] | None = None
     demands: Demands | None = None
     remarks: tuple[tuple[str, str], ...] = ()
-
-
-def same_json(left: Any, right: Any) -> bool:
-    """Equal as JSON values, to the bottom: true is not 1, but 1 is 1.0."""
-    waiting = [(left, right)]
-    while waiting:
-        one, other = waiting.pop()
-        if isinstance(one, bool) != isinstance(other, bool) or one != other:
-            return False
-        if isinstance(one, list) and one is not other:
-            waiting.extend(zip(one, other, strict=True))
-        elif isinstance(one, Mapping) and one is not other:
-            waiting.extend((value, other[key]) for key, value in one.items())
-    return True
 
 
 def spelling(name: str) -> str:

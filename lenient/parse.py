@@ -15,11 +15,11 @@ from orjson import JSONDecodeError, loads
 
 from lenient.apart import LONG, decode_apart
 from lenient.codes import CODES, Severity, Stage
-from lenient.coerce import compact
 from lenient.compiled import compiled, holds_each_key_once, is_plain
-from lenient.conform import REJECTED, Conformer
+from lenient.conform import Conformer
 from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, shorten
 from lenient.exact import NO_JSON, read_exactly
+from lenient.json_values import compact
 from lenient.layers import decode_held, read_value
 from lenient.located import Located
 from lenient.nodes import Node
@@ -28,8 +28,8 @@ from lenient.repair.bodies import REPLACEMENT
 from lenient.request import LENIENT, NOTHING_REJECTED, Outcome, Policy, ToolCallRequest
 from lenient.source import Piece
 from lenient.tools import ToolCatalog, ToolDefinition
+from lenient.undeclared import NO_DEFINITION, read_undeclared
 
-_NO_DEFINITION = (Diagnostic("tool_definition_missing"),)
 _CLEAN, _REPAIRED, _UNMEASURED = (
     Outcome.CLEAN,
     Outcome.REPAIRED,
@@ -40,11 +40,6 @@ _TEXT_STAGES = frozenset({Stage.UNWRAP, Stage.REPAIR})
 _HALVES = re.compile(r"[\ud800-\udfff]")
 _MAX_NAME = 100  # characters; comparing names costs the product of their lengths
 _NAMESPACE = re.compile(r"\A.*(?:[.:/]|__)", re.DOTALL)
-_PROMOTIONS: dict[str, tuple[str, bool | None]] = {
-    "true": ("string_literal_converted_to_boolean", True),
-    "false": ("string_literal_converted_to_boolean", False),
-    "null": ("string_literal_converted_to_null", None),
-}
 
 
 def parse_arguments(
@@ -77,7 +72,7 @@ def parse_arguments(
                 request = (name, tool_call_id, raw, value, _CLEAN, (), policy, tool, NOTHING_REJECTED, ())
                 return _NEW(ToolCallRequest, request)
         elif tool is None and is_plain(value, text):
-            rest = (value, _UNMEASURED, _NO_DEFINITION, policy, None, NOTHING_REJECTED, ())
+            rest = (value, _UNMEASURED, NO_DEFINITION, policy, None, NOTHING_REJECTED, ())
             return _NEW(ToolCallRequest, (tool_name, tool_call_id, raw, *rest))
     if isinstance(tool, ToolCatalog):
         offered, tool = tool, tool.get(tool_name)
@@ -103,7 +98,7 @@ def _with_one_defect(
     except UnicodeDecodeError:
         return None
     accepts = is_plain if tool is None else compiled(tool).accepts
-    known = _NO_DEFINITION if tool is None else ()
+    known = NO_DEFINITION if tool is None else ()
     if type(value) is dict:
         if isinstance(raw, str) or not accepts(value, text):
             return None
@@ -125,7 +120,7 @@ def _of_unknown_tool(
     near = _near_tool(name or "", offered)
     hint = f"Did the model mean {near!r}?" if near else None if name else "No name of a tool was given."
     error = Diagnostic("unknown_tool", detail=shorten(name) if name else None, hint=hint)
-    others = tuple(found for found in request.diagnostics if found not in _NO_DEFINITION)
+    others = tuple(found for found in request.diagnostics if found not in NO_DEFINITION)
     return request._replace(diagnostics=(*others, error), outcome=Outcome.FAILED)
 
 
@@ -207,7 +202,7 @@ class _Reader:
             conformer.report("arguments_must_be_object", located, None)
             return None
         if self.tool is None or self.node is None:
-            arguments = _without_definition(located, conformer)
+            arguments = read_undeclared(located, conformer)
         else:
             arguments = conformer.arguments(self.node, located)
         if Stage.COERCE in {CODES[found.code].stage for found in self.findings.items}:
@@ -244,46 +239,3 @@ class _Reader:
     def overflowing(self) -> ToolCallRequest:
         error = Diagnostic("too_many_findings")
         return ToolCallRequest(None, None, self.raw, None, Outcome.FAILED, (error,), tool=self.tool)
-
-
-# --- without a definition ------------------------------------------------------------------------------
-
-
-def _without_definition(located: Located, run: Conformer) -> dict[str, Any]:
-    """The value as sent, but for the texts true, false and null (the rule of the first session logs).
-
-    Iterative: without a definition a value may be as deep as the decoder lets through. A parameter that
-    holds a number which JSON cannot carry is left out.
-    """
-    run.findings.extend(_NO_DEFINITION)
-    root: dict[str, Any] = {}
-    refused: set[str | int] = set()
-    waiting: list[tuple[Located, Any, Path, str | int | None]] = [(located, root, None, None)]
-    while waiting:
-        container, target, path, top = waiting.pop()
-        below: list[tuple[Located, Any, Path, str | int | None]] = []
-        for step in container.value if isinstance(container.value, dict) else range(len(container.value)):
-            child, place = container.child(step), (path, step)
-            value = _promoted(child, run, place)
-            if value is REJECTED:
-                refused.add(step if top is None else top)
-            if isinstance(value, (dict, list)):
-                value = {} if isinstance(value, dict) else []
-                below.append((child, value, place, step if top is None else top))
-            if isinstance(target, dict):
-                target[step] = value
-            else:
-                target.append(value)
-        waiting.extend(reversed(below))
-    return {name: value for name, value in root.items() if name not in refused}
-
-
-def _promoted(located: Located, run: Conformer, path: Path) -> Any:
-    value = located.value
-    if isinstance(value, str) and value in _PROMOTIONS:
-        code, became = _PROMOTIONS[value]
-        run.report(code, located, path, became=compact(became))
-        return became
-    if isinstance(value, float):
-        return run.anything(located, path)
-    return value

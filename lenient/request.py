@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from lenient.codes import Severity, Stage
-from lenient.coerce import compact
 from lenient.defaults import defaults_beside
 from lenient.diagnostics import Diagnostic, joined
+from lenient.json_values import compact
 from lenient.tools import ToolDefinition
 
 

@@ -13,19 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from lenient import exports, markdown, schemas, signatures
-from lenient.parameters import (
-    UNSET,
-    Cardinality,
-    EnumConstraint,
-    ToolParameter,
-    ValueKind,
-    read_parameter,
-)  # fmt: skip
+from lenient.parameters import ToolParameter, read_parameter
 from lenient.schemas import Declared, ToolDefinitionError
-
-__all__ = [
-    "UNSET", "Cardinality", "EnumConstraint", "ToolCatalog", "ToolDefinition", "ToolParameter", "ValueKind",
-]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lenient.nodes import Choices, Node, same_json
+from lenient.json_values import same_json
+from lenient.nodes import Choices, Node
 from lenient.parameters import ValueKind
 
 _MAX_COMPARED = 64

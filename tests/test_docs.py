@@ -25,6 +25,17 @@ def test_every_link_in_the_documentation_leads_somewhere() -> None:
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
+@pytest.mark.parametrize("name", ["README.md", "docs/parser.md"])
+def test_an_example_gives_what_stands_beside_it(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        checked, results = re.subn(
+            r"^(\S.*?)  # ([\[({].*)$", r"assert (\1) == (\2)", block, flags=re.MULTILINE
+        )
+        assert results, f"{name}: no result stands beside the example"
+        subprocess.run([sys.executable, "-c", checked], cwd=ROOT, check=True)
+
+
 def test_dev_help_names_every_habit() -> None:
     shown = subprocess.run(
         [sys.executable, ROOT / "dev", "help"], capture_output=True, text=True, check=True

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lenient.calls.blocks import blocks
 from lenient.calls.found import Found
-from lenient.calls.json_blocks import blocks
 from lenient.calls.reply import Reply
-from lenient.coerce import compact
+from lenient.json_values import compact
 
 _CALL = re.compile(r"(?:<start_function_call>|<\|tool_call>)\s*+call:\s*+(?P<name>[\w.\-]{1,128}+)\s*+(?=\{)")
 _CALL_END = re.compile(r"\s*+(?:<end_function_call>|<tool_call\|>|<\|tool_call\|>)")
@@ -24,14 +24,11 @@ _KEY = re.compile(r"(?<![\w.\-])([A-Za-z_][\w.\-]*+)(?=\s*+:)")
 def gemma(reply: Reply) -> Iterator[Found]:
     """`<start_function_call>call:name{…}<end_function_call>`, `<|tool_call>call:name{…}<tool_call|>`."""
     for block in blocks(reply, _CALL, _CALL_END):
-        head = _CALL.match(reply.text, block.start)
-        if head is None:
-            continue
         complete = bool(block.ends)
         body = reply.text[block.body : block.end].rstrip()
         end = block.ends[0].end() if complete else block.body + len(body)
         raw = _json(body, complete=complete)
-        yield Found(head["name"], raw, block.start, end, complete or raw.endswith("}"))
+        yield Found(block.opening["name"], raw, block.start, end, complete or raw.endswith("}"))
 
 
 def _json(body: str, *, complete: bool) -> str:

@@ -7,13 +7,13 @@ end where it is JSON, so that a closing token inside a string ends nothing.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from lenient.calls.blocks import Block, blocks
 from lenient.calls.found import Found
 from lenient.calls.objects import Bar, calls_in, envelope
-from lenient.calls.reply import MAX_TOKENS, Reply
+from lenient.calls.reply import Reply
 from lenient.calls.values import Value, blank_end, read_value
 from lenient.repair import UnreadableError
 from lenient.repair.strings import Lookahead
@@ -23,36 +23,6 @@ _LEAD = re.compile(r"(?:\s++|`{3,}\w*+|;|,(?=\s*+\{))*+")
 _NAME = re.compile(r"[\"'](?:name|tool_name|tool|function)[\"']\s*+:\s*+[\"']([^\"'\n]{1,128})[\"']")
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+:")
 _VALUE = re.compile(r"[{\[\"｛]")
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """What stands between an opening token and what ends it; `ends` are the closing tokens in it."""
-
-    start: int
-    body: int
-    ends: tuple[re.Match[str], ...]
-    limit: int
-
-    @property
-    def end(self) -> int:
-        return self.ends[0].start() if self.ends else self.limit
-
-    @property
-    def last_end(self) -> int:
-        return self.ends[-1].start() if self.ends else self.limit
-
-
-def blocks(reply: Reply, opening: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[Block]:
-    """The blocks of a dialect, in order; each lasts to the next opening token at most."""
-    starts = list(reply.tokens(opening))
-    ends = list(closing.finditer(reply.text)) if starts else []
-    places = [match.start() for match in ends]
-    for index, token in enumerate(starts[:MAX_TOKENS]):
-        limit = starts[index + 1].start() if index + 1 < len(starts) else len(reply.text)
-        first, after = bisect_left(places, token.end()), bisect_left(places, limit)
-        inner = ends[first:after]
-        yield Block(token.start(), token.end(), tuple(inner[:1] + inner[-1:]), limit)
 
 
 def json_block(reply: Reply, opening: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[Found]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lenient.calls.blocks import Block, blocks
 from lenient.calls.found import Found
-from lenient.calls.json_blocks import Block, blocks
 from lenient.calls.parameters import Parameter, Undeclared, built_arguments
 from lenient.calls.reply import Reply
 
@@ -24,16 +24,13 @@ def anthropic_legacy(reply: Reply) -> Iterator[Found]:
     Source: Anthropic's XML tool use guide of 2024. Values are as in `lenient.calls.tagged.anthropic_invoke`.
     """
     for block in blocks(reply, _CALL, _CALL_END):
-        head = _CALL.match(reply.text, block.start)
-        if head is None:
-            continue
         complete = bool(block.ends)
         parameters = list(_parameters(reply, block))
         raw, built = built_arguments(
-            parameters, reply.root(head["name"]), Undeclared.TEXT, entities=True, cut=not complete
+            parameters, reply.root(block.opening["name"]), Undeclared.TEXT, entities=True, cut=not complete
         )
         end = block.ends[0].end() if complete else block.end
-        yield Found(head["name"], raw, block.start, end, complete, built=built)
+        yield Found(block.opening["name"], raw, block.start, end, complete, built=built)
 
 
 def _parameters(reply: Reply, block: Block) -> Iterator[Parameter]:

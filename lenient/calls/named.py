@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lenient.calls.blocks import Block, blocks
 from lenient.calls.found import Found
-from lenient.calls.json_blocks import Block, blocks, json_block
+from lenient.calls.json_blocks import json_block
 from lenient.calls.reply import Reply
 from lenient.calls.values import blank_end
 
@@ -24,11 +25,8 @@ def named_json(reply: Reply, head: re.Pattern[str], closing: re.Pattern[str]) ->
     for block in blocks(reply, head, closing):
         if block.start < done:
             continue
-        match = head.match(reply.text, block.start)
-        if match is None:
-            continue
-        call_id = match.groupdict().get("id")
-        found = arguments_after(reply, block, match["name"].strip(), call_id)
+        call_id = block.opening.groupdict().get("id")
+        found = arguments_after(reply, block, block.opening["name"].strip(), call_id)
         done = found.end
         yield found
 

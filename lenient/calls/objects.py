@@ -15,13 +15,14 @@ from typing import Any
 from lenient.calls.found import Found
 from lenient.calls.reply import Reply
 from lenient.calls.values import Value, is_json, read_value
-from lenient.coerce import compact
 from lenient.diagnostics import Diagnostic
+from lenient.json_values import compact
 from lenient.nodes import Node
+from lenient.parameters import ValueKind
 from lenient.repair import UnreadableError
 from lenient.repair.strings import Lookahead
 from lenient.source import Mark, Piece
-from lenient.tools import ToolDefinition, ValueKind
+from lenient.tools import ToolDefinition
 
 _NAME_KEYS = (
     "name", "tool", "tool_name", "tool_call", "function", "function_name", "action", "recipient_name", "api",

@@ -13,10 +13,10 @@ from enum import Enum
 from xml.sax.saxutils import unescape
 
 from lenient.calls.values import is_json
-from lenient.coerce import compact
 from lenient.diagnostics import Diagnostic, render_path, shorten
+from lenient.json_values import compact
 from lenient.nodes import Node, spelling
-from lenient.tools import ValueKind
+from lenient.parameters import ValueKind
 
 _TEXT_KINDS = frozenset(
     {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from lenient.calls.found import Found
 from lenient.calls.reply import Reply
 from lenient.calls.values import blank_end, read_value
-from lenient.coerce import compact
+from lenient.json_values import compact
 from lenient.repair import UnreadableError
 from lenient.repair.strings import Lookahead
 from lenient.source import Piece

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from lenient.calls.found import Found
 from lenient.calls.reply import Reply
 from lenient.calls.values import blank_end, is_json
-from lenient.coerce import compact
+from lenient.json_values import compact
 
 _BOLD = r"(?:\*\*|__)?"
 _ACTION = re.compile(

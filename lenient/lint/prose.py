@@ -14,7 +14,6 @@ from lenient.parameters import type_names
 from lenient.places import Place
 
 MAX_DESCRIPTION = 1_024
-_TOLD = frozenset({"enum", "const", "pattern", "format", "contentEncoding", "contentMediaType"})
 _READ = 2_000  # characters of a description that are looked at
 
 

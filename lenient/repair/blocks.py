@@ -25,8 +25,6 @@ _UNFIT_SCALAR = re.compile(r"[&*!|>%@`]|[{\[\"'].*+")
 _FLOW_MENDS = frozenset({"unquoted_string", "unquoted_key", "single_quotes"})
 LITERALS = {"true": True, "false": False, "null": None}
 NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,300}+)(?:\.\d++)?(?:[eE][+-]?\d{1,3})?", re.ASCII)
-
-
 _COMMENT = re.compile(r"(?<=\S)\s+#(?=\s).*")
 _SINGLE = re.compile(r"'(?:[^']|'')*+'")
 _DOUBLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"")

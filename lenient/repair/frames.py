@@ -1,4 +1,7 @@
-"""Nothing → an open bracket: what it has read so far, and where that stands. Knows nothing of text."""
+"""The brackets that are open → what each has read so far, and the path of the part that is being read.
+
+Knows nothing of text.
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from lenient.repair.bare import UnreadableError
+from lenient.repair.ends import Closing
 from lenient.repair.follows import COLONS, VALUE_START, Role
 from lenient.repair.frames import Frame
 from lenient.repair.gaps import pass_gap
@@ -23,7 +24,7 @@ from lenient.repair.keys import (
 )
 from lenient.repair.plain import PLAIN_KEY
 from lenient.repair.reading import Reading
-from lenient.repair.strings import CLOSING_QUOTES, Closing
+from lenient.repair.strings import CLOSING_QUOTES
 from lenient.repair.values import take_value
 from lenient.source import Mark
 

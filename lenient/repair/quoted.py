@@ -13,9 +13,10 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # a C functio
 
 from lenient.repair.bare import Bare, UnreadableError
 from lenient.repair.bodies import decode_body, without_half_escape
+from lenient.repair.ends import Closing, End
 from lenient.repair.follows import NEXT_KEY, Place, Role
 from lenient.repair.gaps import Report
-from lenient.repair.strings import CLOSING_QUOTES, Closing, End, Lookahead, find_end
+from lenient.repair.strings import CLOSING_QUOTES, Lookahead, find_end
 from lenient.repair.unopened import doubled_end, escaped_span, unopened_end
 
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')

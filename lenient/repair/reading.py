@@ -7,12 +7,12 @@ from __future__ import annotations
 from typing import Any
 
 from lenient.diagnostics import MAX_FOUND, Diagnostic, Findings, Path, shorten
+from lenient.repair.ends import End
 from lenient.repair.follows import Place, Role
 from lenient.repair.frames import Frame, path_in, role_in
 from lenient.repair.gaps import pass_gap
 from lenient.repair.plain import PlainReader
 from lenient.repair.quoted import StringReader
-from lenient.repair.strings import End
 from lenient.source import Mark, Piece
 
 

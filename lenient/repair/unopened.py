@@ -14,14 +14,15 @@ _QUOTE = re.compile(r"\\.|\"", re.DOTALL)
 _ESCAPED_OPENING = re.compile(r"\\++[\"']")
 HOLDS_ESCAPES = re.compile(r"[{\[]\s*+(?:\\n\s*+)*+\\++\"")
 """An object whose first quote is escaped."""
-
-
 _PATTERN = re.compile(
     r"\[(?![\s\d\[\]{}\"'“-]|(?:true|false|null|True|False|None)\b)"
     r"[^\]\n\"]{1,64}\](?=[+*?{(\\^$|.\w\[])"
 )
 _LACKS_BRACKET = re.compile(
     r"\"(?:[^\"\\\n]|\\.)*+\"(?:\s*+,\s*+\"(?:[^\"\\\n]|\\.)*+\"(?!\s*+[:：]))++\s*+(?:[,}\]]|\Z)"
+)
+_DOUBLED = re.compile(
+    r"''(?=[^'\s,:}\]])[^'\n]*+''(?=\s*+[,:}\]])|``(?=[^`\s,:}\]])[^`\n]*+``(?=\s*+[,:}\]])"
 )
 
 
@@ -33,11 +34,6 @@ def opens_pattern(text: str, position: int) -> bool:
 def lacks_bracket(text: str, position: int) -> bool:
     """Do several strings in a row stand here, a key or the end of the object after them?"""
     return _LACKS_BRACKET.match(text, position) is not None
-
-
-_DOUBLED = re.compile(
-    r"''(?=[^'\s,:}\]])[^'\n]*+''(?=\s*+[,:}\]])|``(?=[^`\s,:}\]])[^`\n]*+``(?=\s*+[,:}\]])"
-)
 
 
 def doubled_end(text: str, start: int) -> int | None:

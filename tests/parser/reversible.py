@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tests.fuzz.choices import Choices
+from tests.parser.strategies import written
 
 _ESCAPE = re.compile(r"\\(u[0-9a-f]{4}|.)")
 _RAW = {"n": "\n", "t": "\t", "r": "\r"}
@@ -35,7 +36,7 @@ def _parts(value: Any) -> Iterator[str]:
         yield "{"
         for at, (name, inner) in enumerate(value.items()):
             yield from ((", ",) if at else ())
-            yield from (json.dumps(name, ensure_ascii=False), ": ")
+            yield from (written(name), ": ")
             yield from _parts(inner)
         yield "}"
     elif isinstance(value, list):
@@ -45,7 +46,7 @@ def _parts(value: Any) -> Iterator[str]:
             yield from _parts(inner)
         yield "]"
     else:
-        yield json.dumps(value, ensure_ascii=False)
+        yield written(value)
 
 
 def _broken(text: str, *codes: str) -> Broken:
@@ -102,7 +103,7 @@ def narrated(value: Any, choices: Choices) -> Broken:
 
 
 def string_encoded(value: Any, choices: Choices) -> Broken:
-    text = json.dumps(value, ensure_ascii=False)
+    text = written(value)
     for _ in range(1 + choices.below(4)):
         text = json.dumps(text, ensure_ascii=choices.one_of((True, False)))
     return _broken(text, "string_encoding_removed")

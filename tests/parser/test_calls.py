@@ -4,7 +4,6 @@ work grows with the length of the text.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -27,6 +26,7 @@ from lenient import (
     leaked_tool_calls,
 )
 from tests.fuzz.promises import check_request
+from tests.parser.strategies import written
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 Arguments = Mapping[str, Any]
@@ -63,13 +63,9 @@ arguments = st.fixed_dictionaries(
 )
 
 
-def dumped(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 def plain(value: Any) -> str:
     """A parameter between tags: text as it is, anything else as JSON."""
-    return value if isinstance(value, str) else dumped(value)
+    return value if isinstance(value, str) else written(value)
 
 
 def tagged(before: str, after: str, parameter: str) -> Callable[[Arguments], str]:
@@ -84,7 +80,7 @@ def tagged(before: str, after: str, parameter: str) -> Callable[[Arguments], str
 
 def around(before: str, after: str) -> Callable[[Arguments], str]:
     """A writer for a dialect that puts the arguments, as JSON, between two texts."""
-    return lambda sent: before + dumped(sent) + after
+    return lambda sent: before + written(sent) + after
 
 
 def dsml(sent: Arguments) -> str:
@@ -106,7 +102,7 @@ def gemma(value: Any) -> str:
         return "{" + ",".join(f"{key}:{gemma(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(gemma, value)) + "]"
-    return f'<|"|>{value}<|"|>' if isinstance(value, str) else dumped(value)
+    return f'<|"|>{value}<|"|>' if isinstance(value, str) else written(value)
 
 
 OBJECT = '{"name": "save_note", "arguments": ', "}"

@@ -15,7 +15,7 @@ import lenient
 from lenient import CODES
 from lenient.coerce import COERCIONS, Json, json_type
 from lenient.examples import run_example
-from lenient.tools import ValueKind
+from lenient.parameters import ValueKind
 from tests.conftest import CASES
 
 SOURCES = sorted(Path(lenient.__file__).parent.rglob("*.py"))

@@ -6,11 +6,11 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-CORPUS = Path(__file__).parents[1] / "bench" / "corpus"
+from tests.bench.parser.corpus import CORPUS, entries_in
+
 DIALECTS = {
     "json_fenced", "json_bare", "hermes", "anthropic", "llama_json", "pythonic", "mistral", "qwen_xml",
     "deepseek_v3", "deepseek_v31", "deepseek_v32", "kimi_k2", "glm", "harmony", "react", "none",
@@ -18,11 +18,9 @@ DIALECTS = {
 CONTRACT = {"string", "boolean", "integer", "number", "object", "array", "timestamp", "uri", "enum", "trap"}
 
 
-def entries_of(name: str) -> list[dict[str, Any]]:
-    return list(json.loads((CORPUS / f"{name}.json").read_text(encoding="utf-8"))["entries"])
-
-
-COERCIONS, CALLS, DEFECTS = (entries_of(name) for name in ("coercions", "calls", "defects"))
+COERCIONS, CALLS, DEFECTS = (
+    entries_in(CORPUS / f"{name}.json") for name in ("coercions", "calls", "defects")
+)
 
 
 def top_level_name(path: str) -> str:

@@ -37,30 +37,7 @@ TOOL = ToolDefinition.from_json_schema(
         "required": ["path"],
     },
 )
-RECURSIVE = ToolDefinition.from_json_schema(
-    name="tree",
-    schema={
-        "$ref": "#/$defs/node",
-        "$defs": {
-            "node": {
-                "type": "object",
-                "properties": {
-                    "a": {
-                        "anyOf": [
-                            {"$ref": "#/$defs/node"},
-                            {"type": "array", "items": {"$ref": "#/$defs/node"}},
-                        ]
-                    },
-                    "b": {"oneOf": [{"$ref": "#/$defs/node"}, {"$ref": "#/$defs/other"}]},
-                },
-            },
-            "other": {
-                "type": "object",
-                "properties": {"b": {"$ref": "#/$defs/node"}, "c": {"type": "integer"}},
-            },
-        },
-    },
-)
+RECURSIVE = CATALOG.tools["tree"]
 
 
 def test_a_policy_is_a_threshold_over_the_same_run() -> None:

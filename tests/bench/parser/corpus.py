@@ -61,17 +61,18 @@ def read_corpus(folder: Path = CORPUS) -> Corpus:
     offered = ToolCatalog.load(path) if path.exists() else ToolCatalog()
     groups = sorted((folder / "malformed").glob("*.json"))
     return Corpus(
-        malformed=tuple(_entry(one, path.stem, offered) for path in groups for one in _entries(path)),
+        malformed=tuple(_entry(one, path.stem, offered) for path in groups for one in entries_in(path)),
         coercions=tuple(
             replace(_entry(one, one["group"], offered), spacing=False)
-            for one in _entries(folder / "coercions.json")
+            for one in entries_in(folder / "coercions.json")
         ),
-        defects=tuple(_entry(one, "single defects", offered) for one in _entries(folder / "defects.json")),
-        calls=tuple(_call(one, offered) for one in _entries(folder / "calls.json")),
+        defects=tuple(_entry(one, "single defects", offered) for one in entries_in(folder / "defects.json")),
+        calls=tuple(_call(one, offered) for one in entries_in(folder / "calls.json")),
     )
 
 
-def _entries(path: Path) -> list[dict[str, Any]]:
+def entries_in(path: Path) -> list[dict[str, Any]]:
+    """The entries of one file, as they are written."""
     if not path.exists():
         return []
     held = json.loads(path.read_bytes())  # orjson would round integers beyond 64 bits

@@ -1,0 +1,39 @@
+"""JSON values → their text, whether two are the same, whether JSON can carry one. Knows no definitions."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+def compact(value: Any) -> str:
+    """A value as JSON text on one line; what JSON does not know is written as text."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def same_json(left: Any, right: Any) -> bool:
+    """Equal as JSON values, to the bottom: true is not 1, but 1 is 1.0."""
+    waiting = [(left, right)]
+    while waiting:
+        one, other = waiting.pop()
+        if isinstance(one, bool) != isinstance(other, bool) or one != other:
+            return False
+        if isinstance(one, list) and one is not other:
+            waiting.extend(zip(one, other, strict=True))
+        elif isinstance(one, Mapping) and one is not other:
+            waiting.extend((value, other[key]) for key, value in one.items())
+    return True
+
+
+def is_finite(value: Any) -> bool:
+    """No NaN or infinity anywhere in the value."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, float) and not math.isfinite(item):
+            return False
+        if isinstance(item, (dict, list)):
+            waiting.extend(item.values() if isinstance(item, dict) else item)
+    return True
