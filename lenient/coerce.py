@@ -61,6 +61,7 @@ _TIMESTAMP = re.compile(
     r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:[Zz]|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
 )
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`]+")
+_FINER = re.compile(r"[.,]\d{6}0*+[1-9]", re.ASCII)
 _MIDNIGHT = re.compile(r"(?<=[T ])24(?=:00(?::00(?:\.0+)?)?(?![:.\d]))", re.ASCII)
 _MILLISECONDS_FROM = 1e11
 """Seconds reach this in the year 5138, milliseconds passed it in 1973."""
@@ -182,6 +183,10 @@ def _aware_timestamp(value: str, _: Source) -> Any:
     return found if found is not None and found.tzinfo is not None else REFUSED
 
 
+def _exact_timestamp(value: str, source: Source) -> Any:
+    return REFUSED if _FINER.search(value) else _aware_timestamp(value, source)
+
+
 def _naive_timestamp(value: str, _: Source) -> Any:
     found = _timestamp(value)
     return REFUSED if found is None else found.replace(tzinfo=UTC)
@@ -226,7 +231,8 @@ COERCIONS: Mapping[tuple[ValueKind, Json], tuple[Coercion, ...]] = {
     (_K.JSON_ARRAY, _J.STRING): (Coercion("string_literal_converted_to_array", _held_array), *_WRAPPED),
     **{(_K.JSON_ARRAY, found): _WRAPPED for found in (*_NUMBERS, _J.BOOLEAN, _J.OBJECT)},
     (_K.TIMESTAMP, _J.STRING): (
-        Coercion(None, _aware_timestamp),
+        Coercion(None, _exact_timestamp),
+        Coercion("timestamp_truncated_to_microseconds", _aware_timestamp),
         Coercion("timestamp_without_offset", _naive_timestamp),
     ),
     **{(_K.TIMESTAMP, found): (Coercion("epoch_converted_to_timestamp", _epoch),) for found in _NUMBERS},

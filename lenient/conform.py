@@ -29,6 +29,7 @@ __all__ = ["REJECTED", "Conformer"]
 
 _ABSENT: Final = object()
 
+_MAX_TAKEN = 200  # characters of the listed values in a message
 _MAX_DECLARED_DEPTH = 64
 """Levels that a recursive definition is followed; each takes a few Python frames."""
 
@@ -263,7 +264,9 @@ class Conformer(Reporter):
         found = listed_spelling(choices, value)
         if found is None:
             shown = value if isinstance(value, str) else compact(value)
-            return self.reject(choices.code, located, path, detail=shorten(shown))
+            taken = shorten(", ".join(map(compact, choices.allowed[:10])), _MAX_TAKEN)
+            hint = f"It takes {taken}."
+            return self.reject(choices.code, located, path, detail=shorten(shown), hint=hint)
         self.report("enum_case_normalised", located, path, became=found)
         return found
 

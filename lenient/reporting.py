@@ -26,8 +26,10 @@ class Reporter:
         for code, detail in node.remarks:
             self.report(code, located, path, detail=detail)
 
-    def reject(self, code: str, located: Located, path: Path, detail: str | None = None) -> Any:
-        self.report(code, located, path, detail=detail)
+    def reject(
+        self, code: str, located: Located, path: Path, detail: str | None = None, hint: str | None = None
+    ) -> Any:
+        self.report(code, located, path, detail=detail, hint=hint)
         self.rejected[render_path(path)] = located.value
         return REJECTED
 

@@ -42,7 +42,9 @@ _WORDS = re.compile(
 _URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
 _GROUP = re.compile(r"\d,0\d\d")  # 1,000 in an array
-_PATTERN = re.compile(r"/(?=[^/\n]*(?:[\\^$()|+]|\.\*))[^/\n]++/[gimsuy]*+")  # a literal of JavaScript
+_PATTERN = re.compile(
+    r"/(?=[^/\n]*(?:[\\^$()|+]|\.\*))[^/\n]++/"
+)  # a literal of JavaScript; flags would be lost
 _EXPRESSION = re.compile(r"\A(?:not|lambda) |(?<=\w) (?:for \w+ in|if \S+ else) ")
 _TO_FILL_IN = re.compile(r"<[A-Za-z][\w \-]*+>")
 _TYPES = frozenset({"string", "integer", "number", "boolean"})

@@ -121,7 +121,7 @@ def _in_a_row(text: str, declared: Collection[str]) -> Lines | None:
 
 
 def _split(text: str, start: int, end: int) -> list[Line]:
-    """The lines between two places; blank ones around them and a first `---` are left out."""
+    """The lines between two places; blank ones around them, a first `---` and a last `...` are left out."""
     lines: list[Line] = []
     position = start
     for written in text[start:end].splitlines(keepends=True):
@@ -129,7 +129,7 @@ def _split(text: str, start: int, end: int) -> list[Line]:
         indent = len(content) - len(content.lstrip(" "))
         lines.append(Line(position + written.find(content), indent, content.strip()))
         position += len(written)
-    while lines and lines[-1].text == "":
+    while lines and lines[-1].text in ("", "..."):
         lines.pop()
     first = next(
         (at for at, line in enumerate(lines) if line.text != "---" and line.text[:1] not in ("", "#")), 0

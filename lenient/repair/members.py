@@ -151,7 +151,8 @@ def _colon(reading: Reading, frame: Frame, start: int) -> bool:
 
 def _no_value(reading: Reading, frame: Frame, start: int) -> None:
     """A key without a value stands for null; a brace with lone words in it is no object at all."""
-    if not frame.children and is_no_object(reading.text, start, reading.position):
+    number = reading.text[start].isdigit()  # half of a number with a decimal comma, no key
+    if number or (not frame.children and is_no_object(reading.text, start, reading.position)):
         raise UnreadableError("no_value", start)
     reading.report("missing_value", start, reading.position, became="null")
     reading.put(None, Mark(start, reading.position))

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 
+from lenient.repair.bare import UnreadableError
 from lenient.repair.ends import Closing, End, Passed
-from lenient.repair.follows import LONE_KEY, NEXT_PART, QUOTES, Place, Role, fit_of, key_name
+from lenient.repair.follows import LONE_KEY, NEXT_PART, QUOTES, Fit, Place, Role, fit_of, key_name
 
 CLOSING_QUOTES = {
     '"': '"', "'": "'", "`": "`", "“": '”“"', "„": '“”"', "”": '”"', "‘": "’'", "’": "’'", "«": "»", "‹": "›",
@@ -24,6 +25,10 @@ _RUNS = {
     for opening, q in CLOSING_QUOTES.items()
 }
 """Text up to a closing quote; an escaped one only stops it where a comma follows."""
+_EXPRESSION = re.compile(
+    r"\.[A-Za-z_]\w*+\(|\s*+(?:\|\||&&|\?\?)|\s++(?:%\s*+[(\w\"']|if\s[^\n]{1,80}?\selse\s|(?:OR|AND)\s++\")"
+)
+"""What a program does with a string that has ended."""
 _ESCAPED_KEY_END = re.compile(rf"[^{QUOTES}\\\n]{{1,64}}[{QUOTES}]\s*+[:：]\s*+[{QUOTES}\[{{\d\-tfnTFN]")
 _CLOSING_LINES = re.compile(r"(?:[^\S\n]*\n\s*[}\]])+\Z")
 _ITEM_AFTER = re.compile(r"[^\"\\\n,]{0,200}+\"\s*+(?:\]|,\s*+[\"\d\[{])")
@@ -92,6 +97,8 @@ def find_end(text: str, start: int, opening: str, place: Place, ahead: Lookahead
         if place.role is Role.KEY or ahead.left < 0:
             return found
         fit = fit_of(text, position, place)
+        if fit is Fit.NO and not passed.inner and _EXPRESSION.match(text, position):
+            raise UnreadableError("expression", at)  # a string and what a program does with it
         if passed.accept(fit, at):
             return passed.chosen(found, fit)
         if passed.inner == 0 and passed.balance <= 0:
