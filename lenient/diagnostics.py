@@ -93,8 +93,10 @@ class Findings:
         self.items.append(diagnostic)
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
-        for diagnostic in diagnostics:
-            self.add(diagnostic)
+        """Keep some more. Raises TooManyFindingsError."""
+        self.items.extend(diagnostics)
+        if len(self.items) > MAX_FINDINGS:
+            raise TooManyFindingsError
 
 
 def shorten(text: str, limit: int = MAX_FOUND) -> str:
