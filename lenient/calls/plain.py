@@ -72,6 +72,9 @@ def _is_quoted(reply: Reply, read: Value) -> bool:
     return before == "`" or reply.fence_around(start) is not None or reply.is_example(start)
 
 
+_LOOK = 800  # reading an object costs as much as passing so many characters again
+
+
 def _objects(reply: Reply, text: str, base: int) -> Iterator[Value]:
     """The objects of a stretch of the reply, and lists of them, one after another; what is none is passed
     over.
@@ -86,6 +89,8 @@ def _objects(reply: Reply, text: str, base: int) -> Iterator[Value]:
         if is_list and json_end(text, opening.start()) is None:
             position = opening.start() + 1  # its objects, one by one
             continue
+        if not reply.spend(_LOOK):
+            return
         name = _NAME.search(text, opening.start(), opening.start() + 300)
         node = envelope(reply, name.group(1)) if name and not is_list else None
         read = read_value(piece, opening.start(), ahead, base, node)
