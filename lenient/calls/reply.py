@@ -66,7 +66,7 @@ class Reply:
         self.text = text
         self.catalog = catalog
         self.told = told
-        self.left = 1_000_000 + 3 * len(text)  # steps that may still be spent on looking at a place again
+        self.left = 200_000 + 4 * len(text)  # steps that may still be spent on looking at a place again
         self.thoughts = list(_thoughts(text))
         self._thought_starts = [start for start, _ in self.thoughts]
         self.body = self._body()
