@@ -142,15 +142,15 @@ class _Layer:
             return None
         if ESCAPED_START.match(text) or ESCAPED_LINES.match(text):
             return None
-        apart = _Layer(self.node, Findings(), self.path, self.trace, self.fits)
+        apart = _Layer(self.node, Findings(), self.path, [], self.fits)
         try:
             located, end = apart.mended(Start(piece, 0), Lookahead(text))
         except UnreadableError:
             return None
         if end < len(text):
-            self.trace.clear()
             return None
         self.findings.extend(apart.findings.items)
+        self.trace.extend(apart.trace)
         return located
 
     def lines(self, piece: Piece) -> Located | None:

@@ -133,6 +133,13 @@ def _near_tool(name: str, offered: ToolCatalog) -> str | None:
     return next(iter(get_close_matches(name[:_MAX_NAME], known, 1)), None)
 
 
+def _as_text(raw: str | bytes) -> str:
+    """The text, with the replacement character for what is none."""
+    if isinstance(raw, bytes):
+        return raw.decode("utf-8", "replace")
+    return raw if raw.isascii() else _HALVES.sub(REPLACEMENT, raw)
+
+
 class _Reader:
     """One run over one text: its findings and what each stage made of it."""
 
@@ -164,22 +171,16 @@ class _Reader:
         )  # fmt: skip
 
     def decoded_bytes(self) -> Piece:
+        text = _as_text(self.raw)
         if isinstance(self.raw, str):
-            halves = list(_HALVES.finditer(self.raw)) if not self.raw.isascii() else []
-            if not halves:
-                return Piece(self.raw)
-            first, last = halves[0].start(), halves[-1].end()
-            self.findings.add(
-                Diagnostic("invalid_utf8", "$", first, last, found=shorten(repr(self.raw[first:last])))
-            )
-            return Piece(_HALVES.sub(REPLACEMENT, self.raw))
-        text = self.raw.decode("utf-8", "replace")
-        first = text.find(REPLACEMENT) if text.encode() != self.raw else -1
-        if first >= 0:
+            halves = [] if text == self.raw else [half.start() for half in _HALVES.finditer(self.raw)]
+            first, last = (halves[0], halves[-1] + 1) if halves else (-1, -1)
+        else:
+            first = text.find(REPLACEMENT) if text.encode() != self.raw else -1
             last = text.rfind(REPLACEMENT) + 1
-            self.findings.add(
-                Diagnostic("invalid_utf8", "$", first, last, found=shorten(repr(self.raw[first:last])))
-            )
+        if first >= 0:
+            found = shorten(repr(self.raw[first:last]))
+            self.findings.add(Diagnostic("invalid_utf8", "$", first, last, found=found))
         return Piece(text)
 
     def fits(self, value: Any, text: str | None) -> bool:
@@ -222,11 +223,7 @@ class _Reader:
 
     def failed(self, reason: str, position: int) -> ToolCallRequest:
         """Nothing is invented: the error says why, shows the start of the text and names what was tried."""
-        text = (
-            _HALVES.sub(REPLACEMENT, self.raw)
-            if isinstance(self.raw, str)
-            else self.raw.decode("utf-8", "replace")
-        )
+        text = _as_text(self.raw)
         tried = ["strict JSON", *dict.fromkeys(found.code for found in self.findings.items)]
         position = min(position, len(text))
         deep = reason == "nested_too_deep"

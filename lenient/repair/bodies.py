@@ -103,26 +103,16 @@ def _decode_slowly(body: str, start: int, opening: str) -> Body:
         parts += (body[last : match.start()], became)
         last = end
         if code is not None:
-            known = mends.get(code)
-            times = len(became) if code == "raw_control_character" else 1
+            known, written, times = mends.get(code), body[match.start() : last], 1
+            if code == "raw_control_character":  # a run of them, of which the first is shown
+                written, became, times = written[0], written[0], len(written)
             mends[code] = (
-                Mend(
-                    code,
-                    start + match.start(),
-                    start + last,
-                    times,
-                    *_shown(body[match.start() : last], became),
-                )
+                Mend(code, start + match.start(), start + last, times, written, became)
                 if known is None
                 else known._replace(end=start + last, times=known.times + times)
             )
     parts.append(body[last:])
     return Body("".join(parts), list(mends.values()))
-
-
-def _shown(found: str, became: str) -> tuple[str, str]:
-    """Of a run of control characters the first."""
-    return (found[0], found[0]) if found == became else (found, became)
 
 
 def _foreign(body: str, match: re.Match[str], opening: str) -> tuple[str, str] | None:

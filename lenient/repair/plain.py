@@ -34,14 +34,9 @@ _ITEM = (
     rf"{_W}{_VALUE}(?:{_W},(?={_W}[\"'{{\[\-\dtfnTFN\]])|(?=[ \t\r\n]++[\"'])|(?={_W}\]{_W}(?:\}}{_W}\Z|%s)))"
 )
 _IN_OBJECT, _IN_ARRAY = f",{_NEXT_KEY}", rf",{_W}[\"{{]"
-_MEMBERS = {
-    around: re.compile(_MEMBER % after)
-    for around, after in (("", r"\Z"), ("}", _IN_OBJECT), ("]", _IN_ARRAY), (")", _IN_ARRAY))
-}
-_ITEMS = {
-    around: re.compile(_ITEM % after)
-    for around, after in (("", r"\Z"), ("}", _IN_OBJECT), ("]", _IN_ARRAY), (")", _IN_ARRAY))
-}
+_AFTER = {"": r"\Z", "}": _IN_OBJECT, "]": _IN_ARRAY, ")": _IN_ARRAY}
+_MEMBERS = {around: re.compile(_MEMBER % after) for around, after in _AFTER.items()}
+_ITEMS = {around: re.compile(_ITEM % after) for around, after in _AFTER.items()}
 """By the bracket that closes the container around, "" at the root."""
 PLAIN_KEY = re.compile(rf"\"([^\"{_CLEAN}\t\r\n]*+)\"{_W}:{_W}(?=[\"'\w\[{{\-])")
 """A key, its colon, and the start of a value."""

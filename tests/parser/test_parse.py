@@ -261,3 +261,10 @@ def test_a_call_without_a_name_is_told_so_where_tools_were_offered() -> None:
     request = parse_arguments('{"path": "a"}', ToolCatalog.of([TOOL]))
     assert (request.tool_name, request.parse_error) == (None, "unknown_tool")
     assert "No name of a tool was given." in request.diagnostics[-1].message
+
+
+def test_an_escape_that_is_kept_is_shown_whole() -> None:
+    [escape] = [
+        found for found in parse_arguments(r'{"a": "\d+"}').diagnostics if found.code == "invalid_escape"
+    ]
+    assert (escape.found, escape.became) == (r"\d", r"\d")
