@@ -7,10 +7,11 @@ stays None: unknown is never written as a good value.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+import msgspec
 
 
 class ArgsSource(StrEnum):
@@ -65,16 +66,14 @@ class Seen(StrEnum):
     NONE = "none"  # neither: the call is unmeasured for this kind of fault
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(msgspec.Struct, frozen=True):
     """A place in a log: 1-based line and the byte offset of that line's first byte in the file."""
 
     line: int
     offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(msgspec.Struct, frozen=True, kw_only=True):
     """What all events share. `ts` is an aware UTC datetime or None."""
 
     session_id: str
@@ -82,8 +81,7 @@ class Event:
     ts: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionSeen(Event):
+class SessionSeen(Event, frozen=True, kw_only=True):
     """Facts about the session; may come several times, later non-None values win."""
 
     harness: str | None = None
@@ -93,8 +91,7 @@ class SessionSeen(Event):
     model: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptSeen(Event):
+class PromptSeen(Event, frozen=True, kw_only=True):
     """The system prompt in force from here on: its text, its explicit name and version, or both."""
 
     text: str | None = None
@@ -102,15 +99,13 @@ class PromptSeen(Event):
     version: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolsOffered(Event):
+class ToolsOffered(Event, frozen=True, kw_only=True):
     """Tool definitions as the log states them, in any shape `ToolCatalog.load` reads."""
 
     definitions: tuple[Mapping[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeSeen(Event):
+class ProbeSeen(Event, frozen=True, kw_only=True):
     """A gateway's trial call for native tool use."""
 
     ok: bool | None
@@ -119,8 +114,7 @@ class ProbeSeen(Event):
     model: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnStarted(Event):
+class TurnStarted(Event, frozen=True, kw_only=True):
     """A user's message. `turn` is the log's own 1-based number, or None to count here.
 
     `key` identifies the same turn in a copied transcript (a message uuid, say); None = session and number.
@@ -131,8 +125,7 @@ class TurnStarted(Event):
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepMade(Event):
+class StepMade(Event, frozen=True, kw_only=True):
     """One model call within the turn. `step` is the log's own 0-based number, or None to count here."""
 
     step: int | None = None
@@ -149,8 +142,7 @@ class StepMade(Event):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallMade(Event):
+class CallMade(Event, frozen=True, kw_only=True):
     """One tool call of the step made last (or of `turn`/`step` where given).
 
     `raw_arguments` is the text for ArgsSource RAW and TRUNCATED, `arguments` the decoded value for
@@ -175,8 +167,7 @@ class CallMade(Event):
     key: str | None = None  # globally unique id of this call, where the producer has one: finds copies
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultSeen(Event):
+class ResultSeen(Event, frozen=True, kw_only=True):
     """The result of a call: matched by `tool_call_id`, else by turn, step and `ordinal` among its calls."""
 
     tool_call_id: str | None = None
@@ -192,8 +183,7 @@ class ResultSeen(Event):
     latency_ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnEnded(Event):
+class TurnEnded(Event, frozen=True, kw_only=True):
     """The turn's end as recorded. `recorded_ok` None = the log ends the turn without a verdict.
 
     `answer` is the final text; '' means that the log shows there was none, None that it does not tell.
@@ -206,18 +196,18 @@ class TurnEnded(Event):
     latency_ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(msgspec.Struct, frozen=True):
     """A line that could not be used. `code` is one of REJECT_CODES; `reason` one sentence for people."""
 
     where: Where
     code: str
     reason: str
-    snippet: str = field(default="", repr=False)
+    snippet: str = ""
 
 
 REJECT_CODES: Mapping[str, str] = {
     "not_json": "the line is not JSON",
+    "not_yaml": "the document is not YAML",
     "not_an_object": "the line is JSON, but not an object",
     "not_utf8": "the line is not UTF-8 text",
     "line_too_long": "the line is longer than --max-line",

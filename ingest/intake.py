@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from ingest.batches import Row
 from ingest.changes import Options, ReadWith
 from ingest.collect import Found
+from ingest.containers import read_records
 from ingest.errors import IngestError
 from ingest.events import Rejected
-from ingest.formats import Format
-from ingest.lines import read_lines
-from ingest.reading import LineCount, Unusable, bounded, recognise
+from ingest.formats import decoder_of, translated
+from ingest.reading import LineCount, Recognised, Unusable, bounded, recognise
 from ingest.rows import definition_row, identity
 from ingest.work import FileWork
 from ingest.writing import Writer
@@ -57,10 +57,10 @@ def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable
     `on_bytes(bytes_read, rejects)` is called now and then.
     """
     try:
-        form = recognise(found.path, found.size, settings.options.max_line)
+        recognised = recognise(found.path, found.size, settings.options.max_line)
     except OSError as error:
         raise Unusable(f"cannot be read: {error.strerror or error}") from error
-    run = _Run(found, form, settings, writer, on_bytes)
+    run = _Run(found, recognised, settings, writer, on_bytes)
     try:
         return run.to_the_end()
     except IngestError:
@@ -73,7 +73,7 @@ def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable
     except Exception as error:  # a format must not stop a night, whatever a log holds
         writer.take_back_file()
         raise Unusable(
-            f"broke the reading of {form.SOURCE.name} logs at line {run.lines.number:,} "
+            f"broke the reading of {recognised.form.SOURCE.name} logs at line {run.lines.number:,} "
             f"({type(error).__name__}: {str(error)[:200]}); please report it with that line"
         ) from error
 
@@ -82,19 +82,20 @@ class _Run:
     def __init__(
         self,
         found: Found,
-        form: Format,
+        recognised: Recognised,
         settings: Settings,
         writer: Writer,
         on_bytes: Callable[[int, int], None],
     ) -> None:
         self._found = found
-        self._form = form
+        self._recognised = recognised
+        self._source = recognised.form.SOURCE.name
         self._settings = settings
         self._writer = writer
         self._on_bytes = on_bytes
         self._rows: Counter[str] = Counter()
         self._file_id = writer.begin_file()
-        self._work = FileWork(file_id=self._file_id, source=form.SOURCE.name, catalog=settings.catalog)
+        self._work = FileWork(file_id=self._file_id, source=self._source, catalog=settings.catalog)
         self._handed = 0  # bytes of log whose rows the writer has
         self._cut = False  # a line was too long to be read
         self.lines = LineCount(())
@@ -105,8 +106,10 @@ class _Run:
             raw.buffered() as stream,
             closing(self._work),
         ):
-            self.lines = LineCount(read_lines(stream, self._settings.options.max_line))
-            for event in self._form.translate(self.lines):
+            form, container = self._recognised.form, self._recognised.container
+            max_line = self._settings.options.max_line
+            self.lines = LineCount(read_records(stream, container, max_line, decoder_of(form)))
+            for event in translated(form, self.lines, self._recognised.about):
                 if isinstance(event, Rejected):
                     self._reject(event)
                 else:
@@ -119,7 +122,7 @@ class _Run:
             self._hand_over(raw.bytes_read)
             return Intake(
                 file_id=self._file_id,
-                source=self._form.SOURCE.name,
+                source=self._source,
                 fingerprint=raw.fingerprint,
                 lines=self.lines.number,
                 bytes=raw.bytes_read,

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+import msgspec
 import orjson
 
 from ingest.events import Rejected, Where
@@ -20,8 +20,7 @@ SNIPPET = 200  # characters of a rejected line that are kept
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """One line without its line break. `whole` False = the file ended before the line break."""
 
     where: Where

@@ -9,14 +9,17 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from ingest.changes import new_fingerprint
 from ingest.collect import look_at
+from ingest.containers import Container, container_of, read_records
 from ingest.events import Rejected
-from ingest.formats import Format, claimants
-from ingest.lines import MAX_LINE, Line, decode_object, read_lines
+from ingest.formats import About, Format, claimants
+from ingest.lines import MAX_LINE
+from ingest.records import Record
 
 HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
@@ -65,7 +68,7 @@ class BoundedFile(io.RawIOBase):
         """Of the bytes read so far; of the file, when all were read."""
         return self._digest.hexdigest()
 
-    def buffered(self) -> BinaryIO:
+    def buffered(self) -> io.BufferedReader:
         return io.BufferedReader(self, _BUFFER)
 
 
@@ -75,24 +78,35 @@ def bounded(path: Path, size: int) -> BoundedFile:
 
 
 class LineCount:
-    """Passes lines on and remembers how many there were."""
+    """Passes records on and remembers on which line the last one began."""
 
-    def __init__(self, lines: Iterable[Line | Rejected]) -> None:
-        self._lines = lines
+    def __init__(self, records: Iterable[Record | Rejected]) -> None:
+        self._records = records
         self.number = 0
 
-    def __iter__(self) -> Iterator[Line | Rejected]:
-        for line in self._lines:
-            self.number = line.where.line
-            yield line
+    def __iter__(self) -> Iterator[Record | Rejected]:
+        for record in self._records:
+            self.number = record.where.line
+            yield record
 
 
-def recognise(path: Path, size: int, max_line: int) -> Format:
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """How a file is to be read."""
+
+    form: Format
+    container: Container
+    about: About
+
+
+def recognise(path: Path, size: int, max_line: int) -> Recognised:
     """The one format that claims the file. Raises Unusable with the reason, or OSError."""
     if size == 0:
         raise Unusable("is empty")
     with bounded(path, size).buffered() as stream:
-        head = _head(stream, max_line)
+        first = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
+        container = container_of(first)
+        head = _head(read_records(stream, container, max_line))
     if not head:
         raise Unusable(_why_nothing(path, size))
     claiming = claimants(head)
@@ -105,7 +119,32 @@ def recognise(path: Path, size: int, max_line: int) -> Format:
     if len(claiming) > 1:
         names = " and ".join(form.SOURCE.name for form in claiming)
         raise Unusable(f"is claimed by {names}; only one can be right, so please report it")
-    return claiming[0]
+    about = About(path.name, _identity(first), Beside(path.parent, max_line))
+    return Recognised(claiming[0], container, about)
+
+
+def _identity(first: bytes) -> str:
+    """Of the first line, or the first kilobyte of it: what a file keeps when it grows."""
+    return blake2b(first[:1024].split(b"\n")[0], digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The files of a folder by name, for logs that are spread over several."""
+
+    folder: Path
+    max_size: int
+
+    def __call__(self, name: str) -> bytes | None:
+        path = self.folder / name
+        if path.name != name:  # a name out of a log must not lead elsewhere
+            return None
+        try:
+            with path.open("rb") as stream:
+                data = stream.read(self.max_size + 1)
+        except (OSError, ValueError):
+            return None
+        return data if len(data) <= self.max_size else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +161,19 @@ def format_of(path: Path, max_line: int = MAX_LINE) -> Claim:
     if found.problem is not None:
         return Claim(None, found.problem)
     try:
-        return Claim(recognise(path, found.size, max_line).SOURCE.name, None)
+        return Claim(recognise(path, found.size, max_line).form.SOURCE.name, None)
     except Unusable as unusable:
         return Claim(None, str(unusable))
     except OSError as error:
         return Claim(None, f"cannot be read: {error.strerror or error}")
 
 
-def _head(stream: BinaryIO, max_line: int) -> list[dict[str, Any]]:
+def _head(records: Iterable[Record | Rejected]) -> list[dict[str, Any]]:
     head: list[dict[str, Any]] = []
-    for line in read_lines(stream, max_line):
-        if isinstance(line, Line) and isinstance(value := decode_object(line), dict):
-            head.append(value)
-        if len(head) == HEAD_OBJECTS or line.where.offset >= HEAD_BYTES:
+    for record in records:
+        if isinstance(record, Record):
+            head.append(record.value)
+        if len(head) == HEAD_OBJECTS or record.where.offset >= HEAD_BYTES:
             break
     return head
 
@@ -148,5 +187,5 @@ def _why_nothing(path: Path, size: int) -> str:
     if b"\0" in start:
         return "is a binary file"
     if start.lstrip().startswith((b"{", b"[")):
-        return "has no JSON object on a line of its own; a document over several lines is not read yet"
+        return "is no JSON document, and no line of it is a JSON object"
     return f"has no JSON object on any of its first lines ({min(size, HEAD_BYTES):,} bytes looked at)"

@@ -7,9 +7,11 @@ wait in a temporary file. Knows no format and no database.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from ingest.events import (
     CallMade,

@@ -21,11 +21,13 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
+from ingest.containers import read_records
 from ingest.events import Event, Rejected
-from ingest.formats import Format
-from ingest.lines import MAX_LINE, Line, read_lines
+from ingest.formats import decoder_of, translated
+from ingest.lines import MAX_LINE
 from ingest.pipeline import load
-from ingest.reading import Unusable, recognise
+from ingest.reading import Recognised, Unusable, recognise
+from ingest.records import Record
 from ingest.work import FileWork
 from lenient import ToolCatalog
 from tests.bench.repeated_logs import repeated
@@ -79,7 +81,7 @@ def samples_by_format() -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for path in sorted((ROOT / "sample_data").rglob("*.jsonl")):
         try:
-            name = recognise(path, path.stat().st_size, MAX_LINE).SOURCE.name
+            name = recognise(path, path.stat().st_size, MAX_LINE).form.SOURCE.name
         except Unusable:
             continue
         found.setdefault(name, []).append(path)
@@ -120,20 +122,21 @@ def decode(log: Path) -> None:
 
 
 def time_pieces(measured: Measured, log: Path) -> None:
-    form = recognise(log, measured.size, MAX_LINE)
-    stages: dict[str, Callable[[Iterator[Line | Rejected]], Any]] = {
-        "lines": lambda lines: deque(lines, maxlen=0),
-        "lines, translate": lambda lines: deque(form.translate(lines), maxlen=0),
-        "lines, translate, work": lambda lines: work_through(form, lines),
+    known = recognise(log, measured.size, MAX_LINE)
+    form = known.form
+    stages: dict[str, Callable[[Iterator[Record | Rejected]], Any]] = {
+        "records": lambda records: deque(records, maxlen=0),
+        "records, translate": lambda records: deque(translated(form, records, known.about), maxlen=0),
+        "records, translate, work": lambda records: work_through(known, records),
     }
     for name, stage in stages.items():
         with timed(measured, name), log.open("rb", buffering=1024 * 1024) as stream:
-            stage(read_lines(stream))
+            stage(read_records(stream, known.container, MAX_LINE, decoder_of(form)))
 
 
-def work_through(form: Format, lines: Iterator[Line | Rejected]) -> None:
-    work = FileWork(file_id=1, source=form.SOURCE.name, catalog=ToolCatalog.of(()))
-    for event in form.translate(lines):
+def work_through(known: Recognised, records: Iterator[Record | Rejected]) -> None:
+    work = FileWork(file_id=1, source=known.form.SOURCE.name, catalog=ToolCatalog.of(()))
+    for event in translated(known.form, records, known.about):
         if isinstance(event, Event):
             work.take(event)
         if work.pending > 5_000:

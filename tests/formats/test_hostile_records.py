@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.events import Event, Rejected, Where
-from ingest.formats import formats
-from ingest.lines import Line, decode_object
-from tests.formats.test_cases import LOGS, lines_of
+from ingest.events import Event, Rejected
+from ingest.formats import About, formats, translated
+from ingest.records import Record
+from tests.formats.test_cases import LOGS, record_of, records_of
 
 RECORDS = {
     name: [
-        record
+        record.value
         for path in LOGS
         if path.parent.name == name
-        for line in lines_of(path)
-        if isinstance(line, Line) and isinstance(record := decode_object(line), dict)
+        for record in records_of(path)
+        if isinstance(record, Record)
     ]
     for name in formats()
 }
@@ -65,9 +64,9 @@ def with_change(record: Any, path: tuple[Any, ...], value: Any) -> Any:
     return changed
 
 
-def translate(name: str, records: list[Any]) -> list[Event | Rejected]:
-    lines = [Line(Where(n, n * 10), json.dumps(record).encode()) for n, record in enumerate(records, start=1)]
-    return list(formats()[name].translate(lines))
+def translate(name: str, values: list[Any]) -> list[Event | Rejected]:
+    records = [record_of(name, value, line) for line, value in enumerate(values, start=1)]
+    return list(translated(formats()[name], records, About()))
 
 
 @pytest.mark.parametrize("name", RECORDS)

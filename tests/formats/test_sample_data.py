@@ -6,17 +6,15 @@ from collections import Counter
 from pathlib import Path
 
 from ingest.events import CallMade, Event, FaultLayer, ProbeSeen, Rejected, ResultSeen, TurnEnded
-from ingest.formats import formats
 from sample_data import generate
-from tests.formats.test_cases import lines_of
+from tests.formats.test_cases import events_of as events_in
 
 LOGS = Path(__file__).parents[2] / "sample_data" / "logs"
 HISTORY = LOGS / "session_history"
 
 
 def events_of(folder: Path, name: str) -> list[Event | Rejected]:
-    log = formats()[name]
-    return [event for path in sorted(folder.glob("*.jsonl")) for event in log.translate(lines_of(path))]
+    return [event for path in sorted(folder.glob("*.jsonl")) for event in events_in(name, path)]
 
 
 def made() -> list[Event | Rejected]:

@@ -6,7 +6,7 @@ import gzip
 import os
 import socket
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,10 @@ import pytest
 from ingest.collect import path_of, shown
 from ingest.errors import InputError
 from ingest.events import Event, Rejected
-from ingest.formats import formats
-from ingest.lines import Line
+from ingest.formats import About, formats
 from ingest.pipeline import load
 from ingest.reading import Claim, format_of
+from ingest.records import Record
 from tests.store.night import ask, contents, count, rows_by_reference, session
 
 
@@ -38,8 +38,8 @@ def rejected(logs: Path, store: Path) -> dict[str, str]:
         (gzip.compress(b"{}"), "is compressed with gzip"),
         ('{"ts": 1}\n'.encode("utf-16"), "is UTF-16 text"),
         (b"one\ntwo\n", "has no JSON object on any of its first lines"),
-        (b'{\n  "ts": 1\n}\n', "a document over several lines is not read yet"),
-        (b"[1, 2]\n", "a document over several lines is not read yet"),
+        (b'{\n  "ts": 1\n}\n', "is in no format known here (its first object has the keys ts)"),
+        (b"[1, 2]\n", "is no JSON document, and no line of it is a JSON object"),
         (b'{"colour": "red"}\n', "is in no format known here (its first object has the keys colour)"),
         (b"\n\n\n", "has no JSON object"),
     ],
@@ -102,20 +102,21 @@ def test_a_log_that_becomes_unusable_keeps_what_was_loaded(logs: Path, store: Pa
     assert [row for (row,) in ask(store, "SELECT session_id FROM sessions")] == ["s2"]
 
 
-def breaking(at_line: int) -> Any:
-    """A `translate` that works up to a line and then fails as a bug in a format would."""
-    translate = formats()["session_history"].translate
+def breaking(at_line: int, error: Exception) -> Any:
+    """A `translator` that works up to a line and then fails, as a bug in a format or a disk would."""
+    translator = formats()["session_history"].translator
 
-    def broken(lines: Iterable[Line | Rejected]) -> Iterator[Event | Rejected]:
-        def until() -> Iterator[Line | Rejected]:
-            for line in lines:
-                if line.where.line == at_line:
-                    raise KeyError("a bug")
-                yield line
+    class Broken:
+        def __init__(self, about: About) -> None:
+            self._whole = translator(about)
+            self.finish, self.close = self._whole.finish, self._whole.close
 
-        return translate(until())
+        def take(self, record: Record) -> Iterable[Event | Rejected]:
+            if record.where.line == at_line:
+                raise error
+            return self._whole.take(record)
 
-    return broken
+    return Broken
 
 
 @pytest.mark.parametrize("batch_rows", [1, 20_000], ids=["rows already written", "rows still waiting"])
@@ -127,7 +128,8 @@ def test_a_file_that_breaks_its_format_midway_leaves_no_row(
     (logs / "c.jsonl").write_text(session("s4"))
     monkeypatch.setattr("ingest.writing.BATCH_ROWS", batch_rows)
     monkeypatch.setattr("ingest.intake.DRAIN_ROWS", 1)
-    monkeypatch.setattr(formats()["session_history"], "translate", breaking(at_line=25))
+    broken = breaking(25, KeyError("a bug"))
+    monkeypatch.setattr(formats()["session_history"], "translator", broken)
     report = load([logs], store)
     assert (report.loaded, report.rejects) == (2, 0)
     assert "at line 25 (KeyError: 'a bug')" in rejected(logs, store)["b.jsonl"]
@@ -158,20 +160,13 @@ def test_a_disk_error_midway_costs_the_file_only(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (logs / "a.jsonl").write_text(session("s1"))
-    (logs / "b.jsonl").write_text(session("s2"))
-    translate = formats()["session_history"].translate
-
-    def failing(lines: Iterable[Line | Rejected]) -> Iterator[Event | Rejected]:
-        for event in translate(lines):
-            if isinstance(event, Event) and event.session_id == "s1" and event.where.line > 3:
-                raise OSError(5, "Input/output error")
-            yield event
-
-    monkeypatch.setattr(formats()["session_history"], "translate", failing)
+    (logs / "b.jsonl").write_text("broken\n" + session("s2") + session("s3"))
+    broken = breaking(25, OSError(5, "Input/output error"))
+    monkeypatch.setattr(formats()["session_history"], "translator", broken)
     report = load([logs], store)
     assert (report.loaded, report.sessions) == (1, 1)
-    assert "cannot be read beyond line" in rejected(logs, store)["a.jsonl"]
-    assert "Input/output error" in rejected(logs, store)["a.jsonl"]
+    assert "cannot be read beyond line" in rejected(logs, store)["b.jsonl"]
+    assert "Input/output error" in rejected(logs, store)["b.jsonl"]
 
 
 def test_broken_lines_cost_themselves(logs: Path, store: Path) -> None:

@@ -50,17 +50,18 @@ JSON; who served the model; whether a turn succeeded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from ingest.events import Event, Rejected
 from ingest.fields import kind_of, table, text
-from ingest.formats import Source
+from ingest.formats import About, Source, Translator
 from ingest.formats.claude_code.messages import Conversation
 from ingest.formats.claude_code.records import blocks_of, text_of
-from ingest.lines import Line, decode_object, snippet_of
+from ingest.lines import snippet_of
 from ingest.open_sessions import OpenSessions
+from ingest.records import Record
 
 SOURCE = Source(
     name="claude_code",
@@ -95,28 +96,26 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
     return kind == "queue-operation" and {"operation", "sessionId"} <= record.keys()
 
 
-def translate(lines: Iterable[Line | Rejected]) -> Iterator[Event | Rejected]:
-    with OpenSessions[Conversation]() as conversations:
-        transcript = _Transcript(conversations)
-        for line in lines:
-            record = decode_object(line) if isinstance(line, Line) else line
-            if isinstance(record, Rejected):
-                yield record
-            elif isinstance(line, Line):
-                yield from transcript.take(record, line)
-        for conversation in conversations.drain():
-            yield from conversation.finish()
+def translator(_about: About) -> Translator:
+    return _Transcript()
 
 
 class _Transcript:
     """The conversations of one file, held apart by session and sub-agent."""
 
-    def __init__(self, conversations: OpenSessions[Conversation]) -> None:
-        self._open = conversations
+    def __init__(self) -> None:
+        self._open = OpenSessions[Conversation]()
         self._chains: dict[str, str] = {}  # uuid of a sidechain record → uuid of the chain's first record
 
-    def take(self, record: dict[str, Any], line: Line) -> Iterator[Event | Rejected]:
-        record = _inner(record)
+    def finish(self) -> Iterator[Event]:
+        for conversation in self._open.drain():
+            yield from conversation.finish()
+
+    def close(self) -> None:
+        self._open.close()
+
+    def take(self, line: Record) -> Iterator[Event | Rejected]:
+        record = _inner(line.value)
         kind = record.get("type")
         if kind not in _SPEAKING and kind != "system":
             return

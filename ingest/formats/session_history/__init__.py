@@ -43,17 +43,18 @@ the model before 2026-08-02, the prompt before 2026-02-08, retries inside the SD
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from ingest.events import Event, Rejected
 from ingest.fields import kind_of, moment, text
-from ingest.formats import Source
+from ingest.formats import About, Source, Translator
 from ingest.formats.session_history.entries import Entry
 from ingest.formats.session_history.sessions import Session
-from ingest.lines import Line, decode_object, snippet_of
+from ingest.lines import snippet_of
 from ingest.open_sessions import OpenSessions
+from ingest.records import Record
 
 SOURCE = Source(
     name="session_history",
@@ -85,28 +86,32 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
     )
 
 
-def translate(lines: Iterable[Line | Rejected]) -> Iterator[Event | Rejected]:
-    with OpenSessions[Session]() as sessions:
-        for line in lines:
-            entry = _entry(line) if isinstance(line, Line) else line
-            if isinstance(entry, Rejected):
-                yield entry
-                continue
-            session_id = str(_session_id(entry.record))
-            yield from sessions.open(session_id, partial(Session, session_id)).take(entry)
-            sessions.weigh(session_id)
-        for session in sessions.drain():
+def translator(_about: About) -> Translator:
+    return _History()
+
+
+class _History:
+    """The sessions of one file, in whatever order their lines come."""
+
+    def __init__(self) -> None:
+        self._open = OpenSessions[Session]()
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        problem = _unusable(record.value)
+        if problem is not None:
+            yield Rejected(record.where, *problem, snippet_of(record.data))
+            return
+        entry = Entry.of(record.value, record.where, len(record.data))
+        session_id = str(_session_id(entry.record))
+        yield from self._open.open(session_id, partial(Session, session_id)).take(entry)
+        self._open.weigh(session_id)
+
+    def finish(self) -> Iterator[Event]:
+        for session in self._open.drain():
             yield from session.finish()
 
-
-def _entry(line: Line) -> Entry | Rejected:
-    record = decode_object(line)
-    if isinstance(record, Rejected):
-        return record
-    problem = _unusable(record)
-    if problem is not None:
-        return Rejected(line.where, *problem, snippet_of(line.data))
-    return Entry.of(record, line.where, len(line.data))
+    def close(self) -> None:
+        self._open.close()
 
 
 def _session_id(record: Mapping[str, Any]) -> Any:

@@ -1,0 +1,201 @@
+"""What the objects of a log stand in, told by its first bytes, and the records out of it; knows no format.
+
+- `lines`: JSON Lines, one object a line (JSON in one line is a log of one line);
+- `document`: JSON over several lines: an object, an array whose items are the records, or several one after
+  another;
+- `stream`: server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), the `data` of
+  each a record;
+- `yaml`: an HTTP cassette, one document.
+
+All but `lines` and `stream` are held whole, so `max_line` bounds the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from typing import Any, BinaryIO
+
+import orjson
+import yaml
+
+from ingest.events import Rejected, Where
+from ingest.fields import kind_of
+from ingest.lines import Line, decode_object, read_lines, snippet_of
+from ingest.records import Record
+
+_BOM = b"\xef\xbb\xbf"
+_STREAM = re.compile(rb"(?:(?:data|event|id|retry):|:)")
+_CASSETTE = re.compile(rb"^(?:interactions|http_interactions):", re.MULTILINE)
+_YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SPACE = re.compile(r"[\s,]*")
+
+Decode = Callable[[Line], Any]
+"""A line in, the value of its record or a `Rejected` out."""
+
+
+class Container(StrEnum):
+    LINES = "lines"
+    DOCUMENT = "document"
+    STREAM = "stream"
+    YAML = "yaml"
+
+
+def container_of(head: bytes) -> Container:
+    """What the file is that begins with these bytes; `lines` where nothing else is seen."""
+    start = head.removeprefix(_BOM).lstrip()
+    if start.startswith(b"["):
+        return Container.DOCUMENT
+    if start.startswith(b"{"):
+        return Container.LINES if _has_object_line(start) else Container.DOCUMENT
+    if _STREAM.match(start):
+        return Container.STREAM
+    return Container.YAML if _CASSETTE.search(head) else Container.LINES
+
+
+def _has_object_line(head: bytes) -> bool:
+    """True when a line that is not indented is an object. A last line may be cut and tells nothing."""
+    lines = head.split(b"\n")
+    whole = lines[:-1] or lines
+    if len(lines) == 1:
+        return True
+    for line in whole:
+        if line.startswith(b"{"):
+            try:
+                return isinstance(orjson.loads(line), dict)
+            except orjson.JSONDecodeError:
+                continue
+    return False
+
+
+def read_records(
+    stream: BinaryIO, container: Container, max_line: int, decode: Decode = decode_object
+) -> Iterator[Record | Rejected]:
+    """The records of a file in order. A part that cannot be decoded becomes one `Rejected`."""
+    if container is Container.LINES:
+        yield from _lines(stream, max_line, decode)
+    elif container is Container.STREAM:
+        yield from _streamed(stream, max_line)
+    else:
+        yield from _whole(stream, container, max_line)
+
+
+def _lines(stream: BinaryIO, max_line: int, decode: Decode) -> Iterator[Record | Rejected]:
+    for line in read_lines(stream, max_line):
+        if isinstance(line, Rejected):
+            yield line
+            continue
+        value = decode(line)
+        yield (
+            value if isinstance(value, Rejected) else Record(line.where, value, line.data, line.where.offset)
+        )
+
+
+def _streamed(stream: BinaryIO, max_line: int) -> Iterator[Record | Rejected]:
+    """Each `data:` line that holds JSON; events over several data lines are not seen in the wild."""
+    for line in read_lines(stream, max_line):
+        if isinstance(line, Rejected):
+            yield line
+            continue
+        if not line.data.startswith(b"data:"):
+            continue
+        data = line.data[5:].strip()
+        if data and data != b"[DONE]":
+            value = decode_object(Line(line.where, data, line.whole))
+            yield value if isinstance(value, Rejected) else Record(line.where, value, data, line.where.offset)
+
+
+def _whole(stream: BinaryIO, container: Container, max_line: int) -> Iterator[Record | Rejected]:
+    data = stream.read(max_line + 1)
+    start = Where(1, 0)
+    if len(data) > max_line:
+        reason = f"the document has more than {max_line:,} bytes, the limit (--max-line)"
+        yield Rejected(start, "line_too_long", reason, snippet_of(data))
+    elif container is Container.YAML:
+        yield from _of_yaml(data)
+    else:
+        yield from _of_json(data.removeprefix(_BOM))
+
+
+def _of_yaml(data: bytes) -> Iterator[Record | Rejected]:
+    start = Where(1, 0)
+    try:
+        value = yaml.load(data, Loader=_YAML)  # noqa: S506 - a safe loader
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        place = getattr(error, "problem_mark", None)
+        line = Where(place.line + 1, 0) if place else start
+        yield Rejected(line, "not_yaml", f"not YAML: {str(error).splitlines()[0][:200]}", snippet_of(data))
+        return
+    if isinstance(value, dict):
+        yield Record(start, value, data, 0)
+    else:
+        yield Rejected(start, "not_an_object", f"the document is a YAML {kind_of(value)}", snippet_of(data))
+
+
+def _of_json(data: bytes) -> Iterator[Record | Rejected]:
+    """The one object, the items of an array, or the values that stand one after another."""
+    if not data.lstrip().startswith(b"["):
+        try:
+            yield _record(Where(1, 0), orjson.loads(data), data, 0)
+        except orjson.JSONDecodeError:
+            pass
+        else:
+            return
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        reason = f"not UTF-8: {error.reason} at byte {error.start + 1:,} of the document"
+        yield Rejected(Where(1, 0), "not_utf8", reason, snippet_of(data))
+        return
+    yield from _one_after_another(text)
+
+
+def _one_after_another(text: str) -> Iterator[Record | Rejected]:
+    decoder, places = json.JSONDecoder(), _Places(text)
+    position = _after_space(text, 0)
+    in_array = text.startswith("[", position)
+    if in_array:
+        position = _after_space(text, position + 1)
+    while position < len(text) and not (in_array and text.startswith("]", position)):
+        where, start = places.of(position)
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError) as error:
+            yield Rejected(
+                where, "not_json", f"not JSON: {str(error)[:200]}", text[position : position + 200]
+            )
+            return
+        yield _record(where, value, text[position:end].encode("utf-8", "surrogatepass"), start)
+        position = _after_space(text, end)
+
+
+def _record(where: Where, value: Any, data: bytes, start: int) -> Record | Rejected:
+    if isinstance(value, dict):
+        return Record(where, value, data, start)
+    reason = f"a JSON {kind_of(value)} where an object is due"
+    return Rejected(where, "not_an_object", reason, snippet_of(data))
+
+
+def _after_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
+
+
+class _Places:
+    """Line numbers and byte offsets of characters, asked for in order."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at, self._line, self._bytes = 0, 1, 0
+
+    def of(self, position: int) -> tuple[Where, int]:
+        """Where the character's line begins, and the byte offset of the character itself."""
+        passed = self._text[self._at : position]
+        self._line += passed.count("\n")
+        self._bytes += len(passed.encode("utf-8", "surrogatepass"))
+        self._at = position
+        start = self._text.rfind("\n", 0, position) + 1
+        before = len(self._text[start:position].encode("utf-8", "surrogatepass"))
+        return Where(self._line, self._bytes - before), self._bytes

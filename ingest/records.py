@@ -1,0 +1,40 @@
+"""One decoded object of a log, whatever it stood in: a line, a document, an array, a stream of events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ingest.events import Where
+
+
+class Record(msgspec.Struct):
+    """What a format is given. `value` is a decoded object, or what the format's own `decode` made of a line.
+
+    `where` is the line it begins on, `data` its bytes as they stand in the file (without the line break),
+    `start` the byte offset of the first.
+    """
+
+    where: Where
+    value: Any
+    data: bytes
+    start: int
+    _seen: int = 0  # up to here `place` has looked …
+    _line: int = 0  # … and passed so many line breaks
+
+    def place(self, token: str) -> Where:
+        """The line on which a text (an id, say) stands next: after the one asked for before.
+
+        Ask in the order of the document: each byte is looked at once. A text that is not found, and any text
+        in a record of one line, has the place of the record.
+        """
+        if b"\n" not in self.data:
+            return self.where
+        found = self.data.find(token.encode("utf-8", "surrogatepass"), self._seen)
+        if found < 0:
+            return self.where
+        self._line += self.data.count(b"\n", self._seen, found)
+        self._seen = found
+        start = self.data.rfind(b"\n", 0, found) + 1
+        return Where(self.where.line + self._line, self.start + start) if start else self.where
