@@ -204,29 +204,26 @@ def explain(
 
 @app.command("formats")
 def formats_(
-    files: Annotated[list[Path] | None, typer.Argument(help="Say which format reads each of these.")] = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE…", help="Say which format reads each of these, and why no other."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the log formats, or say which one reads a file.
+    """List the log formats, or say which one reads a file and why the others do not.
 
     Exits with 1 when no format reads one of the files.
     """
+    from ingest.claims import claims_of
     from ingest.formats import formats
-    from ingest.reading import format_of
 
     if not files:
         sources = [form.SOURCE for form in formats().values()]
         print(terminal.as_json(list(map(asdict, sources))) if as_json else terminal.formats_text(sources))
         return
-    claims = {str(path): format_of(path) for path in files}
-    shown = {name: claim.name or f"no format: it {claim.reason}" for name, claim in claims.items()}
-    data = {name: asdict(claim) for name, claim in claims.items()}
-    print(
-        terminal.as_json(data)
-        if as_json
-        else "\n".join(terminal.printable(f"{name}: {line}") for name, line in shown.items())
-    )
-    raise typer.Exit(0 if all(claim.name for claim in claims.values()) else NOTHING_READ)
+    claims = [claim for file in files for claim in claims_of(file)]
+    print(terminal.as_json([asdict(claim) for claim in claims]) if as_json else terminal.claims_text(claims))
+    raise typer.Exit(0 if all(claim.name for claim in claims) else NOTHING_READ)
 
 
 def say(message: str) -> None:

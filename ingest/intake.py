@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from ingest.batches import Row
 from ingest.changes import Options, ReadWith
-from ingest.collect import Found
 from ingest.containers import read_records
 from ingest.errors import IngestError
 from ingest.events import Rejected
 from ingest.formats import decoder_of, translated
-from ingest.reading import LineCount, Recognised, Unusable, recognise
+from ingest.reading import LineCount, Recognised, Unusable, recognise, unreadable
 from ingest.rows import definition_row, identity
-from ingest.sources.content import bounded
+from ingest.sources.content import Content, opened
+from ingest.sources.found import Found
 from ingest.work import FileWork
 from ingest.writing import Writer
 from lenient import ToolCatalog
@@ -32,6 +32,7 @@ class Intake:
     file_id: int
     source: str
     fingerprint: str
+    head: str
     lines: int
     bytes: int
     rows: Counter[str]
@@ -46,31 +47,38 @@ class Settings:
     options: Options
 
     @classmethod
-    def of(cls, catalog: ToolCatalog, max_line: int) -> Settings:
+    def of(cls, catalog: ToolCatalog, max_line: int, form: str | None = None) -> Settings:
         """Hashes the definitions, so once a load."""
         ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
-        return cls(catalog, Options(identity(*ids) if ids else None, max_line))
+        return cls(catalog, Options(identity(*ids) if ids else None, max_line, form))
 
 
 def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable[[int, int], None]) -> Intake:
     """Read a file to its end. Raises Unusable with the reason, its rows taken back, or StoreError.
 
-    `on_bytes(bytes_read, rejects)` is called now and then.
+    `on_bytes(bytes_read, rejects)` is called now and then; the bytes are as stored.
     """
+    options = settings.options
     try:
-        recognised = recognise(found.path, found.size, settings.options.max_line)
+        content = opened(found, rewinds=True)
     except OSError as error:
-        raise Unusable(f"cannot be read: {error.strerror or error}") from error
-    run = _Run(found, recognised, settings, writer, on_bytes)
+        raise unreadable(error) from error
+    with content:
+        try:
+            recognised = recognise(content, found, options.max_line, options.form)
+        except OSError as error:
+            raise unreadable(error) from error
+        return _take_in(_Run(content, recognised, settings, writer, on_bytes), recognised, writer)
+
+
+def _take_in(run: _Run, recognised: Recognised, writer: Writer) -> Intake:
     try:
         return run.to_the_end()
     except IngestError:
         raise
     except OSError as error:
         writer.take_back_file()
-        raise Unusable(
-            f"cannot be read beyond line {run.lines.number:,}: {error.strerror or error}"
-        ) from error
+        raise unreadable(error, f" beyond line {run.lines.number:,}") from error
     except Exception as error:  # a format must not stop a night, whatever a log holds
         writer.take_back_file()
         raise Unusable(
@@ -82,13 +90,13 @@ def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable
 class _Run:
     def __init__(
         self,
-        found: Found,
+        content: Content,
         recognised: Recognised,
         settings: Settings,
         writer: Writer,
         on_bytes: Callable[[int, int], None],
     ) -> None:
-        self._found = found
+        self._content = content
         self._recognised = recognised
         self._source = recognised.form.SOURCE.name
         self._settings = settings
@@ -102,11 +110,8 @@ class _Run:
         self.lines = LineCount(())
 
     def to_the_end(self) -> Intake:
-        with (
-            bounded(self._found.path, self._found.size) as raw,
-            raw.buffered() as stream,
-            closing(self._work),
-        ):
+        raw = self._content
+        with raw.buffered() as stream, closing(self._work):
             form, container = self._recognised.form, self._recognised.container
             max_line = self._settings.options.max_line
             self.lines = LineCount(read_records(stream, container, max_line, decoder_of(form)))
@@ -125,6 +130,7 @@ class _Run:
                 file_id=self._file_id,
                 source=self._source,
                 fingerprint=raw.fingerprint,
+                head=raw.head,
                 lines=self.lines.number,
                 bytes=raw.bytes_read,
                 rows=self._rows,
@@ -150,7 +156,7 @@ class _Run:
             self._give(table, rows)
         self._writer.after(bytes_read - self._handed)
         self._handed = bytes_read
-        self._on_bytes(bytes_read, self._rows["rejects"])
+        self._on_bytes(self._content.stored_read, self._rows["rejects"])
 
     def _give(self, table: str, rows: list[Row]) -> None:
         self._writer.add(table, rows)

@@ -14,9 +14,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.changes import Known, ReadWith, Status
+from ingest.changes import Copy, Known, Ledger, Outside, ReadWith, Status
 from ingest.errors import StoreError, StoreVersionError
 from ingest.generations import OnWrite, published
+from ingest.sources.found import Seen
 from lenient import PARSER_VERSION
 
 __all__ = ["SCHEMA_VERSION", "Building", "published", "read_ledger"]
@@ -29,8 +30,12 @@ _HERE = Path(__file__).parent
 
 FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects")
 
-# Many files tell the same prompt and the same definition: one row each. A later text fills a missing one.
+# One row each: of a copy its newest look; of a prompt and a definition, which many files tell, the first, and
+# a later text where that has none.
 _SHARED = {
+    "copies": """
+        DELETE FROM copies WHERE path IN (SELECT path FROM incoming);
+        INSERT INTO copies BY NAME SELECT * FROM incoming""",
     "prompts": """
         MERGE INTO prompts USING (
             SELECT prompt_id, any_value(name) AS name, any_value(version) AS version,
@@ -52,6 +57,18 @@ _INSERT = _SHARED | {
     for name in (*FACTS, "files", "ingest_runs", "sources", "codes")
 }
 
+_LEDGER = """
+    SELECT file_id, path, status, reason,
+           coalesce(stored_bytes, size_bytes), mtime_ns, coalesce(version, ''), archive, archive_seen,
+           tools_hash, cut_at, size_bytes, fingerprint, head, source
+    FROM files"""
+_COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archive_seen FROM copies"
+_SEE_ANEW = """
+    UPDATE files SET
+        stored_bytes = incoming.stored_bytes, mtime_ns = incoming.mtime_ns, version = incoming.version,
+        archive = incoming.archive, archive_seen = incoming.archive_seen
+    FROM incoming WHERE files.file_id = incoming.file_id"""
+
 
 # By prompt id, or by the first characters of the hash of its text.
 _LABELLED = """
@@ -65,18 +82,36 @@ _LABEL = (
 )
 
 
-def read_ledger(generation: Path) -> list[Known]:
+def read_ledger(generation: Path) -> Ledger:
     """What a published generation knows of files. Raises StoreVersionError, StoreError."""
     with _reading(generation) as con:
         _check_version(con, generation)
-        rows = con.execute(
-            "SELECT file_id, path, status, reason, size_bytes, mtime_ns, fingerprint, tools_hash, cut_at "
-            "FROM files"
-        ).fetchall()
-    return [
-        Known(file_id, name, Status(status), reason, size, mtime, fingerprint, ReadWith(tools, cut_at))
-        for file_id, name, status, reason, size, mtime, fingerprint, tools, cut_at in rows
-    ]
+        rows = con.execute(_LEDGER).fetchall()
+        copies = con.execute(_COPIES).fetchall()
+    return Ledger(
+        (
+            Known(file_id, name, Status(status), reason, _outside(row[:5]), ReadWith(*row[5:7]), *row[7:11])
+            for file_id, name, status, reason, *row in rows
+        ),
+        (Copy(name, file_id, _outside(row)) for name, file_id, *row in copies),
+    )
+
+
+def outside_row(outside: Outside) -> dict[str, Any]:
+    """The columns of `files` and `copies` that say how a log looked."""
+    seen = outside.seen
+    return {
+        "stored_bytes": seen.size,
+        "mtime_ns": seen.mtime_ns,
+        "version": seen.version,
+        "archive": outside.archive,
+        "archive_seen": outside.archive_seen,
+    }
+
+
+def _outside(row: Sequence[Any]) -> Outside:
+    size, mtime_ns, version, archive, archive_seen = row
+    return Outside(Seen(size, mtime_ns, version), archive, archive_seen)
 
 
 def labels_are_news(generation: Path, labels: Mapping[str, str]) -> bool:
@@ -155,12 +190,21 @@ class Building:
         with _explaining(self._path):
             self._con.execute("INSERT INTO replaced SELECT unnest(?::INTEGER[])", [list(file_ids)])
 
-    def rename(self, file_id: int, name: str, mtime_ns: int) -> None:
+    def rename(self, file_id: int, name: str) -> None:
         """Note the new name of a file whose content is in."""
-        statement = (
-            "UPDATE files SET path = ?, mtime_ns = ?, status = 'loaded', reason = NULL WHERE file_id = ?"
-        )
-        self._change(statement, [name, mtime_ns, file_id])
+        statement = "UPDATE files SET path = ?, status = 'loaded', reason = NULL WHERE file_id = ?"
+        self._change(statement, [name, file_id])
+
+    def see_anew(self, looks: Sequence[tuple[int, Outside]]) -> None:
+        """Note how files look by now whose content is in."""
+        if not looks:
+            return
+        rows = [{"file_id": file_id, **outside_row(outside)} for file_id, outside in looks]
+        self._on_write("ledger")
+        with _explaining(self._path), self._transaction():
+            self._con.register("incoming", pa.Table.from_pylist(rows, self.schemas["copies"]))
+            self._con.execute(_SEE_ANEW)
+            self._con.unregister("incoming")
 
     def refuse(self, file_id: int, reason: str) -> None:
         """Note why a file that is in the ledger could not be read this time."""

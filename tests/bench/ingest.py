@@ -21,12 +21,13 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
+from ingest.collect import look_at
 from ingest.containers import read_records
 from ingest.events import Event, Rejected
 from ingest.formats import decoder_of, translated
 from ingest.lines import MAX_LINE
 from ingest.pipeline import load
-from ingest.reading import Recognised, Unusable, recognise
+from ingest.reading import Recognised, Unusable, recognised
 from ingest.records import Record
 from ingest.work import FileWork
 from lenient import ToolCatalog
@@ -81,7 +82,7 @@ def samples_by_format() -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for path in sorted((ROOT / "sample_data").rglob("*.jsonl")):
         try:
-            name = recognise(path, path.stat().st_size, MAX_LINE).form.SOURCE.name
+            name = recognised(look_at(str(path)), MAX_LINE).form.SOURCE.name
         except Unusable:
             continue
         found.setdefault(name, []).append(path)
@@ -122,7 +123,7 @@ def decode(log: Path) -> None:
 
 
 def time_pieces(measured: Measured, log: Path) -> None:
-    known = recognise(log, measured.size, MAX_LINE)
+    known = recognised(look_at(str(log)), MAX_LINE)
     form = known.form
     stages: dict[str, Callable[[Iterator[Record | Rejected]], Any]] = {
         "records": lambda records: deque(records, maxlen=0),
