@@ -17,6 +17,7 @@ from lenient import (
     ToolCatalog,
     ToolDefinition,
     ToolDefinitionError,
+    clean_tool_name,
     parse_arguments,
 )
 from lenient.codes import Stage
@@ -41,8 +42,9 @@ class Definitions:
         """The definition and its origin (log or tools); (None, None) when there is none."""
         if tool is None:
             return None, None
+        name = clean_tool_name(tool)[0]
         for catalog, origin in ((self.offered, "log"), (self.given, "tools")):
-            if catalog is not None and (definition := catalog.get(tool)) is not None:
+            if catalog is not None and (definition := catalog.get(name)) is not None:
                 return definition, origin
         return None, None
 

@@ -76,7 +76,7 @@ def call_row(turn: Turn, call: Call) -> Row:
         "provider": call.provider,
         "model": call.model,
         "prompt_id": call.prompt_id,
-        "tool": event.tool,
+        "tool": call.tool,
         "tool_call_id": event.tool_call_id,
         "strategy": event.strategy or (step.strategy if step else None),
         **_arguments_row(event, verdict),

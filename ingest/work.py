@@ -148,7 +148,7 @@ class FileWork:
         turn = self._turn(session, event.turn, event)
         provider, model = session.served_by(event.provider, event.model)
         turn.add_step(replace(event, provider=provider, model=model))
-        turn.prompt_id = session.prompt_id
+        turn.prompt_id, turn.definitions = session.prompt_id, session.definitions
 
     def _call_made(self, event: CallMade, session: _Session) -> None:
         turn = self._turn(session, event.turn, event)
