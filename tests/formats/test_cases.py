@@ -17,6 +17,7 @@ from ingest.formats import About, claimants, decoder_of, formats, translated
 from ingest.lines import MAX_LINE, Line, decode_object, read_lines
 from ingest.reading import Beside
 from ingest.records import Record
+from ingest.sources.content import bounded
 from tests.conftest import CASES, write_cases
 
 _EXPECTED = ".events.json"
@@ -37,8 +38,8 @@ def lines_of(path: Path) -> list[Line | Rejected]:
 def records_of(path: Path, name: str | None = None) -> list[Record | Rejected]:
     """What stands in a log, decoded for the format of this name, or as plain objects."""
     decode = decoder_of(formats()[name]) if name else decode_object
-    with path.open("rb") as stream:
-        container = container_of(path.read_bytes()[:65536])
+    with bounded(path, path.stat().st_size).buffered() as stream:
+        container = container_of(stream.peek(65536))
         return list(read_records(stream, container, MAX_LINE, decode))
 
 
