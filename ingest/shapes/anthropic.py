@@ -82,7 +82,7 @@ def replies(body: Mapping[str, Any]) -> Iterator[Reply]:
     end = End.BROKEN if body.get("unfinished") is True and word is None else end_of(word)
     at_server = [block for block in blocks if str(block.get("type")).startswith(("server_", "mcp_"))]
     if end is End.CALLS and not calls and not at_server:
-        calls = [Call(None, None, {"args_source": ArgsSource.MISSING}, _ANNOUNCED, lost=True)]
+        calls = Call.announced(text_of(blocks), _ANNOUNCED)
     yield Reply(
         id=text(body.get("id")),
         model=text(body.get("model")),

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from ingest.events import ArgsSource, FaultLayer, FlagSource, ResultStatus, Where
-from ingest.fields import moment
-from lenient.calls import clean_tool_name
+from ingest.fields import moment, text
+from lenient.calls import leaked_tool_calls
 
 _NOWHERE = Where(1, 0)
 _UNIQUE = re.compile(
@@ -28,7 +28,6 @@ _UNIQUE = re.compile(
     r"|^(?:call|chatcmpl|fc|gen|msg|resp|toolu|tooluse)[-_][A-Za-z0-9]{20,}"
 )
 _THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
-_LEAKED = "the model's own format leaked into the tool's name: "
 _CUT = "the reply was cut off at the token limit in the middle of this call"
 
 
@@ -85,12 +84,15 @@ class Call:
 
     @classmethod
     def of(cls, name: Any, id_: Any, arguments: dict[str, Any], message: str | None = None) -> Call:
-        """A call as an API states it, its name clean; what had leaked into that goes to `message`."""
-        tool = name if isinstance(name, str) else None
-        if tool is not None:
-            tool, leaked = clean_tool_name(tool)
-            message = _LEAKED + str(name) if leaked else message
-        return cls(tool, id_ if isinstance(id_, str) and id_ else None, arguments, message)
+        """A call as an API states it."""
+        return cls(text(name), text(id_) or None, arguments, message)
+
+    @classmethod
+    def announced(cls, words: str | None, reason: str) -> list[Call]:
+        """The call that a stop reason speaks of and the reply does not have, unless it stands in the words."""
+        if words and leaked_tool_calls(words):
+            return []  # ingest.emission finds it there
+        return [cls(None, None, {"args_source": ArgsSource.MISSING}, reason, lost=True)]
 
 
 class End(Enum):

@@ -74,7 +74,7 @@ def replies(body: Mapping[str, Any]) -> Iterator[Reply]:
             words = text(choice.get("text"))
         end = End.BROKEN if body.get("unfinished") is True and word is None else end_of(word)
         if end is End.CALLS and not calls:
-            calls = [Call(None, None, {"args_source": ArgsSource.MISSING}, _ANNOUNCED, lost=True)]
+            calls = Call.announced(words, _ANNOUNCED)
         yield Reply(
             id=text(body.get("id")),
             model=text(body.get("model")),
