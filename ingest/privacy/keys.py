@@ -1,7 +1,7 @@
-"""A store's folder in, the secret key of its placeholders out: made once, beside the generations, not in them.
+"""A store's folder in, the secret key of its placeholders out: made once, beside its tables.
 
-Who has a generation without the key cannot try out which address a placeholder stands for. Without the key the
-next load makes another, and reads every file again.
+Who has the tables without the key cannot try out which address a placeholder stands for. Without it the next
+load makes another key, and reads every file again.
 """
 
 from __future__ import annotations
