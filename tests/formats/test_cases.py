@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 from collections.abc import Iterator
@@ -54,9 +55,14 @@ def skimmed_records_of(name: str, data: bytes) -> list[Record | Rejected]:
 
 def record_of(name: str, value: Any, line: int) -> Record | Rejected:
     """One object as the record of a line, decoded for the format of this name."""
-    data, where = json.dumps(value).encode(), Where(line, line * 10)
+    data, where = json.dumps(value, default=_in_base64).encode(), Where(line, line * 10)
     decoded = decoder_of(formats()[name])(Line(where, data))
     return decoded if isinstance(decoded, Rejected) else Record(where, decoded, data, where.offset)
+
+
+def _in_base64(value: bytes) -> dict[str, str]:
+    """YAML has bytes, JSON has not: as recorders in JSON keep them."""
+    return {"base64_string": base64.b64encode(value).decode()}
 
 
 def head_of(path: Path) -> list[dict[str, Any]]:
