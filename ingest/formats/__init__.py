@@ -7,8 +7,9 @@ A format module opens with its field notes and has
 - `translator(about)`: a new `Translator` for one file; it is given the file's records one by one.
 
 It may have `decode(line)`, which makes the value of a record from a line where JSON objects are more than it
-needs. A format recognises and translates, nothing else. What several of them share (chat messages, content
-blocks, spans) is in `ingest.shapes`. Two formats that claim one file are an error.
+needs, and `skim(data)`, which does so quickly for the lines it understands (see `ingest.containers.Skim`).
+A format recognises and translates, nothing else. What several of them share (chat messages, content blocks,
+spans) is in `ingest.shapes`. Two formats that claim one file are an error.
 """
 
 from __future__ import annotations
@@ -103,6 +104,11 @@ def claimants(head: Sequence[dict[str, Any]]) -> list[Format]:
 def decoder_of(form: Format) -> Callable[..., Any]:
     """How the format's lines become the values of records."""
     return cast("Callable[..., Any]", getattr(form, "decode", decode_object))
+
+
+def skim_of(form: Format) -> Callable[[bytes], Any] | None:
+    """The quick way for the lines it understands, where the format has one."""
+    return cast("Callable[[bytes], Any] | None", getattr(form, "skim", None))
 
 
 def translated(
