@@ -23,25 +23,25 @@ from ingest.shapes.exchanges import (
     Kind,
     Reply,
     Result,
-    call_mark,
     end_of,
     instant,
     joined,
-    words_mark,
 )
+from ingest.shapes.marks import call_mark, words_mark
 
 _ANNOUNCED = "the finish reason says tool calls, but the reply has none"
 
 
 def asked(body: Mapping[str, Any]) -> Asked:
-    messages = tables(body.get("messages"))
+    messages: list[Mapping[str, Any]] = list(tables(body.get("messages")))
     leading: list[str | None] = []
     for message in messages:
         if message.get("role") not in ("system", "developer"):
             break
         leading.append(content_text(message.get("content")))
     return Asked(
-        items=[item for message in messages if (item := _item(message)) is not None],
+        parts=messages,
+        read=items,
         prompt=joined(leading),
         tools=definitions(body),
         model=text(body.get("model")),
@@ -121,17 +121,17 @@ def _count(usage: Mapping[str, Any], body: Mapping[str, Any], side: str) -> int 
     return None
 
 
-def _item(message: Mapping[str, Any]) -> Item | None:
+def items(message: Mapping[str, Any]) -> Iterator[Item]:
+    """A message as an item; those of the system are none."""
     role = message.get("role")
     if role == "user":
         words = content_text(message.get("content"))
-        return Item(Kind.USER, ("user:" + (words or ""),), text=words)
-    if role in ("assistant", "model"):
+        yield Item(Kind.USER, ("user:" + (words or ""),), text=words)
+    elif role in ("assistant", "model"):
         ids = tuple(text(call.get("id")) for call in calls_of(message))
-        return Item(Kind.MODEL, _marks(message), ids)
-    if role in ("tool", "function"):
-        return Item(Kind.RESULT, ids=(text(message.get("tool_call_id")),), body=message)
-    return None
+        yield Item(Kind.MODEL, _marks(message), ids)
+    elif role in ("tool", "function"):
+        yield Item(Kind.RESULT, ids=(text(message.get("tool_call_id")),), body=message)
 
 
 def _marks(message: Mapping[str, Any]) -> tuple[str, ...]:
