@@ -79,13 +79,17 @@ def recognise(path: Path, size: int, max_line: int) -> Recognised:
     if len(claiming) > 1:
         names = " and ".join(form.SOURCE.name for form in claiming)
         raise Unusable(f"is claimed by {names}; only one can be right, so please report it")
-    about = About(path.name, _identity(first), Beside(path.parent, max_line))
+    about = About(path.name, _identity(first, container), Beside(path.parent, max_line))
     return Recognised(claiming[0], container, about)
 
 
-def _identity(first: bytes) -> str:
-    """Of the first line, or the first kilobyte of it: what a file keeps when it grows."""
-    return blake2b(first[:1024].split(b"\n")[0], digest_size=8).hexdigest()
+def _identity(first: bytes, container: Container) -> str:
+    """Of the first line, or the first kilobyte of it: what a file keeps when it grows.
+
+    A document does not grow, and many begin alike ("[" alone on its line): all that was looked at counts.
+    """
+    grows = container in (Container.LINES, Container.STREAM)
+    return blake2b(first[:1024].split(b"\n")[0] if grows else first, digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,7 +211,7 @@ class Conclusion:
 
 def conclude(turn: Turn, *, results_expected: bool) -> Conclusion:
     """Ended, with an answer, no chain abandoned, no call lost; the first that fails is the reason."""
-    answer = _answer(turn)
+    answer = _answer(turn, results_expected)
     ended = turn.end is not None or turn.has_answer
     if turn.end is not None and turn.end.status == "cancelled":
         return Conclusion(None, "cancelled", answer)
@@ -230,15 +230,20 @@ def conclude(turn: Turn, *, results_expected: bool) -> Conclusion:
     return Conclusion(True, "ended_with_answer", answer)
 
 
-def _answer(turn: Turn) -> str | None:
-    """The final text: the one the log marks as such, else what the last step said when it made no call."""
+def _answer(turn: Turn, results_expected: bool) -> str | None:
+    """The final text: the one the log marks as such, else what the last step said when it made no call.
+
+    A log that stops at the call, as one without any results does, cannot show what was answered.
+    """
     if turn.end is not None and turn.end.answer is not None:
         return turn.end.answer
     if not turn.steps:
         return None
     last = max(turn.steps)
     made_calls = any(call.step == last for call in turn.calls)
-    return "" if made_calls else turn.steps[last].text
+    if made_calls:
+        return "" if results_expected else None
+    return turn.steps[last].text
 
 
 def _gave_up(call: Call) -> bool:

@@ -30,7 +30,8 @@ from ingest.events import Event, FaultLayer, PromptSeen, ResultSeen, SessionSeen
 from ingest.fields import epoch_ms, table, tables, text, whole
 from ingest.formats import About, Source, Translator
 from ingest.records import Record
-from ingest.shapes.blocks import blocks_in, calls_in, results_in, words_in
+from ingest.shapes.anthropic import blocks_of, text_of
+from ingest.shapes.blocks import calls_in, results_in
 from ingest.shapes.dialogue import Dialogue, call_key
 from ingest.shapes.verdicts import Texts
 
@@ -94,13 +95,13 @@ class _Sessions:
 def _events(message: Mapping[str, Any], record: Record, dialogue: Dialogue) -> Iterator[Event]:
     ident, ts = text(message.get("id")), epoch_ms(message.get("ts"))
     where = record.place(f'"{ident}"') if ident is not None else record.where
-    blocks = blocks_in(message.get("content"))
+    blocks = blocks_of(message.get("content"))
     if message.get("role") == "assistant":
         model, metrics = table(message.get("modelInfo")), table(message.get("metrics"))
         yield from dialogue.step(
             where,
             ts,
-            words_in(blocks),
+            text_of(blocks),
             provider=text(model.get("provider")),
             model=text(model.get("id")),
             input_tokens=whole(metrics.get("inputTokens")) or None,
@@ -112,6 +113,6 @@ def _events(message: Mapping[str, Any], record: Record, dialogue: Dialogue) -> I
         for result in results_in(blocks, _TEXTS):
             place = record.place(f'"{result["tool_call_id"]}"')
             yield ResultSeen(session_id=dialogue.session_id, where=place, ts=ts, **result)
-        words = words_in(blocks)
+        words = text_of(blocks)
         if words is not None and table(message.get("metadata")).get("kind") != "compaction_summary":
             dialogue.ask(where, ts, words, call_key(ident))

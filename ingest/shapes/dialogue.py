@@ -55,6 +55,11 @@ class Dialogue:
         """True when a prompt was announced, but its text is not known yet, nor the model's answer."""
         return self._prompt is not None and self._prompt.text is None
 
+    @property
+    def is_open(self) -> bool:
+        """True when the model has begun to answer the newest prompt."""
+        return self._turn is not None and self._prompt is None
+
     def ask(self, where: Where, ts: datetime | None, text: str | None, key: str | None = None) -> None:
         """A prompt. One that is not answered before the next is forgotten."""
         self._prompt = Prompt(where, ts, text, key)
