@@ -24,6 +24,7 @@ class Record(msgspec.Struct):
     start: int
     _seen: int = 0  # up to here `place` has looked …
     _line: int = 0  # … and passed so many line breaks
+    _in_lines: bool | None = None  # whether the record has more than one; None = not looked yet
     _missed: int = 0  # texts that were not found: each was looked for to the end of the record
 
     def place(self, token: str, *, past: bool = False) -> Where:
@@ -33,7 +34,9 @@ class Record(msgspec.Struct):
         in a record of one line, has the place of the record; after a few that were not found nothing is
         looked for any more. `past`: the next question begins behind it, for ids that occur again.
         """
-        if self._missed == _MISSES or b"\n" not in self.data:
+        if self._in_lines is None:
+            self._in_lines = b"\n" in self.data
+        if self._missed == _MISSES or not self._in_lines:
             return self.where
         sought = token.encode("utf-8", "surrogatepass")
         found = self.data.find(sought, self._seen)

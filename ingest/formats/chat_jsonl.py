@@ -45,7 +45,7 @@ SOURCE = Source(
 
 _OTHER_FORMATS = frozenset(
     ("model", "response", "request", "choices", "trajectory_format", "steps", "call_type", "info",
-     "termination_reason", "traj", "instance_id", "output", "events", "status")
+     "termination_reason", "traj", "instance_id", "output", "events", "status", "sessionId")
 )  # fmt: skip
 
 
