@@ -1,4 +1,5 @@
-"""Bodies of Anthropic's Messages API in, `Asked` and `Reply` out; their blocks are `ingest.shapes.blocks`.
+"""Bodies of Anthropic's Messages API in, `Asked` and `Reply` out; its content blocks for whoever else
+keeps them.
 
 The shape (https://platform.claude.com/docs/en/api/messages): a request has `system`, `messages[].content`
 (text or blocks), `tools[].{name, input_schema}`; a reply has `content`, `stop_reason`, `usage`. Results
@@ -17,7 +18,6 @@ from typing import Any
 
 from ingest.events import ArgsSource, FlagSource, ResultStatus
 from ingest.fields import table, tables, text, whole
-from ingest.shapes.blocks import blocks_in, words_in
 from ingest.shapes.exchanges import (
     Asked,
     Call,
@@ -27,6 +27,7 @@ from ingest.shapes.exchanges import (
     Reply,
     Result,
     end_of,
+    joined,
 )
 from ingest.shapes.marks import call_mark, words_mark
 
@@ -35,6 +36,16 @@ _CLIENT_TOOLS = ("custom", "bash_", "text_editor_", "computer_", "memory_")
 _ANNOUNCED = "stop_reason is tool_use, but the message has no tool call"
 _REMINDER = "<system-reminder>"  # Claude Code's, put beside the user's words and taken away again
 _BY_PROGRAM = "called by a program that the model wrote"
+
+
+def blocks_of(content: Any) -> list[Mapping[str, Any]]:
+    """The content blocks of a message; a plain text is one of them."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(tables(content))
+
+
+def text_of(blocks: list[Mapping[str, Any]]) -> str | None:
+    """The text blocks one below the other; None when there is none."""
+    return joined(text(block.get("text")) for block in blocks if block.get("type") == "text")
 
 
 def input_tokens(usage: Mapping[str, Any]) -> int | None:
@@ -47,7 +58,7 @@ def asked(body: Mapping[str, Any]) -> Asked:
     return Asked(
         parts=list(tables(body.get("messages"))),
         read=_items,
-        prompt=words_in(blocks_in(body.get("system"))),
+        prompt=text_of(blocks_of(body.get("system"))),
         tools=definitions(body.get("tools")),
         model=text(body.get("model")),
         max_tokens=whole(body.get("max_tokens")),
@@ -65,17 +76,17 @@ def definitions(tools: Any) -> list[Mapping[str, Any]]:
 
 
 def replies(body: Mapping[str, Any]) -> Iterator[Reply]:
-    blocks = blocks_in(body.get("content"))
+    blocks = blocks_of(body.get("content"))
     usage, word = table(body.get("usage")), text(body.get("stop_reason"))
     calls = [call_of(block) for block in blocks if block.get("type") == "tool_use"]
     end = End.BROKEN if body.get("unfinished") is True and word is None else end_of(word)
     at_server = [block for block in blocks if str(block.get("type")).startswith(("server_", "mcp_"))]
     if end is End.CALLS and not calls and not at_server:
-        calls = Call.announced(words_in(blocks), _ANNOUNCED)
+        calls = Call.announced(text_of(blocks), _ANNOUNCED)
     yield Reply(
         id=text(body.get("id")),
         model=text(body.get("model")),
-        text=words_in(blocks),
+        text=text_of(blocks),
         calls=calls,
         word=word,
         end=end,
@@ -103,7 +114,7 @@ def call_of(block: Mapping[str, Any]) -> Call:
 
 def result(block: Mapping[str, Any]) -> Result:
     """A `tool_result` block. Whether no flag means success, only its client can tell: unknown."""
-    content = words_in(blocks_in(block.get("content")))
+    content = text_of(blocks_of(block.get("content")))
     flag = block.get("is_error")
     if not isinstance(flag, bool):
         return Result(content)
@@ -114,7 +125,7 @@ def result(block: Mapping[str, Any]) -> Result:
 
 def _items(message: Mapping[str, Any]) -> Iterator[Item]:
     """Results first. Words beside results are reminders of the client, not a user's."""
-    blocks = blocks_in(message.get("content"))
+    blocks = blocks_of(message.get("content"))
     if message.get("role") == "assistant":
         ids = tuple(text(block.get("id")) for block in blocks if block.get("type") == "tool_use")
         yield Item(Kind.MODEL, _marks(blocks), ids)
@@ -125,20 +136,20 @@ def _items(message: Mapping[str, Any]) -> Iterator[Item]:
     for block in results:
         yield Item(Kind.RESULT, ids=(text(block.get("tool_use_id")),), body=block)
     if not results:
-        words = words_in([block for block in blocks if not str(block.get("text")).startswith(_REMINDER)])
+        words = text_of([block for block in blocks if not str(block.get("text")).startswith(_REMINDER)])
         yield Item(Kind.USER, ("user:" + (words or ""),), text=words)
 
 
-def _marks(blocks: list[dict[str, Any]]) -> tuple[str, ...]:
+def _marks(blocks: list[Mapping[str, Any]]) -> tuple[str, ...]:
     calls = tuple(
         call_mark(block.get("name"), block.get("id"), block.get("input"))
         for block in blocks
         if block.get("type") == "tool_use"
     )
-    return calls or words_mark(words_in(blocks))
+    return calls or words_mark(text_of(blocks))
 
 
-def _referred(blocks: list[dict[str, Any]]) -> Iterator[str]:
+def _referred(blocks: list[Mapping[str, Any]]) -> Iterator[str]:
     for block in blocks:
         for id_ in (block.get("tool_use_id"), table(block.get("caller")).get("tool_id")):
             if isinstance(id_, str):
