@@ -73,9 +73,9 @@ def _standard_input() -> Found:
     return Found(STDIN, StandardInput(), problem="is a terminal; pipe a log into it" if nobody else None)
 
 
-def look_at(path: str) -> Found:
+def look_at(path: Path | str) -> Found:
     """One path as it is on disk now. Reads nothing, so that pipes and devices cannot hold us up."""
-    place, name = LocalFile(path), shown(path)
+    place, name = LocalFile(os.fspath(path)), shown(path)
     try:
         state = os.stat(path)  # noqa: PTH116 - 100,000 Path objects take a second
     except FileNotFoundError:

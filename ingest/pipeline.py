@@ -7,7 +7,7 @@ the file has been read anew to its end.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,13 +29,14 @@ from ingest.generations import Folder, OnWrite, hold, ignore, published
 from ingest.intake import Intake, Settings, take_in
 from ingest.labels import read_labels
 from ingest.lines import MAX_LINE
+from ingest.lookup import is_outdated, labels_are_news, read_ledger
 from ingest.publishing import Totals, publish
 from ingest.reading import Unusable, unreadable
 from ingest.reports import LoadReport, Progress
 from ingest.sources import solid
 from ingest.sources.found import Found
 from ingest.sources.naming import stream_name
-from ingest.store import labels_are_news, read_ledger, utc_now
+from ingest.store import utc_now
 from ingest.unfolding import unfold
 from ingest.writing import Writer
 from lenient import ToolCatalog, ToolDefinitionError
@@ -70,7 +71,7 @@ def load(
         run = _Load(folder, read_ledger(current) if current else Ledger(), settings, on_progress)
         try:
             run.take_in_all(found)
-            news = run.totals.changed or (current is not None and labels_are_news(current, names))
+            news = run.totals.changed or (current is not None and _is_behind(current, names))
             generation = publish(run.writer, folder, run.totals, started_at, names) if news else None
         except BaseException:
             run.writer.abandon()
@@ -78,6 +79,11 @@ def load(
         if generation is None:
             run.writer.abandon()
     return run.totals.report(generation, time.monotonic() - started)
+
+
+def _is_behind(current: Path, names: Mapping[str, str]) -> bool:
+    """True when the published generation lacks something that no log needs to be read for."""
+    return is_outdated(current) or labels_are_news(current, names)
 
 
 def read_tools(files: Iterable[Path]) -> ToolCatalog:

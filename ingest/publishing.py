@@ -13,8 +13,9 @@ from ingest.changes import Copy, Known, Outside
 from ingest.formats import formats
 from ingest.generations import Folder
 from ingest.intake import Intake
+from ingest.late import conclude_late_turns
 from ingest.reports import LoadReport, RejectedFile
-from ingest.store import outside_row, utc_now
+from ingest.store import utc_now
 from ingest.version import CALLGAUGE_VERSION
 from ingest.writing import Writer
 from lenient import PARSER_VERSION
@@ -77,7 +78,6 @@ def publish(
     """Write the ledger, settle and check the new generation, make it the published one; returns its name."""
     writer.flush()
     building = writer.building
-    totals.rejects += sum(writer.unfit.values())
     run_id = building.next_run_id()
     building.replace(totals.replaced)
     rows = {
@@ -87,14 +87,18 @@ def publish(
     building.add(_tables(building.schemas, rows))
     for known in totals.renamed:
         building.rename(known.file_id, known.name)
-    building.see_anew([(row.file_id, row.outside) for row in totals.renamed] + totals.seen_anew)
+    looks = [(row.file_id, row.outside) for row in totals.renamed] + totals.seen_anew
+    building.see_anew([{"file_id": file_id, **_outside_row(outside)} for file_id, outside in looks])
     for file_id, reason in totals.refused_again:
         building.refuse(file_id, reason)
     building.add(_tables(building.schemas, {"ingest_runs": [_run_row(totals, run_id, started_at)]}))
     building.replace_tables(_tables(building.schemas, {"codes": _code_rows(), "sources": _source_rows()}))
     building.label(labels)
     building.settle()
+    conclude_late_turns(building)
+    building.roll_up()
     totals.duplicates = building.duplicates_of_run()
+    totals.rejects = building.rejects_of_run()
     building.finish()
     return folder.publish()
 
@@ -130,14 +134,25 @@ def _file_row(known: Known, run_id: int) -> Row:
         "size_bytes": known.size,
         "fingerprint": known.fingerprint,
         "head": known.head,
-        **outside_row(known.outside),
+        **_outside_row(known.outside),
         "tools_hash": known.read_with.tools,
         "cut_at": known.read_with.cut_at,
     }
 
 
 def _copy_row(copy: Copy) -> Row:
-    return {"path": copy.name, "file_id": copy.file_id, **outside_row(copy.outside)}
+    return {"path": copy.name, "file_id": copy.file_id, **_outside_row(copy.outside)}
+
+
+def _outside_row(outside: Outside) -> Row:
+    seen = outside.seen
+    return {
+        "stored_bytes": seen.size,
+        "mtime_ns": seen.mtime_ns,
+        "version": seen.version,
+        "archive": outside.archive,
+        "archive_seen": outside.archive_seen,
+    }
 
 
 def _run_row(totals: Totals, run_id: int, started_at: datetime) -> Row:

@@ -1,4 +1,4 @@
-"""An opened log in, its format and what its lines stand in out; knows no format by name.
+"""An opened log in, its format out, or why it has none; knows no format by name.
 
 A log is read as far as it reached when it was looked at, so that one that is being written is recorded with
 exactly the bytes that were read.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -24,6 +24,7 @@ from ingest.sources.found import Found, Place
 
 HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
+_FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; most files are known by them, and a night has many
 _PACKED = re.compile(r"\.(gz|bz2|xz|zstd?)$", re.IGNORECASE)
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -44,28 +45,6 @@ def unreadable(error: OSError, beyond: str = "") -> Unusable:
     return unusable
 
 
-class LineCount:
-    """Passes records on and remembers on which line the last one began."""
-
-    def __init__(self, records: Iterable[Record | Rejected]) -> None:
-        self._records = records
-        self.number = 0
-
-    def __iter__(self) -> Iterator[Record | Rejected]:
-        for record in self._records:
-            self.number = record.where.line
-            yield record
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The beginning of a log: its first bytes, what its lines stand in, the first objects."""
-
-    first: bytes
-    container: Container
-    objects: list[dict[str, Any]]
-
-
 @dataclass(frozen=True, slots=True)
 class Recognised:
     """How a log is to be read."""
@@ -75,20 +54,10 @@ class Recognised:
     about: About
 
 
-def head_of(content: Content, max_line: int) -> Head:
-    """The beginning of a log, which is then rewound. Raises OSError."""
-    stream = content.buffered()
-    first = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
-    container = container_of(first)
-    objects: list[dict[str, Any]] = []
-    for record in read_records(stream, container, max_line):
-        if isinstance(record, Record):
-            objects.append(record.value)
-        if len(objects) == HEAD_OBJECTS or record.where.offset >= HEAD_BYTES:
-            break
-    stream.detach()
-    content.rewind()
-    return Head(first, container, objects)
+def recognised(found: Found, max_line: int, form: str | None = None) -> Recognised:
+    """How a log is to be read, found out without reading it. Raises Unusable, OSError."""
+    with opened(found, rewinds=True) as content:
+        return recognise(content, found, max_line, form)
 
 
 def recognise(content: Content, found: Found, max_line: int, form: str | None = None) -> Recognised:
@@ -97,45 +66,81 @@ def recognise(content: Content, found: Found, max_line: int, form: str | None = 
     `content` must be rewindable. Raises Unusable with the reason, or OSError.
     """
     head = head_of(content, max_line)
-    return Recognised(claimant(head, form), head.container, _about(head, content, found, max_line))
+    name = found.place.own_name
+    if content.packed:
+        name = _PACKED.sub("", name)
+    about = About(name, _identity(head), Beside(found.place, max_line))
+    return Recognised(chosen(head, form), head.container, about)
 
 
-def recognised(found: Found, max_line: int, form: str | None = None) -> Recognised:
-    """How a log is to be read, found out without reading it. Raises Unusable, OSError."""
-    with opened(found, rewinds=True) as content:
-        return recognise(content, found, max_line, form)
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the beginning of a log shows: its first bytes and objects, and which formats claim them."""
+
+    first: bytes
+    container: Container
+    objects: list[dict[str, Any]]
+    claiming: list[Format]
 
 
-def claimant(head: Head, form: str | None = None) -> Format:
+def head_of(content: Content, max_line: int) -> Head:
+    """The beginning of a log, which is then rewound. Raises OSError."""
+    head = _look(content, max_line, *_FIRST_LOOK)
+    if len(head.claiming) != 1 and head.first:
+        content.back()
+        head = _look(content, max_line, HEAD_OBJECTS, HEAD_BYTES)
+    content.rewind()
+    return head
+
+
+def _look(content: Content, max_line: int, objects: int, at_most: int) -> Head:
+    """Look at so many objects, or as many as begin in so many bytes. Raises OSError."""
+    stream = content.buffered(at_most)
+    first = stream.peek(at_most)[:at_most]
+    container = container_of(first)
+    seen = _objects(read_records(stream, container, max_line, size=at_most), objects, at_most)
+    stream.detach()
+    return Head(first, container, seen, claimants(seen))
+
+
+def _objects(records: Iterable[Record | Rejected], objects: int, at_most: int) -> list[dict[str, Any]]:
+    seen: list[dict[str, Any]] = []
+    for record in records:
+        if isinstance(record, Record):
+            seen.append(record.value)
+        if len(seen) == objects or record.where.offset >= at_most:
+            break
+    return seen
+
+
+def chosen(head: Head, form: str | None = None) -> Format:
     """The one format that claims a log which begins so, or the one of this name. Raises Unusable."""
     if not head.objects:
         raise Unusable(_why_nothing(head.first))
     if form is not None:
         return formats()[form]
-    claiming = claimants(head.objects)
-    if not claiming:
+    if not head.claiming:
         keys = ", ".join(list(head.objects[0])[:8])
         raise Unusable(
             f"is in no format known here (its first object has the keys {keys[:200]}); "
             "`callgauge formats` lists those that are"
         )
-    if len(claiming) > 1:
-        names = [one.SOURCE.name for one in claiming]
+    if len(head.claiming) > 1:
+        names = " and ".join(one.SOURCE.name for one in head.claiming)
         raise Unusable(
-            f"is claimed by {' and '.join(names)}; only one can be right: choose with --format NAME, "
-            "and please report it"
+            f"is claimed by {names}; only one can be right: name it with --format, and please report it"
         )
-    return claiming[0]
+    return head.claiming[0]
 
 
-def _about(head: Head, content: Content, found: Found, max_line: int) -> About:
-    name = found.place.own_name
-    if content.packed:
-        name = _PACKED.sub("", name)
-    identity = blake2b(
-        head.first[:1024].split(b"\n")[0], digest_size=8
-    ).hexdigest()  # kept when the log grows
-    return About(name, identity, Beside(found.place, max_line))
+def _identity(head: Head) -> str:
+    """Of the first line, or the first kilobyte of it: what a file keeps when it grows.
+
+    A document does not grow, and many begin alike ("[" alone on its line): all that was looked at counts.
+    """
+    grows = head.container in (Container.LINES, Container.STREAM)
+    kept = head.first[:1024].split(b"\n")[0] if grows else head.first
+    return blake2b(kept, digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

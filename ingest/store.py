@@ -14,21 +14,21 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.changes import Copy, Known, Ledger, Outside, ReadWith, Status
-from ingest.errors import StoreError, StoreVersionError
-from ingest.generations import OnWrite, published
-from ingest.sources.found import Seen
+from ingest.batches import Row
+from ingest.errors import StoreError
+from ingest.generations import OnWrite
+from ingest.lookup import LABELLED
+from ingest.migrations import SCHEMA_VERSION, migrate, version_of
 from lenient import PARSER_VERSION
 
-__all__ = ["SCHEMA_VERSION", "Building", "published", "read_ledger"]
-
-SCHEMA_VERSION = 1
+Connection = duckdb.DuckDBPyConnection
 MEMORY_LIMIT = (
     "256MB"  # DuckDB's share of a load; what does not fit goes to a folder beside the building file
 )
+CHECKPOINT = "64MB"  # of uncompressed rows; at 16 MB, its default, the same row groups are written many times
 _HERE = Path(__file__).parent
 
-FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects")
+FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects", "late_results")
 
 # One row each: of a copy its newest look; of a prompt and a definition, which many files tell, the first, and
 # a later text where that has none.
@@ -57,84 +57,17 @@ _INSERT = _SHARED | {
     for name in (*FACTS, "files", "ingest_runs", "sources", "codes")
 }
 
-_LEDGER = """
-    SELECT file_id, path, status, reason,
-           coalesce(stored_bytes, size_bytes), mtime_ns, coalesce(version, ''), archive, archive_seen,
-           tools_hash, cut_at, size_bytes, fingerprint, head, source
-    FROM files"""
-_COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archive_seen FROM copies"
+
 _SEE_ANEW = """
     UPDATE files SET
         stored_bytes = incoming.stored_bytes, mtime_ns = incoming.mtime_ns, version = incoming.version,
         archive = incoming.archive, archive_seen = incoming.archive_seen
     FROM incoming WHERE files.file_id = incoming.file_id"""
 
-
-# By prompt id, or by the first characters of the hash of its text.
-_LABELLED = """
-    SELECT prompt_id, any_value(p.label) AS old, min(l.label) AS label
-    FROM prompts p, (SELECT unnest(?::VARCHAR[]) AS key, unnest(?::VARCHAR[]) AS label) l
-    WHERE p.prompt_id = l.key OR starts_with(p.text_hash, l.key)
-    GROUP BY prompt_id"""
 _LABEL = (
-    f"UPDATE prompts SET label = named.label FROM ({_LABELLED}) AS named "  # noqa: S608 - our own text
+    f"UPDATE prompts SET label = named.label FROM ({LABELLED}) AS named "  # noqa: S608 - our own text
     "WHERE prompts.prompt_id = named.prompt_id"
 )
-
-
-def read_ledger(generation: Path) -> Ledger:
-    """What a published generation knows of files. Raises StoreVersionError, StoreError."""
-    with _reading(generation) as con:
-        _check_version(con, generation)
-        rows = con.execute(_LEDGER).fetchall()
-        copies = con.execute(_COPIES).fetchall()
-    return Ledger(
-        (
-            Known(file_id, name, Status(status), reason, _outside(row[:5]), ReadWith(*row[5:7]), *row[7:11])
-            for file_id, name, status, reason, *row in rows
-        ),
-        (Copy(name, file_id, _outside(row)) for name, file_id, *row in copies),
-    )
-
-
-def outside_row(outside: Outside) -> dict[str, Any]:
-    """The columns of `files` and `copies` that say how a log looked."""
-    seen = outside.seen
-    return {
-        "stored_bytes": seen.size,
-        "mtime_ns": seen.mtime_ns,
-        "version": seen.version,
-        "archive": outside.archive,
-        "archive_seen": outside.archive_seen,
-    }
-
-
-def _outside(row: Sequence[Any]) -> Outside:
-    size, mtime_ns, version, archive, archive_seen = row
-    return Outside(Seen(size, mtime_ns, version), archive, archive_seen)
-
-
-def labels_are_news(generation: Path, labels: Mapping[str, str]) -> bool:
-    """True when a prompt of the published generation would get another name. Raises StoreError."""
-    if not labels:
-        return False
-    with _reading(generation) as con:
-        changed = f"FROM ({_LABELLED}) AS named WHERE label IS DISTINCT FROM old"
-        return bool(con.execute(changed, [list(labels), list(labels.values())]).fetchall())
-
-
-def _check_version(con: duckdb.DuckDBPyConnection, generation: Path) -> None:
-    try:
-        row = con.execute("SELECT schema_version FROM store_info").fetchone()
-    except duckdb.CatalogException:
-        row = None
-    found = row[0] if row else None
-    if found != SCHEMA_VERSION:
-        version = "without a version" if found is None else f"of version {found}"
-        raise StoreVersionError(
-            f"the store {generation.parent} has tables {version}, this Callgauge writes version "
-            f"{SCHEMA_VERSION}; load the logs into a new folder, or use the Callgauge that made it"
-        )
 
 
 class Building:
@@ -146,9 +79,11 @@ class Building:
         is_new = not path.exists()
         self._on_write("open")
         with _explaining(path):
-            self._con = duckdb.connect(str(path), config={"memory_limit": MEMORY_LIMIT})
+            self._con = _open_for_building(path)
             if is_new:
                 self._create()
+            elif (found := version_of(self._con, path)) < SCHEMA_VERSION:
+                self._migrate(found)
             self._con.execute("CREATE TEMP TABLE replaced (file_id INTEGER)")
             self.schemas: Mapping[str, pa.Schema] = {name: self._schema(name) for name in _INSERT}
 
@@ -159,6 +94,11 @@ class Building:
             self._con.execute(
                 "INSERT INTO store_info VALUES (?, ?, ?)", [SCHEMA_VERSION, PARSER_VERSION, utc_now()]
             )
+
+    def _migrate(self, found: int) -> None:
+        self._on_write("migrate")
+        with self._transaction():
+            migrate(self._con, found)
 
     def _schema(self, table: str) -> pa.Schema:
         return self._con.table(table).limit(0).to_arrow_table().schema
@@ -195,16 +135,14 @@ class Building:
         statement = "UPDATE files SET path = ?, status = 'loaded', reason = NULL WHERE file_id = ?"
         self._change(statement, [name, file_id])
 
-    def see_anew(self, looks: Sequence[tuple[int, Outside]]) -> None:
-        """Note how files look by now whose content is in."""
+    def see_anew(self, looks: Sequence[Row]) -> None:
+        """Note how files look by now whose content is in: rows of `file_id` and how they look."""
         if not looks:
             return
-        rows = [{"file_id": file_id, **outside_row(outside)} for file_id, outside in looks]
-        self._on_write("ledger")
-        with _explaining(self._path), self._transaction():
-            self._con.register("incoming", pa.Table.from_pylist(rows, self.schemas["copies"]))
-            self._con.execute(_SEE_ANEW)
-            self._con.unregister("incoming")
+        with self.writing("ledger") as con:
+            con.register("incoming", pa.Table.from_pylist(list(looks), self.schemas["copies"]))
+            con.execute(_SEE_ANEW)
+            con.unregister("incoming")
 
     def refuse(self, file_id: int, reason: str) -> None:
         """Note why a file that is in the ledger could not be read this time."""
@@ -224,14 +162,18 @@ class Building:
             self._con.execute(_LABEL, [list(labels), list(labels.values())])
 
     def settle(self) -> None:
-        """Take replaced files out, mark copies, bring the rollups up to date, and check the whole.
+        """Take replaced files out, mark copies, join late results; `ingest.late` concludes their turns."""
+        for script in ("settle.sql", "late.sql"):
+            with self.writing(script) as con:
+                con.execute(_sql(script))
+
+    def roll_up(self) -> None:
+        """Bring the rollups of the days in `touched_days` up to date, and check the whole.
 
         Raises StoreError when the counts disagree: such a generation is never published.
         """
-        for script in ("settle.sql", "rollups.sql"):
-            self._on_write(script)
-            with _explaining(self._path), self._transaction():
-                self._con.execute(_sql(script))
+        with self.writing("rollups.sql") as con:
+            con.execute(_sql("rollups.sql"))
         with _explaining(self._path):
             wrong = self._con.execute(_sql("verify.sql")).fetchall()
         if wrong:
@@ -269,6 +211,24 @@ class Building:
         """Close without caring for what was written."""
         self._con.close()
 
+    def rejects_of_run(self) -> int:
+        """How many lines, values and results of the files of the latest run could not be used."""
+        return self._number("SELECT rejects FROM ingest_runs ORDER BY run_id DESC LIMIT 1")
+
+    def ask(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
+        """The rows of a query, by column."""
+        with _explaining(self._path):
+            found = self._con.execute(query, list(values))
+            names = [column[0] for column in found.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+    @contextmanager
+    def writing(self, step: str) -> Iterator[Connection]:
+        """A transaction for statements of others; `step` is its name for `on_write`."""
+        self._on_write(step)
+        with _explaining(self._path), self._transaction():
+            yield self._con
+
     def _number(self, query: str) -> int:
         with _explaining(self._path):
             row = self._con.execute(query).fetchone()
@@ -285,6 +245,24 @@ class Building:
         self._con.commit()
 
 
+def _open_for_building(path: Path) -> duckdb.DuckDBPyConnection:
+    """A connection that writes no log of its own: a building file is never read after a crash.
+
+    Nor does DuckDB wait for the disk: whoever publishes the finished file does, once.
+    """
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": MEMORY_LIMIT,
+        "temp_directory": f"{path}.tmp",
+        "checkpoint_threshold": CHECKPOINT,
+        "fsync_mode": "NONE",
+    }
+    con = duckdb.connect(config=settings)
+    quoted = str(path).replace("'", "''")
+    con.execute(f"ATTACH '{quoted}' AS building (RECOVERY_MODE no_wal_writes)")
+    con.execute("USE building")
+    return con
+
+
 def utc_now() -> datetime:
     """Now, as TIMESTAMP columns hold it: UTC without saying so."""
     return datetime.now(UTC).replace(tzinfo=None)
@@ -292,19 +270,6 @@ def utc_now() -> datetime:
 
 def _sql(name: str) -> str:
     return (_HERE / name).read_text("utf-8")
-
-
-@contextmanager
-def _reading(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A read-only connection to a published generation; what goes wrong is damage to that file."""
-    try:
-        with duckdb.connect(str(generation), read_only=True) as con:
-            yield con
-    except duckdb.Error as error:
-        raise StoreError(
-            f"the published generation {generation} cannot be read ({str(error).strip().splitlines()[0]}); "
-            "load the logs into a new folder, or put the file back from a backup"
-        ) from error
 
 
 _THE_DISK = (

@@ -10,6 +10,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from ingest.chains import Link, link_attempts
+from ingest.emission import leaked_calls
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -21,6 +22,7 @@ from ingest.events import (
 )
 from ingest.judgement import Definitions, Verdict, judge
 from ingest.texts import canonical, json_text, kept
+from lenient import clean_tool_name
 
 # A call that ran and failed has told the model something; only one that never got through leaves work undone.
 _NEVER_GOT_THROUGH = frozenset(
@@ -53,6 +55,7 @@ class Call:
     prompt_id: str | None
     definitions: int
     result: ResultSeen | None = None
+    tool: str | None = None  # without what leaked into the name
     result_bytes: int | None = None  # of the whole result; only its beginning is kept
     link: Link | None = None
     _verdict: Verdict | None = None
@@ -68,14 +71,10 @@ class Call:
 
     def keep_result(self, result: ResultSeen) -> None:
         """Join the result, cut to what is stored: turns stay open for a while, and results can be huge."""
+        self.result_bytes = size_of(result.content)
         if result.content is not None:
-            self.result_bytes = len(result.content.encode("utf-8", "surrogatepass"))
             result = replace(result, content=kept(result.content))
         self.result = result
-
-    @property
-    def tool(self) -> str | None:
-        return self.event.tool
 
     @property
     def tool_call_id(self) -> str | None:
@@ -101,6 +100,11 @@ class Call:
         return raw if raw is None else canonical(raw)
 
 
+def size_of(content: str | None) -> int | None:
+    """Bytes of a whole result, of which only the beginning is kept."""
+    return None if content is None else len(content.encode("utf-8", "surrogatepass"))
+
+
 @dataclass(slots=True)
 class Turn:
     """A turn while its events come in. `superseded`: a later turn has begun, so this one will not go on."""
@@ -111,13 +115,16 @@ class Turn:
     provider: str | None = None
     model: str | None = None
     prompt_id: str | None = None
+    definitions: int = 0  # which of the file's sets of definitions
     text: str | None = None
     key: str | None = None
     steps: dict[int, StepMade] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     end: TurnEnded | None = None
+    begun: bool = False  # its beginning was seen; else it may go on with a turn of an earlier file
     superseded: bool = False
     last_step: int = -1
+    first_step: int | None = None
     held: int = 0  # characters of text that wait here for the turn's end, roughly
     _calls_of_step: Counter[int] = field(default_factory=Counter)
     _by_id: dict[str, Call] = field(default_factory=dict)
@@ -142,12 +149,18 @@ class Turn:
             model=step.model if step else context.model,
             prompt_id=context.prompt_id,
             definitions=context.definitions,
+            tool=clean_tool_name(event.tool)[0] if event.tool is not None else None,
         )
         self._calls_of_step[number] += 1
         self.calls.append(call)
         self.held += len(event.raw_arguments or "") + _CALL
         if event.tool_call_id is not None:
             self._by_id[event.tool_call_id] = call
+
+    def note_number(self, step: int | None) -> None:
+        """Remember the lowest number of a step that the log itself gives."""
+        if step is not None:
+            self.first_step = step if self.first_step is None else min(step, self.first_step)
 
     def take_result(self, result: ResultSeen) -> bool:
         """Join a result to its call; False when this turn made no such call."""
@@ -165,8 +178,19 @@ class Turn:
         """True when the log marks a step as the turn's answer."""
         return any(step.answers for step in self.steps.values())
 
+    def _take_leaked(self, definitions: Sequence[Definitions]) -> None:
+        """The calls that stand in the text of steps without a call: nobody heard them."""
+        made = {call.step for call in self.calls}
+        for number, step in self.steps.items():
+            if number not in made:
+                offered = definitions[self.definitions].offered
+                context = Context(step.provider, step.model, self.prompt_id, self.definitions)
+                for leaked in leaked_calls(step, number, offered):
+                    self.add_call(leaked, context)
+
     def judged(self, definitions: Sequence[Definitions], *, results_expected: bool) -> Conclusion:
-        """Judge every call, link the attempts, conclude how the turn ended."""
+        """Judge every call, leaked ones too, link the attempts, conclude how the turn ended."""
+        self._take_leaked(definitions)
         self.calls.sort(key=lambda call: (call.step, call.ordinal))
         for call in self.calls:
             call.judge(definitions[call.definitions])
@@ -198,7 +222,7 @@ class Conclusion:
 
 def conclude(turn: Turn, *, results_expected: bool) -> Conclusion:
     """Ended, with an answer, no chain abandoned, no call lost; the first that fails is the reason."""
-    answer = _answer(turn)
+    answer = _answer(turn, results_expected)
     ended = turn.end is not None or turn.has_answer
     if turn.end is not None and turn.end.status == "cancelled":
         return Conclusion(None, "cancelled", answer)
@@ -217,15 +241,20 @@ def conclude(turn: Turn, *, results_expected: bool) -> Conclusion:
     return Conclusion(True, "ended_with_answer", answer)
 
 
-def _answer(turn: Turn) -> str | None:
-    """The final text: the one the log marks as such, else what the last step said when it made no call."""
+def _answer(turn: Turn, results_expected: bool) -> str | None:
+    """The final text: the one the log marks as such, else what the last step said when it made no call.
+
+    A log that stops at the call, as one without any results does, cannot show what was answered.
+    """
     if turn.end is not None and turn.end.answer is not None:
         return turn.end.answer
     if not turn.steps:
         return None
     last = max(turn.steps)
     made_calls = any(call.step == last for call in turn.calls)
-    return "" if made_calls else turn.steps[last].text
+    if made_calls:
+        return "" if results_expected else None
+    return turn.steps[last].text
 
 
 def _gave_up(call: Call) -> bool:

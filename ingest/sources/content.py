@@ -56,13 +56,18 @@ class Content(io.RawIOBase):
         self._stream.close()
         super().close()
 
-    def rewind(self) -> None:
-        """Once more from the first byte; what was read before counts for nothing. Raises OSError."""
+    def back(self) -> None:
+        """To the first byte, for another look. Raises OSError."""
         if not self._stream.rewinds:
             if not self._found.place.again:
                 raise Damaged(f"no format shows in its first {_KEPT_OF_PIPES:,} bytes; name the file instead")
             self._stream.close()
             self._open()
+        self._stream.back()
+
+    def rewind(self) -> None:
+        """To the first byte, to be read for good; what was read before counts for nothing. Raises OSError."""
+        self.back()
         self._stream.rewind()
         self._begin()
 
@@ -98,8 +103,8 @@ class Content(io.RawIOBase):
         """How many bytes were read of what is stored, since the beginning: how far a load is."""
         return self._stored.bytes_read - self._stored_before
 
-    def buffered(self) -> io.BufferedReader:
-        return io.BufferedReader(self, _BUFFER)
+    def buffered(self, size: int = _BUFFER) -> io.BufferedReader:
+        return io.BufferedReader(self, size)
 
 
 def opened(found: Found, *, rewinds: bool = False) -> Content:

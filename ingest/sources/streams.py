@@ -105,15 +105,16 @@ class FromStart(io.RawIOBase):
         head = b""
         while len(head) < size and (piece := self.read(size - len(head))):
             head += piece
-        self._back()
+        self.back()
         return head
 
     def rewind(self) -> None:
         """Once more from the first byte, for the last time; only while `rewinds` says that it can be done."""
-        self._back()
+        self.back()
         self._trial = False
 
-    def _back(self) -> None:
+    def back(self) -> None:
+        """To the first byte, while `rewinds`."""
         if self._limit:
             self._at = 0
         else:

@@ -14,11 +14,12 @@ import duckdb
 from ingest.generations import published
 
 TABLES = (
-    "ingest_runs", "files", "rejects", "sources", "codes",
-    "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics", "probes",
+    "ingest_runs", "files", "copies", "rejects", "sources", "codes",
+    "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics", "probes", "late_results",
+    "turn_parts",
     "daily_calls", "daily_turns", "daily_codes",
 )  # fmt: skip
-FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects")
+FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects", "late_results")
 CLOCK = ("started_at", "finished_at")  # of a run; sessions have a started_at of their own
 
 
@@ -91,7 +92,7 @@ def contents(
 
 def _rows(con: duckdb.DuckDBPyConnection, table: str, without: Sequence[str]) -> list[str]:
     relation = con.table(table)
-    columns = [f'"{name}"' for name in relation.columns if name not in without]
+    columns = [f'"{name}"' for name in sorted(relation.columns) if name not in without]
     return sorted(map(repr, relation.select(*columns).fetchall()))
 
 
