@@ -19,6 +19,7 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
+from ingest.shapes.requests import Definitions, same_definitions
 from ingest.shapes.span_calls import result_fields, sent_fields
 from ingest.shapes.span_steps import Made, Step, steps_of
 from ingest.shapes.span_tree import Lane
@@ -38,7 +39,7 @@ class TracedSession:
         self._parent = parent
         self._turns = Turns()
         self._prompt: tuple[str | None, ...] = (None, None, None)
-        self._offered: tuple[Any, ...] | None = None
+        self._offered: Definitions | None = None
         self._introduced: tuple[str | None, ...] | None = None
         self._waiting: list[tuple[Made, dict[str, Any]]] = []  # calls without a result, and their places
 
@@ -117,7 +118,7 @@ class TracedSession:
         span, facts = step.span, step.span.facts
         shared = self._at(span, span.end or span.start)
         yield from self._prompt_seen(span)
-        if facts.definitions and facts.definitions != self._offered:
+        if facts.definitions and not same_definitions(facts.definitions, self._offered):
             self._offered = facts.definitions
             yield ToolsOffered(**self._at(span, span.start), definitions=facts.definitions)
         number = self._turns.next_step(turn)
