@@ -12,6 +12,8 @@ import pytest
 
 from ingest.events import CallMade, Event, Rejected, ResultSeen, StepMade, TurnEnded, TurnStarted
 from ingest.formats import About, formats, translated
+from ingest.lines import MAX_LINE
+from ingest.reading import Beside
 from ingest.records import Record
 from tests.conftest import CASES
 from tests.formats.test_cases import LOGS, case_name, events_of, plain, record_of, records_of
@@ -35,7 +37,7 @@ def keys_of(events: list[Event | Rejected]) -> list[str | None]:
 @pytest.mark.parametrize("path", LOGS, ids=case_name)
 def test_a_log_is_read_on_after_any_record(path: Path) -> None:
     name = path.parent.name
-    translator = formats()[name].translator(About(path.name, "0" * 16))
+    translator = formats()[name].translator(About(path.name, "0" * 16, Beside(path.parent, MAX_LINE)))
     events: list[Event | Rejected] = []
     for record in records_of(path, name):
         if isinstance(record, Rejected):
