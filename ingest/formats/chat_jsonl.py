@@ -45,7 +45,8 @@ SOURCE = Source(
 
 _OTHER_FORMATS = frozenset(
     ("model", "response", "request", "choices", "trajectory_format", "steps", "call_type", "info",
-     "termination_reason", "traj", "instance_id", "output", "events", "status", "sessionId")
+     "termination_reason", "traj", "instance_id", "output", "events", "status", "sessionId", "session_id",
+     "trace_id", "agent", "usage")
 )  # fmt: skip
 
 
