@@ -17,6 +17,7 @@ from lenient import (
     ToolCatalog,
     ToolDefinition,
     ToolDefinitionError,
+    clean_tool_name,
     parse_arguments,
 )
 from lenient.codes import Stage
@@ -41,8 +42,9 @@ class Definitions:
         """The definition and its origin (log or tools); (None, None) when there is none."""
         if tool is None:
             return None, None
+        name = clean_tool_name(tool)[0]
         for catalog, origin in ((self.offered, "log"), (self.given, "tools")):
-            if catalog is not None and (definition := catalog.get(tool)) is not None:
+            if catalog is not None and (definition := catalog.get(name)) is not None:
                 return definition, origin
         return None, None
 
@@ -62,6 +64,7 @@ class Verdict:
     parse_warning: str | None
     definition: ToolDefinition | None
     definition_origin: str | None  # log | tools
+    tools_offered: bool  # the log lists what the model was offered
 
 
 def judge(call: CallMade, result: ResultSeen | None, definitions: Definitions) -> Verdict:
@@ -82,6 +85,7 @@ def judge(call: CallMade, result: ResultSeen | None, definitions: Definitions) -
         parse_warning=request.parse_warning if request else None,
         definition=definition,
         definition_origin=origin,
+        tools_offered=definitions.offered is not None,
     )
 
 

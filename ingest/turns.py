@@ -10,6 +10,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from ingest.chains import Link, link_attempts
+from ingest.emission import leaked_calls
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -21,6 +22,7 @@ from ingest.events import (
 )
 from ingest.judgement import Definitions, Verdict, judge
 from ingest.texts import canonical, json_text, kept
+from lenient import clean_tool_name
 
 # A call that ran and failed has told the model something; only one that never got through leaves work undone.
 _NEVER_GOT_THROUGH = frozenset(
@@ -53,6 +55,7 @@ class Call:
     prompt_id: str | None
     definitions: int
     result: ResultSeen | None = None
+    tool: str | None = None  # without what leaked into the name
     result_bytes: int | None = None  # of the whole result; only its beginning is kept
     link: Link | None = None
     _verdict: Verdict | None = None
@@ -72,10 +75,6 @@ class Call:
             self.result_bytes = len(result.content.encode("utf-8", "surrogatepass"))
             result = replace(result, content=kept(result.content))
         self.result = result
-
-    @property
-    def tool(self) -> str | None:
-        return self.event.tool
 
     @property
     def tool_call_id(self) -> str | None:
@@ -111,11 +110,13 @@ class Turn:
     provider: str | None = None
     model: str | None = None
     prompt_id: str | None = None
+    definitions: int = 0  # which of the file's sets of definitions
     text: str | None = None
     key: str | None = None
     steps: dict[int, StepMade] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     end: TurnEnded | None = None
+    begun: bool = False  # its beginning was seen; else it may go on with a turn of an earlier file
     superseded: bool = False
     last_step: int = -1
     held: int = 0  # characters of text that wait here for the turn's end, roughly
@@ -142,6 +143,7 @@ class Turn:
             model=step.model if step else context.model,
             prompt_id=context.prompt_id,
             definitions=context.definitions,
+            tool=clean_tool_name(event.tool)[0] if event.tool is not None else None,
         )
         self._calls_of_step[number] += 1
         self.calls.append(call)
@@ -165,8 +167,19 @@ class Turn:
         """True when the log marks a step as the turn's answer."""
         return any(step.answers for step in self.steps.values())
 
+    def _take_leaked(self, definitions: Sequence[Definitions]) -> None:
+        """The calls that stand in the text of steps without a call: nobody heard them."""
+        made = {call.step for call in self.calls}
+        for number, step in self.steps.items():
+            if number not in made:
+                offered = definitions[self.definitions].offered
+                context = Context(step.provider, step.model, self.prompt_id, self.definitions)
+                for leaked in leaked_calls(step, number, offered):
+                    self.add_call(leaked, context)
+
     def judged(self, definitions: Sequence[Definitions], *, results_expected: bool) -> Conclusion:
-        """Judge every call, link the attempts, conclude how the turn ended."""
+        """Judge every call, leaked ones too, link the attempts, conclude how the turn ended."""
+        self._take_leaked(definitions)
         self.calls.sort(key=lambda call: (call.step, call.ordinal))
         for call in self.calls:
             call.judge(definitions[call.definitions])

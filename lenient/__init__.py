@@ -2,9 +2,10 @@
 out.
 """
 
-from lenient.calls import DIALECTS, TextCall, clean_tool_name, extract_tool_calls, leaked_tool_calls
+from lenient.calls import DIALECTS, TextCall, extract_tool_calls, leaked_tool_calls
 from lenient.codes import CODES
 from lenient.diagnostics import Diagnostic
+from lenient.leaks import clean_tool_name
 from lenient.lint import DEFINITION_CODES, DefinitionFinding, definition_findings
 from lenient.parameters import Cardinality, EnumConstraint, ToolParameter, ValueKind
 from lenient.parse import parse_arguments
@@ -12,7 +13,7 @@ from lenient.request import LENIENT, Outcome, Policy, Step, ToolCallRequest
 from lenient.schemas import ToolDefinitionError
 from lenient.tools import ToolCatalog, ToolDefinition
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 """Stored with every call; raised with each change that reads a text differently."""
 
 __all__ = [

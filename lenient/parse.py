@@ -21,6 +21,7 @@ from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError
 from lenient.exact import NO_JSON, read_exactly
 from lenient.json_values import compact
 from lenient.layers import decode_held, read_value
+from lenient.leaks import clean_tool_name
 from lenient.located import Located
 from lenient.nodes import Node
 from lenient.repair import UnreadableError
@@ -54,8 +55,13 @@ def parse_arguments(
 
     `policy` decides which diagnostics count as errors in `parse_error`; what is found, and `arguments`, are
     the same under each. `tool_name` is the tool's own name unless given. A catalog is all that the model was
-    offered: `tool_name` is looked up in it, and a name that it does not hold is an unknown tool.
+    offered: `tool_name` is looked up in it, and a name that it does not hold is an unknown tool. What leaked
+    into `tool_name` from the model's own format is taken off, and said.
     """
+    if tool_name is not None and not tool_name.isidentifier():
+        clean, leaked = clean_tool_name(tool_name)
+        if leaked and clean != tool_name:
+            return _called_by_clean_name(raw, tool, policy, (tool_name, clean, tool_call_id))
     text = raw
     try:
         if len(raw) < LONG or type(raw) is not str or (apart := decode_apart(raw)) is None:
@@ -83,6 +89,22 @@ def parse_arguments(
     return _with_one_defect(called, value, policy, tool) or _Reader(raw, tool, value).request()._replace(
         tool_name=called[0], tool_call_id=tool_call_id, policy=policy
     )
+
+
+def _called_by_clean_name(
+    raw: str | bytes,
+    tool: ToolDefinition | ToolCatalog | None,
+    policy: Policy,
+    names: tuple[str, str, str | None],
+) -> ToolCallRequest:
+    """The call under the name that is left of the one that was sent. `names`: sent, clean, tool_call_id."""
+    sent, clean, tool_call_id = names
+    request = parse_arguments(raw, tool, policy=policy, tool_name=clean, tool_call_id=tool_call_id)
+    cleaned = Diagnostic(
+        "tool_name_cleaned", detail=shorten(sent), found=shorten(sent), became=shorten(clean)
+    )
+    outcome = request.outcome if request.outcome is Outcome.FAILED else _REPAIRED
+    return request._replace(diagnostics=(cleaned, *request.diagnostics), outcome=outcome)
 
 
 def _with_one_defect(

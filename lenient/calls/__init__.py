@@ -6,7 +6,6 @@ others. A cut-off last call is found too. Text without a call gives no calls. Kn
 """
 
 from lenient.calls.found import TextCall
-from lenient.calls.harmony import clean_tool_name
 from lenient.calls.search import DIALECTS, extract_tool_calls, leaked_tool_calls
 
-__all__ = ["DIALECTS", "TextCall", "clean_tool_name", "extract_tool_calls", "leaked_tool_calls"]
+__all__ = ["DIALECTS", "TextCall", "extract_tool_calls", "leaked_tool_calls"]

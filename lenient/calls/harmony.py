@@ -25,8 +25,6 @@ _STRIPPED = re.compile(
     r"|to=functions\.(?P<name_before>[\w.\-]{1,128}?)(?:<\|channel\|>)?\s*+(?:commentary|analysis))"
     r"\s*+(?:<\|constrain\|>)?\s*+(?:json|code)?\s*+(?:<\|message\|>)?\s*+(?=\{)"
 )
-_SPECIAL = re.compile(r"<[|｜][^<>\s]{0,60}[|｜]?>?|</?tool_calls?>|\[(?:ARGS|CALL_ID|TOOL_CALLS)\]")
-_KIMI_ID = re.compile(r"functions\.([^\s:]+):\d+")
 _NOBODY = frozenset({"user", "assistant", "system", "all"})
 
 
@@ -61,19 +59,3 @@ def _message(reply: Reply, name: str, header: re.Match[str]) -> Found:
     )
     stop = closing.end() if closing is not None and direct else start + len(raw)
     return Found(name, raw, header.start(), stop, complete, start if raw else None)
-
-
-def clean_tool_name(name: str) -> tuple[str, bool]:
-    """The name of a tool without what leaked into it from the model's own format, and whether any did.
-
-    `functions.bash<|channel|>commentary` and `bash<|channel|>json` are `bash`; so is Kimi's id
-    `functions.bash:0`. A name that consists of nothing else comes back as it is.
-    """
-    kimi = _KIMI_ID.fullmatch(name.strip())
-    if kimi is not None:
-        return kimi.group(1), True
-    token = _SPECIAL.search(name)
-    if token is None:
-        return name, False
-    kept = name[: token.start()].strip().removeprefix("to=").removeprefix("functions.")
-    return kept or name, True

@@ -77,6 +77,7 @@ TEXT_DIALECTS: Mapping[str, Dialect] = {
 }
 """Dialects without tokens, in the order in which they are tried: the first that finds a call counts."""
 
+_MARKS = tuple({mark for _, marks in TOKEN_DIALECTS.values() for mark in marks})
 DIALECTS: tuple[str, ...] = (*TOKEN_DIALECTS, *TEXT_DIALECTS)
 """The names of all dialects."""
 
@@ -115,6 +116,8 @@ def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[Te
     fences; without tokens, a call counts when its name was offered, its arguments fit or nearly fit, and it
     has its lines, or its fence, to itself.
     """
+    if not (_has_mark(text) or (catalog is not None and any(tool.name in text for tool in catalog))):
+        return ()  # nearly every text of a night: thirty times as quick as looking for calls
     reply = Reply(text, catalog)
     marked = [each for each in _between_tokens(reply) if reply.fence_around(each[1].start) is None]
     if marked:
@@ -123,6 +126,10 @@ def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[Te
         return ()
     plain_calls = [read(*each, catalog) for each in _on_lines_of_their_own(reply, _without_tokens(reply))]
     return tuple(call for call in plain_calls if catalog.get(call.name) is not None and _nearly_fits(call))
+
+
+def _has_mark(text: str) -> bool:
+    return any(mark in text for mark in _MARKS)
 
 
 def _between_tokens(reply: Reply) -> list[tuple[str, Found]]:
