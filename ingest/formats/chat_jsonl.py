@@ -59,9 +59,14 @@ def _is_example(record: dict[str, Any]) -> bool:
     return (
         isinstance(messages, list)
         and bool(messages)
-        and all(isinstance(one, dict) and "role" in one for one in messages)
+        and all(isinstance(one, dict) and "role" in one and not _has_blocks(one) for one in messages)
         and not record.keys() & _OTHER_FORMATS
     )
+
+
+def _has_blocks(message: dict[str, Any]) -> bool:
+    """True for a message with Anthropic's blocks, which are calls in another shape."""
+    return any(part.get("type") in ("tool_use", "tool_result") for part in tables(message.get("content")))
 
 
 def _has_answer(record: dict[str, Any]) -> bool:
