@@ -86,12 +86,16 @@ def _look(path: Path, size: int, max_line: int, objects: int, at_most: int) -> _
         first = stream.peek(at_most)[:at_most]
         container = container_of(first)
         head = _head(read_records(stream, container, max_line, size=at_most), objects, at_most)
-    return _Look(container, _identity(first), head, claimants(head))
+    return _Look(container, _identity(first, container), head, claimants(head))
 
 
-def _identity(first: bytes) -> str:
-    """Of the first line, or the first kilobyte of it: what a file keeps when it grows."""
-    return blake2b(first[:1024].split(b"\n")[0], digest_size=8).hexdigest()
+def _identity(first: bytes, container: Container) -> str:
+    """Of the first line, or the first kilobyte of it: what a file keeps when it grows.
+
+    A document does not grow, and many begin alike ("[" alone on its line): all that was looked at counts.
+    """
+    grows = container in (Container.LINES, Container.STREAM)
+    return blake2b(first[:1024].split(b"\n")[0] if grows else first, digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,11 +70,9 @@ class Call(msgspec.Struct):
     def keep_result(self, result: ResultSeen) -> None:
         """Join the result, cut to what is stored: turns stay open for a while, and results can be huge."""
         content = result.content
-        if content is not None:
-            size = len(content)
-            self.result_bytes = size if content.isascii() else len(content.encode("utf-8", "surrogatepass"))
-            if size > TEXT_KEPT:
-                result = replace(result, content=kept(content))
+        self.result_bytes = size_of(content)
+        if content is not None and len(content) > TEXT_KEPT:
+            result = replace(result, content=kept(content))
         self.result = result
 
     @property
@@ -101,6 +99,13 @@ class Call(msgspec.Struct):
         return raw if raw is None else canonical(raw)
 
 
+def size_of(content: str | None) -> int | None:
+    """Bytes of a whole result, of which only the beginning is kept."""
+    if content is None or content.isascii():
+        return None if content is None else len(content)
+    return len(content.encode("utf-8", "surrogatepass"))
+
+
 class Turn(msgspec.Struct):
     """A turn while its events come in. `superseded`: a later turn has begun, so this one will not go on."""
 
@@ -119,6 +124,7 @@ class Turn(msgspec.Struct):
     begun: bool = False  # its beginning was seen; else it may go on with a turn of an earlier file
     superseded: bool = False
     last_step: int = -1
+    first_step: int | None = None
     held: int = 0  # characters of text that wait here for the turn's end, roughly
     _calls_of_step: Counter[int] = msgspec.field(default_factory=Counter)
     _by_id: dict[str, Call] = msgspec.field(default_factory=dict)
@@ -150,6 +156,11 @@ class Turn(msgspec.Struct):
         self.held += len(event.raw_arguments or "") + _CALL
         if event.tool_call_id is not None:
             self._by_id[event.tool_call_id] = call
+
+    def note_number(self, step: int | None) -> None:
+        """Remember the lowest number of a step that the log itself gives."""
+        if step is not None:
+            self.first_step = step if self.first_step is None else min(step, self.first_step)
 
     def take_result(self, result: ResultSeen) -> bool:
         """Join a result to its call; False when this turn made no such call."""
@@ -210,7 +221,7 @@ class Conclusion(msgspec.Struct, frozen=True):
 
 def conclude(turn: Turn, *, results_expected: bool) -> Conclusion:
     """Ended, with an answer, no chain abandoned, no call lost; the first that fails is the reason."""
-    answer = _answer(turn)
+    answer = _answer(turn, results_expected)
     ended = turn.end is not None or turn.has_answer
     if turn.end is not None and turn.end.status == "cancelled":
         return Conclusion(None, "cancelled", answer)
@@ -229,15 +240,20 @@ def conclude(turn: Turn, *, results_expected: bool) -> Conclusion:
     return Conclusion(True, "ended_with_answer", answer)
 
 
-def _answer(turn: Turn) -> str | None:
-    """The final text: the one the log marks as such, else what the last step said when it made no call."""
+def _answer(turn: Turn, results_expected: bool) -> str | None:
+    """The final text: the one the log marks as such, else what the last step said when it made no call.
+
+    A log that stops at the call, as one without any results does, cannot show what was answered.
+    """
     if turn.end is not None and turn.end.answer is not None:
         return turn.end.answer
     if not turn.steps:
         return None
     last = max(turn.steps)
     made_calls = any(call.step == last for call in turn.calls)
-    return "" if made_calls else turn.steps[last].text
+    if made_calls:
+        return "" if results_expected else None
+    return turn.steps[last].text
 
 
 def _gave_up(call: Call) -> bool:

@@ -45,6 +45,10 @@ class Source:
     cannot_tell: str  # one or two sentences
 
 
+def nothing_beside(_name: str) -> None:
+    """For a log that is looked at by itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class About:
     """What a translator may know of its file besides its records.
@@ -56,7 +60,7 @@ class About:
 
     name: str = ""
     identity: str = ""
-    beside: Callable[[str], bytes | None] = lambda _name: None
+    beside: Callable[[str], bytes | None] = nothing_beside
 
 
 class Translator(Protocol):

@@ -26,12 +26,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ingest.events import Event, FaultLayer, PromptSeen, ResultSeen, SessionSeen
+from ingest.events import Event, FaultLayer, PromptSeen, ResultSeen, SessionSeen, Where
 from ingest.fields import epoch_ms, table, tables, text, whole
 from ingest.formats import About, Source, Translator
 from ingest.records import Record
-from ingest.shapes.anthropic import blocks_of, text_of
-from ingest.shapes.blocks import calls_in, results_in
+from ingest.shapes.blocks import blocks_in, calls_in, results_in, words_in
 from ingest.shapes.dialogue import Dialogue, call_key
 from ingest.shapes.verdicts import Texts
 
@@ -94,25 +93,29 @@ class _Sessions:
 
 def _events(message: Mapping[str, Any], record: Record, dialogue: Dialogue) -> Iterator[Event]:
     ident, ts = text(message.get("id")), epoch_ms(message.get("ts"))
-    where = record.place(f'"{ident}"') if ident is not None else record.where
-    blocks = blocks_of(message.get("content"))
+    where = _place(record, ident)
+    blocks = blocks_in(message.get("content"))
     if message.get("role") == "assistant":
         model, metrics = table(message.get("modelInfo")), table(message.get("metrics"))
         yield from dialogue.step(
             where,
             ts,
-            text_of(blocks),
+            words_in(blocks),
             provider=text(model.get("provider")),
             model=text(model.get("id")),
             input_tokens=whole(metrics.get("inputTokens")) or None,
             output_tokens=whole(metrics.get("outputTokens")) or None,
         )
         for call in calls_in(blocks):
-            yield dialogue.call(record.place(f'"{call["tool_call_id"]}"'), ts, **call)
+            yield dialogue.call(_place(record, call["tool_call_id"]), ts, **call)
     elif message.get("role") == "user":
         for result in results_in(blocks, _TEXTS):
-            place = record.place(f'"{result["tool_call_id"]}"')
+            place = _place(record, result["tool_call_id"])
             yield ResultSeen(session_id=dialogue.session_id, where=place, ts=ts, **result)
-        words = text_of(blocks)
+        words = words_in(blocks)
         if words is not None and table(message.get("metadata")).get("kind") != "compaction_summary":
             dialogue.ask(where, ts, words, call_key(ident))
+
+
+def _place(record: Record, ident: str | None) -> Where:
+    return record.place(f'"{ident}"') if ident is not None else record.where

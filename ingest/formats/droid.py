@@ -39,8 +39,7 @@ from ingest.events import (
 from ingest.fields import moment, table, text
 from ingest.formats import About, Source, Translator
 from ingest.records import Record
-from ingest.shapes.anthropic import blocks_of, text_of
-from ingest.shapes.blocks import calls_in, results_in
+from ingest.shapes.blocks import blocks_in, calls_in, results_in, words_in
 from ingest.shapes.chat import Flag
 from ingest.shapes.dialogue import Dialogue, call_key, decoded
 from ingest.shapes.verdicts import PASSED, Texts, failed
@@ -120,16 +119,16 @@ class _Session:
         )
 
     def _kept(self, message: Mapping[str, Any], key: str | None) -> Iterator[Event]:
-        blocks = blocks_of(message.get("content"))
+        blocks = blocks_in(message.get("content"))
         if message.get("role") == "assistant":
-            yield from self._dialogue.step(self._where, self._ts, text_of(blocks))
+            yield from self._dialogue.step(self._where, self._ts, words_in(blocks))
             for call in calls_in(blocks):
                 yield self._dialogue.call(self._where, self._ts, **call)
         elif message.get("role") == "user":
             for result in results_in(blocks, _TEXTS):
                 yield ResultSeen(**{**self._here, **result, **_failed_command(result)})
             said = [block for block in blocks if not _is_reminder(block)]
-            words = text_of(said)
+            words = words_in(said)
             if words:
                 self._dialogue.ask(self._where, self._ts, words, key)
 

@@ -47,6 +47,7 @@ SOURCE = Source(
     cannot_tell="Clean and mended arguments cannot be told apart without the model's own text.",
 )
 
+_HELD = 1_000  # records of one message
 _TYPES = ("user", "assistant", "tool_result", "system")
 _LAYERS: Mapping[str, FaultLayer] = {
     "invalid_tool_params": FaultLayer.SCHEMA,
@@ -85,7 +86,8 @@ class _Session:
         kind, ident = value.get("type"), text(value.get("uuid"))
         if kind not in _TYPES:
             return
-        if self._message and (kind != "assistant" or ident != self._message[0][0].get("uuid")):
+        goes_on = kind == "assistant" and len(self._message) < _HELD
+        if self._message and not (goes_on and ident == self._message[0][0].get("uuid")):
             yield from self._close_message()
         ts = moment(value.get("timestamp"))
         yield from self._session(value, record.where, ts)

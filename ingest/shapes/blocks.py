@@ -7,17 +7,28 @@ conversations in it, whatever model they talk to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.events import FaultLayer, Strategy
-from ingest.fields import text
+from ingest.fields import tables, text
 from ingest.shapes.chat import Flag, content_text
 from ingest.shapes.dialogue import call_key, decoded
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
 
-def calls_in(blocks: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def blocks_in(content: Any) -> list[dict[str, Any]]:
+    """The blocks of a message; a plain text is one of them."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else tables(content)
+
+
+def words_in(blocks: list[dict[str, Any]]) -> str | None:
+    """The text of a message; None where it has no text block at all."""
+    words = [text(block.get("text")) or "" for block in blocks if block.get("type") == "text"]
+    return "\n".join(words) if words else None
+
+
+def calls_in(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """The fields of `CallMade` for each call of a message."""
     for block in blocks:
         if block.get("type") == "tool_use":
@@ -31,7 +42,7 @@ def calls_in(blocks: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             }
 
 
-def results_in(blocks: Sequence[Mapping[str, Any]], texts: Texts) -> Iterator[dict[str, Any]]:
+def results_in(blocks: list[dict[str, Any]], texts: Texts) -> Iterator[dict[str, Any]]:
     """The fields of `ResultSeen` for each result in a message; `texts` tell the layers of failures apart."""
     for block in blocks:
         if block.get("type") == "tool_result":

@@ -34,20 +34,23 @@ _ANNOUNCED = "the finish reason says tool calls, but the reply has none"
 
 def asked(body: Mapping[str, Any]) -> Asked:
     messages: list[Mapping[str, Any]] = list(tables(body.get("messages")))
-    leading: list[str | None] = []
-    for message in messages:
-        if message.get("role") not in ("system", "developer"):
-            break
-        leading.append(content_text(message.get("content")))
     return Asked(
         parts=messages,
         read=items,
-        prompt=joined(leading),
+        prompt=joined(leading_prompt(messages)),
         tools=definitions(body),
         model=text(body.get("model")),
         max_tokens=whole(body.get("max_completion_tokens", body.get("max_tokens"))),
         result=_result,
     )
+
+
+def leading_prompt(messages: list[Mapping[str, Any]]) -> Iterator[str | None]:
+    """What the system says before anybody else; later on it only reminds."""
+    for message in messages:
+        if message.get("role") not in ("system", "developer"):
+            return
+        yield content_text(message.get("content"))
 
 
 def definitions(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:

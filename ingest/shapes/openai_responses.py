@@ -32,7 +32,7 @@ from ingest.shapes.exchanges import (
     joined,
 )
 from ingest.shapes.marks import call_mark, words_mark
-from ingest.shapes.openai_chat import free_text
+from ingest.shapes.openai_chat import free_text, leading_prompt
 
 # Items whose tool the client runs and the provider defines: its name, and the field with its arguments.
 _CLIENT_CALLS = {
@@ -53,15 +53,10 @@ def asked(body: Mapping[str, Any]) -> Asked:
     said: Any = [{"role": "user", "content": given}] if isinstance(given, str) else given
     parts: list[Mapping[str, Any]] = list(tables(said))
     prompt = table(body.get("prompt"))
-    leading: list[str | None] = [content_text(body.get("instructions"))]
-    for item in parts:
-        if item.get("role") not in ("system", "developer"):
-            break
-        leading.append(content_text(item.get("content")))
     return Asked(
         parts=parts,
         read=_items,
-        prompt=joined(leading),
+        prompt=joined([content_text(body.get("instructions")), *leading_prompt(parts)]),
         prompt_name=text(prompt.get("id")),
         prompt_version=text(prompt.get("version")),
         tools=definitions(body.get("tools")),

@@ -148,7 +148,7 @@ class Trace:
             self.held += 1_000 * len(facts.definitions)
         facts.system = self._system if facts.system is not None else None
         facts.definitions = self._definitions if facts.definitions is not None else None
-        self.held += span.size
+        self.held += span.size + sum(map(_size, facts.output or ()))
         self._spans[span.span_id] = span
 
     def add_event(self, event: SpanEvent) -> None:
@@ -203,6 +203,12 @@ class Trace:
                 events=tuple(bodies),
             )
             self.add(span_of(raw, facts_of(raw)))
+
+
+def _size(message: Message) -> int:
+    """Characters of a reply, roughly: decoded arguments are counted for a kilobyte."""
+    sent = [len(call.arguments) if isinstance(call.arguments, str) else 1_000 for call in message.calls]
+    return len(message.text or "") + sum(sent)
 
 
 _SAID_BEFORE = Message(role="assistant")

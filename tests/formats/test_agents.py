@@ -14,7 +14,7 @@ from ingest.events import CallMade, Event, Rejected, ResultSeen, StepMade, TurnE
 from ingest.formats import About, formats, translated
 from ingest.records import Record
 from tests.conftest import CASES
-from tests.formats.test_cases import LOGS, case_name, events_of, plain, record_of, records_of
+from tests.formats.test_cases import LOGS, about, case_name, events_of, plain, record_of, records_of
 
 
 def case(name: str, stem: str) -> list[dict[str, Any]]:
@@ -35,7 +35,7 @@ def keys_of(events: list[Event | Rejected]) -> list[str | None]:
 @pytest.mark.parametrize("path", LOGS, ids=case_name)
 def test_a_log_is_read_on_after_any_record(path: Path) -> None:
     name = path.parent.name
-    translator = formats()[name].translator(About(path.name, "0" * 16))
+    translator = formats()[name].translator(about(path))
     events: list[Event | Rejected] = []
     for record in records_of(path, name):
         if isinstance(record, Rejected):

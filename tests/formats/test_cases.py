@@ -69,9 +69,12 @@ def head_of(path: Path) -> list[dict[str, Any]]:
     return [record.value for record in records_of(path) if isinstance(record, Record)][:50]
 
 
+def about(path: Path) -> About:
+    return About(path.name, "0" * 16, Beside(path.parent, MAX_LINE))
+
+
 def events_of(name: str, path: Path) -> list[Event | Rejected]:
-    about = About(path.name, "0" * 16, Beside(path.parent, MAX_LINE))
-    return list(translated(formats()[name], records_of(path, name), about))
+    return list(translated(formats()[name], records_of(path, name), about(path)))
 
 
 def plain(event: Event | Rejected) -> dict[str, Any]:

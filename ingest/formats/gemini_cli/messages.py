@@ -87,7 +87,7 @@ class Conversation(Dialogue):
         self._may_call = not calls
         for call in calls:
             call_id, called_at = text(call.get("id")), moment(call.get("timestamp")) or ts
-            place = document.place(f'"{call_id}"') if document is not None else where
+            place = document.place(f'"{call_id}"') if document and call_id else where
             yield self.call(
                 place,
                 called_at,

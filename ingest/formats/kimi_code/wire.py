@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -25,6 +25,7 @@ from ingest.shapes.chat import content_text
 from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, decoded
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
+_HELD = 1_000
 _TEXTS: Texts = (
     (FaultLayer.SYNTAX, re.compile(r'Invalid args for tool "[^"\n]{1,200}":.{0,400}(?:JSON|Unexpected)')),
     (FaultLayer.SCHEMA, re.compile(r'Invalid args for tool "|Tool "[^"\n]{1,200}" not found')),
@@ -42,6 +43,11 @@ class _Step:
     texts: list[str] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
     results: list[ResultSeen] = field(default_factory=list)
+
+    @property
+    def is_full(self) -> bool:
+        """True when more is held than any model call makes."""
+        return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
 
 
 class Agent:
@@ -127,14 +133,15 @@ class Agent:
         yield from self._close_step({})
         self._step = _Step(self._where, self._ts)
 
-    def _part(self, value: Mapping[str, Any]) -> Iterable[Event]:
+    def _part(self, value: Mapping[str, Any]) -> Iterator[Event]:
         part = table(value.get("part"))
         if part.get("type") == "text":
-            self._open_step().texts.append(text(part.get("text")) or "")
-        return ()
+            step = yield from self._open_step()
+            step.texts.append(text(part.get("text")) or "")
 
-    def _called(self, value: Mapping[str, Any]) -> Iterable[Event]:
-        self._open_step().calls.append(
+    def _called(self, value: Mapping[str, Any]) -> Iterator[Event]:
+        step = yield from self._open_step()
+        step.calls.append(
             {
                 "where": self._where,
                 "ts": self._ts,
@@ -146,7 +153,6 @@ class Agent:
                 "schema_seen": Seen.FAILURES,
             }
         )
-        return ()
 
     def _declines(self, value: Mapping[str, Any]) -> Iterable[Event]:
         call_id = text(value.get("toolCallId"))
@@ -170,6 +176,8 @@ class Agent:
             content=content,
             **flag.facts,
         )
+        if self._step is not None and self._step.is_full:
+            yield from self._close_step({})
         if self._step is None:
             yield result
         else:
@@ -178,7 +186,9 @@ class Agent:
     def _finished(self, value: Mapping[str, Any]) -> Iterator[Event]:
         return self._close_step(value)
 
-    def _open_step(self) -> _Step:
+    def _open_step(self) -> Generator[Event, None, _Step]:
+        if self._step is not None and self._step.is_full:
+            yield from self._close_step({})
         if self._step is None:
             self._step = _Step(self._where, self._ts)
         return self._step
