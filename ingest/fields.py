@@ -57,6 +57,8 @@ def moment(value: Any) -> datetime | None:
         return None
     try:
         read = datetime.fromisoformat(value)
+        if read.tzinfo is UTC:
+            return read
         return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
     except (ValueError, OverflowError):
         return None

@@ -18,10 +18,11 @@ from ingest.generations import Folder, OnWrite, hold, ignore, published
 from ingest.intake import Intake, Settings, take_in
 from ingest.labels import read_labels
 from ingest.lines import MAX_LINE
+from ingest.lookup import is_outdated, labels_are_news, read_ledger
 from ingest.publishing import Totals, publish
 from ingest.reading import Unusable
 from ingest.reports import LoadReport, Progress
-from ingest.store import is_outdated, labels_are_news, read_ledger, utc_now
+from ingest.store import utc_now
 from ingest.writing import Writer
 from lenient import ToolCatalog, ToolDefinitionError
 

@@ -13,6 +13,7 @@ from ingest.changes import Known
 from ingest.formats import formats
 from ingest.generations import Folder
 from ingest.intake import Intake
+from ingest.late import conclude_late_turns
 from ingest.reports import LoadReport, RejectedFile
 from ingest.store import utc_now
 from ingest.writing import Writer
@@ -74,7 +75,6 @@ def publish(
     """Write the ledger, settle and check the new generation, make it the published one; returns its name."""
     writer.flush()
     building = writer.building
-    totals.rejects += sum(writer.unfit.values())
     run_id = building.next_run_id()
     building.replace(totals.replaced)
     building.add(_tables(building.schemas, {"files": list(_file_rows(totals, run_id, writer.unfit))}))
@@ -86,7 +86,10 @@ def publish(
     building.replace_tables(_tables(building.schemas, {"codes": _code_rows(), "sources": _source_rows()}))
     building.label(labels)
     building.settle()
+    conclude_late_turns(building)
+    building.roll_up()
     totals.duplicates = building.duplicates_of_run()
+    totals.rejects = building.rejects_of_run()
     building.finish()
     return folder.publish()
 

@@ -7,10 +7,10 @@ from datetime import date, datetime
 from hashlib import blake2b, sha256
 from typing import Any
 
-from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultStatus
+from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus
 from ingest.judgement import Verdict
 from ingest.texts import json_text, kept, spelled
-from ingest.turns import Call, Conclusion, Turn
+from ingest.turns import Call, Conclusion, Turn, size_of
 from lenient import PARSER_VERSION, ToolDefinition
 
 Row = dict[str, Any]
@@ -59,7 +59,7 @@ def turn_row(turn: Turn, conclusion: Conclusion) -> Row:
         "latency_ms": end.latency_ms if end else None,
         "model_latency_ms": _sum(step.latency_ms for step in turn.steps.values()),
         "begun": turn.begun,
-        "first_step": min([*turn.steps, *(call.step for call in turn.calls)], default=None),
+        "first_step": turn.first_step,
     }
 
 
@@ -139,6 +139,25 @@ def _result_row(call: Call) -> Row:
         "result_text": result.content,
         "result_bytes": call.result_bytes,
         "result_fault_layer": result.fault_layer,
+        "latency_ms": result.latency_ms,
+    }
+
+
+def late_result_row(result: ResultSeen) -> Row:
+    """A result whose call is not open: everything that a row of `tool_calls` would take from it."""
+    return {
+        "ts": result.ts,
+        "tool_call_id": result.tool_call_id,
+        "tool": result.tool,
+        "turn": result.turn,
+        "step": result.step,
+        "ordinal": result.ordinal,
+        "result_status": result.status,
+        "error_flag_source": result.flag_source,
+        "result_fault_layer": result.fault_layer,
+        "harness_message": result.message,
+        "result_text": kept(result.content),
+        "result_bytes": size_of(result.content),
         "latency_ms": result.latency_ms,
     }
 

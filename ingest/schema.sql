@@ -49,7 +49,8 @@ CREATE TABLE tool_definitions (
 -- recorded_* = what the log says; derived_* = what we conclude. NULL = unmeasured.
 -- derived_reason: ended_with_answer | no_answer | chain_abandoned | call_lost | ended_badly | not_ended
 -- results_expected: the session shows results, so a call without one was lost. begun: the turn's beginning is in this
--- file, else the file goes on with a turn that another one began; first_step: the lowest step in it, NULL without steps.
+-- file, else the file goes on with a turn that another one began; first_step: the lowest number that the log itself
+-- gives a step of it.
 CREATE TABLE turns (
     turn_id VARCHAR, session_id VARCHAR, turn INTEGER, file_id INTEGER, line BIGINT, byte_offset BIGINT,
     ts TIMESTAMP, ended_at TIMESTAMP, day DATE, source VARCHAR,
@@ -72,7 +73,8 @@ CREATE TABLE turns (
 -- chain_outcome: recovered | abandoned | NULL (in no chain, or the turn may still go on).
 -- What it takes to judge a call again without its log: tool_sent = the name as the model sent it where `tool` is not
 -- just that; refused_by_harness = the harness's word on the call itself, without what its result says;
--- result_fault_layer = the layer that the result's own texts name; retry_of = the tool_call_id that the log names as
+-- result_fault_layer = the layer that the result's own texts name; result_file_id = the file of a result that came late
+-- (see late_results), else NULL; retry_of = the tool_call_id that the log names as
 -- tried again; syntax_told / schema_told = what the log itself shows of such faults (full | failures | none);
 -- tools_offered = the log lists what the model was offered; definition_origin: log | tools | NULL.
 CREATE TABLE tool_calls (
@@ -86,11 +88,26 @@ CREATE TABLE tool_calls (
     parse_error VARCHAR, parse_warning VARCHAR, worst_severity VARCHAR, lossy BOOLEAN,
     harness_verdict VARCHAR, harness_message VARCHAR, refused_by_harness VARCHAR,
     syntax_told VARCHAR, schema_told VARCHAR,
-    fault_layer VARCHAR, result_fault_layer VARCHAR, result_status VARCHAR, error_flag_source VARCHAR,
+    fault_layer VARCHAR, result_fault_layer VARCHAR, result_file_id INTEGER,
+    result_status VARCHAR, error_flag_source VARCHAR,
     result_text VARCHAR USING COMPRESSION zstd, result_bytes BIGINT,
     chain_id VARCHAR, attempt INTEGER, retry_of VARCHAR, retry_kind VARCHAR, chain_outcome VARCHAR,
     input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE, model_latency_ms DOUBLE,
     file_id INTEGER, line BIGINT, byte_offset BIGINT, parser_version VARCHAR, duplicate BOOLEAN
+);
+
+-- Turns that are spread over several files, as each file tells them. In `turns` the first part holds the facts of all,
+-- and the others are `duplicate`; their calls count where they stand.
+CREATE TABLE turn_parts AS FROM turns LIMIT 0;
+
+-- Results whose call was not open when they came: in another file, or long before in the same. state: joined | copy (the
+-- call has a result of its own) | waiting (no call was found: it is listed in `rejects`, too, until the call is there).
+CREATE TABLE late_results (
+    source VARCHAR, session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP,
+    tool_call_id VARCHAR, tool VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
+    result_status VARCHAR, error_flag_source VARCHAR, result_fault_layer VARCHAR, harness_message VARCHAR,
+    result_text VARCHAR, result_bytes BIGINT, latency_ms DOUBLE,
+    state VARCHAR
 );
 
 -- position: 0-based order of the findings of one call. span_*: characters of raw_arguments, half open; NULL = whole.

@@ -1,5 +1,6 @@
--- After all files of a load are read: what the load touched, replaced files out, copies marked.
--- Needs the temporary table `replaced` (file_id); leaves `touched_days` (day) for rollups.sql.
+-- After all files of a load are read: what the load touched, replaced files out, late facts taken back, copies marked.
+-- Needs the temporary table `replaced` (file_id); leaves `touched_days` (day) for rollups.sql, and `late_turns` (turn_id)
+-- for late.sql.
 
 CREATE TEMP TABLE touched_files AS
 SELECT file_id FROM replaced
@@ -26,7 +27,28 @@ DELETE FROM turns WHERE file_id IN (FROM replaced);
 DELETE FROM sessions WHERE file_id IN (FROM replaced);
 DELETE FROM probes WHERE file_id IN (FROM replaced);
 DELETE FROM rejects WHERE file_id IN (FROM replaced);
+DELETE FROM late_results WHERE file_id IN (FROM replaced);
+DELETE FROM turn_parts WHERE file_id IN (FROM replaced);
 DELETE FROM files WHERE file_id IN (FROM replaced);
+
+-- Facts that came late are taken back where they may have changed; late.sql joins them anew.
+CREATE TEMP TABLE late_turns AS
+SELECT DISTINCT turn_id FROM tool_calls
+WHERE result_file_id IS NOT NULL AND session_id IN (FROM touched_sessions)
+UNION
+SELECT turn_id FROM turn_parts WHERE session_id IN (FROM touched_sessions);
+
+UPDATE tool_calls SET
+    result_status = 'missing', error_flag_source = 'absent', result_fault_layer = NULL, result_file_id = NULL,
+    result_text = NULL, result_bytes = NULL, latency_ms = NULL,
+    harness_message = CASE WHEN refused_by_harness IS NOT NULL THEN harness_message END
+WHERE result_file_id IS NOT NULL AND session_id IN (FROM touched_sessions);
+
+DELETE FROM turns USING turn_parts p
+WHERE (turns.turn_id, turns.file_id, turns.line, turns.byte_offset) = (p.turn_id, p.file_id, p.line, p.byte_offset)
+    AND turns.turn_id IN (FROM late_turns);
+INSERT INTO turns BY NAME FROM turn_parts WHERE turn_id IN (FROM late_turns);
+DELETE FROM turn_parts WHERE turn_id IN (FROM late_turns);
 
 -- How much of each session a file holds: of two copies, the one from the fuller transcript counts.
 CREATE TEMP TABLE held AS

@@ -14,19 +14,21 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.changes import Known, ReadWith, Status
+from ingest.batches import Row
 from ingest.errors import StoreError
 from ingest.generations import OnWrite
+from ingest.lookup import LABELLED
 from ingest.migrations import SCHEMA_VERSION, migrate, version_of
 from lenient import PARSER_VERSION
 
+Connection = duckdb.DuckDBPyConnection
 MEMORY_LIMIT = (
     "256MB"  # DuckDB's share of a load; what does not fit goes to a folder beside the building file
 )
 CHECKPOINT = "64MB"  # of uncompressed rows; at 16 MB, its default, the same row groups are written many times
 _HERE = Path(__file__).parent
 
-FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects")
+FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects", "late_results")
 
 # Many files tell the same prompt and the same definition: one row each. A later text fills a missing one.
 _SHARED = {
@@ -52,45 +54,10 @@ _INSERT = _SHARED | {
 }
 
 
-# By prompt id, or by the first characters of the hash of its text.
-_LABELLED = """
-    SELECT prompt_id, any_value(p.label) AS old, min(l.label) AS label
-    FROM prompts p, (SELECT unnest(?::VARCHAR[]) AS key, unnest(?::VARCHAR[]) AS label) l
-    WHERE p.prompt_id = l.key OR starts_with(p.text_hash, l.key)
-    GROUP BY prompt_id"""
 _LABEL = (
-    f"UPDATE prompts SET label = named.label FROM ({_LABELLED}) AS named "  # noqa: S608 - our own text
+    f"UPDATE prompts SET label = named.label FROM ({LABELLED}) AS named "  # noqa: S608 - our own text
     "WHERE prompts.prompt_id = named.prompt_id"
 )
-
-
-def read_ledger(generation: Path) -> list[Known]:
-    """What a published generation knows of files. Raises StoreVersionError, StoreError."""
-    with _reading(generation) as con:
-        version_of(con, generation)
-        rows = con.execute(
-            "SELECT file_id, path, status, reason, size_bytes, mtime_ns, fingerprint, tools_hash, cut_at "
-            "FROM files"
-        ).fetchall()
-    return [
-        Known(file_id, name, Status(status), reason, size, mtime, fingerprint, ReadWith(tools, cut_at))
-        for file_id, name, status, reason, size, mtime, fingerprint, tools, cut_at in rows
-    ]
-
-
-def labels_are_news(generation: Path, labels: Mapping[str, str]) -> bool:
-    """True when a prompt of the published generation would get another name. Raises StoreError."""
-    if not labels:
-        return False
-    with _reading(generation) as con:
-        changed = f"FROM ({_LABELLED}) AS named WHERE label IS DISTINCT FROM old"
-        return bool(con.execute(changed, [list(labels), list(labels.values())]).fetchall())
-
-
-def is_outdated(generation: Path) -> bool:
-    """True when its tables are of an older version than today's. Raises StoreVersionError, StoreError."""
-    with _reading(generation) as con:
-        return version_of(con, generation) < SCHEMA_VERSION
 
 
 class Building:
@@ -178,14 +145,18 @@ class Building:
             self._con.execute(_LABEL, [list(labels), list(labels.values())])
 
     def settle(self) -> None:
-        """Take replaced files out, mark copies, bring the rollups up to date, and check the whole.
+        """Take replaced files out, mark copies, join late results; `ingest.late` concludes their turns."""
+        for script in ("settle.sql", "late.sql"):
+            with self.writing(script) as con:
+                con.execute(_sql(script))
+
+    def roll_up(self) -> None:
+        """Bring the rollups of the days in `touched_days` up to date, and check the whole.
 
         Raises StoreError when the counts disagree: such a generation is never published.
         """
-        for script in ("settle.sql", "rollups.sql"):
-            self._on_write(script)
-            with _explaining(self._path), self._transaction():
-                self._con.execute(_sql(script))
+        with self.writing("rollups.sql") as con:
+            con.execute(_sql("rollups.sql"))
         with _explaining(self._path):
             wrong = self._con.execute(_sql("verify.sql")).fetchall()
         if wrong:
@@ -222,6 +193,24 @@ class Building:
     def abandon(self) -> None:
         """Close without caring for what was written."""
         self._con.close()
+
+    def rejects_of_run(self) -> int:
+        """How many lines, values and results of the files of the latest run could not be used."""
+        return self._number("SELECT rejects FROM ingest_runs ORDER BY run_id DESC LIMIT 1")
+
+    def ask(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
+        """The rows of a query, by column."""
+        with _explaining(self._path):
+            found = self._con.execute(query, list(values))
+            names = [column[0] for column in found.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+    @contextmanager
+    def writing(self, step: str) -> Iterator[Connection]:
+        """A transaction for statements of others; `step` is its name for `on_write`."""
+        self._on_write(step)
+        with _explaining(self._path), self._transaction():
+            yield self._con
 
     def _number(self, query: str) -> int:
         with _explaining(self._path):
@@ -264,19 +253,6 @@ def utc_now() -> datetime:
 
 def _sql(name: str) -> str:
     return (_HERE / name).read_text("utf-8")
-
-
-@contextmanager
-def _reading(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A read-only connection to a published generation; what goes wrong is damage to that file."""
-    try:
-        with duckdb.connect(str(generation), read_only=True) as con:
-            yield con
-    except duckdb.Error as error:
-        raise StoreError(
-            f"the published generation {generation} cannot be read ({str(error).strip().splitlines()[0]}); "
-            "load the logs into a new folder, or put the file back from a backup"
-        ) from error
 
 
 _THE_DISK = (

@@ -71,8 +71,8 @@ class Call:
 
     def keep_result(self, result: ResultSeen) -> None:
         """Join the result, cut to what is stored: turns stay open for a while, and results can be huge."""
+        self.result_bytes = size_of(result.content)
         if result.content is not None:
-            self.result_bytes = len(result.content.encode("utf-8", "surrogatepass"))
             result = replace(result, content=kept(result.content))
         self.result = result
 
@@ -100,6 +100,11 @@ class Call:
         return raw if raw is None else canonical(raw)
 
 
+def size_of(content: str | None) -> int | None:
+    """Bytes of a whole result, of which only the beginning is kept."""
+    return None if content is None else len(content.encode("utf-8", "surrogatepass"))
+
+
 @dataclass(slots=True)
 class Turn:
     """A turn while its events come in. `superseded`: a later turn has begun, so this one will not go on."""
@@ -119,6 +124,7 @@ class Turn:
     begun: bool = False  # its beginning was seen; else it may go on with a turn of an earlier file
     superseded: bool = False
     last_step: int = -1
+    first_step: int | None = None
     held: int = 0  # characters of text that wait here for the turn's end, roughly
     _calls_of_step: Counter[int] = field(default_factory=Counter)
     _by_id: dict[str, Call] = field(default_factory=dict)
@@ -150,6 +156,11 @@ class Turn:
         self.held += len(event.raw_arguments or "") + _CALL
         if event.tool_call_id is not None:
             self._by_id[event.tool_call_id] = call
+
+    def note_number(self, step: int | None) -> None:
+        """Remember the lowest number of a step that the log itself gives."""
+        if step is not None:
+            self.first_step = step if self.first_step is None else min(step, self.first_step)
 
     def take_result(self, result: ResultSeen) -> bool:
         """Join a result to its call; False when this turn made no such call."""

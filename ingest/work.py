@@ -28,7 +28,17 @@ from ingest.events import (
 )
 from ingest.judgement import Definitions, Verdict, with_log_definitions
 from ingest.open_sessions import OpenSessions
-from ingest.rows import Row, call_row, dated, definition_row, diagnostic_rows, identity, prompt_row, turn_row
+from ingest.rows import (
+    Row,
+    call_row,
+    dated,
+    definition_row,
+    diagnostic_rows,
+    identity,
+    late_result_row,
+    prompt_row,
+    turn_row,
+)
 from ingest.texts import json_text
 from ingest.turns import Call, Context, Turn
 from lenient import ToolCatalog
@@ -148,11 +158,13 @@ class FileWork:
         turn = self._turn(session, event.turn, event)
         provider, model = session.served_by(event.provider, event.model)
         turn.add_step(replace(event, provider=provider, model=model))
+        turn.note_number(event.step)
         turn.prompt_id, turn.definitions = session.prompt_id, session.definitions
 
     def _call_made(self, event: CallMade, session: _Session) -> None:
         turn = self._turn(session, event.turn, event)
         turn.prompt_id = session.prompt_id
+        turn.note_number(event.step)
         turn.add_call(event, Context(*session.served_by(), session.prompt_id, session.definitions))
 
     def _result_seen(self, event: ResultSeen, session: _Session) -> None:
@@ -160,9 +172,9 @@ class FileWork:
         for turn in reversed(session.open_turns):
             if turn.take_result(event):
                 return
-        named = event.tool_call_id or event.tool or "without a name"
-        reason = f"a result ({named}) whose call is not in this file before it"
-        self._add("rejects", {**self._place(event.where), "code": "orphan_result", "reason": reason})
+        # Its call may stand in another file, or in a turn that is written: ingest.store joins them.
+        row = {"source": self._source, "session_id": event.session_id, **self._place(event.where)}
+        self._add("late_results", {**row, **late_result_row(event)})
 
     def _turn_ended(self, event: TurnEnded, session: _Session) -> None:
         self._turn(session, event.turn, event).end = event

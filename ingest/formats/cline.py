@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ingest.events import Event, FaultLayer, PromptSeen, ResultSeen, SessionSeen
+from ingest.events import Event, FaultLayer, PromptSeen, ResultSeen, SessionSeen, Where
 from ingest.fields import epoch_ms, table, tables, text, whole
 from ingest.formats import About, Source, Translator
 from ingest.records import Record
@@ -93,7 +93,7 @@ class _Sessions:
 
 def _events(message: Mapping[str, Any], record: Record, dialogue: Dialogue) -> Iterator[Event]:
     ident, ts = text(message.get("id")), epoch_ms(message.get("ts"))
-    where = record.place(f'"{ident}"') if ident is not None else record.where
+    where = _place(record, ident)
     blocks = blocks_in(message.get("content"))
     if message.get("role") == "assistant":
         model, metrics = table(message.get("modelInfo")), table(message.get("metrics"))
@@ -107,11 +107,15 @@ def _events(message: Mapping[str, Any], record: Record, dialogue: Dialogue) -> I
             output_tokens=whole(metrics.get("outputTokens")) or None,
         )
         for call in calls_in(blocks):
-            yield dialogue.call(record.place(f'"{call["tool_call_id"]}"'), ts, **call)
+            yield dialogue.call(_place(record, call["tool_call_id"]), ts, **call)
     elif message.get("role") == "user":
         for result in results_in(blocks, _TEXTS):
-            place = record.place(f'"{result["tool_call_id"]}"')
+            place = _place(record, result["tool_call_id"])
             yield ResultSeen(session_id=dialogue.session_id, where=place, ts=ts, **result)
         words = words_in(blocks)
         if words is not None and table(message.get("metadata")).get("kind") != "compaction_summary":
             dialogue.ask(where, ts, words, call_key(ident))
+
+
+def _place(record: Record, ident: str | None) -> Where:
+    return record.place(f'"{ident}"') if ident is not None else record.where

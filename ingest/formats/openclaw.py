@@ -54,6 +54,7 @@ SOURCE = Source(
     cannot_tell="The model's answers are not logged, so whether a turn came to one is unknown.",
 )
 
+_LANES = 10_000  # sessions that are known at the same time; one that was forgotten begins a new turn
 _TYPES = frozenset({"tool.start", "tool.end", "agent.start", "agent.end", "llm.usage"})
 
 
@@ -96,6 +97,8 @@ class _Telemetry:
         key = _session_of(text(event.get("sessionKey")) or "")
         lane = self._lanes.get(key)
         if lane is None:
+            if len(self._lanes) >= _LANES:
+                del self._lanes[next(iter(self._lanes))]
             lane = self._lanes[key] = _Lane(f"{self._identity}/{key}")
             agent, is_sub_agent, _ = lane.session_id.partition(":subagent:")
             parent = f"{agent}:main" if is_sub_agent else None

@@ -7,6 +7,7 @@ ALTER TABLE tool_calls ADD COLUMN refused_by_harness VARCHAR;
 ALTER TABLE tool_calls ADD COLUMN syntax_told VARCHAR;
 ALTER TABLE tool_calls ADD COLUMN schema_told VARCHAR;
 ALTER TABLE tool_calls ADD COLUMN result_fault_layer VARCHAR;
+ALTER TABLE tool_calls ADD COLUMN result_file_id INTEGER;
 ALTER TABLE tool_calls ADD COLUMN retry_of VARCHAR;
 
 UPDATE tool_calls SET definition_origin = d.origin
@@ -29,5 +30,16 @@ UPDATE turns SET
     results_expected = EXISTS (
         FROM tool_calls c
         WHERE c.session_id = turns.session_id AND c.file_id = turns.file_id AND c.result_status <> 'missing'
-    ),
-    first_step = CASE WHEN steps > 0 THEN 0 END;
+    );
+
+-- Facts that come late.
+
+CREATE TABLE turn_parts AS FROM turns LIMIT 0;
+
+CREATE TABLE late_results (
+    source VARCHAR, session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP,
+    tool_call_id VARCHAR, tool VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
+    result_status VARCHAR, error_flag_source VARCHAR, result_fault_layer VARCHAR, harness_message VARCHAR,
+    result_text VARCHAR, result_bytes BIGINT, latency_ms DOUBLE,
+    state VARCHAR
+);

@@ -26,11 +26,10 @@ from ingest.shapes.exchanges import (
     Kind,
     Reply,
     Result,
-    call_mark,
     end_of,
     joined,
-    words_mark,
 )
+from ingest.shapes.marks import call_mark, words_mark
 
 # Tools that the client runs though Anthropic defines them: they have a name but no schema in the request.
 _CLIENT_TOOLS = ("custom", "bash_", "text_editor_", "computer_", "memory_")
@@ -57,7 +56,8 @@ def input_tokens(usage: Mapping[str, Any]) -> int | None:
 
 def asked(body: Mapping[str, Any]) -> Asked:
     return Asked(
-        items=[item for message in tables(body.get("messages")) for item in _items(message)],
+        parts=list(tables(body.get("messages"))),
+        read=_items,
         prompt=text_of(blocks_of(body.get("system"))),
         tools=definitions(body.get("tools")),
         model=text(body.get("model")),

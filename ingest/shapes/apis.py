@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from ingest.fields import table, tables, text
 from ingest.shapes import anthropic, gemini, openai_chat, openai_responses
 from ingest.shapes.bodies import Body
-from ingest.shapes.exchanges import Asked, End, Exchange, Item, Kind, Reply
+from ingest.shapes.exchanges import Asked, End, Exchange, Reply
 
 HTTP_ERROR = 400
 
@@ -64,8 +64,8 @@ def is_reply(body: Mapping[str, Any]) -> bool:
 def is_request(body: Mapping[str, Any]) -> bool:
     """True for a request to such an API: it has a conversation in it, and names a model or offers tools."""
     talk = body.get("messages", body.get("contents"))
-    if isinstance(talk, list) and talk and all(isinstance(said, dict) for said in talk):
-        return any("role" in said or "parts" in said for said in talk)
+    if isinstance(talk, list) and talk:
+        return isinstance(talk[0], dict) and ("role" in talk[0] or "parts" in talk[0])
     return isinstance(body.get("input"), str | list) and "model" in body
 
 
@@ -90,8 +90,8 @@ def asked_in(
     """What a request asks. `reply` is the body of its response, the best sign of the API."""
     api = (_api_of_reply(reply) if reply else None) or _api_of_request(body, url or "")
     if api is openai_chat and "messages" not in body and isinstance(body.get("prompt"), str):
-        said = str(body["prompt"])
-        return Asked(items=[Item(Kind.USER, ("user:" + said,), text=said)], model=text(body.get("model")))
+        said = {"role": "user", "content": body["prompt"]}
+        return Asked(parts=[said], read=openai_chat.items, model=text(body.get("model")))
     asked: Asked = api.asked(body)
     return asked
 

@@ -81,29 +81,40 @@ def _of_text(kept: Any, encoding: str | None) -> Body:
 def _bytes(kept: Any) -> bytes:
     if isinstance(kept, dict):
         if isinstance(kept.get("base64_string"), str):
-            return base64.b64decode(kept["base64_string"])
+            return _of_base64(kept["base64_string"])
         inner = kept.get("string", kept.get("text"))
-        return base64.b64decode(inner) if kept.get("encoding") == "base64" and inner else _bytes(inner)
+        return _of_base64(inner) if kept.get("encoding") == "base64" and inner else _bytes(inner)
     if isinstance(kept, list):  # nock: a compressed body in pieces, hexadecimal or (older) base64
         text = "".join(piece for piece in kept if isinstance(piece, str))
         try:
             return bytes.fromhex(text)
         except ValueError:
-            return base64.b64decode(text, validate=True)
+            return _of_base64(text)
     if isinstance(kept, str):
         return kept.encode("utf-8", "surrogatepass")
     return kept if isinstance(kept, bytes) else b""
 
 
+def _of_base64(kept: Any) -> bytes:
+    return base64.b64decode("".join(str(kept).split()), validate=True)
+
+
 def _unpacked(raw: bytes) -> bytes:
-    if raw.startswith(_GZIP):
-        return zlib.decompressobj(31).decompress(raw, MAX_BODY + 1)
     if raw.startswith(_ZSTD):
         with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(raw)) as reader:
             return reader.read(MAX_BODY + 1)
+    if raw.startswith(_GZIP):
+        return _inflated(raw, zlib.decompressobj(31))
     if raw[:1] == b"\x78" and len(raw) > 1 and (raw[0] * 256 + raw[1]) % 31 == 0:
-        return zlib.decompressobj().decompress(raw, MAX_BODY + 1)
+        return _inflated(raw, zlib.decompressobj())
     return raw
+
+
+def _inflated(raw: bytes, unpacker: Any) -> bytes:
+    found: bytes = unpacker.decompress(raw, MAX_BODY + 1)
+    if not unpacker.eof and len(found) <= MAX_BODY:
+        raise EOFError
+    return found
 
 
 def _parsed(said: str) -> Body:

@@ -1,4 +1,4 @@
-"""What people ask and a model answers in one agent session, in order; the begins and ends of turns out.
+"""What people ask and a model answers in one agent session, in order; where its turns begin and end out.
 
 Transcripts of coding agents have this in common, whatever their records look like: only a prompt that the
 model answers is a turn, and a turn ends with a message without calls, by a word of the log, or with the
@@ -7,19 +7,16 @@ next prompt.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ingest.events import ArgsSource, CallMade, Event, StepMade, TurnEnded, TurnStarted, Where
+from ingest.shapes.marks import is_unique
 
 CANCELLED = "cancelled"  # the status of a turn that a person stopped: it has no verdict
 ERROR = "error"
-
-# An id that is unique in the world, by its looks: long, one word, with a digit. `call_0` is only counted.
-_RANDOM = re.compile(r"(?=.{0,200}?\d)[\w.:|+/=-]{20,200}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +51,11 @@ class Dialogue:
     def waits_for_words(self) -> bool:
         """True when a prompt was announced, but its text is not known yet, nor the model's answer."""
         return self._prompt is not None and self._prompt.text is None
+
+    @property
+    def is_open(self) -> bool:
+        """True when the model has begun to answer the newest prompt."""
+        return self._turn is not None and self._prompt is None
 
     def ask(self, where: Where, ts: datetime | None, text: str | None, key: str | None = None) -> None:
         """A prompt. One that is not answered before the next is forgotten."""
@@ -130,4 +132,4 @@ def decoded(value: Any) -> dict[str, Any]:
 
 def call_key(call_id: str | None) -> str | None:
     """The id of a call as a key by which copies are found, where it looks random and not counted."""
-    return call_id if call_id is not None and _RANDOM.match(call_id) else None
+    return call_id if is_unique(call_id) else None

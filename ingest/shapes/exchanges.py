@@ -1,14 +1,9 @@
 """One request to a model and what came back, whatever API they speak: the shapes that the readers of each
 API fill and `ingest.shapes.traffic` turns into events; knows no API and no file.
-
-Marks are what tells the parts of a conversation apart in whatever way a client repeats them: a user's
-words, the ids of calls (their names and arguments where ids are not unique), the model's words. Results
-have none: clients cut and clear them.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,11 +18,6 @@ from ingest.fields import moment, text
 from lenient.calls import leaked_tool_calls
 
 _NOWHERE = Where(1, 0)
-_UNIQUE = re.compile(
-    r"(?<![A-Za-z0-9])(?=[a-zA-Z]*[0-9])(?=[0-9]*[a-zA-Z])[A-Za-z0-9]{9,}"
-    r"|^(?:call|chatcmpl|fc|gen|msg|resp|toolu|tooluse)[-_][A-Za-z0-9]{20,}"
-)
-_THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
 _CUT = "the reply was cut off at the token limit in the middle of this call"
 
 
@@ -57,11 +47,20 @@ class Result(NamedTuple):
     fault_layer: FaultLayer | None = None
 
 
+def _unread(_part: Mapping[str, Any]) -> Iterable[Item]:
+    return ()
+
+
 @dataclass(slots=True, kw_only=True)
 class Asked:
-    """A request. `previous` is the id of the reply that it goes on from, where the API keeps the history."""
+    """A request. `previous` is the id of the reply that it goes on from, where the API keeps the history.
 
-    items: list[Item] = field(default_factory=list)
+    `parts` are the conversation as the API has it, `read` makes items of one: most requests only add a little
+    to what is known, so the rest is not read again.
+    """
+
+    parts: list[Mapping[str, Any]] = field(default_factory=list)
+    read: Callable[[Mapping[str, Any]], Iterable[Item]] = _unread
     prompt: str | None = None
     prompt_name: str | None = None
     prompt_version: str | None = None
@@ -70,6 +69,10 @@ class Asked:
     max_tokens: int | None = None
     previous: str | None = None
     result: Callable[[Mapping[str, Any]], Result] = lambda _body: Result(None)
+
+    def items(self, start: int = 0) -> list[Item]:
+        """The items of the parts from `start` on."""
+        return [item for part in self.parts[start:] for item in self.read(part)]
 
 
 @dataclass(slots=True)
@@ -89,7 +92,7 @@ class Call:
 
     @classmethod
     def announced(cls, words: str | None, reason: str) -> list[Call]:
-        """The call that a stop reason speaks of and the reply lacks, unless it stands in the words."""
+        """The call that a stop reason speaks of and the reply has not, unless it stands in the words."""
         if words and leaked_tool_calls(words):
             return []  # ingest.emission finds it there
         return [cls(None, None, {"args_source": ArgsSource.MISSING}, reason, lost=True)]
@@ -181,30 +184,6 @@ class Exchange:
     places: Mapping[str, Where] = field(default_factory=dict)  # … and each call, by its id, elsewhere again
 
 
-def is_unique(id_: str | None) -> bool:
-    """True for an id that nobody gives twice: nine or more letters and digits in a row, or a vendor's form.
-
-    `call_1`, `functions.bash:0` and `get_weather_0` are not; another conversation has the same.
-    """
-    return id_ is not None and _UNIQUE.search(id_) is not None
-
-
-def call_mark(tool: Any, id_: Any, arguments: Any) -> str:
-    """The mark of a call: its id, with its name and arguments where the id may come again."""
-    known = id_ if isinstance(id_, str) else None
-    return f"call:{known}" if is_unique(known) else f"call:{known}:{tool}:{_canonical(arguments)}"
-
-
-def words_mark(words: str | None) -> tuple[str, ...]:
-    """The mark of what the model said: clients take thoughts and white space out before they repeat it."""
-    kept = (words or "").lstrip()
-    for opening, closing in _THOUGHTS:
-        if kept.startswith(opening):
-            kept = kept.partition(closing)[2]
-    kept = " ".join(kept.split())
-    return ("said:" + kept,) if kept else ()
-
-
 def decoded_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
     """Fields of `CallMade` for a text that was not the model's but made from the object it had sent."""
     try:
@@ -212,14 +191,6 @@ def decoded_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
     except orjson.JSONDecodeError:
         return arguments
     return {"arguments": value, "args_source": ArgsSource.RESERIALISED}
-
-
-def _canonical(arguments: Any) -> str:
-    try:
-        value = orjson.loads(arguments) if isinstance(arguments, str) else arguments
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-    except (orjson.JSONDecodeError, TypeError):
-        return str(arguments)
 
 
 def _is_whole(arguments: Mapping[str, Any]) -> bool:

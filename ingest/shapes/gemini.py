@@ -25,21 +25,20 @@ from ingest.shapes.exchanges import (
     Kind,
     Reply,
     Result,
-    call_mark,
     end_of,
     instant,
     joined,
-    words_mark,
 )
+from ingest.shapes.marks import call_mark, words_mark
 
 _LOST = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
 
 
 def asked(body: Mapping[str, Any]) -> Asked:
     given = body.get("contents")
-    contents = [given] if isinstance(given, dict) else list(tables(given))
     return Asked(
-        items=[item for content in contents for item in _items(content)],
+        parts=[given] if isinstance(given, dict) else list(tables(given)),
+        read=_items,
         prompt=_words(tables(table(_field(body, "systemInstruction")).get("parts"))),
         tools=[
             declaration

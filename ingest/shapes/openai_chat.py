@@ -23,31 +23,34 @@ from ingest.shapes.exchanges import (
     Kind,
     Reply,
     Result,
-    call_mark,
     end_of,
     instant,
     joined,
-    words_mark,
 )
+from ingest.shapes.marks import call_mark, words_mark
 
 _ANNOUNCED = "the finish reason says tool calls, but the reply has none"
 
 
 def asked(body: Mapping[str, Any]) -> Asked:
-    messages = tables(body.get("messages"))
-    leading: list[str | None] = []
-    for message in messages:
-        if message.get("role") not in ("system", "developer"):
-            break
-        leading.append(content_text(message.get("content")))
+    messages: list[Mapping[str, Any]] = list(tables(body.get("messages")))
     return Asked(
-        items=[item for message in messages if (item := _item(message)) is not None],
-        prompt=joined(leading),
+        parts=messages,
+        read=items,
+        prompt=joined(leading_prompt(messages)),
         tools=definitions(body),
         model=text(body.get("model")),
         max_tokens=whole(body.get("max_completion_tokens", body.get("max_tokens"))),
         result=_result,
     )
+
+
+def leading_prompt(messages: list[Mapping[str, Any]]) -> Iterator[str | None]:
+    """What the system says before anybody else; later on it only reminds."""
+    for message in messages:
+        if message.get("role") not in ("system", "developer"):
+            return
+        yield content_text(message.get("content"))
 
 
 def definitions(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -121,17 +124,17 @@ def _count(usage: Mapping[str, Any], body: Mapping[str, Any], side: str) -> int 
     return None
 
 
-def _item(message: Mapping[str, Any]) -> Item | None:
+def items(message: Mapping[str, Any]) -> Iterator[Item]:
+    """A message as an item; those of the system are none."""
     role = message.get("role")
     if role == "user":
         words = content_text(message.get("content"))
-        return Item(Kind.USER, ("user:" + (words or ""),), text=words)
-    if role in ("assistant", "model"):
+        yield Item(Kind.USER, ("user:" + (words or ""),), text=words)
+    elif role in ("assistant", "model"):
         ids = tuple(text(call.get("id")) for call in calls_of(message))
-        return Item(Kind.MODEL, _marks(message), ids)
-    if role in ("tool", "function"):
-        return Item(Kind.RESULT, ids=(text(message.get("tool_call_id")),), body=message)
-    return None
+        yield Item(Kind.MODEL, _marks(message), ids)
+    elif role in ("tool", "function"):
+        yield Item(Kind.RESULT, ids=(text(message.get("tool_call_id")),), body=message)
 
 
 def _marks(message: Mapping[str, Any]) -> tuple[str, ...]:

@@ -26,14 +26,13 @@ from ingest.shapes.exchanges import (
     Kind,
     Reply,
     Result,
-    call_mark,
     decoded_arguments,
     end_of,
     instant,
     joined,
-    words_mark,
 )
-from ingest.shapes.openai_chat import free_text
+from ingest.shapes.marks import call_mark, words_mark
+from ingest.shapes.openai_chat import free_text, leading_prompt
 
 # Items whose tool the client runs and the provider defines: its name, and the field with its arguments.
 _CLIENT_CALLS = {
@@ -51,16 +50,13 @@ _BY_PROGRAM = "called by a program that the model wrote"
 def asked(body: Mapping[str, Any]) -> Asked:
     """Of a request, or of a response that repeats it."""
     given = body.get("input")
-    items = [{"role": "user", "content": given}] if isinstance(given, str) else list(tables(given))
+    said: Any = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    parts: list[Mapping[str, Any]] = list(tables(said))
     prompt = table(body.get("prompt"))
-    leading: list[str | None] = [content_text(body.get("instructions"))]
-    for item in items:
-        if item.get("role") not in ("system", "developer"):
-            break
-        leading.append(content_text(item.get("content")))
     return Asked(
-        items=[read for item in items if (read := _item(item)) is not None],
-        prompt=joined(leading),
+        parts=parts,
+        read=_items,
+        prompt=joined([content_text(body.get("instructions")), *leading_prompt(parts)]),
         prompt_name=text(prompt.get("id")),
         prompt_version=text(prompt.get("version")),
         tools=definitions(body.get("tools")),
@@ -117,15 +113,15 @@ def _conversation(body: Mapping[str, Any]) -> str | None:
     return text(held) or text(table(held).get("id"))
 
 
-def _item(item: Mapping[str, Any]) -> Item | None:
+def _items(item: Mapping[str, Any]) -> Iterator[Item]:
     kind, role = item.get("type", "message"), item.get("role")
     if isinstance(kind, str) and kind.endswith("_call_output"):
-        return Item(Kind.RESULT, ids=(text(item.get("call_id")) or text(item.get("id")),), body=item)
-    if kind == "message" and role == "user":
+        yield Item(Kind.RESULT, ids=(text(item.get("call_id")) or text(item.get("id")),), body=item)
+    elif kind == "message" and role == "user":
         words = content_text(item.get("content"))
-        return Item(Kind.USER, ("user:" + (words or ""),), text=words)
-    marks = _marks(item)
-    return Item(Kind.MODEL, marks, (text(item.get("call_id")),)) if marks else None
+        yield Item(Kind.USER, ("user:" + (words or ""),), text=words)
+    elif marks := _marks(item):
+        yield Item(Kind.MODEL, marks, (text(item.get("call_id")),))
 
 
 def _marks(item: Mapping[str, Any]) -> tuple[str, ...]:

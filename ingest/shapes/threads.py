@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ingest.events import Where
-from ingest.shapes.exchanges import Asked, Exchange, Item, Kind, Reply, is_unique
+from ingest.shapes.exchanges import Asked, Exchange, Item, Kind, Reply
+from ingest.shapes.marks import is_unique
+from ingest.shapes.thread import Failure, Joined, Thread, Trail
 
 OPEN = 50_000
 _TWICE = -1  # more than one conversation has this history
@@ -31,50 +30,25 @@ _PENDING = 200  # calls of one conversation that wait for their results
 _TIES = 50
 
 
-@dataclass(slots=True)
-class Failure:
-    """A request that got no reply, kept until the conversation goes on or the file ends."""
+class _Found(NamedTuple):
+    """A conversation that a request goes on from, its first new part, the hash of the history before."""
 
-    where: Where
-    ts: datetime | None
-    word: str
-    said: str | None
-
-
-@dataclass(slots=True)
-class Thread:
-    """One conversation: what names it, and what its next request is compared with."""
-
-    number: int
-    session: str
-    parent: str | None = None
-    head: bytes | None = None  # its history up to the last reply …
-    asked: bytes | None = None  # … and up to the last request
-    names: tuple[str, ...] = ()  # ids of its last reply and of that reply's calls …
-    ties: tuple[str, ...] = ()  # … and those by which any later reply may refer to it
-    certain: bool = False  # its last request names a call by a unique id, so nobody else sent the same
-    pending: list[str | None] = field(default_factory=list)  # calls without a result
-    turns: int = 0
-    prompt: bytes | None = None
-    tools: int | None = None
-    harness: str | None = None
-    failed: Failure | None = None
-
-
-class Trail(NamedTuple):
-    """The history that a request repeats: its hash up to each part but results, and up to its end."""
-
-    points: list[tuple[int, bytes]]
-    end: Any
+    thread: Thread
+    start: int
+    digest: bytes
     certain: bool
 
 
-class Joined(NamedTuple):
-    """An exchange's conversation, and what its request says that was not in the conversation before."""
+class _Point(NamedTuple):
+    """The end of an item in a request's history."""
 
-    thread: Thread
-    fresh: list[Item]
-    trail: Trail
+    start: int  # of what comes behind it
+    digest: bytes
+    is_reply: bool
+    certain: bool
+
+    def of(self, thread: Thread) -> _Found:
+        return _Found(thread, self.start, self.digest, self.certain)
 
 
 class Threads:
@@ -87,34 +61,38 @@ class Threads:
         self._heads: dict[bytes, int] = {}
         self._asked: dict[bytes, int] = {}
         self._names: dict[str, int] = {}
-        self._sessions: OrderedDict[str, int] = OrderedDict()  # how many conversations have the log's id
-        self._replies: OrderedDict[str, None] = OrderedDict()
+        self._sessions: OrderedDict[str, int] = OrderedDict()  # how many conversations an id has named
+        self._replies: OrderedDict[bytes, None] = OrderedDict()
         self._blurred: deque[tuple[dict[bytes, int], bytes]] = deque()
 
     def is_repeated(self, exchange: Exchange) -> bool:
         """True for an exchange that the file has already: loggers write one twice, recordings are copied."""
-        ids = {reply.id for reply in exchange.replies if reply.id is not None and is_unique(reply.id)}
-        if not ids:
-            return False
-        known = [id_ in self._replies for id_ in ids]
-        for id_ in ids:
-            self._replies[id_] = None
+        said = [
+            _longer(str(r.id).encode(), Item(Kind.MODEL, r.marks))
+            for r in exchange.replies
+            if is_unique(r.id)
+        ]
+        known = [digest in self._replies for digest in said]
+        self._replies.update(dict.fromkeys(said))
         while len(self._replies) > OPEN:
             self._replies.popitem(last=False)
-        return all(known)
+        return bool(said) and len(said) == len(exchange.replies) and all(known)
 
     def join(self, exchange: Exchange) -> Joined:
         """The conversation of an exchange, begun when it goes on from none."""
         asked = exchange.asked or Asked()
-        trail = _trail(asked, exchange.session)
-        thread, start = self._known(exchange, asked, trail.points)
-        if thread is None:
-            thread, start = self._begin(exchange), 0
+        found = self._by_name(exchange, asked) or self._by_history(exchange, asked)
+        if found is None:
+            found = _Found(self._begin(exchange), 0, _seed(exchange, asked), certain=False)
+        thread, fresh = found.thread, asked.items(found.start)
         self._open.move_to_end(thread.number)
-        first = exchange.replies[0].id if exchange.replies else None
-        if thread.failed is not None and thread.turns == 0 and exchange.session is None and is_unique(first):
-            thread.session = first or thread.session  # no event has named it yet
-        return Joined(thread, asked.items[start:], trail)
+        if thread.failed is not None and thread.turns == 0:
+            thread.session, thread.parent = self._named(exchange, thread.number)  # no event has named it yet
+        end, certain = found.digest, found.certain
+        for item in fresh:
+            end = _longer(end, item)
+            certain = certain or any(map(is_unique, item.ids))
+        return Joined(thread, found.start, fresh, Trail(end, certain))
 
     def fork(self, thread: Thread, session: str) -> Thread:
         """A conversation beside another: a further choice of the same reply."""
@@ -127,13 +105,13 @@ class Threads:
         """Move a conversation on to a reply."""
         self._forget(thread)
         thread.failed = None
-        thread.asked, thread.certain = trail.end.digest(), trail.certain
-        path = trail.end.copy()
-        _add(path, reply.marks)
-        thread.head = path.digest() if reply.marks else None
+        thread.asked, thread.certain = trail.end, trail.certain
+        thread.head = _longer(trail.end, Item(Kind.MODEL, reply.marks)) if reply.marks else None
         ids = [call.id for call in reply.calls if not call.lost or call.id is not None]
         unique = [id_ for id_ in ids if id_ is not None and is_unique(id_)]
-        thread.names = (*filter(None, [reply.id]), *(f"call:{id_}" for id_ in unique))
+        if unique:
+            thread.named, thread.anchor = tuple(f"call:{id_}" for id_ in unique), thread.head
+        thread.reply_id = reply.id
         thread.ties = (*thread.ties, *reply.ties)[-_TIES:]
         thread.pending = [*thread.pending, *ids][-_PENDING:]
         self._remember(thread)
@@ -142,7 +120,7 @@ class Threads:
         """Note that a request got no reply: the next one that says the same is the same request again."""
         self._forget(thread)
         thread.failed = failure
-        thread.asked = trail.end.digest()
+        thread.asked = trail.end
         self._remember(thread)
 
     def surplus(self) -> Iterator[Thread]:
@@ -159,56 +137,79 @@ class Threads:
 
     # --- which one -------------------------------------------------------------------------------
 
-    def _known(
-        self, exchange: Exchange, asked: Asked, points: list[tuple[int, bytes]]
-    ) -> tuple[Thread | None, int]:
-        """The conversation that a request goes on from, and from which item on it is new."""
+    def _by_name(self, exchange: Exchange, asked: Asked) -> _Found | None:
+        """By the id of the reply it goes on from, or by unique ids of the last calls in its history."""
         refers = [asked.previous]
-        if not asked.items:
+        if not asked.parts:
             refers += [id_ for reply in exchange.replies for id_ in reply.refers]
         for name in filter(None, refers):
             if name in self._names:
-                return self._open[self._names[name]], 0
-        for position, digest in reversed(points):
-            if asked.items[position].kind is Kind.MODEL and digest in self._heads:
-                return self._of(self._heads[digest]), position + 1
-        for position, item in reversed(list(enumerate(asked.items))):
-            number = next((self._names[n] for id_ in item.ids if (n := f"call:{id_}") in self._names), None)
-            if item.kind is Kind.MODEL and number is not None:
-                return self._open[number], position + 1
-        return self._same_request(asked.items, points)
+                thread = self._open[self._names[name]]
+                return _Found(thread, 0, thread.head or b"", certain=True)
+        for position in range(len(asked.parts) - 1, -1, -1):
+            made = [
+                id_
+                for item in asked.read(asked.parts[position])
+                if item.kind is Kind.MODEL
+                for id_ in item.ids
+            ]
+            number = next((self._names[name] for id_ in made if (name := f"call:{id_}") in self._names), None)
+            if number is not None and self._open[number].anchor is not None:
+                thread = self._open[number]
+                return _Found(thread, position + 1, thread.anchor or b"", certain=True)
+            if made:
+                return None
+        return None
 
-    def _same_request(self, items: list[Item], points: list[tuple[int, bytes]]) -> tuple[Thread | None, int]:
+    def _by_history(self, exchange: Exchange, asked: Asked) -> _Found | None:
+        """By the hash of what it repeats, up to a reply or up to all of an earlier request."""
+        digest, certain, points = _seed(exchange, asked), False, []
+        for position, part in enumerate(asked.parts):
+            for item in asked.read(part):
+                digest = _longer(digest, item)
+                certain = certain or any(map(is_unique, item.ids))
+                if item.kind is not Kind.RESULT:
+                    points.append(_Point(position + 1, digest, item.kind is Kind.MODEL, certain))
+        for point in reversed(points):
+            if point.is_reply and point.digest in self._heads:
+                thread = self._open.get(self._heads[point.digest])
+                return point.of(thread) if thread is not None else None
+        return self._same_request(exchange, asked, points)
+
+    def _same_request(self, exchange: Exchange, asked: Asked, points: list[_Point]) -> _Found | None:
         """A request again, or one that goes on from a request whose reply the client changed or dropped."""
-        for position, digest in reversed(points):
-            thread = self._of(self._asked.get(digest, _TWICE))
+        for point in reversed(points):
+            thread = self._open.get(self._asked.get(point.digest, _TWICE))
             if thread is not None and thread.failed is not None and thread.head is None:
-                return thread, 0
+                return _Found(thread, 0, _seed(exchange, asked), certain=False)
             if thread is not None and thread.certain:
-                known = position + 1  # the results behind it were in that request, too
-                while known < len(items) and items[known].kind is Kind.RESULT:
-                    known += 1
-                return thread, known
-        return None, 0
-
-    def _of(self, number: int) -> Thread | None:
-        return self._open.get(number)
+                start = point.start  # the results behind it were in that request, too
+                while start < len(asked.parts) and all(
+                    item.kind is Kind.RESULT for item in asked.read(asked.parts[start])
+                ):
+                    start += 1
+                return _Found(thread, start, point.digest, point.certain)
+        return None
 
     def _begin(self, exchange: Exchange) -> Thread:
         self._numbers += 1
-        first = next((reply.id for reply in exchange.replies), None)
-        session, parent = f"{self._identity}-{self._numbers}", None
-        if exchange.session is not None:
-            count = self._sessions.pop(exchange.session, 0) + 1
-            self._sessions[exchange.session] = count
-            if len(self._sessions) > OPEN:
-                self._sessions.popitem(last=False)
-            session = exchange.session if count == 1 else f"{exchange.session}/{count}"
-            parent = exchange.session if count > 1 else None
-        elif first is not None and is_unique(first):
-            session = first
+        session, parent = exchange.session or f"{self._identity}-{self._numbers}", None
+        if exchange.replies:
+            session, parent = self._named(exchange, self._numbers)
         thread = self._open[self._numbers] = Thread(self._numbers, session, parent)
         return thread
+
+    def _named(self, exchange: Exchange, number: int) -> tuple[str, str | None]:
+        """A new session's id and its parent's: the log's id, the first reply's, or a number in the file."""
+        first = exchange.replies[0].id if exchange.replies else None
+        given = exchange.session or (first if is_unique(first) else None)
+        if given is None:
+            return f"{self._identity}-{number}", None
+        count = self._sessions.pop(given, 0) + 1
+        self._sessions[given] = count
+        while len(self._sessions) > OPEN:
+            self._sessions.popitem(last=False)
+        return (given, None) if count == 1 else (f"{given}/{count}", exchange.session)
 
     # --- keys ------------------------------------------------------------------------------------
 
@@ -222,30 +223,23 @@ class Threads:
         while len(self._blurred) > OPEN:
             old, digest = self._blurred.popleft()
             old.pop(digest, None)
-        self._names.update(dict.fromkeys((*thread.names, *thread.ties), thread.number))
+        self._names.update(dict.fromkeys(thread.names, thread.number))
 
     def _forget(self, thread: Thread) -> None:
         for keys, digest in ((self._heads, thread.head), (self._asked, thread.asked)):
             if digest is not None and keys.get(digest) == thread.number:
                 del keys[digest]
-        for name in (*thread.names, *thread.ties):
+        for name in thread.names:
             if self._names.get(name) == thread.number:
                 del self._names[name]
 
 
-def _trail(asked: Asked, session: str | None) -> Trail:
-    path = blake2b(digest_size=16)
-    _add(path, (session or "", asked.prompt or ""))
-    points, certain = [], False
-    for position, item in enumerate(asked.items):
-        if item.kind is Kind.RESULT:
-            continue
-        _add(path, item.marks)
-        points.append((position, path.digest()))
-        certain = certain or any(map(is_unique, item.ids))
-    return Trail(points, path, certain)
+def _seed(exchange: Exchange, asked: Asked) -> bytes:
+    return _longer(b"", Item(Kind.USER, (exchange.session or "", asked.prompt or "")))
 
 
-def _add(path: Any, marks: tuple[str, ...]) -> None:
-    for mark in marks:
-        path.update(mark.encode("utf-8", "surrogatepass") + b"\0")
+def _longer(digest: bytes, item: Item) -> bytes:
+    """The hash of a history with one more item; results change nothing."""
+    for mark in item.marks:
+        digest = blake2b(digest + mark.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return digest

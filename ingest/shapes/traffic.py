@@ -26,8 +26,10 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.shapes.exchanges import Asked, Call, End, Exchange, Item, Kind, Reply, Result, is_unique
-from ingest.shapes.threads import Failure, Joined, Thread, Threads
+from ingest.shapes.exchanges import Asked, Call, End, Exchange, Item, Kind, Reply, Result
+from ingest.shapes.marks import is_unique
+from ingest.shapes.thread import Failure, Joined, Thread
+from ingest.shapes.threads import Threads
 
 _SAID = 2_000  # characters of what a user said to a model that never replied
 _MESSAGE = 500  # characters of a failed result that are kept as its reason
@@ -130,7 +132,9 @@ class Traffic:
     def _results(self, exchange: Exchange, asked: Asked, joined: Joined) -> Iterator[Event]:
         """The results of calls that wait for one, in the order of the request."""
         thread = joined.thread
-        for id_, item in _answers(thread.pending, asked.items, len(asked.items) - len(joined.fresh)):
+        # Clients that put each result behind its call put all but the last before what is new.
+        before = asked.items(max(0, joined.start - 2 * len(thread.pending)))
+        for id_, item in _answers(thread.pending, before, len(before) - len(joined.fresh)):
             thread.pending.remove(id_)
             result = self._judge(asked.result(item.body))
             failed = result.fault_layer is not None

@@ -42,8 +42,8 @@ class BoundedFile(io.RawIOBase):
         """Of the bytes read so far; of the file, when all were read."""
         return self._digest.hexdigest()
 
-    def buffered(self) -> io.BufferedReader:
-        return io.BufferedReader(self, _BUFFER)
+    def buffered(self, size: int = _BUFFER) -> io.BufferedReader:
+        return io.BufferedReader(self, size)
 
 
 def bounded(path: Path, size: int) -> BoundedFile:

@@ -19,7 +19,15 @@ from tests.store.older import described, make_older
 OLDER = range(1, SCHEMA_VERSION)
 # What an older version did not keep and no UPDATE can tell.
 LOST = {
-    1: ("retry_of", "refused_by_harness", "tool_sent", "result_fault_layer", "syntax_told", "schema_told")
+    1: (
+        "retry_of",
+        "refused_by_harness",
+        "tool_sent",
+        "result_fault_layer",
+        "syntax_told",
+        "schema_told",
+        "first_step",
+    )
 }
 
 

@@ -32,9 +32,9 @@ def test_a_result_after_the_turns_end_still_finds_its_call() -> None:
     assert log.rows()["tool_calls"][0]["result_status"] == "ok"
 
 
-def test_a_result_without_a_call_is_a_reject() -> None:
+def test_a_result_without_a_call_waits_for_one() -> None:
     rows = started().ok("nobody").rows()
-    assert [(row["code"], row["line"]) for row in rows["rejects"]] == [("orphan_result", 3)]
+    assert [(row["tool_call_id"], row["line"]) for row in rows["late_results"]] == [("nobody", 3)]
 
 
 def test_calls_before_any_turn_are_the_first_turn() -> None:

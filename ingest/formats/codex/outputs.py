@@ -91,7 +91,7 @@ def told_by(payload: Mapping[str, Any]) -> bool | None:
 def wall_time(content: str) -> float | None:
     """How long the call took, in milliseconds."""
     found = _WALL.search(_head(content)) or _OLD.search(content[-_HEAD:])
-    return float(found.group(found.lastindex or 1)) * 1000 if found else None
+    return round(float(found.group(found.lastindex or 1)) * 1000, 3) if found else None
 
 
 def _fault_in(content: str) -> FaultLayer | None:

@@ -37,12 +37,12 @@ class Rollout:
         payload = value.get("payload")
         if not isinstance(payload, dict):
             return ()
-        self._where, self._ts = record.where, moment(value.get("timestamp"))
         rules = _RULES.get(text(value.get("type")) or "")
-        if rules is None:
+        rule = rules.get(text(payload.get("type")) or "") if rules is not None else None
+        if rule is None:
             return ()
-        rule = rules.get(text(payload.get("type")) or "")
-        return rule(self, payload) if rule else ()
+        self._where, self._ts = record.where, moment(value.get("timestamp"))
+        return rule(self, payload)
 
     def finish(self) -> Iterator[Event]:
         yield from self._steps.close()

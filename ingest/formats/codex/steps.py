@@ -14,6 +14,8 @@ from ingest.events import Event, ResultSeen, Where
 from ingest.fields import whole
 from ingest.shapes.dialogue import Dialogue
 
+_HELD = 1_000
+
 
 @dataclass(slots=True)
 class _Step:
@@ -27,6 +29,11 @@ class _Step:
     usage: Mapping[str, Any] = field(default_factory=dict)
     final: bool = False
     ended: bool = False
+
+    @property
+    def is_full(self) -> bool:
+        """True when more is held than any model call makes: what comes is passed on at once."""
+        return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
 
 
 class Steps:
@@ -53,6 +60,8 @@ class Steps:
 
     def resulted(self, result: ResultSeen, *, by_provider: bool = False) -> Iterator[Event]:
         """A result; one that the provider's own tool gave does not end the model's message."""
+        if self._step is not None and self._step.is_full:
+            yield from self.close()
         if self._step is None:
             yield result
         else:
@@ -82,7 +91,7 @@ class Steps:
         yield from step.results
 
     def _enter(self, where: Where, ts: datetime | None) -> Generator[Event, None, _Step]:
-        if self._step is not None and self._step.ended:
+        if self._step is not None and (self._step.ended or self._step.is_full):
             yield from self.close()
         if self._step is None:
             self._step = _Step(where, ts)

@@ -37,7 +37,7 @@ _TEXTS: Texts = (
 _REFUSED_CODES = frozenset({"denied", "rejected"})
 _EXIT = re.compile(r"<(?:shellId: \S{1,80} completed|exited) with exit code (-?\d{1,10})>\s*\Z")
 _TAIL = 200  # characters at the end of a result in which its exit code stands
-_REMEMBERED = 1_000  # calls that run at the same time
+_REMEMBERED = 1_000  # calls, and sub-agents, that run at the same time
 
 
 class Session:
@@ -154,6 +154,8 @@ class Session:
         if started_by is None:
             return self._main
         if started_by not in self._agents:
+            if len(self._agents) >= _REMEMBERED:
+                yield from self._agents.pop(next(iter(self._agents))).end()
             dialogue = Dialogue(f"{self._main.session_id}/{started_by}")
             self._agents[started_by] = dialogue
             parent = self._main.session_id

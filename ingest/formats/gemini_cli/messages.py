@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -13,6 +12,7 @@ from ingest.fields import moment, table, tables, text, whole
 from ingest.records import Record
 from ingest.shapes.chat import Flag, content_text
 from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, call_key, decoded
+from ingest.shapes.parts import answered
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
 _CANCELLED = "Request cancelled"
@@ -87,7 +87,7 @@ class Conversation(Dialogue):
         self._may_call = not calls
         for call in calls:
             call_id, called_at = text(call.get("id")), moment(call.get("timestamp")) or ts
-            place = document.place(f'"{call_id}"') if document is not None else where
+            place = document.place(f'"{call_id}"') if document and call_id else where
             yield self.call(
                 place,
                 called_at,
@@ -101,7 +101,7 @@ class Conversation(Dialogue):
             yield from self._result(call, place, called_at)
 
     def _result(self, call: Mapping[str, Any], where: Where, ts: datetime | None) -> Iterator[Event]:
-        content = _content(call.get("result"))
+        content = answered(call.get("result"))
         flag = _flag(call, content or "")
         if flag is not None:
             yield ResultSeen(
@@ -132,17 +132,6 @@ def _flag(call: Mapping[str, Any], content: str) -> Flag | None:
 def _words(message: Mapping[str, Any]) -> str | None:
     """The text of a message. Newer logs also keep what tools answered as a user's message: it has none."""
     return content_text(message.get("content", message.get("parts")))
-
-
-def _content(result: Any) -> str | None:
-    """The text of a result: that of its function responses, else its text parts."""
-    answers = [table(table(part.get("functionResponse")).get("response")) for part in tables(result)]
-    told = [
-        text(answer.get("output")) or text(answer.get("error")) or json.dumps(answer)
-        for answer in answers
-        if answer
-    ]
-    return "\n".join(told) if told else content_text(result)
 
 
 def _sum(*counts: Any) -> int | None:

@@ -16,8 +16,9 @@ from ingest.shapes.dialogue import decoded
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
 REFUSED_CALL = "invalid"  # the tool that stands for a call which the AI SDK could not hand over
-_NOT_JSON = re.compile(r"JSON parsing failed: Text: (.*)\.\nError message: ", re.DOTALL)
-_NOT_VALID = re.compile(r"Type validation failed: Value: (.*)\.\nError message: ", re.DOTALL)
+# How the AI SDK quotes what it could not read, or what did not fit; both end with the same words.
+_NOT_JSON, _NOT_VALID = "JSON parsing failed: Text: ", "Type validation failed: Value: "
+_QUOTE_ENDS = ".\nError message: "
 
 _TEXTS: Texts = (
     (FaultLayer.SCHEMA, re.compile(r"The \S{1,200} tool was called with invalid arguments|MCP error -32602")),
@@ -67,18 +68,24 @@ def _refusal(part: Mapping[str, Any]) -> str | None:
 def _refused(error: str) -> dict[str, Any]:
     """What the model sent, out of the reason for which it was refused."""
     told: dict[str, Any] = {"refused_by_harness": _layer_of(error), "harness_message": error}
-    if (found := _NOT_JSON.search(error)) is not None:
-        return {**told, "raw_arguments": found.group(1), "args_source": ArgsSource.RAW}
-    if (found := _NOT_VALID.search(error)) is not None:
-        try:
-            return {**told, **decoded(orjson.loads(found.group(1)))}
-        except json.JSONDecodeError:
-            pass
-    return {**told, "args_source": ArgsSource.MISSING}
+    raw = _quoted(error, _NOT_JSON)
+    if raw is not None:
+        return {**told, "raw_arguments": raw, "args_source": ArgsSource.RAW}
+    value = _quoted(error, _NOT_VALID)
+    try:
+        return {**told, **decoded(None if value is None else orjson.loads(value))}
+    except json.JSONDecodeError:
+        return {**told, "args_source": ArgsSource.MISSING}
+
+
+def _quoted(error: str, words: str) -> str | None:
+    """What an error quotes after these words; the quotation may hold its own end."""
+    begins, ends = error.find(words), error.rfind(_QUOTE_ENDS)
+    return error[begins + len(words) : ends] if 0 <= begins < ends else None
 
 
 def _layer_of(error: str) -> FaultLayer:
-    return FaultLayer.SYNTAX if "JSON parsing failed" in error else FaultLayer.SCHEMA
+    return FaultLayer.SYNTAX if _NOT_JSON in error else FaultLayer.SCHEMA
 
 
 def result_of(part: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -26,6 +26,7 @@ _TEXTS: Texts = (
     ),
     (FaultLayer.REFUSED, re.compile(r"(?:Operation|Command) aborted|Skipped due to queued user message")),
 )
+_TAIL = 200  # characters at the end of a result in which a command is said to be aborted
 _ABORTED = re.compile(r"(?:^|\n)Command aborted\s*\Z")  # below what the command had printed
 
 
@@ -146,7 +147,7 @@ def _call(block: Mapping[str, Any], stop: str | None) -> dict[str, Any]:
 
 def _flag(is_error: Any, content: str) -> Flag:
     if is_error is True:
-        layer = FaultLayer.REFUSED if _ABORTED.search(content) else layer_in(content, _TEXTS)
+        layer = FaultLayer.REFUSED if _ABORTED.search(content[-_TAIL:]) else layer_in(content, _TEXTS)
         return failed(content, layer or FaultLayer.EXECUTION)
     return PASSED if is_error is False else Flag()
 

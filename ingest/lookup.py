@@ -1,0 +1,62 @@
+"""A published generation in, what a load must know of it out; opens it read-only and for a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from ingest.changes import Known, ReadWith, Status
+from ingest.errors import StoreError
+from ingest.migrations import SCHEMA_VERSION, version_of
+
+# By prompt id, or by the first characters of the hash of its text.
+LABELLED = """
+    SELECT prompt_id, any_value(p.label) AS old, min(l.label) AS label
+    FROM prompts p, (SELECT unnest(?::VARCHAR[]) AS key, unnest(?::VARCHAR[]) AS label) l
+    WHERE p.prompt_id = l.key OR starts_with(p.text_hash, l.key)
+    GROUP BY prompt_id"""
+
+
+def read_ledger(generation: Path) -> list[Known]:
+    """What a published generation knows of files. Raises StoreVersionError, StoreError."""
+    with _reading(generation) as con:
+        version_of(con, generation)
+        rows = con.execute(
+            "SELECT file_id, path, status, reason, size_bytes, mtime_ns, fingerprint, tools_hash, cut_at "
+            "FROM files"
+        ).fetchall()
+    return [
+        Known(file_id, name, Status(status), reason, size, mtime, fingerprint, ReadWith(tools, cut_at))
+        for file_id, name, status, reason, size, mtime, fingerprint, tools, cut_at in rows
+    ]
+
+
+def labels_are_news(generation: Path, labels: Mapping[str, str]) -> bool:
+    """True when a prompt of the published generation would get another name. Raises StoreError."""
+    if not labels:
+        return False
+    with _reading(generation) as con:
+        changed = f"FROM ({LABELLED}) AS named WHERE label IS DISTINCT FROM old"
+        return bool(con.execute(changed, [list(labels), list(labels.values())]).fetchall())
+
+
+def is_outdated(generation: Path) -> bool:
+    """True when its tables are of an older version than today's. Raises StoreVersionError, StoreError."""
+    with _reading(generation) as con:
+        return version_of(con, generation) < SCHEMA_VERSION
+
+
+@contextmanager
+def _reading(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A read-only connection to a published generation; what goes wrong is damage to that file."""
+    try:
+        with duckdb.connect(str(generation), read_only=True) as con:
+            yield con
+    except duckdb.Error as error:
+        raise StoreError(
+            f"the published generation {generation} cannot be read ({str(error).strip().splitlines()[0]}); "
+            "load the logs into a new folder, or put the file back from a backup"
+        ) from error

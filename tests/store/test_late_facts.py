@@ -1,0 +1,147 @@
+"""A log cut into two files tells what the whole log tells, in whatever order the files come."""
+
+# ruff: noqa: S608 - the queries are made of our own table and column names
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.pipeline import load
+from tests.store.night import ask, contents, count, session
+from tests.store.test_copies import ROLLUPS, from_scratch
+
+# Where a row stands is another matter in two files than in one, and what the session's beginning says holds
+# in its own file only.
+PLACES = {
+    "file_id", "line", "byte_offset", "result_file_id", "begun", "first_step", "results_expected",
+    "prompt_id",
+}  # fmt: skip
+
+
+def counted(store: Path, table: str) -> list[dict[str, Any]]:
+    """The rows that count, without their places."""
+    columns = [name for name, *_ in ask(store, f"DESCRIBE {table}") if name not in PLACES]
+    rows = ask(store, f"SELECT {', '.join(columns)} FROM {table} WHERE NOT duplicate ORDER BY ALL")
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def told(store: Path) -> list[Any]:
+    """The turns, calls and findings that count."""
+    findings = "SELECT call_id, position, code FROM diagnostics ORDER BY ALL"
+    return [*counted(store, "turns"), *counted(store, "tool_calls"), *ask(store, findings)]
+
+
+def retries() -> str:
+    """A turn whose first call is refused and tried again, and a second turn."""
+    return session("s", turns=(3, 1), raw="{'path': 1,}")
+
+
+def cuts(log: str) -> Iterator[tuple[str, str]]:
+    lines = log.splitlines(keepends=True)
+    for number in range(1, len(lines)):
+        yield "".join(lines[:number]), "".join(lines[number:])
+
+
+@pytest.mark.parametrize("reverse", [False, True], ids=["in order", "the later file first"])
+@pytest.mark.parametrize("log", [session("s"), retries()], ids=["plain", "with retries"])
+def test_a_log_in_two_files_tells_what_the_whole_tells(
+    logs: Path, tmp_path: Path, log: str, reverse: bool
+) -> None:
+    (logs / "whole.jsonl").write_text(log)
+    load([logs], tmp_path / "whole")
+    expected = told(tmp_path / "whole")
+    for number, halves in enumerate(cuts(log)):
+        store, first, second = tmp_path / f"store{number}", logs / "1.jsonl", logs / "2.jsonl"
+        first.write_text(halves[0])
+        second.write_text(halves[1])
+        for file in (second, first) if reverse else (first, second):
+            load([file], store)
+        assert told(store) == expected, f"cut after line {number + 1}"
+        assert count(store, "rejects") == 0
+        assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
+
+
+def lines_of(log: str, *kinds: str) -> str:
+    return "".join(line for line in log.splitlines(True) if json.loads(line)["type"] in kinds)
+
+
+def test_a_result_whose_call_never_comes_stays_listed(logs: Path, store: Path) -> None:
+    log = session("s", turns=(1,))
+    (logs / "b.jsonl").write_text(lines_of(log, "session_start", "observation", "turn_end"))
+    report = load([logs], store)
+    assert report.rejects == 1
+    listed = "SELECT code, line, reason FROM rejects"
+    reason = "a result (s-1-0) of session s whose call is in no log that was loaded"
+    assert ask(store, listed) == [("orphan_result", 2, reason)]
+    assert ask(store, "SELECT rejects FROM files") == ask(store, "SELECT rejects FROM ingest_runs") == [(1,)]
+
+    (logs / "a.jsonl").write_text(lines_of(log, "session_start", "turn_start", "assistant", "action"))
+    assert load([logs], store).rejects == 0
+    assert ask(store, listed) == []
+    assert ask(store, "SELECT path LIKE '%b.jsonl', rejects FROM files ORDER BY 1") == [(False, 0), (True, 0)]
+    assert ask(store, "SELECT c.result_status, c.result_text, state FROM tool_calls c, late_results") == [
+        ("ok", "text of the file", "joined")
+    ]
+
+
+def test_a_late_result_goes_with_its_file(logs: Path, store: Path) -> None:
+    log = session("s", turns=(1,))
+    call = lines_of(log, "session_start", "turn_start", "assistant", "action")
+    (logs / "a.jsonl").write_text(call)
+    (logs / "b.jsonl").write_text(lines_of(log, "session_start", "observation", "turn_end"))
+    load([logs], store)
+    assert ask(store, "SELECT result_status, result_file_id, fault_layer FROM tool_calls") == [
+        ("ok", 2, None)
+    ]
+    (logs / "b.jsonl").write_text(session("other", turns=(1,), day=5))
+    load([logs], store)
+    alone = store.with_name("alone")
+    load([logs], alone)
+    assert told(store) == told(alone)
+    assert count(store, "turn_parts") == 0
+
+
+def test_a_result_of_a_call_that_has_one_is_a_copy_and_no_reject(logs: Path, store: Path) -> None:
+    log = session("s", turns=(1,))
+    (logs / "a.jsonl").write_text(log)
+    (logs / "b.jsonl").write_text(lines_of(log, "session_start", "observation"))
+    assert load([logs], store).rejects == 0
+    assert ask(store, "SELECT state FROM late_results") == [("copy",)]
+    assert ask(store, "SELECT count(*), sum(calls), sum(steps) FROM turns WHERE NOT duplicate") == [(1, 1, 2)]
+
+
+def test_a_result_that_fails_late_is_the_fault_of_its_call(logs: Path, store: Path) -> None:
+    log = session("s", turns=(2,), raw="]")
+    cut = log.splitlines(True)
+    number = next(i for i, line in enumerate(cut) if '"observation"' in line)
+    (logs / "a.jsonl").write_text("".join(cut[:number]))
+    load([logs], store)
+    assert ask(store, "SELECT harness_verdict, attempt FROM tool_calls") == [(None, 1)]
+    (logs / "b.jsonl").write_text("".join(cut[number:]))
+    load([logs], store)
+    columns = "harness_verdict, attempt, retry_kind, chain_outcome"
+    assert ask(store, f"SELECT {columns} FROM tool_calls ORDER BY step") == [
+        ("syntax", 1, None, "abandoned"),
+        ("syntax", 2, "identical", "abandoned"),
+    ]
+    assert ask(store, "SELECT derived_reason, faults, retries FROM turns WHERE NOT duplicate") == [
+        ("chain_abandoned", 2, 1)
+    ]
+    assert ask(store, "SELECT faults FROM sessions ORDER BY file_id") == [(1,), (1,)]
+
+
+def test_the_parts_of_a_turn_in_three_files_are_one_turn(logs: Path, store: Path) -> None:
+    log = session("s", turns=(5,)).splitlines(True)
+    (logs / "whole.jsonl").write_text("".join(log))
+    load([logs], store.with_name("whole"))
+    (logs / "whole.jsonl").unlink()
+    for name, part in (("c", log[12:]), ("a", log[:6]), ("b", log[6:12])):
+        (logs / f"{name}.jsonl").write_text("".join(part))
+        load([logs], store)
+    assert told(store) == told(store.with_name("whole"))
+    assert count(store, "turn_parts") == 3
