@@ -176,12 +176,10 @@ class Building:
             self._con.execute("UPDATE store_info SET parser_version = ?", [PARSER_VERSION])
         self.add(tables)
 
-    def duplicates_of_run(self) -> int:
-        """How many calls of the latest run are copies of calls that another row counts."""
-        return self._number(
-            "SELECT count(*) FROM tool_calls WHERE duplicate AND file_id IN "
-            "(SELECT file_id FROM files WHERE run_id = (SELECT max(run_id) FROM ingest_runs))"
-        )
+    def figures_of_run(self) -> dict[str, int]:
+        """Calls of the latest run: `duplicates`, `judged`, and those that went wrong by their layer."""
+        with _explaining(self._path):
+            return dict(self._con.execute(_sql("figures.sql")).fetchall())
 
     def finish(self) -> None:
         """Checkpoint and close: all is in the one file, without a write-ahead log."""
