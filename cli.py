@@ -7,16 +7,19 @@ Messages go to stderr, results to stdout. Exit codes: 0 all in, 1 nothing could 
 from __future__ import annotations
 
 import difflib
+import functools
 import os
 import socket
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 import terminal
+import upkeep
 from ingest.lines import MAX_LINE
 from lenient import (
     CODES,
@@ -243,6 +246,27 @@ def formats_(
         else "\n".join(terminal.printable(f"{name}: {line}") for name, line in shown.items())
     )
     raise typer.Exit(0 if all(claim.name for claim in claims.values()) else NOTHING_READ)
+
+
+def _explained(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with what `ingest` raises said in one sentence."""
+
+    @functools.wraps(command)
+    def explained(**words: Any) -> None:
+        from ingest.errors import IngestError, OptionError
+
+        try:
+            command(**words)
+        except OptionError as problem:
+            fail(str(problem), WRONG_USE)
+        except IngestError as problem:
+            fail(str(problem))
+
+    return explained
+
+
+for upkeep_command in (upkeep.reparse,):
+    app.command()(_explained(upkeep_command))
 
 
 def say(message: str) -> None:

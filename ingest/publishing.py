@@ -90,7 +90,7 @@ def publish(
     for file_id, reason in totals.refused_again:
         building.refuse(file_id, reason)
     building.add(_tables(building.schemas, {"ingest_runs": [_run_row(totals, run_id, started_at)]}))
-    building.replace_tables(_tables(building.schemas, {"codes": _code_rows(), "sources": _source_rows()}))
+    building.replace_tables(standing_tables(building.schemas))
     building.label(labels)
     building.settle()
     conclude_late_turns(building)
@@ -99,6 +99,11 @@ def publish(
     totals.rejects = building.rejects_of_run()
     building.finish()
     return folder.publish()
+
+
+def standing_tables(schemas: Mapping[str, pa.Schema]) -> dict[str, pa.Table]:
+    """The tables that depend on this version of Callgauge only."""
+    return _tables(schemas, {"codes": _code_rows(), "sources": _source_rows()})
 
 
 def _tables(schemas: Mapping[str, pa.Schema], rows: Mapping[str, list[Row]]) -> dict[str, pa.Table]:

@@ -47,6 +47,19 @@ class LoadReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReparseReport:
+    """What judging anew did: of `calls` that were judged, `changed` came out otherwise than before.
+
+    `generation` is None when there was nothing to judge.
+    """
+
+    calls: int
+    changed: int
+    generation: str | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """How far a load is. `name` is the file it works on; `bytes_done` counts skipped files, too."""
 

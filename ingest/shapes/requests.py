@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -55,6 +56,15 @@ def definitions_in(value: Any) -> tuple[Mapping[str, Any], ...]:
     A list of mere names says nothing of the arguments, and held against it every call would look right. What
     has no name (a tool that the provider runs itself) is passed over.
     """
+    return _repeated(value) if isinstance(value, str) else _all_in(value)
+
+
+@lru_cache(maxsize=16)  # every span of an agent repeats the same text
+def _repeated(value: str) -> tuple[Mapping[str, Any], ...]:
+    return _all_in(value)
+
+
+def _all_in(value: Any) -> tuple[Mapping[str, Any], ...]:
     found = tuple(_definitions(value, 0))
     return found if any(_has_schema(definition) for definition in found) else ()
 
