@@ -235,8 +235,8 @@ def _of_same_content(found: Found, ledger: Ledger) -> list[Known]:
     """The rows whose content is that of the file. Reads it only where something speaks for a row."""
     if found.fingerprint is not None:
         return ledger.of_content(found.fingerprint)
-    if not found.place.again:
-        return []  # the pipeline asks when it has been read
+    if not found.place.again or not len(ledger):
+        return []  # of a stream, the pipeline asks when it has been read
     alike = ledger.of_size(found.content_size) if found.content_size is not None else _alike(found, ledger)
     if not alike:
         return []

@@ -109,7 +109,7 @@ class Download(io.RawIOBase):
         while (gap := self._at - self._handle.tell()) > 0:
             if not self._handle.read(min(PIECE, gap)):
                 return b""
-        data: bytes = self._handle.read(size)
+        data: bytes = self._handle.read(min(size, PIECE))
         return data
 
     def _opened(self) -> Any:
