@@ -6,7 +6,7 @@ reason is what happened, not what somebody wrote about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from ingest.sources.found import Found
 from ingest.unfolding import unfold
 
 _NAMED = 4  # keys that a reason names
+_BEFORE = "turns away before it looks at a key (the number of objects is not its own, say)"
 _KEYS = 12  # … and the answer, of the first object
 
 
@@ -70,14 +71,15 @@ def _why_not(form: Format, objects: Sequence[dict[str, Any]]) -> str:
     asked = _Asked()
     try:
         form.recognise([_Watched(value, asked) for value in objects])
-    except (TypeError, ValueError):  # a format may hand objects on to what takes plain ones only
-        return "looks for something else"
-    missing = [key for key in asked.missing if key not in asked.there]
-    if missing:
-        return f"looks for {_listed(missing)}: not there"
+    except (TypeError, ValueError):  # it may hand objects on to what takes plain ones only
+        return "looks at whole objects"
+    if missing := [key for key in asked.missing if key not in asked.there]:
+        return f"asks for {_listed(missing)}: not there"
     if asked.there:
-        return f"looks at {_listed(list(asked.there))}, and finds other values than its own"
-    return "looks for something else"
+        return f"goes by {_listed(list(asked.there))}: another log's"
+    if asked.either:
+        return f"asks for one of {_listed(list(asked.either))}: not there"
+    return _BEFORE
 
 
 def _listed(keys: Sequence[str]) -> str:
@@ -86,11 +88,14 @@ def _listed(keys: Sequence[str]) -> str:
 
 
 class _Asked:
-    """Paths of keys that were looked up, in order, by whether they were there."""
+    """Paths of keys that were looked up, in order: those that were there, those that were not, and those of a
+    set of which none was there (whether one should be, or none, the question does not tell).
+    """
 
     def __init__(self) -> None:
         self.there: dict[str, None] = {}
         self.missing: dict[str, None] = {}
+        self.either: dict[str, None] = {}
 
 
 class _Watched(dict[str, Any]):
@@ -101,20 +106,30 @@ class _Watched(dict[str, Any]):
         self._asked = asked
         self._path = path
 
-    def _look_up(self, key: object) -> bool:
+    def look_up(self, key: object) -> bool:
         there = super().__contains__(key)
         (self._asked.there if there else self._asked.missing)[f"{self._path}{key}"] = None
         return there
 
+    def look_up_any(self, keys: Iterable[object]) -> None:
+        wanted = sorted(map(str, keys))
+        there = [key for key in wanted if super(_Watched, self).__contains__(key)]
+        (self._asked.there if there else self._asked.either).update(
+            dict.fromkeys(f"{self._path}{key}" for key in there or wanted)
+        )
+
     def __contains__(self, key: object) -> bool:
-        return self._look_up(key)
+        return self.look_up(key)
 
     def __getitem__(self, key: str) -> Any:
-        self._look_up(key)
+        self.look_up(key)
         return self._watched(key, super().__getitem__(key))
 
     def get(self, key: str, default: Any = None) -> Any:
-        return self._watched(key, super().get(key)) if self._look_up(key) else default
+        return self._watched(key, super().get(key)) if self.look_up(key) else default
+
+    def keys(self) -> _Keys:  # type: ignore[override]  # dict's own class of keys cannot be derived from
+        return _Keys(self)
 
     def _watched(self, key: str, value: Any) -> Any:
         path = f"{self._path}{key}"
@@ -124,3 +139,20 @@ class _Watched(dict[str, Any]):
             inside = f"{path}[]."
             return [_Watched(item, self._asked, inside) if isinstance(item, dict) else item for item in value]
         return value
+
+
+class _Keys(KeysView[str]):
+    """The keys of a watched object: comparing them with a set looks the set's members up."""
+
+    def __init__(self, watched: _Watched) -> None:
+        super().__init__(watched)
+        self._watched = watched
+
+    def __ge__(self, other: Set[Any]) -> bool:
+        return all([self._watched.look_up(key) for key in sorted(map(str, other))])  # noqa: C419 - each is asked
+
+    def __and__(self, other: Iterable[Any]) -> set[str]:
+        self._watched.look_up_any(other)
+        return set(iter(self)) & set(other)
+
+    __rand__ = __and__  # type: ignore[assignment]

@@ -214,6 +214,8 @@ class _Load:
             self.totals.worth_noting |= found.is_dear
 
     def _seen_anew(self, known: Known, found: Found) -> None:
+        if found.settled or (known.outside.seen == found.seen and found.archive is None):
+            return
         outside = Outside.of(found)
         if known.outside != outside:
             self._ledger.remove(known)

@@ -1,0 +1,77 @@
+"""`callgauge formats FILE`: who claims a file, and what the others looked for, told by what they did."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ingest import claims
+from ingest.claims import claims_of
+from ingest.formats import formats
+from tests.formats.test_cases import LOGS, case_name, head_of
+from tests.sources.archives import zipped
+from tests.store.night import session
+
+Recognise = Callable[[Sequence[dict[str, Any]]], bool]
+FILE = {"type": "b", "a": {"b": 1}, "list": [{"c": 2}], "n": None}
+
+
+def reason(recognise: Recognise) -> str:
+    """Why a format that recognises so does not read a file of two such objects."""
+    return claims._why_not(SimpleNamespace(recognise=recognise), [FILE, FILE])
+
+
+@pytest.mark.parametrize(
+    ("recognise", "said"),
+    [
+        (lambda head: "missing" in head[0], "asks for `missing`: not there"),
+        (lambda head: head[0].get("missing"), "asks for `missing`: not there"),
+        (lambda head: {"x", "type", "b"} <= head[0].keys(), "asks for `b`, `x`: not there"),
+        (lambda head: head[0].keys() >= {"type", "z"}, "asks for `z`: not there"),
+        (lambda head: head[0]["a"].get("missing"), "asks for `a.missing`: not there"),
+        (lambda head: head[0]["list"][0].get("missing"), "asks for `list[].missing`: not there"),
+        (lambda head: head[0]["type"] == "a", "goes by `type`: another log's"),
+        (lambda head: not head[0].keys() & {"a", "z"}, "goes by `a`: another log's"),
+        (lambda head: {"y", "z"} & head[0].keys(), "asks for one of `y`, `z`: not there"),
+        (lambda head: any(n in head[0] for n in "01234"),
+         "asks for `0`, `1`, `2`, `3` and 1 more: not there"),
+        (lambda head: len(head) == 1, claims._BEFORE),
+        (lambda head: bool(int(head)), "looks at whole objects"),
+    ],
+)  # fmt: skip
+def test_a_reason_is_what_the_format_asked_for(recognise: Recognise, said: str) -> None:
+    assert reason(recognise) == said
+
+
+@pytest.mark.parametrize("path", LOGS, ids=case_name)
+def test_being_watched_changes_no_answer(path: Path) -> None:
+    """What the formats are asked with behaves as the objects themselves do."""
+    (claim,) = claims_of(path)
+    assert claim.name == path.parent.name
+    assert set(claim.others) == formats().keys() - {claim.name}
+    assert all(why and "\n" not in why for why in claim.others.values())
+    head = head_of(path)
+    for form in formats().values():
+        watched = [claims._Watched(value, claims._Asked()) for value in head]
+        assert bool(form.recognise(watched)) == bool(form.recognise(head))
+
+
+def test_every_log_in_an_archive_and_in_a_folder_is_answered_for(tmp_path: Path) -> None:
+    zipped(tmp_path / "x.zip", {"a": session("s1").encode(), "b": b"nothing"})
+    (tmp_path / "y.gz").write_bytes(gzip.compress(session("s2").encode()))
+    said = {claim.file.rpartition("/")[2]: claim.name for claim in claims_of(tmp_path)}
+    assert said == {"x.zip!a": "session_history", "x.zip!b": None, "y.gz": "session_history"}
+
+
+def test_two_that_claim_a_file_are_both_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").write_text(session("s1"))
+    monkeypatch.setattr(formats()["codex"], "recognise", lambda head: True)
+    (claim,) = claims_of(tmp_path / "a")
+    assert claim.name is None
+    assert "is claimed by codex and session_history" in (claim.reason or "")
+    assert not {"codex", "session_history"} & claim.others.keys()
