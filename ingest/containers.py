@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 import yaml
 
 from ingest.events import Rejected, Where
 from ingest.fields import kind_of
-from ingest.lines import Line, decode_object, read_lines, snippet_of
+from ingest.lines import BLOCK, Block, Line, decode_object, read_blocks, read_lines, snippet_of
 from ingest.records import Record
 
 _BOM = b"\xef\xbb\xbf"
@@ -34,6 +34,13 @@ _SPACE = re.compile(r"[\s,]*")
 
 Decode = Callable[[Line], Any]
 """A line in, the value of its record or a `Rejected` out."""
+
+Skim = Callable[[bytes], Any]
+"""Bytes of a line in, the value of its record out, None where the line holds nothing for the format.
+
+Raises ValueError or RecursionError for what it does not take: then `Decode` is asked. It must refuse all that
+is no JSON, but need not look whether what it passes over is UTF-8.
+"""
 
 
 class Container(StrEnum):
@@ -64,33 +71,86 @@ def _has_object_line(head: bytes) -> bool:
     for line in whole:
         if line.startswith(b"{"):
             try:
-                return isinstance(orjson.loads(line), dict)
+                if orjson.loads(line):
+                    return True  # an empty object looks the same in any container
             except orjson.JSONDecodeError:
                 continue
     return False
 
 
 def read_records(
-    stream: BinaryIO, container: Container, max_line: int, decode: Decode = decode_object
+    stream: BinaryIO,
+    container: Container,
+    max_line: int,
+    decode: Decode = decode_object,
+    size: int = BLOCK,
 ) -> Iterator[Record | Rejected]:
-    """The records of a file in order. A part that cannot be decoded becomes one `Rejected`."""
+    """The records of a file one by one, none decoded before it is asked for; `size` bytes are read at once.
+
+    A part that cannot be decoded becomes one `Rejected`.
+    """
     if container is Container.LINES:
-        yield from _lines(stream, max_line, decode)
+        for line in read_lines(stream, max_line, size):
+            yield line if isinstance(line, Rejected) else _of_line(line, decode)
     elif container is Container.STREAM:
         yield from _streamed(stream, max_line)
     else:
         yield from _whole(stream, container, max_line)
 
 
-def _lines(stream: BinaryIO, max_line: int, decode: Decode) -> Iterator[Record | Rejected]:
-    for line in read_lines(stream, max_line):
-        if isinstance(line, Rejected):
-            yield line
-            continue
-        value = decode(line)
-        yield (
-            value if isinstance(value, Rejected) else Record(line.where, value, line.data, line.where.offset)
-        )
+def _of_line(line: Line, decode: Decode) -> Record | Rejected:
+    value = decode(line)
+    return value if isinstance(value, Rejected) else Record(line.where, value, line.data, line.where.offset)
+
+
+class Batch(NamedTuple):
+    """Records that were read at once. `line` is the last that held anything, 0 where all were blank."""
+
+    records: Sequence[Record | Rejected]
+    line: int
+
+
+def read_batches(
+    stream: BinaryIO,
+    container: Container,
+    max_line: int,
+    decode: Decode = decode_object,
+    skim: Skim | None = None,
+) -> Iterator[Batch]:
+    """The same, those of a block of lines at once, as a load has it."""
+    if container is not Container.LINES:
+        yield from map(_one, read_records(stream, container, max_line))
+        return
+    for block in read_blocks(stream, max_line):
+        yield _one(block) if isinstance(block, Rejected) else _of_lines(block, decode, skim)
+
+
+def _one(record: Record | Rejected) -> Batch:
+    return Batch([record], record.where.line)
+
+
+def _of_lines(block: Block, decode: Decode, skim: Skim | None) -> Batch:
+    records: list[Record | Rejected] = []
+    last = 0
+    if skim is not None and not block.is_utf8():
+        skim = None
+    behind = block.offset
+    for number, data in enumerate(block.lines, block.line):
+        start, behind = behind, behind + len(data) + 1
+        if skim is not None:
+            try:
+                value = skim(data)
+            except (ValueError, RecursionError):
+                pass
+            else:
+                last = number
+                if value is not None:
+                    records.append(Record(Where(number, start), value, data, start))
+                continue
+        if data and not data.isspace():
+            last = number
+            records.append(_of_line(Line(Where(number, start), data.rstrip(b"\r"), block.whole), decode))
+    return Batch(records, last)
 
 
 def _streamed(stream: BinaryIO, max_line: int) -> Iterator[Record | Rejected]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
+from typing import BinaryIO
 
 from ingest.batches import Row
 from ingest.changes import Options, ReadWith
 from ingest.collect import Found
-from ingest.containers import read_records
+from ingest.containers import read_batches
 from ingest.errors import IngestError
-from ingest.events import Rejected
-from ingest.formats import decoder_of, translated
-from ingest.reading import LineCount, Recognised, Unusable, bounded, recognise
+from ingest.events import Event, Rejected
+from ingest.formats import decoder_of, skim_of
+from ingest.reading import Recognised, Unusable, recognise
 from ingest.rows import definition_row, identity
+from ingest.sources.content import BoundedFile, bounded
 from ingest.work import FileWork
 from ingest.writing import Writer
 from lenient import ToolCatalog
@@ -67,13 +69,11 @@ def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable
         raise
     except OSError as error:
         writer.take_back_file()
-        raise Unusable(
-            f"cannot be read beyond line {run.lines.number:,}: {error.strerror or error}"
-        ) from error
+        raise Unusable(f"cannot be read beyond line {run.line:,}: {error.strerror or error}") from error
     except Exception as error:  # a format must not stop a night, whatever a log holds
         writer.take_back_file()
         raise Unusable(
-            f"broke the reading of {recognised.form.SOURCE.name} logs at line {run.lines.number:,} "
+            f"broke the reading of {recognised.form.SOURCE.name} logs at line {run.line:,} "
             f"({type(error).__name__}: {str(error)[:200]}); please report it with that line"
         ) from error
 
@@ -98,7 +98,8 @@ class _Run:
         self._work = FileWork(file_id=self._file_id, source=self._source, catalog=settings.catalog)
         self._handed = 0  # bytes of log whose rows the writer has
         self._cut = False  # a line was too long to be read
-        self.lines = LineCount(())
+        self._lines = 0
+        self.line = 0  # on which the record begins that is being read
 
     def to_the_end(self) -> Intake:
         with (
@@ -106,16 +107,7 @@ class _Run:
             raw.buffered() as stream,
             closing(self._work),
         ):
-            form, container = self._recognised.form, self._recognised.container
-            max_line = self._settings.options.max_line
-            self.lines = LineCount(read_records(stream, container, max_line, decoder_of(form)))
-            for event in translated(form, self.lines, self._recognised.about):
-                if isinstance(event, Rejected):
-                    self._reject(event)
-                else:
-                    self._work.take(event)
-                if self._work.pending >= DRAIN_ROWS or raw.bytes_read - self._handed >= DRAIN_BYTES:
-                    self._hand_over(raw.bytes_read)
+            self._read(raw, stream)
             while stream.read(DRAIN_BYTES):
                 pass  # a format may stop early; the fingerprint is of the whole file
             self._work.finish()
@@ -124,13 +116,36 @@ class _Run:
                 file_id=self._file_id,
                 source=self._source,
                 fingerprint=raw.fingerprint,
-                lines=self.lines.number,
+                lines=self._lines,
                 bytes=raw.bytes_read,
                 rows=self._rows,
                 read_with=ReadWith(
                     self._settings.options.tools, self._settings.options.max_line if self._cut else None
                 ),
             )
+
+    def _read(self, raw: BoundedFile, stream: BinaryIO) -> None:
+        """Every record through the translator, its events into the work."""
+        form, container = self._recognised.form, self._recognised.container
+        translator = form.translator(self._recognised.about)
+        max_line = self._settings.options.max_line
+        with closing(translator):
+            for batch in read_batches(stream, container, max_line, decoder_of(form), skim_of(form)):
+                for record in batch.records:
+                    self.line = record.where.line
+                    self._take([record] if isinstance(record, Rejected) else translator.take(record))
+                self._lines = max(self._lines, batch.line)
+                self._work.weigh()
+                if self._work.pending >= DRAIN_ROWS or raw.bytes_read - self._handed >= DRAIN_BYTES:
+                    self._hand_over(raw.bytes_read)
+            self._take(translator.finish())
+
+    def _take(self, events: Iterable[Event | Rejected]) -> None:
+        for event in events:
+            if isinstance(event, Rejected):
+                self._reject(event)
+            else:
+                self._work.take(event)
 
     def _reject(self, event: Rejected) -> None:
         self._cut = self._cut or event.code == "line_too_long"

@@ -14,6 +14,7 @@ from typing import Generic, Protocol, Self, TypeVar, cast
 
 MEMORY = 64 * 1024 * 1024  # bytes of waiting log lines that are kept in memory, over all sessions of a file
 _SMALL = 4_096  # bytes that a session is counted for when nothing waits in it
+_STEPS = 64  # how often sessions are counted while they grow by as much as fits into memory
 
 
 class _Waits(Protocol):
@@ -31,6 +32,8 @@ class OpenSessions(Generic[T]):
         self._live: OrderedDict[str, T] = OrderedDict()  # the one heard last comes last
         self._weights: dict[str, int] = {}
         self._weight = 0
+        self._uncounted: set[str] = set()  # sessions that have grown since they were counted …
+        self._growth = 0  # … by at most so many bytes
         self._file: sqlite3.Connection | None = None
         self._in_file = 0
 
@@ -55,9 +58,20 @@ class OpenSessions(Generic[T]):
         self._live.move_to_end(key)
         return self._live[key]
 
-    def weigh(self, key: str) -> None:
-        """Count what a session in memory holds by now, and move the longest silent ones to the file."""
-        self._count(key, self._live[key].held + _SMALL)
+    def weigh(self, key: str, grown: int | None = None) -> None:
+        """Count what a session in memory holds by now, and move the longest silent ones to the file.
+
+        Told by how many bytes it may have `grown`, it is counted later, together with others.
+        """
+        self._uncounted.add(key)
+        self._growth += MEMORY if grown is None else grown + _SMALL
+        if self._growth < MEMORY // _STEPS:
+            return
+        for one in self._uncounted:
+            if one in self._live:
+                self._count(one, self._live[one].held + _SMALL)
+        self._growth = 0
+        self._uncounted.clear()
         while self._weight > MEMORY and len(self._live) > 1:
             silent, session = self._live.popitem(last=False)
             if not self._to_file(silent, session):

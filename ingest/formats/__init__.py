@@ -7,8 +7,9 @@ A format module opens with its field notes and has
 - `translator(about)`: a new `Translator` for one file; it is given the file's records one by one.
 
 It may have `decode(line)`, which makes the value of a record from a line where JSON objects are more than it
-needs. A format recognises and translates, nothing else. What several of them share (chat messages, content
-blocks, spans) is in `ingest.shapes`. Two formats that claim one file are an error.
+needs, and `skim(data)`, which does so quickly for the lines it understands (see `ingest.containers.Skim`).
+A format recognises and translates, nothing else. What several of them share (chat messages, content blocks,
+spans) is in `ingest.shapes`. Two formats that claim one file are an error.
 """
 
 from __future__ import annotations
@@ -44,6 +45,10 @@ class Source:
     cannot_tell: str  # one or two sentences
 
 
+def nothing_beside(_name: str) -> None:
+    """For a log that is looked at by itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class About:
     """What a translator may know of its file besides its records.
@@ -55,7 +60,7 @@ class About:
 
     name: str = ""
     identity: str = ""
-    beside: Callable[[str], bytes | None] = lambda _name: None
+    beside: Callable[[str], bytes | None] = nothing_beside
 
 
 class Translator(Protocol):
@@ -99,6 +104,11 @@ def claimants(head: Sequence[dict[str, Any]]) -> list[Format]:
 def decoder_of(form: Format) -> Callable[..., Any]:
     """How the format's lines become the values of records."""
     return cast("Callable[..., Any]", getattr(form, "decode", decode_object))
+
+
+def skim_of(form: Format) -> Callable[[bytes], Any] | None:
+    """The quick way for the lines it understands, where the format has one."""
+    return cast("Callable[[bytes], Any] | None", getattr(form, "skim", None))
 
 
 def translated(

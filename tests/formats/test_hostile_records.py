@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import io
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,10 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ingest.containers import Container, read_records
 from ingest.events import Event, Rejected
-from ingest.formats import About, formats, translated
+from ingest.formats import About, formats, skim_of, translated
+from ingest.lines import MAX_LINE
 from ingest.records import Record
-from tests.formats.test_cases import LOGS, record_of, records_of
+from tests.formats.test_cases import LOGS, record_of, records_of, skimmed_records_of
 
 RECORDS = {
     name: [
@@ -69,19 +73,39 @@ def translate(name: str, values: list[Any]) -> list[Event | Rejected]:
     return list(translated(formats()[name], records, About()))
 
 
+def changed_somewhere(data: st.DataObject, records: list[Any]) -> list[Any]:
+    position = data.draw(st.integers(0, len(records) - 1))
+    path = data.draw(st.sampled_from(list(places(records[position])) or [("type",)]))
+    changed = with_change(records[position], path, data.draw(STRANGE))
+    return [*records[:position], changed, *records[position + 1 :]]
+
+
 @pytest.mark.parametrize("name", RECORDS)
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_one_strange_value_anywhere_is_survived(name: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(RECORDS[name]) - 1))
-    records = RECORDS[name][start : start + 6]
-    position = data.draw(st.integers(0, len(records) - 1))
-    path = data.draw(st.sampled_from(list(places(records[position])) or [("type",)]))
-    records = [*records]
-    records[position] = with_change(records[position], path, data.draw(STRANGE))
+    records = changed_somewhere(data, RECORDS[name][start : start + 6])
     formats()[name].recognise(records)
     for event in translate(name, records):
         assert 1 <= event.where.line <= len(records)
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDS if skim_of(formats()[name]) is not None])
+@settings(max_examples=500, deadline=None)
+@given(data=st.data(), torn=st.booleans(), junk=st.binary(max_size=3))
+def test_a_strange_line_that_is_skimmed_gives_what_it_gives_decoded(
+    name: str, data: st.DataObject, torn: bool, junk: bytes
+) -> None:
+    records = changed_somewhere(data, RECORDS[name])
+    lines = [json.dumps(record, ensure_ascii=data.draw(st.booleans())) for record in records]
+    log = "\n".join(lines).encode("utf-8", "surrogatepass")
+    if torn:
+        place = data.draw(st.integers(0, len(log)))
+        log = log[:place] + junk + log[data.draw(st.integers(place, place + 5)) :]
+    form = formats()[name]
+    expected = list(translated(form, read_records(io.BytesIO(log), Container.LINES, MAX_LINE), About()))
+    assert list(translated(form, skimmed_records_of(name, log), About())) == expected
 
 
 @pytest.mark.parametrize("name", RECORDS)

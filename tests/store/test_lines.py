@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.events import Rejected, Where
-from ingest.lines import Line, decode_object, read_lines
+from ingest.lines import Line, decode_object, read_blocks, read_lines
 
 
 def lines_of(data: bytes, max_line: int = 1000) -> list[Line | Rejected]:
@@ -136,6 +136,39 @@ def test_a_snippet_shows_what_is_not_utf8_as_escapes() -> None:
     value = decoded(b'{"a": "\xff"}\n')
     assert isinstance(value, Rejected)
     assert value.snippet == '{"a": "\\xff"}'
+
+
+@given(
+    pieces=st.lists(
+        st.sampled_from([b"\n", b"\r\n", b"ab", b"x" * 30, b"\xff", b" ", "ä€".encode()]), max_size=40
+    ),
+    max_line=st.integers(min_value=1, max_value=50),
+    size=st.integers(min_value=1, max_value=60),
+)
+def test_how_much_is_read_at_once_makes_no_difference(pieces: list[bytes], max_line: int, size: int) -> None:
+    data = b"".join(pieces)
+    found, lines = {}, data.split(b"\n")
+    for block in read_blocks(io.BytesIO(data), max_line, size):
+        if isinstance(block, Rejected):
+            found[block.where.line] = f"{len(lines[block.where.line - 1]):,} bytes" in block.reason
+            continue
+        assert block.is_utf8() == _decodes(b"\n".join(block.lines))
+        offset = block.offset
+        for number, line in enumerate(block.lines, block.line):
+            assert data[offset : offset + len(line)] == line == lines[number - 1]
+            assert len(line) <= max_line
+            found[number] = True
+            offset += len(line) + 1
+    assert list(found) == list(range(1, len(lines) + (lines[-1] != b"")))
+    assert all(found.values())
+
+
+def _decodes(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 @given(data=st.binary(max_size=300), max_line=st.integers(min_value=1, max_value=50))

@@ -55,13 +55,14 @@ from functools import partial
 from typing import Any
 
 from ingest.events import Event, Rejected
-from ingest.fields import kind_of, table, text
 from ingest.formats import About, Source, Translator
+from ingest.formats.claude_code.entries import Entry, Report, Unusable, entry_of, skim
 from ingest.formats.claude_code.messages import Conversation
-from ingest.formats.claude_code.records import blocks_of, text_of
 from ingest.lines import snippet_of
 from ingest.open_sessions import OpenSessions
 from ingest.records import Record
+
+__all__ = ["SOURCE", "recognise", "skim", "translator"]
 
 SOURCE = Source(
     name="claude_code",
@@ -78,7 +79,6 @@ SOURCE = Source(
 )
 
 _CHAINED = 50_000  # records of sidechains without an id that are remembered
-_SPEAKING = ("user", "assistant")
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -109,77 +109,47 @@ class _Transcript:
 
     def finish(self) -> Iterator[Event]:
         for conversation in self._open.drain():
-            yield from conversation.finish()
+            events: list[Event] = []
+            conversation.finish(events)
+            yield from events
 
     def close(self) -> None:
         self._open.close()
 
-    def take(self, line: Record) -> Iterator[Event | Rejected]:
-        record = _inner(line.value)
-        kind = record.get("type")
-        if kind not in _SPEAKING and kind != "system":
-            return
-        problem = _unusable(record)
-        if problem is not None:
-            if kind in _SPEAKING:
-                yield Rejected(line.where, *problem, snippet_of(line.data))
-            return
-        lane, parent = self._lane(record)
-        if kind == "system" and lane not in self._open:
-            return
+    def take(self, record: Record) -> list[Event] | list[Rejected]:
+        entry = entry_of(record.value) if isinstance(record.value, dict) else record.value
+        if entry is None:
+            return []
+        if isinstance(entry, Unusable):
+            return [Rejected(record.where, entry.code, entry.reason, snippet_of(record.data))]
+        events: list[Event] = []
+        lane, parent = self._lane(entry)
+        if entry.type == "system" and lane not in self._open:
+            return events
         conversation = self._open.open(lane, partial(Conversation, lane, parent))
-        yield from conversation.take(record, line.where, len(line.data))
-        self._open.weigh(lane)
-        yield from self._sub_agent_ended(record)
+        conversation.take(entry, record.where, len(record.data), events)
+        self._open.weigh(lane, len(record.data))
+        report = entry.tool_use_result
+        if isinstance(report, Report) and report.status == "completed" and report.agent_id is not None:
+            self._sub_agent_ended(f"{entry.session_id}/agent-{report.agent_id}", report, events)
+        return events
 
-    def _lane(self, record: Mapping[str, Any]) -> tuple[str, str | None]:
+    def _lane(self, entry: Entry) -> tuple[str, str | None]:
         """(session id, id of the session it was started from) of a record."""
-        session = str(record["sessionId"])
-        if record.get("isSidechain") is not True:
+        session = str(entry.session_id)
+        if not entry.is_sidechain:
             return session, None
-        agent = text(record.get("agentId"))
-        if agent is not None:
-            return f"{session}/agent-{agent}", session
-        own, before = text(record.get("uuid")) or "", text(record.get("parentUuid"))
-        first = self._chains.get(before or "", own)
+        if entry.agent_id is not None:
+            return f"{session}/agent-{entry.agent_id}", session
+        own = entry.uuid or ""
+        first = self._chains.get(entry.parent_uuid or "", own)
         self._chains[own] = first
         if len(self._chains) > _CHAINED:
             del self._chains[next(iter(self._chains))]
         return f"{session}/sidechain-{first}", session
 
-    def _sub_agent_ended(self, record: Mapping[str, Any]) -> Iterator[Event]:
+    def _sub_agent_ended(self, lane: str, report: Report, out: list[Event]) -> None:
         """A finished sub-agent's answer stands in the result of the call that started it."""
-        report = table(record.get("toolUseResult"))
-        agent, status = text(report.get("agentId")), text(report.get("status"))
-        if agent is None or status != "completed":
-            return
-        conversation = self._open.pop(f"{record['sessionId']}/agent-{agent}")
+        conversation = self._open.pop(lane)
         if conversation is not None:
-            answer = text_of(blocks_of(report.get("content")))
-            yield from conversation.finish(status=status, answer=answer)
-
-
-def _inner(record: dict[str, Any]) -> dict[str, Any]:
-    """A sub-agent's record out of the progress record that reports it; any other record as it is."""
-    data = table(record.get("data"))
-    if record.get("type") != "progress" or data.get("type") != "agent_progress":
-        return record
-    shared = {name: record.get(name) for name in ("sessionId", "version", "timestamp")}
-    return {**shared, **table(data.get("message")), "isSidechain": True, "agentId": data.get("agentId")}
-
-
-def _unusable(record: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Why a record cannot be used: (reject code, reason), or None."""
-    needed = {"sessionId": "string"}
-    if record.get("type") in _SPEAKING:
-        needed["message"] = "object"
-    for name, due in needed.items():
-        found = kind_of(record.get(name))
-        if found == "null":
-            return "missing_field", f"the {record.get('type')} record has no {name}"
-        if found != due:
-            return (
-                "wrong_type",
-                f"{name} of the {record.get('type')} record is a JSON {found}, not a JSON {due}",
-            )
-    return None
+            conversation.finish(out, status=report.status, answer=report.answer)

@@ -7,38 +7,23 @@ a call was lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
 
-from ingest.events import (
-    Event,
-    SessionSeen,
-    StepMade,
-    TurnEnded,
-    TurnStarted,
-    Where,
-)
-from ingest.fields import moment, number, table, text, whole
+from ingest.events import Event, SessionSeen, StepMade, TurnEnded, TurnStarted, Where
+from ingest.fields import moment, number
+from ingest.formats.claude_code.entries import Block, Body, Entry, Report, text_of
 from ingest.formats.claude_code.pieces import Message, Prompt, Turn
-from ingest.formats.claude_code.records import (
-    MESSAGE,
-    blocks_of,
-    call_made,
-    input_tokens,
-    lost_call,
-    result_seen,
-    text_of,
-)
+from ingest.formats.claude_code.records import MESSAGE, call_made, input_tokens, lost_call, result_seen
 from ingest.formats.claude_code.texts import Said, is_malformed_notice, leaked_call, said_by_user
 
 _REMEMBERED = 50_000  # records a conversation is compared with to find repeats; bounds the memory
 _KEY_SIZE = 150  # bytes in memory of one of their keys
 SYNTHETIC = "<synthetic>"  # the model name of records that the harness wrote itself
+_NOTHING = Body()
 
 
 class Conversation:
-    """One session or sub-agent run, record by record in file order."""
+    """One session or sub-agent run, record by record in file order. What is complete goes to `out`."""
 
     def __init__(self, session_id: str, parent_session_id: str | None) -> None:
         self._waiting = 0
@@ -55,148 +40,144 @@ class Conversation:
         """The size of the lines that wait here, and of the keys by which repeats are found, in bytes."""
         return self._waiting + _KEY_SIZE * len(self._seen)
 
-    def take(self, record: Mapping[str, Any], where: Where, size: int) -> Iterator[Event]:
-        """The events that are complete after this record of `size` bytes. One seen before gives none."""
-        if self._repeated(text(record.get("uuid"))):
+    def take(self, entry: Entry, where: Where, size: int, out: list[Event]) -> None:
+        """Add the events that are complete after this record of `size` bytes. One seen before adds none."""
+        if self._repeated(entry.uuid):
             return
-        yield from self._session(record, where)
-        if record.get("type") == "assistant":
-            yield from self._assistant(record, where)
-        elif record.get("type") == "user":
-            yield from self._user(record, where)
-        elif self._turn is not None and record.get("subtype") == "turn_duration":
-            self._turn.latency_ms = (self._turn.latency_ms or 0.0) + (number(record.get("durationMs")) or 0.0)
+        ts = moment(entry.timestamp)
+        if self._version is None or entry.version not in (None, self._version):
+            self._session(entry.version, where, ts, out)
+        if entry.type == "assistant":
+            self._assistant(entry, where, ts, out)
+        elif entry.type == "user":
+            self._user(entry, where, ts, out)
+        elif self._turn is not None and entry.subtype == "turn_duration":
+            self._turn.latency_ms = (self._turn.latency_ms or 0.0) + (number(entry.duration_ms) or 0.0)
         self._waiting += size
 
-    def finish(self, *, status: str | None = None, answer: str | None = None) -> Iterator[Event]:
+    def finish(self, out: list[Event], *, status: str | None = None, answer: str | None = None) -> None:
         """Close what is open. Without a status or an answer, a turn whose last word is a call stays open."""
-        yield from self._close_message()
+        self._close_message(out)
         turn, self._turn = self._turn, None
         if turn is None:
             return
         turn.status = status or turn.status
         turn.answer = answer if answer is not None else turn.answer
         if turn.status is not None or turn.answer is not None:
-            yield self._ended(turn)
+            out.append(self._ended(turn))
 
     # --- records -----------------------------------------------------------------------------
 
     def _repeated(self, key: str | None) -> bool:
         if key is None:
             return False
-        if key in self._seen:
+        seen = self._seen
+        if key in seen:
             return True
-        self._seen[key] = None
-        if len(self._seen) > _REMEMBERED:
-            del self._seen[next(iter(self._seen))]
+        seen[key] = None
+        if len(seen) > _REMEMBERED:
+            del seen[next(iter(seen))]
         return False
 
-    def _session(self, record: Mapping[str, Any], where: Where) -> Iterator[Event]:
-        version = text(record.get("version"))
-        if self._version is not None and version in (None, self._version):
-            return
+    def _session(self, version: str | None, where: Where, ts: datetime | None, out: list[Event]) -> None:
         self._version = version or ""
-        yield SessionSeen(
-            session_id=self._session_id,
-            where=where,
-            ts=moment(record.get("timestamp")),
-            harness="claude_code",
-            harness_version=version,
-            parent_session_id=self._parent,
+        out.append(
+            SessionSeen(
+                session_id=self._session_id,
+                where=where,
+                ts=ts,
+                harness="claude_code",
+                harness_version=version,
+                parent_session_id=self._parent,
+            )
         )
 
-    def _assistant(self, record: Mapping[str, Any], where: Where) -> Iterator[Event]:
-        body, ts = table(record.get("message")), moment(record.get("timestamp"))
-        blocks = blocks_of(body.get("content"))
-        if body.get("model") == SYNTHETIC:
-            yield from self._synthetic(record, blocks, where)
+    def _assistant(self, entry: Entry, where: Where, ts: datetime | None, out: list[Event]) -> None:
+        body = entry.message or _NOTHING
+        blocks = body.blocks
+        if body.model == SYNTHETIC:
+            self._synthetic(entry, blocks, where, ts, out)
             return
-        key = text(body.get("id"))
-        if self._message is None or key is None or self._message.key != key:
+        message = self._message
+        if message is None or body.id is None or message.key != body.id:
             fresh = [block for block in blocks if not self._copied(block)]
             if blocks and not fresh:
                 return
-            yield from self._open_message(key, text(body.get("model")), where, ts)
+            message = self._open_message(body.id, body.model, where, ts, out)
             blocks = fresh
-        message = self._message
-        if message is None:
-            return
-        message.hear(table(body.get("usage")), text(body.get("stop_reason")))
+        message.hear(body.usage, body.stop_reason)
         for block in blocks:
-            self._block(message, block, where, ts)
+            if block.type == "text":
+                message.texts.append(block.text or "")
+            elif block.type == "tool_use" and not self._repeated(_key("call", block.id)):
+                message.calls += 1
+                message.after.append(call_made(self._session_id, block, where, ts))
 
-    def _copied(self, block: Mapping[str, Any]) -> bool:
-        return block.get("type") == "tool_use" and _key("call", block.get("id")) in self._seen
-
-    def _block(self, message: Message, block: Mapping[str, Any], where: Where, ts: datetime | None) -> None:
-        if block.get("type") == "text":
-            message.texts.append(text(block.get("text")) or "")
-        elif block.get("type") == "tool_use" and not self._repeated(_key("call", block.get("id"))):
-            message.calls += 1
-            message.after.append(call_made(self._session_id, block, where, ts))
+    def _copied(self, block: Block) -> bool:
+        return block.type == "tool_use" and _key("call", block.id) in self._seen
 
     def _synthetic(
-        self, record: Mapping[str, Any], blocks: list[Mapping[str, Any]], where: Where
-    ) -> Iterator[Event]:
+        self, entry: Entry, blocks: list[Block], where: Where, ts: datetime | None, out: list[Event]
+    ) -> None:
         said = text_of(blocks)
-        ts = moment(record.get("timestamp"))
         if is_malformed_notice(said):
-            yield from self._lost_call(said, where, ts)
-        elif record.get("isApiErrorMessage") is True:
-            yield from self._close_message()
-            yield from self._enter_turn(where, ts)
+            self._lost_call(said, where, ts, out)
+        elif entry.is_api_error_message:
+            self._close_message(out)
+            self._enter_turn(where, ts, out)
             if self._turn is not None:
                 self._turn.status, self._turn.answer = "api_error", ""
 
-    def _user(self, record: Mapping[str, Any], where: Where) -> Iterator[Event]:
-        content, ts = table(record.get("message")).get("content"), moment(record.get("timestamp"))
-        blocks = blocks_of(content)
-        results = [block for block in blocks if block.get("type") == "tool_result"]
-        for block in results:
-            yield from self._result(record, block, where, ts)
-        said = said_by_user(text_of(blocks))
+    def _user(self, entry: Entry, where: Where, ts: datetime | None, out: list[Event]) -> None:
+        blocks = (entry.message or _NOTHING).blocks
+        has_results = False
+        for block in blocks:
+            if block.type == "tool_result":
+                has_results = True
+                self._result(entry, block, where, ts, out)
+        words = text_of(blocks)
+        if has_results and not words:
+            return
+        said = said_by_user(words)
         if said is Said.MALFORMED_CALL:
-            yield from self._lost_call(text_of(blocks), where, ts)
+            self._lost_call(words, where, ts, out)
         elif said is Said.INTERRUPTED and self._prompt is not None:
             self._prompt = None  # taken back before the model said a word
         elif said is Said.INTERRUPTED:
-            yield from self.finish(status="cancelled", answer="")
+            self.finish(out, status="cancelled", answer="")
         elif said is Said.COMMAND_OUTPUT and self._prompt is not None and self._prompt.said is Said.COMMAND:
             self._prompt = None
-        elif not results and not record.get("isMeta") and not record.get("isCompactSummary"):
-            self._hear(said, record, text_of(blocks), where, bool(blocks))
+        elif not has_results and not entry.is_meta and not entry.is_compact_summary:
+            self._hear(said, Prompt(where, ts, words, entry.uuid, said), bool(blocks))
 
-    def _hear(
-        self, said: Said, record: Mapping[str, Any], words: str, where: Where, has_content: bool
-    ) -> None:
+    def _hear(self, said: Said, prompt: Prompt, has_content: bool) -> None:
         # An empty text beside other blocks is a pasted image.
-        if said in (Said.PROMPT, Said.COMMAND) or (not words and has_content):
-            ts = moment(record.get("timestamp"))
-            self._prompt = Prompt(where, ts, words, text(record.get("uuid")), said)
+        if said in (Said.PROMPT, Said.COMMAND) or (not prompt.text and has_content):
+            self._prompt = prompt
 
     def _result(
-        self, record: Mapping[str, Any], block: Mapping[str, Any], where: Where, ts: datetime | None
-    ) -> Iterator[Event]:
-        if self._repeated(_key("result", block.get("tool_use_id"))):
+        self, entry: Entry, block: Block, where: Where, ts: datetime | None, out: list[Event]
+    ) -> None:
+        if self._repeated(_key("result", block.tool_use_id)):
             return
-        event = result_seen(self._session_id, record, block, where, ts)
-        if self._message is None:
-            yield event
-        else:
-            self._message.after.append(event)
+        report = entry.tool_use_result
+        event = result_seen(
+            self._session_id, report if isinstance(report, Report) else None, block, where, ts
+        )
+        (out if self._message is None else self._message.after).append(event)
 
     # --- turns and messages ------------------------------------------------------------------
 
-    def _enter_turn(self, where: Where, ts: datetime | None) -> Iterator[Event]:
+    def _enter_turn(self, where: Where, ts: datetime | None, out: list[Event]) -> None:
         """Begin the turn that the waiting prompt asks for; only an answered prompt is a turn."""
         prompt, self._prompt = self._prompt, None
         if prompt is None and self._turn is not None:
             return
         if self._turn is not None:
             self._turn.answer = self._turn.answer or ""
-            yield from self.finish()
+            self.finish(out)
         if prompt is not None:
-            yield TurnStarted(
+            started = TurnStarted(
                 session_id=self._session_id,
                 where=prompt.where,
                 ts=prompt.ts,
@@ -204,17 +185,19 @@ class Conversation:
                 key=prompt.key,
             )
         else:
-            yield TurnStarted(session_id=self._session_id, where=where, ts=ts)
+            started = TurnStarted(session_id=self._session_id, where=where, ts=ts)
+        out.append(started)
         self._turn = Turn(where, ts)
 
     def _open_message(
-        self, key: str | None, model: str | None, where: Where, ts: datetime | None
-    ) -> Iterator[Event]:
-        yield from self._close_message()
-        yield from self._enter_turn(where, ts)
+        self, key: str | None, model: str | None, where: Where, ts: datetime | None, out: list[Event]
+    ) -> Message:
+        self._close_message(out)
+        self._enter_turn(where, ts, out)
         self._message = Message(key, where, ts, model)
+        return self._message
 
-    def _close_message(self) -> Iterator[Event]:
+    def _close_message(self, out: list[Event]) -> None:
         message, self._message = self._message, None
         self._waiting = 0
         if message is None:
@@ -226,9 +209,9 @@ class Conversation:
             self._turn.where, self._turn.ts = last.where, last.ts
             self._turn.status = message.stop_reason if message.stop_reason != "tool_use" else None
             self._turn.answer = None if message.calls or lost else said
-        yield self._step(message, said)
-        yield from lost
-        yield from message.after
+        out.append(self._step(message, said))
+        out.extend(lost)
+        out.extend(message.after)
 
     def _step(self, message: Message, said: str) -> StepMade:
         return StepMade(
@@ -238,7 +221,7 @@ class Conversation:
             text=said or None,
             model=message.model,
             input_tokens=input_tokens(message.usage),
-            output_tokens=whole(message.usage.get("output_tokens")) if message.usage_is_final else None,
+            output_tokens=message.output_tokens if message.usage_is_final else None,
             answers=message.stop_reason == "end_turn",
         )
 
@@ -254,18 +237,13 @@ class Conversation:
             return [lost_call(self._session_id, message.where, message.ts, reason)]
         return []
 
-    def _lost_call(self, notice: str, where: Where, ts: datetime | None) -> Iterator[Event]:
+    def _lost_call(self, notice: str, where: Where, ts: datetime | None, out: list[Event]) -> None:
         """A call whose markup could not be read; the harness says so after a message without any call."""
         message = self._message
         if message is None or message.calls:
             # The model's message with the broken call is not in the log at all.
-            yield from self._open_message(None, message.model if message else None, where, ts)
-            message = self._message
-        if (
-            message is not None
-            and message.stop_reason != "tool_use"
-            and not leaked_call("\n".join(message.texts))
-        ):
+            message = self._open_message(None, message.model if message else None, where, ts, out)
+        if message.stop_reason != "tool_use" and not leaked_call("\n".join(message.texts)):
             message.after.append(lost_call(self._session_id, where, ts, notice.strip()[:MESSAGE]))
             message.calls += 1
 
@@ -280,5 +258,5 @@ class Conversation:
         )
 
 
-def _key(kind: str, value: Any) -> str | None:
-    return f"{kind}:{value}" if isinstance(value, str) else None
+def _key(kind: str, value: str | None) -> str | None:
+    return None if value is None else f"{kind}:{value}"

@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+
+import msgspec
 
 from ingest.events import Event, Where
-from ingest.fields import whole
+from ingest.formats.claude_code.entries import Usage
 from ingest.formats.claude_code.texts import Said
 
+_NOTHING_SAID = Usage()
 
-@dataclass(slots=True)
-class Message:
+
+class Message(msgspec.Struct):
     """One model message as far as it has come. `after` holds what the log shows behind its first record."""
 
     key: str | None
     where: Where
     ts: datetime | None
     model: str | None
-    texts: list[str] = field(default_factory=list)
+    texts: list[str] = []
     stop_reason: str | None = None
-    usage: Mapping[str, Any] = field(default_factory=dict)
+    usage: Usage | None = None
     usage_is_final: bool = False
     calls: int = 0
-    after: list[Event] = field(default_factory=list)
+    after: list[Event] = []
 
-    def hear(self, usage: Mapping[str, Any], stop_reason: str | None) -> None:
+    def hear(self, usage: Usage | None, stop_reason: str | None) -> None:
         """Take the counts of one more record; they are final beside a stop reason or once they have grown."""
-        before, now = whole(self.usage.get("output_tokens")), whole(usage.get("output_tokens"))
-        grown = before is not None and now is not None and now > before
-        self.usage_is_final = self.usage_is_final or stop_reason is not None or grown
-        self.usage = usage or self.usage
+        if usage is not None and usage != _NOTHING_SAID:
+            before, self.usage = self.output_tokens, usage
+            now = self.output_tokens
+            grown = before is not None and now is not None and now > before
+            self.usage_is_final = self.usage_is_final or grown
+        self.usage_is_final = self.usage_is_final or stop_reason is not None
         self.stop_reason = stop_reason or self.stop_reason
 
+    @property
+    def output_tokens(self) -> int | None:
+        count = self.usage.output_tokens if self.usage is not None else None
+        return count if count is not None and count >= 0 else None
 
-@dataclass(slots=True)
-class Prompt:
+
+class Prompt(msgspec.Struct):
     where: Where
     ts: datetime | None
     text: str
@@ -45,8 +51,7 @@ class Prompt:
     said: Said
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(msgspec.Struct):
     """The open turn. `answer` is None while a call is the last thing the model made."""
 
     where: Where

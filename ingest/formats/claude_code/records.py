@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from ingest.events import (
     ArgsSource,
@@ -17,35 +18,55 @@ from ingest.events import (
     Strategy,
     Where,
 )
-from ingest.fields import number, table, tables, text, whole
+from ingest.fields import table, text, whole
+from ingest.formats.claude_code.entries import Block, Report, Usage, content_text
 from ingest.formats.claude_code.texts import fault_in
 
 MESSAGE = 500  # characters of a failed result that are kept as its reason
 
+# Named once: looking a member up in its Enum takes as long as making a small object.
+_RESERIALISED, _MISSING = ArgsSource.RESERIALISED, ArgsSource.MISSING
+_OK, _EXPLICIT = ResultStatus.OK, FlagSource.EXPLICIT
+_FAILURES, _TOOL_USE = Seen.FAILURES, Strategy.TOOL_USE
 
-def call_made(session_id: str, block: Mapping[str, Any], where: Where, ts: datetime | None) -> CallMade:
-    given = block.get("input")
-    unparsed = table(table(given).get("__unparsedToolInput"))
-    raw = text(unparsed.get("raw"))
-    source = ArgsSource.RESERIALISED if "input" in block else ArgsSource.MISSING
-    if raw is not None:
-        size = len(raw.encode("utf-8", "surrogatepass"))
-        source = ArgsSource.RAW if size >= (whole(unparsed.get("len")) or 0) else ArgsSource.TRUNCATED
-    return CallMade(
+
+def call_made(session_id: str, block: Block, where: Where, ts: datetime | None) -> CallMade:
+    given = block.arguments
+    unparsed = _unparsed_in(given)
+    call = CallMade(
         session_id=session_id,
         where=where,
         ts=ts,
-        tool=text(block.get("name")),
-        tool_call_id=text(block.get("id")),
-        key=text(block.get("id")),
+        tool=block.name,
+        tool_call_id=block.id,
+        key=block.id,
+        arguments=given,
+        args_source=_MISSING if isinstance(block.input, msgspec.UnsetType) else _RESERIALISED,
+        strategy=_TOOL_USE,
+        syntax_seen=_FAILURES,
+        schema_seen=_FAILURES,
+    )
+    return call if unparsed is None else _unparsed_call(call, *unparsed)
+
+
+def _unparsed_in(given: Any) -> tuple[str, int] | None:
+    """(text, its full length in bytes) of arguments that the harness could not read as JSON."""
+    if not isinstance(given, dict) or "__unparsedToolInput" not in given:
+        return None
+    unparsed = table(given["__unparsedToolInput"])
+    raw = text(unparsed.get("raw"))
+    return None if raw is None else (raw, whole(unparsed.get("len")) or 0)
+
+
+def _unparsed_call(call: CallMade, raw: str, length: int) -> CallMade:
+    is_whole = len(raw.encode("utf-8", "surrogatepass")) >= length
+    return msgspec.structs.replace(
+        call,
         raw_arguments=raw,
-        arguments=given if raw is None else None,
-        args_source=source,
-        strategy=Strategy.TOOL_USE,
-        refused_by_harness=FaultLayer.SYNTAX if raw is not None else None,
-        harness_message="Claude Code could not read the arguments as JSON" if raw is not None else None,
-        syntax_seen=Seen.FAILURES,
-        schema_seen=Seen.FAILURES,
+        arguments=None,
+        args_source=ArgsSource.RAW if is_whole else ArgsSource.TRUNCATED,
+        refused_by_harness=FaultLayer.SYNTAX,
+        harness_message="Claude Code could not read the arguments as JSON",
     )
 
 
@@ -71,26 +92,21 @@ def lost_call(
 
 
 def result_seen(
-    session_id: str,
-    record: Mapping[str, Any],
-    block: Mapping[str, Any],
-    where: Where,
-    ts: datetime | None,
+    session_id: str, report: Report | None, block: Block, where: Where, ts: datetime | None
 ) -> ResultSeen:
-    content = text_of(blocks_of(block.get("content")))
-    fault = fault_in(content) if block.get("is_error") is True else None
-    report = table(record.get("toolUseResult"))
+    content = content_text(block.content)
+    fault = fault_in(content) if block.is_error else None
     return ResultSeen(
         session_id=session_id,
         where=where,
         ts=ts,
-        tool_call_id=text(block.get("tool_use_id")),
-        status=fault.status if fault else ResultStatus.OK,
-        flag_source=fault.flag_source if fault else FlagSource.EXPLICIT,
+        tool_call_id=block.tool_use_id,
+        status=fault.status if fault else _OK,
+        flag_source=fault.flag_source if fault else _EXPLICIT,
         fault_layer=fault.layer if fault else None,
         message=_reason(content) if fault else None,
         content=content,
-        latency_ms=number(report.get("durationMs", report.get("totalDurationMs"))),
+        latency_ms=report.latency_ms if report else None,
     )
 
 
@@ -98,19 +114,10 @@ def _reason(content: str) -> str:
     return content.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")[:MESSAGE]
 
 
-def blocks_of(content: Any) -> list[Mapping[str, Any]]:
-    """The content blocks of a message; a plain text is one of them."""
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return list(tables(content))
-
-
-def text_of(blocks: Sequence[Mapping[str, Any]]) -> str:
-    return "\n".join(text(block.get("text")) or "" for block in blocks if block.get("type") == "text")
-
-
-def input_tokens(usage: Mapping[str, Any]) -> int | None:
+def input_tokens(usage: Usage | None) -> int | None:
     """All tokens the model read, from the cache or not; `input_tokens` alone leaves the cache out."""
-    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    counts = [count for name in names if (count := whole(usage.get(name))) is not None]
+    if usage is None:
+        return None
+    told = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
+    counts = [count for count in told if count is not None and count >= 0]
     return sum(counts) if counts else None

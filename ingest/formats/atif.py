@@ -1,0 +1,206 @@
+"""ATIF trajectories (Agent Trajectory Interchange Format of Harbor): one JSON document a run.
+
+**On disk.** `trajectory.json` in the agent's folder of a trial; continuations are `trajectory.cont-<n>.json`
+(harborframework.com/docs/trajectory-format). Seen: v1.5 and v1.7, of OpenHands and terminus-2.
+
+**Shape.** `schema_version`, `session_id` (`trajectory_id` since 1.7), `agent.{name, version, model_name,
+tool_definitions}`, `steps[].{step_id, source, model_name, message, tool_calls[].{tool_call_id,
+function_name, arguments}, observation.results[].{source_call_id, content}, metrics}`. A user's step begins a
+turn.
+
+**Traps.**
+- Steps with `is_copied_context` stand in another trajectory too (a continuation, a sub-agent): skipped.
+- `arguments` must be an object, so a converter that met a text which did not parse wraps it: `{"input":
+  "…"}`, `{"raw": …}`, `{"__raw__": …}`. A lone text under such a name that begins like JSON and is no
+  parameter of the tool is read as the text the model sent; any other (a patch, a shell line) is an argument
+  like any other.
+- `llm_call_count: 0` marks a step that no model made: its calls are the harness's.
+- The first system step is the prompt, later ones are notices.
+- terminus-2 writes its commands as JSON in the message and has no tool calls; its observations belong to no
+  call and are passed over.
+- Results have no flag, unless a converter puts `is_error` into `extra`.
+- `subagent_trajectories` are sessions of their own.
+
+**Cannot tell.** The model's own argument text; whether a call failed; whether the task was solved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.events import (
+    ArgsSource,
+    CallMade,
+    Event,
+    FlagSource,
+    PromptSeen,
+    ResultSeen,
+    ResultStatus,
+    SessionSeen,
+    StepMade,
+    Strategy,
+    ToolsOffered,
+    TurnEnded,
+    TurnStarted,
+)
+from ingest.fields import moment, table, tables, text, whole
+from ingest.formats import About, Source, Translator
+from ingest.records import Record
+from ingest.shapes.chat import arguments_of, content_text
+from ingest.shapes.separate import Separate
+
+SOURCE = Source(
+    name="atif",
+    title="ATIF trajectories",
+    raw_arguments="no: only decoded objects, except a text that a converter wrapped",
+    argument_failures="partly: schema failures where the definitions are there; wrapped texts, suspected",
+    error_flag="partly: where a converter adds is_error",
+    definitions="partly: agent.tool_definitions",
+    system_prompt="partly: where the first step is the system's",
+    model="yes: per step or run",
+    turn_end="no: only an answer without a call",
+    cannot_tell="Converters wrap or drop what did not parse: failures of syntax cannot be counted.",
+)
+
+_WRAPS = frozenset(("input", "raw", "__raw__", "_raw", "raw_arguments"))
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return bool(head) and all(
+        str(record.get("schema_version")).startswith("ATIF") and isinstance(record.get("steps"), list)
+        for record in head
+    )
+
+
+def translator(about: About) -> Translator:
+    return Separate(about, _trajectory)
+
+
+def _trajectory(record: Record, session_id: str) -> Iterator[Event]:
+    waiting: list[tuple[dict[str, Any], str | None, str]] = [(record.value, None, session_id)]
+    while waiting:
+        value, parent, fallback = waiting.pop()
+        run = _Run(
+            value, text(value.get("trajectory_id")) or text(value.get("session_id")) or fallback, record
+        )
+        yield from run.events(parent)
+        children = tables(value.get("subagent_trajectories"))
+        waiting.extend((child, run.session_id, f"{run.session_id}/{at}") for at, child in enumerate(children))
+
+
+class _Run:
+    """One trajectory of the document."""
+
+    def __init__(self, value: Mapping[str, Any], session_id: str, record: Record) -> None:
+        self.session_id = session_id
+        self._value = value
+        self._record = record
+        self._agent = table(value.get("agent"))
+        self._definitions = tuple(tables(self._agent.get("tool_definitions")))
+        self._where = record.where
+        self._ts: Any = None
+        self._prompted = False
+        self._answer: str | None = None
+
+    def events(self, parent: str | None) -> Iterator[Event]:
+        yield SessionSeen(
+            **self._here(),
+            harness=text(self._agent.get("name")),
+            harness_version=text(self._agent.get("version")),
+            model=text(self._agent.get("model_name")),
+            parent_session_id=parent,
+        )
+        if self._definitions:
+            yield ToolsOffered(**self._here(), definitions=self._definitions)
+        for step in tables(self._value.get("steps")):
+            if step.get("is_copied_context") is not True:
+                self._ts = moment(step.get("timestamp")) or self._ts
+                yield from self._step(step)
+        yield from self._end()
+
+    def _step(self, step: Mapping[str, Any]) -> Iterator[Event]:
+        words, source = content_text(step.get("message")), step.get("source")
+        if source == "system" and not self._prompted and self._answer is None:
+            self._prompted = True
+            yield PromptSeen(**self._here(), text=words)
+        elif source == "user":
+            yield from self._end()
+            self._prompted = True
+            yield TurnStarted(**self._here(), text=words)
+        elif source == "agent" and step.get("llm_call_count") != 0:
+            yield from self._reply(step, words)
+
+    def _reply(self, step: Mapping[str, Any], words: str | None) -> Iterator[Event]:
+        calls = tables(step.get("tool_calls"))
+        metrics = table(step.get("metrics"))
+        yield StepMade(
+            **self._here(),
+            text=words,
+            model=text(step.get("model_name")),
+            strategy=Strategy.TOOL_USE if calls else None,
+            input_tokens=whole(metrics.get("prompt_tokens")),
+            output_tokens=whole(metrics.get("completion_tokens")),
+        )
+        for call in calls:
+            yield self._call_made(call)
+        if calls:
+            yield from self._results(
+                step, only=text(calls[0].get("tool_call_id")) if len(calls) == 1 else None
+            )
+        observed = tables(table(step.get("observation")).get("results"))
+        self._answer = None if calls or observed else words or ""
+
+    def _call_made(self, call: Mapping[str, Any]) -> CallMade:
+        call_id, tool = text(call.get("tool_call_id")), text(call.get("function_name"))
+        self._where = self._record.place(f'"{call_id}"', past=True) if call_id else self._where
+        sent = call.get("arguments")
+        wrapped = self._wrapped(tool, sent)
+        facts = arguments_of(sent)
+        if wrapped is not None:
+            facts = {"raw_arguments": wrapped, "args_source": ArgsSource.RAW}
+        return CallMade(**self._here(), tool=tool, tool_call_id=call_id, strategy=Strategy.TOOL_USE, **facts)
+
+    def _wrapped(self, tool: str | None, sent: Any) -> str | None:
+        """The text of arguments that a converter could not parse and wrapped."""
+        if not isinstance(sent, dict) or len(sent) != 1:
+            return None
+        ((name, value),) = sent.items()
+        like_json = isinstance(value, str) and value.lstrip().startswith(("{", "["))
+        return value if name in _WRAPS and like_json and name not in self._parameters(tool) else None
+
+    def _parameters(self, tool: str | None) -> Mapping[str, Any]:
+        for definition in self._definitions:
+            function = table(definition.get("function")) or definition
+            if function.get("name") == tool:
+                return table(table(function.get("parameters")).get("properties"))
+        return {}
+
+    def _results(self, step: Mapping[str, Any], *, only: str | None) -> Iterator[ResultSeen]:
+        """The observations of the step's calls. `only` is the id of a lone call."""
+        for result in tables(table(step.get("observation")).get("results")):
+            call_id = text(result.get("source_call_id")) or only
+            if call_id is None:
+                continue
+            failed = table(result.get("extra")).get("is_error")
+            status, source = ResultStatus.UNKNOWN, FlagSource.ABSENT
+            if isinstance(failed, bool):
+                status = ResultStatus.ERROR if failed else ResultStatus.OK
+                source = FlagSource.EXPLICIT
+            content = content_text(result.get("content"))
+            yield ResultSeen(
+                **self._here(),
+                tool_call_id=call_id,
+                status=status,
+                flag_source=source,
+                message=(content or "")[:500] if failed is True else None,
+                content=content,
+            )
+
+    def _end(self) -> Iterator[TurnEnded]:
+        answer, self._answer = self._answer, None
+        if answer is not None:
+            yield TurnEnded(**self._here(), answer=answer)
+
+    def _here(self) -> dict[str, Any]:
+        return {"session_id": self.session_id, "where": self._where, "ts": self._ts}

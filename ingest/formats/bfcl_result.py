@@ -1,0 +1,210 @@
+"""BFCL result files: JSON Lines, what a model answered to each entry of a category.
+
+**On disk.** `result/<MODEL>/<group>/BFCL_v4_<category>_result.json` (github.com/ShishirPatil/gorilla; v3
+alike). Seen: DeepSeek-V3.1 and another model, both with native calls.
+
+**Shape.** `{id, result, inference_log?, input_token_count, output_token_count, latency}`. With native calls
+a reply is `[{name: "<arguments as the model sent them>"}]`, or text where no call was made. Of a single turn
+`result` is the reply and `inference_log[0]` the request, tools included. Of several turns
+`result[turn][step]` are replies; the log then has one object a turn, `{begin_of_turn_query, step_0:
+[inference_input, assistant, handler_log, tool …], …}`, between lists of states. Each entry is a session.
+
+**Traps.**
+- "Error decoding the model response. Proceed to next turn." is how the harness says that a reply was text:
+  that is the answer and no fault.
+- Models without native calls answer with Python, `[f(a=1)]`: the calls are found in the text, strategy
+  `json_fallback`; there is no argument text, only values.
+- Results of simulated APIs have no flag: `{"error": …}` is the API's own failure, "Error during execution:
+  …" an exception, from a signature that does not match or a tool that does not exist.
+- `Error during inference: …` is the provider's failure, not the model's.
+- Tools are in the log of the request, which is only written with `--include-input-log`.
+
+**Cannot tell.** The model: it is the folder's name. Whether an entry was right: that is in the score file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.events import (
+    ArgsSource,
+    CallMade,
+    Event,
+    FaultLayer,
+    FlagSource,
+    Rejected,
+    ResultSeen,
+    ResultStatus,
+    SessionSeen,
+    StepMade,
+    Strategy,
+    ToolsOffered,
+    TurnEnded,
+    TurnStarted,
+)
+from ingest.fields import kind_of, number, table, tables, whole
+from ingest.formats import About, Source, Translator
+from ingest.lines import snippet_of
+from ingest.records import Record
+from ingest.shapes.chat import arguments_of, content_text
+from ingest.shapes.separate import Separate
+from ingest.shapes.trials import argument_layer
+from lenient.calls import extract_tool_calls
+
+SOURCE = Source(
+    name="bfcl_result",
+    title="BFCL result files",
+    raw_arguments="partly: of native calls",
+    argument_failures="partly: of native calls; of Python calls in text only what was read",
+    error_flag="partly: errors of simulated APIs, told from the text; single turns run nothing",
+    definitions="partly: where the run included the input log",
+    system_prompt="no",
+    model="no: only in the folder's name",
+    turn_end="partly: the end of each turn, without a verdict; that is in the score files",
+    cannot_tell="The model, and whether an entry was right. Calls of single-turn categories are never run.",
+)
+
+_STEP = re.compile(r"step_(\d{1,6})")
+_INFERENCE_FAILED = "Error during inference: "
+_NOT_DEFINED = re.compile(r"name '\w{1,200}' is not defined|has no attribute '\w{1,200}'")
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return bool(head) and all(
+        {"id", "result"} <= record.keys() and ("latency" in record or "inference_log" in record)
+        for record in head
+    )
+
+
+def translator(about: About) -> Translator:
+    return Separate(about, _entry)
+
+
+def _entry(record: Record, session_id: str) -> Iterator[Event | Rejected]:
+    value, result = record.value, record.value.get("result")
+    if not isinstance(result, str | list):
+        reason = f"result is a JSON {kind_of(result)}, not text and no list of calls"
+        yield Rejected(record.where, "wrong_type", reason, snippet_of(record.data))
+        return
+    shared: dict[str, Any] = {"session_id": f"{session_id}/{value.get('id')}", "where": record.where}
+    yield SessionSeen(**shared, harness="BFCL")
+    logged = [one for one in _items(value.get("inference_log")) if isinstance(one, dict)]
+    if isinstance(result, list) and result and all(isinstance(turn, list) for turn in result):
+        turns = [one for one in logged if "begin_of_turn_query" in one]
+        for at, replies in enumerate(result):
+            yield from _turn(value, at, replies, turns[at] if at < len(turns) else {}, shared)
+    else:
+        yield from _single(value, result, logged, shared)
+
+
+def _single(
+    value: Mapping[str, Any], reply: Any, logged: list[dict[str, Any]], shared: dict[str, Any]
+) -> Iterator[Event]:
+    request = table(logged[0].get("content")) if logged else {}
+    yield from _offered(request, shared)
+    yield TurnStarted(**shared, text=_asked(request.get("message", request.get("messages"))))
+    facts = {name: value.get(name) for name in ("input_token_count", "output_token_count", "latency")}
+    yield from _reply(reply, facts, shared, decoded=None)
+
+
+def _turn(
+    value: Mapping[str, Any], at: int, replies: list[Any], log: Mapping[str, Any], shared: dict[str, Any]
+) -> Iterator[Event]:
+    yield TurnStarted(**shared, text=_asked(log.get("begin_of_turn_query")))
+    steps = {
+        int(found.group(1)): tables(one) for name, one in log.items() if (found := _STEP.fullmatch(name))
+    }
+    offered: Any = None
+    for number_, reply in enumerate(replies):
+        parts = steps.get(number_, [])
+        request = next(
+            (table(one.get("content")) for one in parts if one.get("role") == "inference_input"), {}
+        )
+        if request.get("tools") != offered:
+            offered = request.get("tools")
+            yield from _offered(request, shared)
+        handler = next((one for one in parts if one.get("role") == "handler_log"), {})
+        decoded = handler.get("model_response_decoded")
+        facts = {
+            name: _at(_at(value.get(name), at), number_)
+            for name in ("input_token_count", "output_token_count", "latency")
+        }
+        yield from _reply(reply, facts, shared, decoded=decoded)
+        results = [content_text(one.get("content")) for one in parts if one.get("role") == "tool"]
+        for ordinal, content in enumerate(results):
+            yield _result(content or "", ordinal, number_, shared)
+
+
+def _reply(reply: Any, facts: Mapping[str, Any], shared: dict[str, Any], *, decoded: Any) -> Iterator[Event]:
+    """One reply: native calls, calls as Python text, or an answer, which ends the turn."""
+    words = reply if isinstance(reply, str) else None
+    if words is not None and words.startswith(_INFERENCE_FAILED):
+        yield TurnEnded(**shared, status="error")
+        return
+    calls = [pair for one in tables(_items(reply)) for pair in one.items()]
+    found = extract_tool_calls(words, dialect="pythonic") if words and decoded != [] else ()
+    strategy = Strategy.TOOL_USE if calls else Strategy.JSON_FALLBACK if found else None
+    latency = number(facts.get("latency"))
+    yield StepMade(
+        **shared,
+        text=None if found else words,
+        strategy=strategy,
+        input_tokens=whole(facts.get("input_token_count")),
+        output_tokens=whole(facts.get("output_token_count")),
+        latency_ms=latency * 1000 if latency is not None else None,
+    )
+    for name, sent in calls:
+        yield CallMade(**shared, tool=name, strategy=strategy, **arguments_of(sent))
+    for one in found:
+        yield CallMade(
+            **shared,
+            tool=one.name,
+            strategy=strategy,
+            arguments=one.request.arguments,
+            args_source=ArgsSource.RESERIALISED,
+        )
+    if words is not None and not found:
+        yield TurnEnded(**shared, answer=words)
+
+
+def _result(content: str, ordinal: int, step: int, shared: dict[str, Any]) -> ResultSeen:
+    layer: FaultLayer | None = None
+    if content.startswith("Error during execution: "):
+        unknown = FaultLayer.SCHEMA if _NOT_DEFINED.search(content) else None
+        layer = argument_layer(content) or unknown or FaultLayer.EXECUTION
+    elif content.startswith('{"error":'):
+        layer = FaultLayer.EXECUTION
+    return ResultSeen(
+        **shared,
+        step=step,
+        ordinal=ordinal,
+        status=ResultStatus.ERROR if layer else ResultStatus.OK,
+        flag_source=FlagSource.DERIVED_TEXT,
+        fault_layer=layer,
+        message=content[:500] if layer else None,
+        content=content,
+    )
+
+
+def _offered(request: Mapping[str, Any], shared: dict[str, Any]) -> Iterator[ToolsOffered]:
+    definitions = tuple(tables(request.get("tools")))
+    if definitions:
+        yield ToolsOffered(**shared, definitions=definitions)
+
+
+def _asked(messages: Any) -> str | None:
+    """The user's text: of the last message, or the whole request where the log keeps it as Python text."""
+    if isinstance(messages, str):
+        return messages
+    listed = tables(messages)
+    return content_text(listed[-1].get("content")) if listed else None
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _at(value: Any, index: int) -> Any:
+    return value[index] if isinstance(value, list) and index < len(value) else None

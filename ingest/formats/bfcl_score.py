@@ -1,0 +1,119 @@
+"""BFCL score files: JSON Lines, the score of a category and then its failed entries only.
+
+**On disk.** `score/<MODEL>/<group>/BFCL_v4_<category>_score.json` (github.com/ShishirPatil/gorilla).
+
+**Shape.** Line 1 `{accuracy, correct_count, total_count}`. Then one line a failed entry: `{id, model_name,
+test_category, valid: false, error, error_type, prompt.{question, function}, model_result_raw,
+model_result_decoded, possible_answer}`.
+
+**Traps.**
+- The denominator is line 1. The entries that were right are not in the file, so a share of anything over its
+  lines is a share of the failures. Each right entry therefore becomes a turn without content that the log
+  calls ok, and the failed ones turns that it calls not ok: the recorded success is `correct_count /
+  total_count`.
+- The calls of the failed entries stand in the result file beside the score, together with all others. They
+  are not read as calls here: they would count twice, and alone they would be failures only. What the model
+  said is the answer of the failed turn, why it failed is the turn's status.
+
+**Cannot tell.** Anything about calls: load the result files for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.events import Event, Rejected, SessionSeen, TurnEnded, TurnStarted, Where
+from ingest.fields import table, tables, text, whole
+from ingest.formats import About, Source, Translator
+from ingest.lines import snippet_of
+from ingest.records import Record
+from ingest.shapes.chat import content_text
+from ingest.texts import json_text
+
+_SCORE = {"accuracy", "correct_count", "total_count"}
+_LARGEST = 1_000_000  # entries of a category; the largest published has 1,053
+
+SOURCE = Source(
+    name="bfcl_score",
+    title="BFCL score files",
+    raw_arguments="no: they are in the result files",
+    argument_failures="partly: the status of failed turns (error_type)",
+    error_flag="no: nothing is run",
+    definitions="no: they are in the result files",
+    system_prompt="no",
+    model="yes: where an entry failed",
+    turn_end="yes: the benchmark's verdict on every entry",
+    cannot_tell=(
+        "Only failed entries are in the file, so no share can be taken over its lines; line 1 is the "
+        "denominator and becomes turns without content. Calls are in the result files."
+    ),
+)
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return bool(head) and head[0].keys() >= _SCORE and all("valid" in record for record in head[1:])
+
+
+def translator(about: About) -> Translator:
+    return _Score(about.identity)
+
+
+class _Score:
+    """`_right`: entries that were right, told on `_where`, until a failed entry names the model."""
+
+    def __init__(self, identity: str) -> None:
+        self._identity = identity
+        self._right = 0
+        self._where = Where(1, 0)
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        value = record.value
+        if value.keys() >= _SCORE:
+            yield from self._score(record)
+        else:
+            model = text(value.get("model_name"))
+            yield from self._right_entries(model)
+            yield from self._failed(value, model, record.where)
+
+    def finish(self) -> Iterator[Event | Rejected]:
+        yield from self._right_entries(None)
+
+    def close(self) -> None:
+        """Nothing is kept outside of memory."""
+
+    def _score(self, record: Record) -> Iterator[Rejected]:
+        count = whole(record.value.get("correct_count"))
+        if count is None or count > _LARGEST:
+            reason = f"correct_count is no number up to {_LARGEST:,}: the right entries cannot be counted"
+            yield Rejected(record.where, "wrong_type", reason, snippet_of(record.data))
+            return
+        self._right, self._where = count, record.where
+
+    def _right_entries(self, model: str | None) -> Iterator[Event]:
+        count, self._right = self._right, 0
+        if not count:
+            return
+        shared: dict[str, Any] = {"session_id": f"{self._identity}/right", "where": self._where}
+        yield SessionSeen(**shared, harness="BFCL", model=model)
+        for number in range(1, count + 1):
+            yield TurnStarted(**shared, turn=number)
+            yield TurnEnded(**shared, turn=number, status="valid", recorded_ok=True)
+
+    def _failed(self, value: Mapping[str, Any], model: str | None, where: Where) -> Iterator[Event]:
+        shared: dict[str, Any] = {"session_id": f"{self._identity}/{value.get('id')}", "where": where}
+        yield SessionSeen(**shared, harness="BFCL", model=model)
+        yield TurnStarted(**shared, text=_question(table(value.get("prompt")).get("question")))
+        said = value.get("model_result_raw", value.get("model_result"))
+        yield TurnEnded(
+            **shared,
+            status=text(value.get("error_type")) or text(table(value.get("error")).get("error_type")),
+            recorded_ok=False if value.get("valid") is False else None,
+            answer=said if isinstance(said, str) else None if said is None else json_text(said),
+        )
+
+
+def _question(turns: Any) -> str | None:
+    """The last message of the first turn, `[[{role, content}]]`."""
+    first = tables(turns[0]) if isinstance(turns, list) and turns else []
+    return content_text(first[-1].get("content")) if first else None

@@ -1,0 +1,91 @@
+"""Fine-tuning chat data: JSON Lines, one conversation in OpenAI's chat shape a line.
+
+**Where it comes from.** Training and evaluation sets for function calling, as OpenAI's fine-tuning API,
+Hugging Face TRL and most trainers read them
+(https://platform.openai.com/docs/guides/supervised-fine-tuning).
+
+**Shape.** `{messages: [{role, content, tool_calls[].{id, function.{name, arguments}}}], tools?: [...]}`;
+older: `functions` and `function_call`. `tools` may be JSON as text. Other keys are passed over, except those
+that make it another format (a request or response log, a trajectory). Each line is a session.
+
+**Traps.**
+- The calls are labels, not what some model sent: failures here are defects of the training data.
+- A conversation may end at a call, since the call is what is to be learned: its turn has no end.
+- `arguments` may be an object instead of text, then there is no raw text.
+- A message with `weight: 0` is not trained on; it is read like any other.
+
+**Cannot tell.** A model; whether a result was a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ingest.events import Event, Rejected, SessionSeen, ToolsOffered
+from ingest.fields import tables
+from ingest.formats import About, Source, Translator
+from ingest.lines import snippet_of
+from ingest.records import Record
+from ingest.shapes.separate import Separate
+from ingest.shapes.trials import Trial, listed
+
+SOURCE = Source(
+    name="chat_jsonl",
+    title="Fine-tuning chat data",
+    raw_arguments="partly: where arguments are text",
+    argument_failures="yes",
+    error_flag="no",
+    definitions="partly: where a line has tools",
+    system_prompt="yes",
+    model="no: the calls are labels",
+    turn_end="partly: an answer ends a turn, without a verdict",
+    cannot_tell="These are examples to learn from: failures are defects of the data, not of a model.",
+)
+
+_OTHER_FORMATS = frozenset(
+    ("model", "response", "request", "choices", "trajectory_format", "steps", "call_type", "info",
+     "termination_reason", "traj", "instance_id", "output", "events", "status", "sessionId", "session_id",
+     "trace_id", "agent", "usage")
+)  # fmt: skip
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return bool(head) and all(map(_is_example, head)) and any(map(_has_answer, head))
+
+
+def _is_example(record: dict[str, Any]) -> bool:
+    messages = record.get("messages")
+    return (
+        isinstance(messages, list)
+        and bool(messages)
+        and all(isinstance(one, dict) and "role" in one and not _has_blocks(one) for one in messages)
+        and not record.keys() & _OTHER_FORMATS
+    )
+
+
+def _has_blocks(message: dict[str, Any]) -> bool:
+    """True for a message with Anthropic's blocks, which are calls in another shape."""
+    return any(part.get("type") in ("tool_use", "tool_result") for part in tables(message.get("content")))
+
+
+def _has_answer(record: dict[str, Any]) -> bool:
+    return any(one.get("role") == "assistant" for one in tables(record.get("messages")))
+
+
+def translator(about: About) -> Translator:
+    return Separate(about, _example)
+
+
+def _example(record: Record, session_id: str) -> Iterator[Event | Rejected]:
+    value = record.value
+    messages = tables(value.get("messages"))
+    if not messages:
+        yield Rejected(record.where, "missing_field", "there are no messages", snippet_of(record.data))
+        return
+    shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
+    yield SessionSeen(**shared)
+    definitions = tuple(listed(value.get("tools", value.get("functions"))))
+    if definitions:
+        yield ToolsOffered(**shared, definitions=definitions)
+    yield from Trial(session_id, record).events(messages)

@@ -1,0 +1,84 @@
+"""OpenTelemetry spans as SDKs print them: plain JSON objects with `gen_ai.…` (or a relative) in `attributes`.
+
+**On disk.** What the Python SDK's console exporter prints (`span.to_json()`, one document after another),
+what JavaScript tests and exporters store of a `ReadableSpan` (an array with `spanContext`, `startTime` as
+`[seconds, nanoseconds]`), and single spans as observability projects keep them: `{scopeName, spanName,
+attributes}`, or nothing but the attributes.
+
+**Meaning, conventions, bounds, what it cannot tell**: as in `otlp`.
+
+**Traps.**
+- A span without ids belongs to its conversation, else to the file: the spans of one file are then one trace,
+  in the order of the file.
+- Codex's `session_task.turn` is a turn with its model and no model calls.
+- In test data each span may have a trace of its own, so that the outer and the inner span of one model call
+  (`ai.generateText`, `ai.generateText.doGenerate`) are not known to be one: both are turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from ingest.fields import tables
+from ingest.formats import About, Source, Translator
+from ingest.records import Record
+from ingest.shapes.attributes import Attributes
+from ingest.shapes.conventions import facts_of
+from ingest.shapes.dumped_spans import raw_span, span_ids
+from ingest.shapes.spans import RawSpan
+from ingest.shapes.traces import TOLD_BY_SPANS, Found, Known, Traces
+
+SOURCE = Source(name="genai_span_json", title="Spans printed by an OpenTelemetry SDK", **TOLD_BY_SPANS)
+
+_PREFIXES = ("gen_ai.", "ai.", "llm.", "openinference.", "traceloop.", "codex.", "gcp.vertex.agent.")
+_OF_SPANS = ("spanContext", "context", "spanName", "scopeName", "parent_id", "parentSpanId")
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(_is_span(span) for record in head for span in _spans(record))
+
+
+def translator(about: About) -> Translator:
+    return Traces(partial(_found, about.identity))
+
+
+def _spans(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """The span that a record is, or those of a document around them."""
+    return tables(record.get("spans")) or [record]
+
+
+def _is_span(span: dict[str, Any]) -> bool:
+    if "span_kind" in span or "operationName" in span:  # Phoenix, Jaeger
+        return False
+    attributes = span.get("attributes")
+    if isinstance(attributes, dict) and any(key in span for key in _OF_SPANS):
+        return _speaks(attributes)
+    return "attributes" not in span and sum(key.startswith("gen_ai.") for key in span) >= _CERTAIN
+
+
+_CERTAIN = 2  # keys of the convention at the top of a record that make it a span's attributes
+
+
+def _speaks(attributes: Attributes) -> bool:
+    return any(key.startswith(_PREFIXES) for key in attributes)
+
+
+def _found(identity: str, record: Record) -> Iterator[Found]:
+    for number, span in enumerate(_spans(record.value)):
+        trace_id, span_id = span_ids(span)
+        record.place('"spanId"' if "spanContext" in span else '"span_id"')
+        where = record.place(span_id) if span_id else record.where
+        raw = raw_span(span, where, trace_id or "", span_id or f"{where.line}.{where.offset}.{number}")
+        if "attributes" not in span:
+            raw.attributes = span
+        yield _in_a_trace(raw, identity)
+
+
+def _in_a_trace(raw: RawSpan, identity: str) -> Found:
+    if raw.trace_id:
+        return raw
+    facts = facts_of(raw)
+    raw.trace_id = facts.session_id or identity or "spans"
+    return Known(raw, facts)

@@ -1,0 +1,102 @@
+"""Inspect logs (inspect_ai): one evaluation, its header and its samples.
+
+**On disk.** `logs/<time>_<task>_<id>.eval`, a zip whose records are `header.json` and then each file in
+`samples/`, or `.json`, one document with `samples` (https://inspect.aisi.org.uk/eval-logs.html). Seen:
+versions 2 and 3, written by 0.3.41 to 0.3.135.
+
+**Shape.** Header: `eval.{task, model, eval_id, packages}`, `plan`, `results`. Sample: `id`, `epoch`, `uuid`,
+`messages`, `events[]`, `scores`, `output`, `error`, `limit`, `attachments`. A sample (and epoch) is a
+session, its `uuid` the session's id: a log that a retry continued holds the same samples again.
+
+**What is read.** The `model` and `tool` events, in order: they also hold sub-agents, and what a compaction
+took out of `messages`. A model event that begins with another system or user text is another conversation: a
+session of its own below the sample's. Events of scorers (their spans or steps, role `grader`) are passed
+over. Logs without model events are read from `messages`. A turn begins with a user message of the dataset or
+an operator (`source`); the user messages with which an agent's loop nudges its model begin none.
+
+**Traps.**
+- `parse_error`, and tool errors of type `parsing`, lump text that is no JSON ("Error parsing the following
+  tool call arguments"), arguments that do not fit ("Found 1 validation errors", "2 validation errors for …",
+  a missing parameter) and unknown tools ("Tool x not found"): told apart by the text. Other parsing errors
+  are the tool's own.
+- The model's own text is only in `call.response` of the event, in the provider's shape, and in the text of a
+  parse error, there stripped and cut in the middle beyond 16 KB.
+- Long texts are kept once, as `attachment://<hash>` (formerly `tc://`) into `attachments`; the inputs of
+  model events as ranges (`input_refs`) into `message_pool` or `events_data.messages`.
+- Repairs that Inspect makes to arguments are only in its console log.
+- The scores judge the sample: C, 1 and true are a success, I, N, 0 and false none, if all scorers agree; P
+  and other numbers are no verdict. It stands on the last turn.
+- The JSON fixtures of Inspect's own tests (`description`, `events`, `expected`) are no logs.
+
+**Cannot tell.** What was mended silently; the raw text where the provider's response was not logged
+(`--no-log-model-api`) or holds objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ingest.events import Event, Rejected
+from ingest.fields import table, tables, text
+from ingest.formats import About, Source, Translator
+from ingest.formats.inspect.samples import Run, sample_events
+from ingest.lines import snippet_of
+from ingest.records import Record
+
+SOURCE = Source(
+    name="inspect",
+    title="Inspect logs",
+    raw_arguments="partly: in logged provider responses and in the text of parse errors",
+    argument_failures="yes: parse errors, the layer told from the text; silent repairs cannot be seen",
+    error_flag="yes: the error's type, the layer told from it and from the text",
+    definitions="yes",
+    system_prompt="yes",
+    model="yes: per call",
+    turn_end="yes: the scores, on the last turn of a sample, where they agree",
+    cannot_tell="Arguments that Inspect mended silently; partial credit is no verdict.",
+)
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    first = head[0] if head else {}
+    evaluation = first.get("eval")
+    begun = "status" in first or "plan" in first  # an archive without its header begins with the journal's
+    return isinstance(evaluation, dict) and {"task", "model"} <= evaluation.keys() and begun
+
+
+def translator(about: About) -> Translator:
+    return _Log(about.identity)
+
+
+class _Log:
+    """Keeps what the header says of all samples."""
+
+    def __init__(self, identity: str) -> None:
+        self._run = Run(identity)
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        value = record.value
+        if isinstance(value.get("eval"), dict):
+            self._run = _run_of(value["eval"], self._run.identity)
+            for sample in tables(value.get("samples")):
+                yield from sample_events(sample, self._run, record)
+        elif "epoch" in value:
+            yield from sample_events(value, self._run, record)
+        else:
+            reason = "this object is neither the header of the log nor a sample"
+            yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+
+    def finish(self) -> Iterator[Event | Rejected]:
+        yield from ()
+
+    def close(self) -> None:
+        """Nothing is kept outside of memory."""
+
+
+def _run_of(evaluation: dict[str, Any], identity: str) -> Run:
+    return Run(
+        text(evaluation.get("eval_id")) or text(evaluation.get("run_id")) or identity,
+        model=text(evaluation.get("model")),
+        version=text(table(evaluation.get("packages")).get("inspect_ai")),
+    )

@@ -1,0 +1,55 @@
+"""The events of an Inspect sample in, those of the agent's own models and tools out, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ingest.fields import tables
+
+_SCORERS = ("scorer", "scorers")
+
+
+def happened(stated: Any) -> list[dict[str, Any]]:
+    """The model and tool events that are not a scorer's: told by its span, its steps or the role grader."""
+    kept: list[dict[str, Any]] = []
+    spans: dict[str, tuple[Any, Any]] = {}
+    scoring = 0  # open steps of scorers, in logs without spans
+    for event in _flat(stated):
+        kind = event.get("event")
+        if kind == "span_begin" and isinstance(event.get("id"), str):
+            spans[event["id"]] = (event.get("parent_id"), event.get("type"))
+        elif kind == "step" and event.get("type") in _SCORERS:
+            scoring += 1 if event.get("action") == "begin" else -1
+        elif kind in ("model", "tool") and event.get("pending") is not True:
+            scores = (
+                scoring > 0 or event.get("role") == "grader" or _within_scorer(event.get("span_id"), spans)
+            )
+            if not scores:
+                kept.append(event)
+    return kept
+
+
+def _flat(stated: Any) -> Iterator[dict[str, Any]]:
+    """Every event; those that ran within a tool or a subtask come before it (logs before spans nest them)."""
+    waiting: list[tuple[dict[str, Any], bool]] = [(event, False) for event in tables(stated)[::-1]]
+    while waiting:
+        event, opened = waiting.pop()
+        inner = [] if opened else tables(event.get("events"))
+        if inner:
+            waiting.append((event, True))
+            waiting.extend((one, False) for one in inner[::-1])
+        else:
+            yield event
+
+
+def _within_scorer(span: Any, spans: Mapping[str, tuple[Any, Any]]) -> bool:
+    """Is the span a scorer's, or within one? A span is looked at once, whatever the log says of parents."""
+    seen = set()
+    while isinstance(span, str) and span in spans and span not in seen:
+        seen.add(span)
+        parent, kind = spans[span]
+        if kind in _SCORERS:
+            return True
+        span = parent
+    return False

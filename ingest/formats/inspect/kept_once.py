@@ -1,0 +1,56 @@
+"""What an Inspect sample refers to in, the thing itself out: attachments and pooled messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ingest.fields import table, tables
+from ingest.shapes.chat import content_text
+
+_SCHEMES = ("attachment://", "tc://")
+_DEPTH = 60  # levels of a value in which references are sought
+_LONGEST = 20_000  # messages of one input
+
+
+class KeptOnce:
+    """The pools of one sample."""
+
+    def __init__(self, sample: Mapping[str, Any]) -> None:
+        self._attachments = table(sample.get("attachments"))
+        pooled = sample.get("message_pool") or table(sample.get("events_data")).get("messages")
+        self._messages = tables(pooled)
+
+    def resolved(self, value: Any, depth: int = 0) -> Any:
+        """The value with attachments in the place of references to them."""
+        if isinstance(value, str):
+            return self._text(value)
+        if not self._attachments or depth > _DEPTH:
+            return value
+        if isinstance(value, dict):
+            return {name: self.resolved(item, depth + 1) for name, item in value.items()}
+        if isinstance(value, list):
+            return [self.resolved(item, depth + 1) for item in value]
+        return value
+
+    def words(self, content: Any) -> str | None:
+        """The text of a message's content."""
+        return content_text(self.resolved(content))
+
+    def input_of(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The messages that a model event was asked with."""
+        refs = event.get("input_refs")
+        if not isinstance(refs, list):
+            return tables(event.get("input"))
+        found: list[dict[str, Any]] = []
+        for ref in refs:
+            pair = [one for one in ref if type(one) is int and one >= 0] if isinstance(ref, list) else []
+            if len(pair) == 2 and len(found) < _LONGEST:
+                found += self._messages[pair[0] : pair[1]]
+        return found
+
+    def _text(self, value: str) -> str:
+        if not value.startswith(_SCHEMES):
+            return value
+        kept = self._attachments.get(value.partition("://")[2])
+        return kept if isinstance(kept, str) else value

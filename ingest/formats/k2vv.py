@@ -1,0 +1,136 @@
+"""K2-Vendor-Verifier results: JSON Lines, one request to a vendor a line, with its answer and a verdict.
+
+**On disk.** `results.jsonl` beside `summary.json` (github.com/MoonshotAI/K2-Vendor-Verifier; kept by vendors
+of Kimi K2 and copied by other verifiers). No real file was seen: these notes are from its source.
+
+**Shape.** `{data_index, request.{messages, tools, model}, extra_body, response, status, finish_reason,
+tool_calls_valid, last_run_at, duration_ms, hash}`. `response` is a chat completion, `{"error": …}` when
+`status` is failed. Each line is a session of one turn.
+
+**Traps.**
+- `request.messages` is a conversation that ends where this model was asked; the calls in it are of whoever
+  wrote the samples, and are not read.
+- `tool_calls_valid` is one bool over all calls of the answer: false for arguments that are no JSON, that do
+  not fit, and for unknown tools. It is the recorded verdict of the turn. Where there is one call it is also
+  the harness's refusal of that call; among several it cannot be told which.
+- It is only set when `finish_reason` is `tool_calls`; a call that leaked into the text ends with `stop`.
+- A failed request (`status` failed) is the vendor's failure: no verdict on the model.
+- Incremental runs append: a request may stand in the file several times, each an attempt.
+
+**Cannot tell.** The vendor; only the model's name is in the file. Calls are never run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from ingest.events import (
+    Event,
+    FaultLayer,
+    PromptSeen,
+    SessionSeen,
+    StepMade,
+    Strategy,
+    ToolsOffered,
+    TurnEnded,
+    TurnStarted,
+)
+from ingest.fields import moment, number, table, tables, text, whole
+from ingest.formats import About, Source, Translator
+from ingest.records import Record
+from ingest.shapes.chat import call_made, calls_of, content_text
+from ingest.shapes.separate import Separate
+
+SOURCE = Source(
+    name="k2vv",
+    title="K2-Vendor-Verifier results",
+    raw_arguments="yes",
+    argument_failures="yes",
+    error_flag="no: nothing is run",
+    definitions="yes",
+    system_prompt="yes",
+    model="yes: per request; not who served it",
+    turn_end="yes: tool_calls_valid, one verdict over all calls of an answer",
+    cannot_tell="The vendor that was verified. The calls are never run.",
+)
+
+_KEYS = {"request", "response", "status", "tool_calls_valid"}
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return bool(head) and all(record.keys() >= _KEYS for record in head)
+
+
+def translator(about: About) -> Translator:
+    return Separate(about, _answer)
+
+
+def _answer(record: Record, session_id: str) -> Iterator[Event]:
+    value = record.value
+    request, response = table(value.get("request")), table(value.get("response"))
+    shared: dict[str, Any] = {
+        "session_id": session_id,
+        "where": record.where,
+        "ts": moment(value.get("last_run_at")),
+    }
+    model = text(response.get("model")) or text(request.get("model"))
+    yield SessionSeen(**shared, harness="K2-Vendor-Verifier", model=model)
+    messages = tables(request.get("messages"))
+    prompt = next((content_text(one.get("content")) for one in messages if one.get("role") == "system"), None)
+    if prompt:
+        yield PromptSeen(**shared, text=prompt)
+    definitions = tuple(tables(request.get("tools")))
+    if definitions:
+        yield ToolsOffered(**shared, definitions=definitions)
+    asked = [content_text(one.get("content")) for one in messages if one.get("role") == "user"]
+    yield TurnStarted(**shared, text=asked[-1] if asked else text(request.get("prompt")))
+    choices = tables(response.get("choices"))
+    if not choices:
+        yield TurnEnded(**shared, status=text(value.get("status")))
+        return
+    yield from _reply(table(choices[0].get("message")), choices[0], value, shared)
+
+
+def _reply(
+    message: Mapping[str, Any], choice: Mapping[str, Any], value: Mapping[str, Any], shared: dict[str, Any]
+) -> Iterator[Event]:
+    usage = table(table(value.get("response")).get("usage"))
+    calls = list(calls_of(message))
+    words = content_text(message.get("content")) or text(choice.get("text"))
+    valid = value.get("tool_calls_valid")
+    strategy = Strategy.TOOL_USE if calls else None
+    yield StepMade(
+        **shared,
+        text=words,
+        strategy=strategy,
+        input_tokens=whole(usage.get("prompt_tokens")),
+        output_tokens=whole(usage.get("completion_tokens")),
+        latency_ms=number(value.get("duration_ms")),
+    )
+    refused = valid is False and len(calls) == 1
+    for call in calls:
+        facts: dict[str, Any] = {}
+        if refused:
+            facts = {
+                "refused_by_harness": _layer_of(call.get("arguments")),
+                "harness_message": "tool_calls_valid is false",
+            }
+        yield call_made(call, shared, strategy=strategy, **facts)
+    yield TurnEnded(
+        **shared,
+        status=text(value.get("finish_reason")),
+        recorded_ok=valid if isinstance(valid, bool) else None,
+        answer=None if calls else words or "",
+    )
+
+
+def _layer_of(arguments: Any) -> FaultLayer:
+    """The verdict lumps two layers; which of them it was shows when the text is decoded."""
+    try:
+        orjson.loads(arguments if isinstance(arguments, str) else "{}")
+    except (orjson.JSONDecodeError, UnicodeEncodeError):
+        return FaultLayer.SYNTAX
+    return FaultLayer.SCHEMA

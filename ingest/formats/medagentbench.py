@@ -1,0 +1,164 @@
+"""MedAgentBench task results of a harness that keeps one JSON document a task.
+
+**On disk.** `results/<agent>/medagentbench/<run>/tasks/<task>.json` in WhissleAI's fork of tau2-bench. The
+benchmark (github.com/stanfordmlgroup/MedAgentBench) keeps other files; these are the harness's own.
+
+**Shape.** `task_id`, `prompt`, `status`, `result`, `correct`, `infra_fail`, `turns[].{round, agent_reply,
+action_kind, url, payload, observation, latency_ms}`, `diagnostics.provenance.{model, harness_commit,
+captured_at}`. A task is a session of one turn.
+
+**What a call is.** The model writes one action as text: `GET <url>`, `POST <url>` with a JSON body, or
+`FINISH([answers])`. GET and POST are tools, strategy `json_fallback`. The body of a POST is the model's own
+text; of a GET only the address is an argument. FINISH is the answer.
+
+**Traps.**
+- `action_kind: invalid` is a reply with anything beside the action: an emission fault that ends the task.
+- "Invalid POST request": the body was no JSON (in both replies seen it was cut off).
+- Failure is text: a 4xx answer and an address that is none are refused arguments, any other error is one of
+  execution.
+- The functions stand in the prompt as text, several under one name; they are not read as definitions.
+- `infra_fail` is no verdict on the model; else `correct` is.
+
+**Cannot tell.** The model where the provenance says `(agent default)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.events import (
+    ArgsSource,
+    CallMade,
+    Event,
+    FaultLayer,
+    FlagSource,
+    ResultSeen,
+    ResultStatus,
+    SessionSeen,
+    StepMade,
+    Strategy,
+    TurnEnded,
+    TurnStarted,
+)
+from ingest.fields import moment, number, table, tables, text
+from ingest.formats import About, Source, Translator
+from ingest.records import Record
+from ingest.shapes.separate import Separate
+from ingest.texts import json_text
+
+SOURCE = Source(
+    name="medagentbench",
+    title="MedAgentBench task results",
+    raw_arguments="partly: the bodies of POST actions",
+    argument_failures="yes: replies that are no action, and bodies that are no JSON",
+    error_flag="partly: told from the text",
+    definitions="no: they stand in the prompt as text",
+    system_prompt="no: the prompt is one message",
+    model="partly: per run, where it is named",
+    turn_end="yes: correct",
+    cannot_tell="GET actions have an address, not arguments; only POST bodies can be malformed.",
+)
+
+_REFUSED = re.compile(r"\b4\d\d Client Error|Invalid URL|No connection adapters")
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    first = head[0] if len(head) == 1 else {}
+    rounds = first.get("turns")
+    return (
+        {"task_id", "prompt", "status", "correct", "history"} <= first.keys()
+        and isinstance(rounds, list)
+        and all("action_kind" in one for one in tables(rounds))
+    )
+
+
+def translator(about: About) -> Translator:
+    return Separate(about, _task)
+
+
+def _task(record: Record, session_id: str) -> Iterator[Event]:
+    value = record.value
+    provenance = table(table(value.get("diagnostics")).get("provenance"))
+    shared: dict[str, Any] = {
+        "session_id": session_id,
+        "where": record.where,
+        "ts": moment(provenance.get("captured_at")),
+    }
+    model = text(provenance.get("model"))
+    yield SessionSeen(
+        **shared,
+        harness="MedAgentBench",
+        harness_version=text(provenance.get("harness_commit")),
+        model=None if model == "(agent default)" else model,
+    )
+    yield TurnStarted(**shared, text=text(value.get("prompt")))
+    for step, made in enumerate(tables(value.get("turns"))):
+        shared["where"] = record.place('"round"', past=True)
+        yield from _round(made, step, shared)
+    correct = value.get("correct")
+    judged = isinstance(correct, bool) and value.get("infra_fail") is not True
+    result = value.get("result")
+    yield TurnEnded(
+        **shared,
+        status=text(value.get("status")),
+        recorded_ok=correct if judged else None,
+        answer="" if result is None else result if isinstance(result, str) else json_text(result),
+    )
+
+
+def _round(made: Mapping[str, Any], step: int, shared: dict[str, Any]) -> Iterator[Event]:
+    reply, kind = text(made.get("agent_reply")) or "", made.get("action_kind")
+    acts = kind in ("get", "post", "finish")
+    yield StepMade(
+        **shared,
+        text=None if acts else reply,
+        strategy=Strategy.JSON_FALLBACK,
+        latency_ms=number(made.get("latency_ms")),
+    )
+    if kind == "finish":
+        return
+    yield CallMade(
+        **shared, step=step, strategy=Strategy.JSON_FALLBACK, **_call(str(kind), reply, made.get("payload"))
+    )
+    observation = text(made.get("observation"))
+    if observation is not None:
+        yield _observed(observation, step, shared)
+
+
+def _call(kind: str, reply: str, payload: Any) -> dict[str, Any]:
+    """The fields of CallMade for an action."""
+    first, _, body = reply.partition("\n")
+    if kind == "get":
+        address = {"url": first.removeprefix("GET").strip()}
+        return {"tool": "GET", "arguments": address, "args_source": ArgsSource.RESERIALISED}
+    if kind == "post":
+        facts = {"tool": "POST", "raw_arguments": body, "args_source": ArgsSource.RAW}
+        return facts if payload is not None else {**facts, "refused_by_harness": FaultLayer.SYNTAX}
+    return {
+        "tool": None,
+        "args_source": ArgsSource.MISSING,
+        "refused_by_harness": FaultLayer.EMISSION,
+        "harness_message": "the reply matched none of GET, POST and FINISH",
+    }
+
+
+def _observed(said: str, step: int, shared: dict[str, Any]) -> ResultSeen:
+    layer: FaultLayer | None = None
+    if said.startswith("Invalid POST request"):
+        layer = FaultLayer.SYNTAX
+    elif said.startswith("Error in sending"):
+        layer = FaultLayer.TOOL_REJECTED if _REFUSED.search(said[:1_000]) else FaultLayer.EXECUTION
+    good = said.startswith(("Here is the response", "POST request accepted"))
+    known = FlagSource.DERIVED_TEXT if layer or good else FlagSource.ABSENT
+    status = ResultStatus.ERROR if layer else ResultStatus.OK if good else ResultStatus.UNKNOWN
+    return ResultSeen(
+        **shared,
+        step=step,
+        status=status,
+        flag_source=known,
+        fault_layer=layer,
+        message=said[:500] if layer else None,
+        content=said,
+    )

@@ -1,0 +1,120 @@
+"""OpenHands conversations: its event stream, of both generations, and the output of its evaluations.
+
+**On disk.** A trajectory that was exported from the app or by `--trajectory` (a JSON array of events); the
+output of evaluations, `output.jsonl`, with `history` in each line. Seen: two arrays of release 0.21; the
+events of the agent SDK (1.x) are from its source (github.com/OpenHands/software-agent-sdk). The app itself
+keeps one file an event (`events/event-00007-….json`): such a file is a session of its own, since its folder
+is not known here; export the conversation instead.
+
+**Shape to 0.6x.** `{id, timestamp, source, action | observation, args | content, extras, cause,
+tool_call_metadata}`. The metadata of an action hold the whole response of the model: its text, its calls
+with the model's own argument text, its usage; those of one response share its id and are one step. An
+observation names its action as `cause`.
+
+**Shape since 1.0.** `{kind, id, timestamp, source, …}`: SystemPromptEvent, MessageEvent, ActionEvent
+(`tool_call.arguments` is the model's own text, `llm_response_id` the step), ObservationEvent,
+AgentErrorEvent, UserRejectObservation.
+
+**Traps.**
+- `action: null` on an ActionEvent means that the call could not be made executable; why is in the
+  AgentErrorEvent with its `tool_call_id`: unknown tool or a value that does not fit (schema), text that is
+  no JSON (syntax).
+- Before 1.0 such a call leaves no action at all but an `error` observation without a cause: "Failed to parse
+  tool call arguments: <raw>" has the whole text, "Missing required argument … in tool call <name>" and "Tool
+  <name> is not registered" only the name.
+- `finish` is a call without a result: it ends the turn, its message is the answer. `task_completed` is the
+  agent's own opinion, no verdict.
+- Editors report failure as text that begins with `ERROR:`, shells as an exit code (`success` is the same
+  code).
+- Agents without native calls write actions as text: those have no `tool_call_metadata`; only decoded
+  arguments are left.
+- State changes, recalls and condensations are no calls.
+
+**Cannot tell.** What the harness mended silently in arguments (control characters, lists written as text,
+other names): the raw text is there, so lenient judges it. The model since 1.0, unless a state event names
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ingest.events import Event, Rejected, SessionSeen
+from ingest.fields import table, tables, text
+from ingest.formats import About, Source, Translator
+from ingest.formats.openhands.sdk import KINDS, SdkEvents
+from ingest.formats.openhands.stream import StreamEvents
+from ingest.records import Record
+
+SOURCE = Source(
+    name="openhands",
+    title="OpenHands conversations",
+    raw_arguments="yes: of native calls",
+    argument_failures="yes",
+    error_flag="yes: events of errors and rejections, exit codes; before 1.0 editors' failures as text",
+    definitions="partly: since 1.0 and in late 0.x, with the system prompt",
+    system_prompt="partly: since 1.0 and in late 0.x",
+    model="partly: per response before 1.0",
+    turn_end="partly: finish and answers, without a verdict",
+    cannot_tell="Which arguments the harness mended silently before it ran them.",
+)
+
+_NAMED = ("action", "observation")
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return bool(head) and all(_is_event(record) or _is_evaluation(record) for record in head)
+
+
+def _is_event(record: dict[str, Any]) -> bool:
+    if not {"id", "timestamp", "source"} <= record.keys():
+        return False
+    if text(record.get("kind")) in KINDS:
+        return True
+    return "kind" not in record and any(isinstance(record.get(name), str) for name in _NAMED)
+
+
+def _is_evaluation(record: dict[str, Any]) -> bool:
+    history = record.get("history")
+    return "instance_id" in record and isinstance(history, list) and all(map(_is_event, tables(history)[:3]))
+
+
+def translator(about: About) -> Translator:
+    return _Conversations(about.identity)
+
+
+class _Conversations:
+    """The one conversation of an array of events, or one a line of an evaluation."""
+
+    def __init__(self, identity: str) -> None:
+        self._identity = identity
+        self._count = 0
+        self._stream = StreamEvents(identity)
+        self._sdk = SdkEvents(identity)
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        history = record.value.get("history")
+        if not isinstance(history, list):
+            yield from self._event(record.value, record)
+            return
+        session_id = f"{self._identity}/{record.value.get('instance_id')}/{self._count}"
+        self._count += 1
+        self._stream, self._sdk = StreamEvents(session_id), SdkEvents(session_id)
+        metadata = table(record.value.get("metadata"))
+        llm = table(metadata.get("llm_config")) or table(metadata.get("llm"))
+        yield SessionSeen(
+            session_id=session_id, where=record.where, harness="OpenHands", model=text(llm.get("model"))
+        )
+        for event in tables(history):
+            yield from self._event(event, record)
+
+    def finish(self) -> Iterator[Event | Rejected]:
+        yield from ()
+
+    def close(self) -> None:
+        """Nothing is kept outside of memory."""
+
+    def _event(self, event: dict[str, Any], record: Record) -> Iterator[Event]:
+        reader = self._sdk if "kind" in event else self._stream
+        yield from reader.take(event, record.where)

@@ -1,0 +1,49 @@
+"""A text by which OpenHands refuses a call in, its layer and what is left of the call out; knows no event."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ingest.events import FaultLayer
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A call that never became an action: at which layer, and its name and text where they are told."""
+
+    layer: FaultLayer
+    tool: str | None = None
+    raw: str | None = None
+
+
+_UNREAD = "Failed to parse tool call arguments: "
+_IN_CALL = re.compile(r"[Mm]issing required argument \S{1,200} in tool call (\S{1,200})")
+_UNKNOWN = re.compile(r"Tool '?([^\s']{1,200})'? (?:is not registered|not found)")
+_NO_CALL = ("No action", "Malformed action", "Your last response did not include a function call")
+_JSON_ENGINE = re.compile(
+    r"Expecting (value|',' delimiter|property name|':' delimiter)|Unterminated string|Extra data: "
+    r"|Invalid (control character|\\)"
+)
+
+
+def lost_call(said: str) -> Lost | None:
+    """What an error says of a call that could not be made; None when it speaks of something else."""
+    if said.startswith(_UNREAD):
+        return Lost(FaultLayer.SYNTAX, raw=said.removeprefix(_UNREAD))
+    if missing := _IN_CALL.search(said):
+        return Lost(FaultLayer.SCHEMA, tool=missing.group(1))
+    if unknown := _UNKNOWN.match(said):
+        return Lost(FaultLayer.SCHEMA, tool=unknown.group(1))
+    return Lost(FaultLayer.EMISSION) if said.startswith(_NO_CALL) else None
+
+
+def refusal_layer(said: str, *, expected: bool) -> FaultLayer:
+    """The layer of an AgentErrorEvent. `expected`: the SDK calls it a mistake that the agent can correct."""
+    if said.startswith("Error validating"):
+        unread = _JSON_ENGINE.search(said) and " validation error" not in said
+        return FaultLayer.SYNTAX if unread else FaultLayer.SCHEMA
+    lost = lost_call(said)
+    if lost is not None and lost.layer is not FaultLayer.EMISSION:
+        return lost.layer
+    return FaultLayer.TOOL_REJECTED if expected else FaultLayer.EXECUTION

@@ -1,0 +1,79 @@
+"""Phoenix (Arize): spans with OpenInference's attributes, as its REST API, client and data frames give them.
+
+**On disk.** `GET /v1/projects/…/spans` and the TypeScript client (`{"data": [span, …], "next_cursor"}`), a
+trace of the command line (`{"spans": […]}`), spans one a line, or
+`get_spans_dataframe().to_json(orient="records", lines=True)`. Phoenix' OTLP answer is `otlp`; spans printed
+by an SDK are `genai_span_json`.
+
+**Shape.** `{name, span_kind, parent_id, start_time, end_time, status_code, status_message, attributes,
+events, context: {trace_id, span_id}}`; in a data frame the keys are `context.span_id`,
+`attributes.llm.model_name`, and messages are lists of `{"message.role": …, "message.tool_calls": […]}`
+again. `attributes` may be flat with indices, nested, or JSON text.
+
+**Traps.**
+- Indices are put in order by number: `….10.…` comes after `….9.…`.
+- Arguments are text; instrumentors of Anthropic and Gemini wrote it themselves, and LangChain's does, too,
+  where LangChain had already decoded it: then text that was not JSON has been left out before.
+- The kinds CHAIN, AGENT, RETRIEVER … are not model calls; TOOL spans are results, not calls.
+- Phoenix' status is OK for every span without an exception.
+
+**Meaning, bounds, what it cannot tell**: as in `otlp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ingest.events import Rejected
+from ingest.fields import table, tables
+from ingest.formats import About, Source, Translator
+from ingest.lines import snippet_of
+from ingest.records import Record
+from ingest.shapes.dumped_spans import raw_span, span_ids
+from ingest.shapes.traces import Found, Traces
+
+SOURCE = Source(
+    name="openinference",
+    title="Phoenix (OpenInference) spans",
+    raw_arguments="partly: the model's text where its API has text and the framework did not decode it",
+    argument_failures="partly: judged where the text is there; a refusal shows as a tool's error, if at all",
+    error_flag="yes: the status of the tool's span; what only messages tell has no flag",
+    definitions="yes: llm.tools, where the instrumentor records them",
+    system_prompt="yes: as a message; name and version where set",
+    model="yes: per model call, with its provider",
+    turn_end="partly: the last reply without a call; no verdict",
+    cannot_tell="Arguments that LangChain could not decode are left out by its instrumentor. Whether a turn "
+    "did what the user wanted is not recorded.",
+)
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(_is_span(span) for record in head for span in _spans(record))
+
+
+def translator(_about: About) -> Translator:
+    return Traces(_found)
+
+
+def _spans(record: dict[str, Any]) -> list[dict[str, Any]]:
+    return tables(record.get("data")) or tables(record.get("spans")) or [record]
+
+
+def _is_span(span: dict[str, Any]) -> bool:
+    if "context.span_id" in span:
+        return "span_kind" in span or "attributes.openinference.span.kind" in span
+    return isinstance(span.get("span_kind"), str) and "span_id" in table(span.get("context"))
+
+
+def _found(record: Record) -> Iterator[Found]:
+    outer = record.value.get("trace_id", record.value.get("traceId"))
+    for span in _spans(record.value):
+        trace_id, span_id = span_ids(span)
+        trace_id = trace_id or (outer if isinstance(outer, str) else None)
+        if not trace_id or not span_id:
+            reason = f"a span has no {'trace_id' if not trace_id else 'span_id'}"
+            yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+            continue
+        record.place('"span_id"')
+        yield raw_span(span, record.place(span_id), trace_id, span_id)

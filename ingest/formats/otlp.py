@@ -1,0 +1,135 @@
+"""OpenTelemetry traces as OTLP JSON, `gen_ai.…` inside: the Collector's file exporter, or whole requests.
+
+**On disk.** The Collector's `file` exporter writes one `ExportTraceServiceRequest` a line
+(`{"resourceSpans": […]}`); Jaeger's newer API and Grafana Tempo hand out the same as one document
+(`{"result": {"resourceSpans": …}}`, `{"batches": […]}`). Log records (`resourceLogs`) may be in the same
+file.
+
+**Shape.** `resourceSpans[].scopeSpans[].spans[].{traceId, spanId, parentSpanId, name, startTimeUnixNano,
+endTimeUnixNano, attributes[{key, value: {stringValue|intValue|arrayValue|kvlistValue|…}}], events, status}`.
+Before 2022 `scopeSpans` was `instrumentationLibrarySpans`. Whole numbers may be text.
+
+**Conventions read** (`ingest.shapes.conventions`): GenAI messages as attributes, as events of the span and as
+log records; OpenLLMetry's indexed keys; OpenInference; the Vercel AI SDK; Google ADK; Pydantic AI; LangSmith.
+
+**Sessions and turns.** A conversation's id (`gen_ai.conversation.id`, `session.id`, …) is the session, else
+the trace. A turn begins with a new message of a user. What runs inside of a tool is a session of its own.
+
+**Traps.**
+- Spans come when they end, children first, the spans of one trace in any number of lines. The calls counted
+  are those in models' replies, not spans of tools: a call that was refused before it ran has no span.
+- Several instrumentations describe one model call in spans inside one another: the innermost counts.
+- Every request repeats the conversation; a call in it was counted as a reply, if its span is in the file.
+- Arguments must be objects by the convention, so that text that was not JSON is gone. Text counts as the
+  model's own unless its API hands over objects (Anthropic, Gemini, Bedrock, Cohere).
+- Content is off unless switched on: then the tools that ran after a reply are its calls, with the arguments
+  that the tool received, or none. Long attributes may be cut: then the span is reported and its content lost.
+- The status of a span that went well is mostly unset: a tool's span without an error counts as ok.
+
+**Bounds.** All traces of a file wait for its end; those silent for longest in a temporary file. Sizes of a
+hundred thousand traces are fine; the index of traces (not their spans) stays in memory.
+
+**Cannot tell.** Who mended what; whether a turn did what the user wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ingest.events import Rejected
+from ingest.fields import table, tables, text
+from ingest.formats import About, Source, Translator
+from ingest.lines import snippet_of
+from ingest.records import Record
+from ingest.shapes.attributes import any_value, count, of_otlp
+from ingest.shapes.conventions.gen_ai_events import NAMES
+from ingest.shapes.spans import RawSpan
+from ingest.shapes.traces import TOLD_BY_SPANS, Found, SpanEvent, Traces
+
+SOURCE = Source(name="otlp", title="OpenTelemetry traces (OTLP JSON)", **TOLD_BY_SPANS)
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(_is_request(part) for record in head for part in _wrapped(record))
+
+
+def _is_request(part: dict[str, Any]) -> bool:
+    if isinstance(part.get("resourceSpans"), list) or isinstance(part.get("resourceLogs"), list):
+        return True
+    return any("resource" in batch and _scopes(batch) for batch in tables(part.get("batches")))
+
+
+def translator(_about: About) -> Translator:
+    return Traces(_found)
+
+
+def _wrapped(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """The request itself, or what an API has put around it."""
+    return [record, *(table(record.get(key)) for key in ("result", "trace", "data"))]
+
+
+def _scopes(resource: dict[str, Any]) -> list[dict[str, Any]]:
+    return tables(resource.get("scopeSpans")) or tables(resource.get("instrumentationLibrarySpans"))
+
+
+def _found(record: Record) -> Iterator[Found]:
+    for request in _wrapped(record.value):
+        for resource in (*tables(request.get("resourceSpans")), *tables(request.get("batches"))):
+            about = of_otlp(table(resource.get("resource")).get("attributes"))
+            for scope in _scopes(resource):
+                named = table(scope.get("scope")) or table(scope.get("instrumentationLibrary"))
+                for span in tables(scope.get("spans")):
+                    yield _span(span, about, text(named.get("name")), record)
+        for resource in tables(request.get("resourceLogs")):
+            for scope in tables(resource.get("scopeLogs")):
+                for entry in tables(scope.get("logRecords")):
+                    yield from _log_record(entry, record)
+
+
+def _span(
+    span: dict[str, Any], resource: dict[str, Any], scope: str | None, record: Record
+) -> RawSpan | Rejected:
+    trace_id, span_id = text(span.get("traceId")), text(span.get("spanId"))
+    if not trace_id or not span_id:
+        missing = "traceId" if not trace_id else "spanId"
+        return Rejected(record.where, "missing_field", f"a span has no {missing}", snippet_of(record.data))
+    record.place('"spanId"')
+    status = table(span.get("status"))
+    failed = status.get("code") in (2, "2", "STATUS_CODE_ERROR")
+    return RawSpan(
+        trace_id=trace_id,
+        span_id=span_id,
+        where=record.place(span_id),
+        name=text(span.get("name")) or "",
+        parent_id=text(span.get("parentSpanId")) or None,
+        start=count(span.get("startTimeUnixNano")),
+        end=count(span.get("endTimeUnixNano")),
+        attributes=of_otlp(span.get("attributes")),
+        events=tuple(
+            (text(event.get("name")) or "", of_otlp(event.get("attributes")))
+            for event in tables(span.get("events"))
+        ),
+        resource=resource,
+        scope=scope,
+        error=(text(status.get("message")) or None) if failed else None,
+        failed=failed,
+    )
+
+
+def _log_record(entry: dict[str, Any], record: Record) -> Iterator[SpanEvent]:
+    """A GenAI event that belongs to a span; other logs are none of ours."""
+    attributes = of_otlp(entry.get("attributes"))
+    name = text(entry.get("eventName")) or text(attributes.get("event.name")) or ""
+    trace_id, span_id = text(entry.get("traceId")), text(entry.get("spanId"))
+    if name not in NAMES or not trace_id or not span_id:
+        return
+    body = any_value(entry.get("body"))
+    yield SpanEvent(
+        trace_id=trace_id,
+        span_id=span_id,
+        where=record.where,
+        name=name,
+        body={**attributes, **(body if isinstance(body, dict) else {"body": body})},
+        time=count(entry.get("timeUnixNano")) or count(entry.get("observedTimeUnixNano")),
+    )

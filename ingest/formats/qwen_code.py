@@ -1,0 +1,178 @@
+"""Qwen Code sessions: one record a line, `~/.qwen/projects/<project>/chats/<session>.jsonl`.
+
+A fork of Gemini CLI with a log of its own. Sources: QwenLM/qwen-code,
+`packages/core/src/services/chatRecordingService.ts`; samples of jazzyalex/agent-sessions (0.21, 2026-08).
+
+**Shape.** `{uuid, parentUuid, sessionId, timestamp, type, cwd, version}`; type user, assistant (`model`,
+`usageMetadata`), tool_result (`toolCallResult.{status, errorType}`) or system (`subtype`). `message.parts`
+are Gemini's. Claude Code's records look alike but have `isSidechain`.
+
+**Turns.** A user's message that is answered. One of subtype `mid_turn_user_message` is part of the turn
+that it interrupts, where there is one.
+
+**Traps.**
+- A message may come in several records of the same `uuid`, thoughts first.
+- `system` of subtype `rewind` goes back to an earlier record. What was said after that still counts; the
+  turn at hand ends `cancelled`.
+- `ui_telemetry` repeats each request and each call.
+
+**Cannot tell.** System prompt, tool definitions, the model's own text of arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ingest.events import Event, FaultLayer, ResultSeen, Seen, SessionSeen, Where
+from ingest.fields import moment, table, tables, text, whole
+from ingest.formats import About, Source, Translator
+from ingest.records import Record
+from ingest.shapes.chat import Flag
+from ingest.shapes.dialogue import CANCELLED, Dialogue, call_key
+from ingest.shapes.parts import answered, calls_among, spoken
+from ingest.shapes.verdicts import PASSED, failed
+
+SOURCE = Source(
+    name="qwen_code",
+    title="Qwen Code sessions",
+    raw_arguments="no: the decoded object",
+    argument_failures="yes: errorType; text that is not JSON is mended silently",
+    error_flag="yes: status and errorType",
+    definitions="no: supply them with --tools",
+    system_prompt="no",
+    model="yes: per step",
+    turn_end="no: concluded from the last message",
+    cannot_tell="Clean and mended arguments cannot be told apart without the model's own text.",
+)
+
+_HELD = 1_000  # records of one message
+_TYPES = ("user", "assistant", "tool_result", "system")
+_LAYERS: Mapping[str, FaultLayer] = {
+    "invalid_tool_params": FaultLayer.SCHEMA,
+    "tool_not_registered": FaultLayer.SCHEMA,
+    "execution_denied": FaultLayer.REFUSED,
+    "execution_failed": FaultLayer.EXECUTION,
+    "unhandled_exception": FaultLayer.EXECUTION,
+}
+_REJECTED = ("edit_", "file_", "path_", "read_", "attempt_", "search_path_", "glob_", "ls_")
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(
+        record.get("type") in _TYPES
+        and {"uuid", "parentUuid", "sessionId", "cwd"} <= record.keys()
+        and "isSidechain" not in record
+        and ("systemPayload" in record or isinstance(table(record.get("message")).get("parts"), list))
+        for record in head
+    )
+
+
+def translator(about: About) -> Translator:
+    return _Session(about.identity)
+
+
+class _Session:
+    """One file: one session."""
+
+    def __init__(self, identity: str) -> None:
+        self._dialogue = Dialogue(identity)
+        self._version: str | None = None
+        self._message: list[tuple[Mapping[str, Any], Where]] = []  # the records of the message at hand
+
+    def take(self, record: Record) -> Iterator[Event]:
+        value = record.value
+        kind, ident = value.get("type"), text(value.get("uuid"))
+        if kind not in _TYPES:
+            return
+        goes_on = kind == "assistant" and len(self._message) < _HELD
+        if self._message and not (goes_on and ident == self._message[0][0].get("uuid")):
+            yield from self._close_message()
+        ts = moment(value.get("timestamp"))
+        yield from self._session(value, record.where, ts)
+        if kind == "assistant":
+            self._message.append((value, record.where))
+        elif kind == "tool_result":
+            yield from self._results(value, record.where, ts)
+        elif kind == "user":
+            words = spoken(table(value.get("message")).get("parts"))
+            steers = value.get("subtype") == "mid_turn_user_message" and self._dialogue.is_open
+            if words is not None and not steers:
+                self._dialogue.ask(record.where, ts, words, call_key(ident))
+        elif value.get("subtype") == "rewind":
+            self._dialogue.stopped(record.where, ts, CANCELLED)
+            yield from self._dialogue.end()
+
+    def finish(self) -> Iterator[Event]:
+        yield from self._close_message()
+        yield from self._dialogue.end()
+
+    def close(self) -> None:
+        """Nothing is kept outside of memory."""
+
+    def _session(self, value: Mapping[str, Any], where: Where, ts: datetime | None) -> Iterator[Event]:
+        version = text(value.get("version")) or ""
+        if version != self._version:
+            self._version = version
+            self._dialogue.session_id = text(value.get("sessionId")) or self._dialogue.session_id
+            yield SessionSeen(
+                session_id=self._dialogue.session_id,
+                where=where,
+                ts=ts,
+                harness="qwen_code",
+                harness_version=version or None,
+            )
+
+    def _close_message(self) -> Iterator[Event]:
+        records, self._message = self._message, []
+        if not records:
+            return
+        (first, where), last = records[0], records[-1][0]
+        ts = moment(first.get("timestamp"))
+        words = [spoken(table(each.get("message")).get("parts")) for each, _ in records]
+        usage = table(last.get("usageMetadata"))
+        yield from self._dialogue.step(
+            where,
+            ts,
+            "\n".join(filter(None, words)),
+            model=text(last.get("model")),
+            input_tokens=whole(usage.get("promptTokenCount")) or None,
+            output_tokens=_sum(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
+        )
+        for each, place in records:
+            for call in calls_among(table(each.get("message")).get("parts")):
+                yield self._dialogue.call(place, ts, **call, schema_seen=Seen.FAILURES)
+
+    def _results(self, value: Mapping[str, Any], where: Where, ts: datetime | None) -> Iterable[Event]:
+        parts = table(value.get("message")).get("parts")
+        for part in tables(parts):
+            response = table(part.get("functionResponse"))
+            if response:
+                content = answered([part])
+                flag = _flag(table(value.get("toolCallResult")), content or "")
+                yield ResultSeen(
+                    session_id=self._dialogue.session_id,
+                    where=where,
+                    ts=ts,
+                    tool_call_id=text(response.get("id")),
+                    status=flag.status,
+                    flag_source=flag.source,
+                    content=content,
+                    **flag.facts,
+                )
+
+
+def _flag(told: Mapping[str, Any], content: str) -> Flag:
+    status, error = told.get("status"), text(told.get("errorType"))
+    if status == "cancelled":
+        return failed(content, FaultLayer.REFUSED)
+    if status == "error" or error:
+        rejected = FaultLayer.TOOL_REJECTED if (error or "").startswith(_REJECTED) else FaultLayer.EXECUTION
+        return failed(content, _LAYERS.get(error or "", rejected))
+    return PASSED if status == "success" else Flag()
+
+
+def _sum(*counts: Any) -> int | None:
+    """The sum of token counts; zeros are no measurement."""
+    return sum(whole(count) or 0 for count in counts) or None

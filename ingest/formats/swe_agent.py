@@ -1,0 +1,280 @@
+"""SWE-agent trajectories: one JSON document a run, `<instance>.traj`.
+
+**On disk.** `trajectories/<user>/<run>/<instance>/<instance>.traj`, rewritten after every step. Seen:
+demonstrations of 0.6 to 1.0 in the project's repository; requeries are from its source
+(github.com/SWE-agent/SWE-agent).
+
+**Shape.** `trajectory[].{response, thought, action, observation, execution_time, query}`: every reply of the
+model, refused ones included. `history[]`: the messages of the replies that were accepted, with `tool_calls`
+(the model's own text) and `tool_call_ids`. `info.{exit_status, submission, model_stats, swe_agent_version}`,
+`replay_config` (an object, or JSON as text). A run is a session of one turn.
+
+**What a call is.** With `function_calling` the native call of the history. With `thought_action` the action
+is a code block: strategy `json_fallback`, the block as `command`, which is no JSON. Its tool is the first
+word where that is a command of the prompt (`open`, `edit`, `submit` …), else `bash`.
+
+**Traps.**
+- A reply that could not be parsed has an empty `action`, and its calls are not kept. Why is only said in the
+  next query, whose last message (`message_type` user) is the harness's answer: no call or several
+  (emission), "not valid JSON" (syntax), missing, unexpected or unknown (schema), a blocked command
+  (refused), bash syntax errors (tool_rejected). Releases before 1.0 keep none of these.
+- The last step of a run that gave up (`Exit due to …`) is the harness's, no reply. `exit_format` is in
+  `exit_status`.
+- Demonstrations may stand in the history (`is_demo`): they are no calls of this run.
+- Call ids repeat.
+- `command_docs` are the definitions behind the native tools, printed as text; they are read back.
+- No flag on observations: an edit that the editor refused and a timeout are told from the text, all else is
+  unknown.
+
+**Cannot tell.** Whether the patch solves the task: `submitted` is no verdict. The model, when
+`replay_config` is not there (it is in the sibling `config.yaml`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from ingest.events import (
+    ArgsSource,
+    CallMade,
+    Event,
+    FaultLayer,
+    FlagSource,
+    PromptSeen,
+    ResultSeen,
+    ResultStatus,
+    SessionSeen,
+    StepMade,
+    Strategy,
+    ToolsOffered,
+    TurnEnded,
+    TurnStarted,
+)
+from ingest.fields import number, table, tables, text
+from ingest.formats import About, Source, Translator
+from ingest.records import Record
+from ingest.shapes.chat import call_made, calls_of, content_text
+from ingest.shapes.separate import Separate
+
+SOURCE = Source(
+    name="swe_agent",
+    title="SWE-agent trajectories",
+    raw_arguments="partly: of native calls that were accepted",
+    argument_failures="partly: since 1.0, from the harness's answer in the next query",
+    error_flag="partly: refused edits, blocked commands and timeouts, told from the text",
+    definitions="partly: command_docs in replay_config",
+    system_prompt="yes",
+    model="partly: in replay_config",
+    turn_end="partly: exit_status, without a verdict on the patch",
+    cannot_tell=(
+        "The arguments of a call that the harness refused are not in the file, only why. Runs whose actions "
+        "are code blocks have no arguments that could be malformed."
+    ),
+)
+
+_GAVE_UP = ("Exit due to ", "Exiting due to ", "Exited")
+_DOCS = re.compile(r"^([\w-]{1,80}):\n +docstring:", re.MULTILINE)
+_ARGUMENT = re.compile(
+    r"^ {4}- (\w{1,80}) \((\w{1,40})\) \[(required|optional)\]:? ?(.{0,2000})$", re.MULTILINE
+)
+_REFUSALS: tuple[tuple[str, FaultLayer], ...] = (
+    ("is not valid JSON", FaultLayer.SYNTAX),
+    ("are not valid JSON", FaultLayer.SYNTAX),
+    ("argument(s) missing", FaultLayer.SCHEMA),
+    ("Unexpected argument(s)", FaultLayer.SCHEMA),
+    ("not found in list of available commands", FaultLayer.SCHEMA),
+    ("view_range must be", FaultLayer.SCHEMA),
+    ("is not supported by this environment", FaultLayer.REFUSED),
+    ("contained syntax errors and was NOT executed", FaultLayer.TOOL_REJECTED),
+)
+_OBSERVED: tuple[tuple[str, FaultLayer], ...] = (
+    ("Your proposed edit has introduced new syntax error(s)", FaultLayer.TOOL_REJECTED),
+    ("Usage: ", FaultLayer.TOOL_REJECTED),
+    ("EXECUTION TIMED OUT", FaultLayer.EXECUTION),
+    ("The command '", FaultLayer.EXECUTION),
+)
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    first = head[0] if len(head) == 1 else {}
+    return all(isinstance(first.get(name), list) for name in ("trajectory", "history")) and "info" in first
+
+
+def translator(about: About) -> Translator:
+    return Separate(about, _run)
+
+
+def _run(record: Record, session_id: str) -> Iterator[Event]:
+    return _Run(session_id, record).events()
+
+
+class _Run:
+    """One trajectory: its steps, each with its message in the history where it was accepted."""
+
+    def __init__(self, session_id: str, record: Record) -> None:
+        self._record = record
+        self._info = table(record.value.get("info"))
+        self._history = [one for one in tables(record.value.get("history")) if one.get("is_demo") is not True]
+        self._shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
+        self._agent = table(_decoded(record.value.get("replay_config")).get("agent"))
+        tools = table(self._agent.get("tools"))
+        self._native = table(tools.get("parse_function")).get("type") == "function_calling"
+        self._docs = text(tools.get("command_docs")) or ""
+        self._commands = frozenset(_DOCS.findall(f"{self._docs}\n{self._prompt()}"))
+
+    def events(self) -> Iterator[Event]:
+        yield SessionSeen(
+            **self._shared,
+            harness="SWE-agent",
+            harness_version=text(self._info.get("swe_agent_version")),
+            model=text(table(self._agent.get("model")).get("name")),
+        )
+        if prompt := self._prompt():
+            yield PromptSeen(**self._shared, text=prompt)
+        if self._native and (definitions := tuple(_definitions(self._docs))):
+            yield ToolsOffered(**self._shared, definitions=definitions)
+        yield TurnStarted(**self._shared, text=self._task())
+        yield from self._steps()
+        yield TurnEnded(
+            **self._shared,
+            status=text(self._info.get("exit_status")),
+            answer=text(self._info.get("submission")) or "",
+        )
+
+    def _prompt(self) -> str:
+        first = self._history[0] if self._history else {}
+        return (content_text(first.get("content")) or "") if first.get("role") == "system" else ""
+
+    def _task(self) -> str | None:
+        """The last message of the user before the first action."""
+        words: str | None = None
+        for message in self._history:
+            if message.get("role") == "assistant":
+                break
+            words = content_text(message.get("content")) if message.get("role") == "user" else words
+        return words
+
+    def _steps(self) -> Iterator[Event]:
+        accepted = [one for one in self._history if one.get("role") == "assistant"]
+        steps = tables(self._record.value.get("trajectory"))
+        at = 0
+        for index, step in enumerate(steps):
+            action, response = text(step.get("action")) or "", text(step.get("response")) or ""
+            last = index + 1 == len(steps)
+            if last and not action.strip() and response.startswith(_GAVE_UP):
+                return
+            refusal = None if last else _answer_to_a_refused_reply(steps[index + 1])
+            message: Mapping[str, Any] = {}
+            if refusal is None and at < len(accepted) and accepted[at].get("action") == step.get("action"):
+                message, at = accepted[at], at + 1
+            yield from self._step(step, action, list(calls_of(message)), refusal)
+
+    def _step(
+        self, step: Mapping[str, Any], action: str, calls: list[dict[str, Any]], refusal: str | None
+    ) -> Iterator[Event]:
+        took = number(step.get("execution_time"))
+        strategy = Strategy.TOOL_USE if calls or self._native else Strategy.JSON_FALLBACK
+        if calls and isinstance(calls[0]["id"], str):
+            self._shared["where"] = self._record.place(f'"{calls[0]["id"]}"', past=True)
+        yield StepMade(**self._shared, text=text(step.get("response")), strategy=strategy)
+        if refusal is not None and not action.strip():
+            yield self._refused(refusal, strategy)
+            return
+        for call in calls:
+            yield call_made(call, self._shared, strategy=strategy)
+        if not calls and action.strip():
+            yield self._command(action, strategy)
+        if calls or action.strip():
+            call_id = text(calls[0]["id"]) if calls else None
+            if call_id is not None:  # the id stands again in the answer to the call, and later ones repeat it
+                self._shared["where"] = self._record.place(f'"{call_id}"', past=True)
+            yield self._observed(step, refusal, call_id, took * 1000 if took is not None else None)
+
+    def _command(self, action: str, strategy: Strategy) -> CallMade:
+        """An action without a native call: a code block, or the command made of a call that is not kept."""
+        word = action.split(None, 1)[0]
+        tool = word if word in self._commands else "bash"
+        sent: dict[str, Any] = {"args_source": ArgsSource.MISSING}
+        if not self._native:
+            command = {"command": action.rstrip("\n")}
+            sent = {"arguments": command, "args_source": ArgsSource.RESERIALISED}
+        return CallMade(**self._shared, **sent, tool=tool, strategy=strategy)
+
+    def _refused(self, refusal: str, strategy: Strategy) -> CallMade:
+        layer = _layer_in(refusal, _REFUSALS) or FaultLayer.EMISSION
+        return CallMade(
+            **self._shared,
+            tool=None,
+            args_source=ArgsSource.MISSING,
+            strategy=strategy,
+            refused_by_harness=layer,
+            harness_message=refusal[:500],
+        )
+
+    def _observed(
+        self, step: Mapping[str, Any], refusal: str | None, call_id: str | None, latency: float | None
+    ) -> ResultSeen:
+        content = text(step.get("observation"))
+        layer = _layer_in(refusal, _REFUSALS) if refusal else _layer_in((content or "")[:300], _OBSERVED)
+        denied = layer is FaultLayer.REFUSED
+        status = ResultStatus.DENIED if denied else ResultStatus.ERROR if layer else ResultStatus.UNKNOWN
+        return ResultSeen(
+            **self._shared,
+            tool_call_id=call_id,
+            status=status,
+            flag_source=FlagSource.DERIVED_TEXT if layer else FlagSource.ABSENT,
+            fault_layer=layer,
+            message=(refusal or content or "")[:500] if layer else None,
+            content=content,
+            latency_ms=latency,
+        )
+
+
+def _answer_to_a_refused_reply(following: Mapping[str, Any]) -> str | None:
+    """What the harness said to the reply before this step; None where that reply was accepted."""
+    query = tables(following.get("query"))
+    if (
+        len(query) < 2
+        or query[-1].get("message_type") != "user"
+        or query[-2].get("message_type") != "assistant"
+    ):
+        return None
+    return content_text(query[-1].get("content")) or ""
+
+
+def _layer_in(said: str, marks: Sequence[tuple[str, FaultLayer]]) -> FaultLayer | None:
+    return next((layer for mark, layer in marks if mark in said), None)
+
+
+def _decoded(config: Any) -> dict[str, Any]:
+    if not isinstance(config, str):
+        return table(config)
+    try:
+        return table(orjson.loads(config))
+    except orjson.JSONDecodeError:
+        return {}
+
+
+def _definitions(docs: str) -> Iterator[dict[str, Any]]:
+    """The commands of `command_docs` as definitions: name, docstring, arguments with type and need."""
+    starts = [*_DOCS.finditer(docs)]
+    ends = [one.start() for one in starts[1:]] + [len(docs)]
+    for start, end in zip(starts, ends, strict=True):
+        body = docs[start.end() : end]
+        arguments = _ARGUMENT.findall(body)
+        described = body.partition("\n  signature:")[0]
+        yield {
+            "name": start.group(1),
+            "description": described.strip(),
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    name: {"type": kind, "description": said} for name, kind, _, said in arguments
+                },
+                "required": [name for name, _, need, _ in arguments if need == "required"],
+            },
+        }

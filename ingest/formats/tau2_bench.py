@@ -1,0 +1,188 @@
+"""tau2-bench results: one JSON document of simulations, or one simulation a file.
+
+**On disk.** `data/simulations/<name>.json` or `<name>/results.json` beside `<name>/simulations/<id>.json`
+(github.com/sierra-research/tau2-bench). Seen: 1.0 results of a fork, 50 simulations, one trial each.
+
+**Shape.** `info.{agent_info, user_info, environment_info, git_commit}`, `simulations[].{id, task_id, trial,
+termination_reason, reward_info.reward, messages[]}`. Each simulation is a session, with its own id. A
+message has `role`, `content`, `tool_calls[].{id, name, arguments (an object), requestor}`, `raw_data` (the
+provider's response), `usage`, `timestamp`; a result has the call's id as `id` and `error`. Several results
+may stand in one message (`tool_messages`).
+
+**Traps.**
+- **Survivorship.** A call whose arguments do not parse raises out of the agent and the whole attempt is made
+  again; what is left of it has `messages: []` and is left out of the benchmark's own figures. What is in the
+  file did parse: 0 % failures at the syntax layer says nothing. Attempts without messages are turns without
+  a verdict here.
+- The user is a model that may call tools of its own (`requestor: user`): its calls and results are passed
+  over. Its messages are turns, except the last one, which nobody answers.
+- The first message, a greeting of the agent, is the harness's text.
+- Call ids repeat within a simulation (34 of 50 seen): a result belongs to the newest call of its id.
+- The reward judges the attempt: it stands on the last turn, 1 is a success.
+- `error` is the harness's flag for any exception of a tool. A signature that does not match is told from the
+  text (schema), so is a value that the tool's own types refused ("2 validation errors for Payment").
+
+**Cannot tell.** The model's own argument text, unless the agent keeps `raw_data`; how many attempts were
+made again. The prompt is the policy; the agent's own instructions around it are not in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.events import (
+    Event,
+    FaultLayer,
+    FlagSource,
+    PromptSeen,
+    ResultStatus,
+    SessionSeen,
+    ToolsOffered,
+)
+from ingest.fields import moment, number, table, tables, text, whole
+from ingest.formats import About, Source, Translator
+from ingest.records import Record
+from ingest.shapes.chat import Flag, calls_of, content_text
+from ingest.shapes.separate import Separate
+from ingest.shapes.trials import Trial, argument_layer
+
+SOURCE = Source(
+    name="tau2_bench",
+    title="tau2-bench results",
+    raw_arguments="partly: where the agent keeps the provider's response",
+    argument_failures="no: an attempt whose arguments did not parse is made again and left out of the file",
+    error_flag="yes: error, the layer told from the text",
+    definitions="partly: where environment_info.tool_defs has them, else supply them with --tools",
+    system_prompt="partly: the policy, without the agent's own instructions",
+    model="yes: per run",
+    turn_end="yes: the reward, on the last turn of an attempt; the user is simulated",
+    cannot_tell=(
+        "Survivorship: attempts whose arguments did not parse were made again and are not in the file, so no "
+        "rate of failures at the syntax layer can be read from it."
+    ),
+)
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    first = head[0] if head else {}
+    whole_run = isinstance(first.get("simulations"), list) and isinstance(first.get("info"), dict)
+    return whole_run or (first.keys() >= {"task_id", "termination_reason", "messages"} and len(head) == 1)
+
+
+def translator(about: About) -> Translator:
+    return Separate(about, _results)
+
+
+def _results(record: Record, identity: str) -> Iterator[Event]:
+    value = record.value
+    simulations = value.get("simulations")
+    if not isinstance(simulations, list):
+        yield from _simulation(value, {}, identity, record)
+        return
+    run = table(value.get("info"))
+    for index, simulation in enumerate(tables(simulations)):
+        yield from _simulation(simulation, run, f"{identity}/{index}", record)
+
+
+def _simulation(
+    simulation: Mapping[str, Any], run: Mapping[str, Any], identity: str, record: Record
+) -> Iterator[Event]:
+    session_id = text(simulation.get("id")) or identity
+    where = record.place(f'"{session_id}"', past=True)
+    shared: dict[str, Any] = {
+        "session_id": session_id,
+        "where": where,
+        "ts": moment(simulation.get("start_time")),
+    }
+    agent, environment = table(run.get("agent_info")), table(run.get("environment_info"))
+    yield SessionSeen(
+        **shared,
+        harness="tau2-bench",
+        harness_version=text(run.get("git_commit")),
+        model=text(agent.get("llm")),
+    )
+    policy = text(simulation.get("policy")) or text(environment.get("policy"))
+    if policy:
+        yield PromptSeen(**shared, text=policy)
+    definitions = _definitions(environment.get("tool_defs"))
+    if definitions:
+        yield ToolsOffered(**shared, definitions=definitions)
+    reward = number(table(simulation.get("reward_info")).get("reward"))
+    messages = [one for message in tables(simulation.get("messages")) for one in _as_chat(message)]
+    trial = Trial(session_id, record, where=where, flag=_flag, step=_step, when=_when)
+    yield from trial.events(
+        _without_greeting(messages),
+        status=text(simulation.get("termination_reason")),
+        recorded_ok=abs(reward - 1) < 1e-6 if reward is not None and messages else None,
+    )
+
+
+def _definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
+    """Tool signatures by name, `{name: {doc, params}}`, or a list in any shape that is read elsewhere."""
+    if isinstance(stated, dict):
+        return tuple(
+            {"name": name, "description": text(one.get("doc")) or "", "parameters": one["params"]}
+            for name, one in stated.items()
+            if isinstance(one, dict) and isinstance(one.get("params"), dict)
+        )
+    return tuple(tables(stated))
+
+
+def _as_chat(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The message in the shape of the chat API; nothing of the calls that the user's model made."""
+    role = message.get("role")
+    if role == "tool":
+        for result in tables(message.get("tool_messages")) or [message]:
+            if result.get("requestor") != "user":
+                yield {**result, "role": "tool", "tool_call_id": result.get("id")}
+    elif role != "user":
+        yield {**message, "tool_calls": _raw_calls(message)}
+    elif not tables(message.get("tool_calls")):
+        yield {**message}
+
+
+def _raw_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The calls, with the model's own text where the provider's response was kept."""
+    response = table(message.get("raw_data"))
+    choices = tables(response.get("choices"))
+    kept = table((choices[0] if choices else response).get("message")) or response
+    raw = {call["id"]: call["arguments"] for call in calls_of(kept) if isinstance(call["id"], str)}
+    return [
+        {**call, "arguments": sent if isinstance(sent := raw.get(call["id"]), str) else call["arguments"]}
+        if isinstance(call["id"], str)
+        else call
+        for call in calls_of(message)
+    ]
+
+
+def _without_greeting(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """All but a first message of the agent for which no model was asked."""
+    first = messages[0] if messages else {}
+    greets = first.get("role") == "assistant" and not first.get("tool_calls") and not first.get("usage")
+    return messages[1:] if greets and not first.get("raw_data") else messages
+
+
+def _step(message: Mapping[str, Any]) -> dict[str, Any]:
+    usage = table(message.get("usage"))
+    took = number(message.get("generation_time_seconds"))
+    return {
+        "model": text(table(message.get("raw_data")).get("model")),
+        "input_tokens": whole(usage.get("prompt_tokens")),
+        "output_tokens": whole(usage.get("completion_tokens")),
+        "latency_ms": took * 1000 if took is not None else None,
+    }
+
+
+def _when(message: Mapping[str, Any]) -> Any:
+    return moment(message.get("timestamp"))
+
+
+def _flag(message: Mapping[str, Any]) -> Flag:
+    if message.get("error") is not True:
+        known = message.get("error") is False
+        return Flag(ResultStatus.OK, FlagSource.EXPLICIT) if known else Flag()
+    said = content_text(message.get("content")) or ""
+    unknown = said.startswith("Error: Tool '") and said.endswith("' not found.")
+    layer = FaultLayer.SCHEMA if unknown else argument_layer(said) or FaultLayer.EXECUTION
+    return Flag(ResultStatus.ERROR, FlagSource.EXPLICIT, {"fault_layer": layer, "message": said[:500]})

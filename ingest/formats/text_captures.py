@@ -1,0 +1,161 @@
+"""Captured text replies: a JSON file with the request beside a text file with what the model wrote.
+
+**On disk.** `captures/raw/<day>/<model>/<batch>/<n>-<prompt>.json` and `.txt`
+(github.com/cameronqj/toolcall-repair-bench). Seen: 47 pairs of small models that Ollama ran.
+
+**Shape.** The JSON: `{case_id, prompt_id, model, runtime, harness, request_tools, prompt, raw_path,
+natural_output_class, ollama_response_metadata.{created_at, done_reason, eval_count, …}, elapsed_seconds}`.
+The text file has its name with `.txt`, or the name in `raw_path`. A pair is a session of one turn.
+
+**Calls.** The models were asked to write calls as text: they are found by `lenient.calls.extract_tool_calls`
+with the tools offered, strategy `json_fallback`. The raw arguments are the text's own where the dialect
+writes them as one piece. A reply in which no call is found is a reply without a call, whether one was due or
+not: nothing in the file says for certain that one was.
+
+**Traps.**
+- A `.txt` alone says nothing: no model, no tools, no prompt. It is refused as a file without JSON, or, when
+  the reply is JSON itself, as one in no known format. It is read with its `.json`.
+- `summary.json` beside them is an index of the captures and refused too.
+- `natural_output_class` is what the bench made of the reply (`no_tool`, `semi_structured_repairable` …): the
+  status of the turn, no verdict.
+- Replies may be empty, cut off (`done_reason` length), or a thought without an end.
+
+**Cannot tell.** Whether a call was due; what a tool would have said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from ingest.events import (
+    ArgsSource,
+    CallMade,
+    Event,
+    Rejected,
+    SessionSeen,
+    StepMade,
+    Strategy,
+    ToolsOffered,
+    TurnEnded,
+    TurnStarted,
+)
+from ingest.fields import moment, number, table, tables, text, whole
+from ingest.formats import About, Source, Translator
+from ingest.lines import snippet_of
+from ingest.records import Record
+from lenient.calls import TextCall, extract_tool_calls
+from lenient.schemas import ToolDefinitionError
+from lenient.tools import ToolCatalog, ToolDefinition
+
+SOURCE = Source(
+    name="text_captures",
+    title="Captured text replies",
+    raw_arguments="yes: as they stand in the reply",
+    argument_failures="yes",
+    error_flag="no: nothing is run",
+    definitions="yes",
+    system_prompt="no: it is part of the prompt",
+    model="yes",
+    turn_end="partly: the class that the bench gave to the reply, without a verdict",
+    cannot_tell="Whether a call was due: a reply without a call may be a refusal, a question or the answer.",
+)
+
+_KEYS = {"request_tools", "prompt", "raw_path"}
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return bool(head) and all(record.keys() >= _KEYS for record in head)
+
+
+def translator(about: About) -> Translator:
+    return _Captures(about)
+
+
+class _Captures:
+    def __init__(self, about: About) -> None:
+        self._about = about
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        value = record.value
+        reply = _reply_beside(self._about.name, text(value.get("raw_path")), self._about.beside)
+        if isinstance(reply, str):
+            yield Rejected(record.where, "missing_field", reply, snippet_of(record.data))
+            return
+        try:
+            words = reply.decode("utf-8")
+        except UnicodeDecodeError as error:
+            reason = f"the reply is not UTF-8: {error.reason} at byte {error.start + 1:,} of its file"
+            yield Rejected(record.where, "not_utf8", reason, snippet_of(reply))
+            return
+        session_id = text(value.get("case_id")) or self._about.identity
+        yield from _pair(value, words, {"session_id": session_id, "where": record.where})
+
+    def finish(self) -> Iterator[Event | Rejected]:
+        yield from ()
+
+    def close(self) -> None:
+        """Nothing is kept outside of memory."""
+
+
+def _reply_beside(name: str, path: str | None, beside: Callable[[str], bytes | None]) -> bytes | str:
+    """The bytes of the reply's file, or why there are none."""
+    names = [name.removesuffix(".json") + ".txt" if name else "", PurePosixPath(path or "").name]
+    for one in filter(None, names):
+        if (found := beside(one)) is not None:
+            return found
+    return f"the reply is not beside this file ({' or '.join(dict.fromkeys(filter(None, names)))})"
+
+
+def _pair(value: Mapping[str, Any], words: str, shared: dict[str, Any]) -> Iterator[Event]:
+    metadata = table(value.get("ollama_response_metadata"))
+    shared["ts"] = moment(metadata.get("created_at"))
+    yield SessionSeen(
+        **shared,
+        harness=text(value.get("harness")),
+        provider=text(value.get("runtime")),
+        model=text(value.get("model")),
+    )
+    definitions = tuple(tables(value.get("request_tools")))
+    if definitions:
+        yield ToolsOffered(**shared, definitions=definitions)
+    yield TurnStarted(**shared, text=text(value.get("prompt")))
+    calls = extract_tool_calls(words, ToolCatalog.of(_readable(definitions)))
+    took = number(value.get("elapsed_seconds"))
+    beside_calls = _without(words, calls)
+    yield StepMade(
+        **shared,
+        text=beside_calls,
+        strategy=Strategy.JSON_FALLBACK if calls else None,
+        input_tokens=whole(metadata.get("prompt_eval_count")),
+        output_tokens=whole(metadata.get("eval_count")),
+        latency_ms=took * 1000 if took is not None else None,
+    )
+    for call in calls:
+        yield CallMade(**shared, tool=call.name, strategy=Strategy.JSON_FALLBACK, **_arguments(call))
+    yield TurnEnded(**shared, status=text(value.get("natural_output_class")), answer=None if calls else words)
+
+
+def _readable(definitions: Sequence[Mapping[str, Any]]) -> Iterator[ToolDefinition]:
+    """The definitions that can be read; the others are told where they are offered."""
+    for definition in definitions:
+        try:
+            yield from ToolCatalog.load(definition)
+        except ToolDefinitionError:
+            continue
+
+
+def _arguments(call: TextCall) -> dict[str, Any]:
+    if call.offset is None:
+        return {"arguments": call.request.arguments, "args_source": ArgsSource.RESERIALISED}
+    return {"raw_arguments": call.request.raw_arguments, "args_source": ArgsSource.RAW}
+
+
+def _without(words: str, calls: Sequence[TextCall]) -> str | None:
+    """What stands beside the calls."""
+    rest, position = [], 0
+    for call in calls:
+        rest.append(words[position : call.start])
+        position = call.end
+    return "".join([*rest, words[position:]]).strip() or None

@@ -1,0 +1,206 @@
+"""ToolBench answer trees: one JSON document a question, the search for its answer as a tree.
+
+**On disk.** `data/answer/<group>/<n>_<method>.json` (github.com/OpenBMB/ToolBench). Seen: ChatGPT with DFS.
+
+**Shape.** `tree.tree`: nodes with `node_type` Thought, Action or Action Input, `description` (the thought,
+the function's name, the raw arguments), `observation` and `observation_code` on Action Inputs, `children`.
+`answer_generation.{query, function, finish_type, final_answer, train_messages}`; `win`.
+
+**What is a step.** A reply of the model is a run of nodes: a Thought (not always), an Action, an Action
+Input. A Thought without an Action below it is a reply that made no call. The search visits depth first and
+the children of a node in order, so the nodes in preorder are the replies in time. The whole search is one
+turn: later branches are shown the calls that were tried before.
+
+**Traps.**
+- `compare_candidates` and `train_messages` repeat the calls of the winning path: only the tree counts.
+- What failed is kept as an observation like any other. Codes (rapidapi.py): 0 a response, 1 no such
+  function, 2 wrong input of Finish, 3 the final answer, 4 given up by the model, 5 to 10 and 12 the API did
+  not serve (timeout, 404, not subscribed, unauthorised, too many requests, rate limit, request failed), 11
+  an error message. A response of code 0 may still be `{"error": "…"}`: a call that Python refused ("missing
+  1 required positional argument") is told from the text.
+- Branches that were cut (`pruned`) were asked for and run: they count.
+- `Finish` is a function of the harness that is not in `function`: it is offered with its two parameters, as
+  the harness does.
+- `win` says that an answer was given (`finish_type` give_answer), not that it is right.
+
+**Cannot tell.** The model (only the file's name says it), tokens and times per reply.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from ingest.events import (
+    ArgsSource,
+    CallMade,
+    Event,
+    FaultLayer,
+    FlagSource,
+    PromptSeen,
+    ResultSeen,
+    ResultStatus,
+    SessionSeen,
+    StepMade,
+    Strategy,
+    ToolsOffered,
+    TurnEnded,
+    TurnStarted,
+)
+from ingest.fields import table, tables, text, whole
+from ingest.formats import About, Source, Translator
+from ingest.records import Record
+from ingest.shapes.chat import content_text
+from ingest.shapes.separate import Separate
+from ingest.shapes.trials import argument_layer
+
+SOURCE = Source(
+    name="toolbench",
+    title="ToolBench answer trees",
+    raw_arguments="yes",
+    argument_failures="yes",
+    error_flag="yes: observation_code, and the error text of a response",
+    definitions="yes",
+    system_prompt="yes",
+    model="no: only in the file's name",
+    turn_end="yes: win, which says that an answer was given, not that it is right",
+    cannot_tell="The model. A search is one turn: calls of other branches count as tries of the same thing.",
+)
+
+_OK_CODES = (0, 3, 4)
+_FINISH: Mapping[str, Any] = {
+    "name": "Finish",
+    "description": "Give the final answer, or give up and restart.",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "return_type": {"type": "string", "enum": ["give_answer", "give_up_and_restart"]},
+            "final_answer": {"type": "string"},
+        },
+        "required": ["return_type"],
+    },
+}
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    first = head[0] if len(head) == 1 else {}
+    root = table(table(first.get("tree")).get("tree"))
+    return "node_type" in root and isinstance(first.get("answer_generation"), dict)
+
+
+def translator(about: About) -> Translator:
+    return Separate(about, _search)
+
+
+def _search(record: Record, session_id: str) -> Iterator[Event]:
+    value = record.value
+    shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
+    answer = table(value.get("answer_generation"))
+    yield SessionSeen(**shared, harness="ToolBench")
+    prompt = _first_message(answer, "system")
+    if prompt:
+        yield PromptSeen(**shared, text=prompt)
+    functions = tuple(tables(answer.get("function")))
+    if functions:
+        named_finish = any(one.get("name") == "Finish" for one in functions)
+        yield ToolsOffered(**shared, definitions=functions if named_finish else (*functions, _FINISH))
+    yield TurnStarted(**shared, text=text(answer.get("query")) or _first_message(answer, "user"))
+    thoughts: list[str] = []
+    tool: str | None = None
+    for node in _preorder(table(table(value.get("tree")).get("tree"))):
+        kind, said = node.get("node_type"), text(node.get("description")) or ""
+        if kind == "Thought":
+            if not _leads_to_action(node):
+                yield StepMade(**shared, text="\n".join([*thoughts, said]))
+                thoughts = []
+            else:
+                thoughts.append(said)
+        elif kind == "Action":
+            tool = said
+        elif kind == "Action Input" and tool is not None:
+            shared["where"] = record.place(json.dumps(said), past=True)
+            yield StepMade(**shared, text="\n".join(thoughts) or None, strategy=Strategy.TOOL_USE)
+            yield _call_made(shared, tool, said)
+            yield _observed(shared, node)
+            thoughts, tool = [], None
+    won = value.get("win")
+    yield TurnEnded(
+        **shared,
+        status=text(answer.get("finish_type")),
+        recorded_ok=won if isinstance(won, bool) else None,
+        answer=_final_answer(answer.get("final_answer")),
+    )
+
+
+def _preorder(root: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    waiting = tables(root.get("children"))[::-1]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(tables(node.get("children"))[::-1])
+
+
+def _leads_to_action(node: Mapping[str, Any]) -> bool:
+    return any(child.get("node_type") in ("Thought", "Action") for child in tables(node.get("children")))
+
+
+def _call_made(shared: dict[str, Any], tool: str, raw: str) -> CallMade:
+    return CallMade(
+        **shared, tool=tool, raw_arguments=raw, args_source=ArgsSource.RAW, strategy=Strategy.TOOL_USE
+    )
+
+
+def _observed(shared: dict[str, Any], node: Mapping[str, Any]) -> ResultSeen:
+    content, code = text(node.get("observation")), whole(node.get("observation_code"))
+    layer, source = _layer_of(code, content or "")
+    unknown = ResultStatus.UNKNOWN if source is FlagSource.ABSENT else ResultStatus.OK
+    return ResultSeen(
+        **shared,
+        status=ResultStatus.ERROR if layer else unknown,
+        flag_source=source,
+        fault_layer=layer,
+        message=(content or "")[:500] if layer else None,
+        content=content,
+    )
+
+
+def _layer_of(code: int | None, content: str) -> tuple[FaultLayer | None, FlagSource]:
+    """The layer at which a call failed, None for none, and how that is known."""
+    if code in (1, 2):
+        return FaultLayer.SCHEMA, FlagSource.EXPLICIT
+    if code is not None and code not in _OK_CODES:
+        return FaultLayer.EXECUTION, FlagSource.EXPLICIT
+    error = _error_in(content)
+    if error:
+        unread = FaultLayer.SYNTAX if "input parse error" in error else None
+        return argument_layer(error) or unread or FaultLayer.EXECUTION, FlagSource.DERIVED_TEXT
+    return None, FlagSource.ABSENT if code is None else FlagSource.EXPLICIT
+
+
+def _error_in(content: str) -> str | None:
+    """The `error` of a response, which is '' for none."""
+    if not content.startswith("{"):
+        return None
+    try:
+        return text(table(orjson.loads(content)).get("error"))
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _first_message(answer: Mapping[str, Any], role: str) -> str | None:
+    sequences = answer.get("train_messages")
+    first = tables(sequences[0]) if isinstance(sequences, list) and sequences else []
+    return next((content_text(one.get("content")) for one in first if one.get("role") == role), None)
+
+
+def _final_answer(stated: Any) -> str:
+    """What Finish was given as final answer; '' where the search was given up."""
+    if not isinstance(stated, str):
+        return ""
+    try:
+        return text(table(orjson.loads(stated)).get("final_answer")) or ""
+    except orjson.JSONDecodeError:
+        return stated

@@ -1,0 +1,16 @@
+"""Events in, the same events without secrets and personal data out; knows no format, no database, no page.
+
+A value that is found becomes a placeholder of exactly the same length and shape: letters become letters (case
+kept), digits digits, and every other character stays, so that braces, quotes, escapes and spans do. Redacted
+arguments therefore fail with the same codes at the same places. The first letters of a placeholder spell its
+type, the others come from the value and a key that lies in the store's folder: the same value has the same
+placeholder in the whole store, and nobody without the key can try values out.
+
+- `rules`: which detectors are on, and people's own patterns (`--redact-config`);
+- `tokens`, `named`, `personal`: the detectors, text → spots;
+- `placeholders`: a text and its spots → the redacted text;
+- `redactor`: any text or decoded value → the redacted one; `seam` does it for events, and drops results.
+
+What it cannot see: a name in prose, a password without a telling name beside it, an account name without its
+home folder. `--redact-config` takes patterns for what a team knows of itself.
+"""

@@ -1,0 +1,111 @@
+"""A text and the spots of values in it in, the text with placeholders of the same shape out.
+
+Letters become letters of the same case, digits digits (0 stays, so that no number gains a leading zero), all
+else stays. What belongs to an escape stays an escape of the same kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from hashlib import blake2b, shake_128
+
+from ingest.privacy.spots import Spot
+
+_ESCAPE = re.compile(r"(\\+)(u[0-9a-fA-F]{0,4}|x[0-9a-fA-F]{0,2}|[\s\S])")
+_ESCAPED_LAYOUT = re.compile(r"""\s*["'`]?\s*[{\[]\s*\\""")
+_NOT_ESCAPING = "acdeghijklmopqswyz"  # letters that no language of these logs has an escape for, or all alike
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_DIGITS, _WIDE_DIGITS = "123456789", "１２３４５６７８９"
+_ACCENTED = "àáâãäåèéêëìíîïòóôõöùúûü"
+_OTHER_LETTER = {True: "00e9", False: "0078"}
+
+
+def order(spots: Iterable[Spot]) -> list[Spot]:
+    """Spots from left to right without overlaps; what several cover is covered."""
+    ordered: list[Spot] = []
+    covered = 0
+    for spot in sorted(spots, key=lambda spot: spot.start):
+        if spot.end > covered:
+            ordered.append(spot._replace(start=max(spot.start, covered)))
+            covered = spot.end
+    return ordered
+
+
+def redacted(text: str, spots: Iterable[Spot], key: bytes, *, parsed: bool) -> str:
+    """The text with the values at `spots` replaced. `parsed`: lenient is going to read it as arguments."""
+    parts: list[str] = []
+    last = 0
+    nested: bool | None = None
+    for start, end, kind in order(spots):
+        value = text[start:end]
+        chosen = _chosen(value, kind, key)
+        if "\\" in value or text[start - 1 : start] == "\\":
+            nested = _is_nested(text) if nested is None else nested
+            chosen = _with_escapes(text, start, end, chosen, nested=nested, parsed=parsed)
+        parts += (text[last:start], chosen)
+        last = end
+    parts.append(text[last:])
+    return "".join(parts)
+
+
+def _is_nested(text: str) -> bool:
+    """True when the text holds JSON in strings, or is such a string itself: its backslashes are doubled."""
+    return '\\"' in text or _ESCAPED_LAYOUT.match(text) is not None
+
+
+@lru_cache(maxsize=8_192)  # a home folder stands in nearly every line
+def _chosen(value: str, kind: str, key: bytes) -> str:
+    """A character for each of the value's: up to half the letters spell its type, the key makes the rest."""
+    plain = _ESCAPE.sub(_meant, value) if "\\" in value else value
+    digest = blake2b(plain.encode("utf-8", "surrogatepass"), key=key, digest_size=32).digest()
+    random = shake_128(digest).digest(len(value))
+    word = iter(kind[: sum(map(str.isalpha, value)) // 2])
+    return "".join(_instead(sign, random[at], word) for at, sign in enumerate(value))
+
+
+def _instead(sign: str, random: int, word: Iterator[str]) -> str:
+    if sign.isdecimal():
+        return sign if sign == "0" else (_DIGITS if sign.isascii() else _WIDE_DIGITS)[random % 9]
+    if not sign.isalpha():
+        return sign
+    letters = _LETTERS if sign.isascii() else _ACCENTED
+    letter = (sign.isascii() and next(word, None)) or letters[random % len(letters)]
+    return letter.upper() if sign.isupper() else letter
+
+
+def _meant(escape: re.Match[str]) -> str:
+    """What an escape within a value means, so that `jos\\u00e9` and `josé` are one value."""
+    body = escape[2]
+    return chr(int(body[1:], 16)) if len(body) == 5 else body
+
+
+def _with_escapes(text: str, start: int, end: int, given: str, *, nested: bool, parsed: bool) -> str:
+    """The placeholder with the letters of escapes put back.
+
+    In a text that nobody parses a value may begin after a backslash (C:\\nina): its first letter is its own.
+    """
+    first, chosen = start, list(given)
+    while text[first - 1 : first] == "\\":
+        first -= 1
+    for escape in _ESCAPE.finditer(text, first, end + 5):
+        at, body = escape.start(2), escape[2]
+        if at >= end:
+            break
+        if (len(escape[1]) % 2 == 0 and not nested) or (at == start and not parsed):
+            continue
+        for offset, sign in enumerate(_kept(body, chosen[at - start] if at >= start else "")):
+            if start <= at + offset < end:
+                chosen[at + offset - start] = sign if escape.end() <= end else body[offset]
+    return "".join(chosen)
+
+
+def _kept(body: str, chosen: str) -> str:
+    """What follows the backslash: an escape of the same kind, for another letter where that is possible."""
+    if len(body) == 5:
+        meant = chr(int(body[1:], 16))
+        return f"u{_OTHER_LETTER[not meant.isascii()]}" if meant.isalpha() else body
+    if len(body) == 1 and body.isascii() and body.isalpha() and (body.isupper() or body in _NOT_ESCAPING):
+        return chosen if body.isupper() or chosen in _NOT_ESCAPING else "z"
+    return body

@@ -1,0 +1,141 @@
+"""What is redacted: the detectors that are on and people's own patterns, out of a TOML file; plain data.
+
+    [detectors]           # true or false by name; what is left out keeps its default
+    email = true
+    ip = true             # off unless asked for, like high_entropy
+    jwt = false
+
+    [patterns]            # a type's name and a Python regular expression; a group marks the value within it
+    ticket = 'TICKET-\\d+'
+    staff = 'employee (\\w+)'
+
+A pattern of one's own is trusted: one that takes exponential time takes it here, too.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from ingest.errors import OptionError
+from ingest.privacy.beside import (
+    BESIDE,
+    KEY_NEEDLES,
+    private_keys,
+    public_addresses,
+    random_text,
+    url_passwords,
+)
+from ingest.privacy.named import NAME_NEEDLES, named_secrets
+from ingest.privacy.personal import HOME_NEEDLES, emails, homes
+from ingest.privacy.spots import Detector, Looked, Spot
+from ingest.privacy.tokens import TOKEN_TYPES, Tokens
+
+RULES_VERSION = 1  # what the detectors find; a file read with another version is read again
+
+_DETECTORS: Mapping[str, Detector] = {
+    "key": Detector(private_keys, KEY_NEEDLES),
+    "url_password": Detector(url_passwords, ("@",)),
+    "password": Detector(named_secrets, NAME_NEEDLES),
+    "email": Detector(emails, ("@",)),
+    "home": Detector(homes, HOME_NEEDLES),
+    "high_entropy": Detector(random_text),
+    "ip": Detector(public_addresses),
+}
+_NAMES = frozenset(_DETECTORS) | TOKEN_TYPES | {one.kind for one in BESIDE}
+_OFF = frozenset({"high_entropy", "ip"})
+_TYPE = re.compile(r"[a-z][a-z_]{1,29}")
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """One pattern of the configuration file."""
+
+    kind: str
+    pattern: re.Pattern[str]
+
+    def find(self, looked: Looked) -> Iterator[Spot]:
+        group = 1 if self.pattern.groups else 0
+        for found in self.pattern.finditer(looked.text):
+            if found.end(group) > found.start(group):
+                yield Spot(*found.span(group), self.kind.replace("_", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """`on`: the names of the detectors in use."""
+
+    on: frozenset[str] = field(default=_NAMES - _OFF)
+    own: tuple[Own, ...] = ()
+
+    def detectors(self) -> tuple[Detector, ...]:
+        """In order of precedence: of two values that begin at one place, the first's type is shown."""
+        own = (Detector(one.find) for one in self.own)
+        beside = (Detector(one.find, (one.needle,)) for one in BESIDE if one.kind in self.on)
+        named = (detector for name, detector in _DETECTORS.items() if name in self.on)
+        return (*own, Detector(Tokens(self.on).find), *beside, *named)
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when something else would be found."""
+        own = [f"{one.kind}={one.pattern.pattern}" for one in self.own]
+        text = "\n".join((str(RULES_VERSION), *sorted(self.on), *own))
+        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def read_rules(path: Path | None) -> Rules:
+    """The rules of a configuration file; without one, the detectors on by default. Raises OptionError."""
+    if path is None:
+        return Rules()
+    try:
+        config = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        what = error.strerror if isinstance(error, OSError) else f"not TOML: {error}"
+        raise OptionError(f"no redaction rules can be read from {path}: {what}") from error
+    try:
+        return _rules(config)
+    except ValueError as error:
+        raise OptionError(f"no redaction rules can be read from {path}: {error}") from error
+
+
+def _rules(config: dict[str, Any]) -> Rules:
+    if unknown := set(config) - {"detectors", "patterns"}:
+        raise ValueError(f"[{min(unknown)}] is not known; there are [detectors] and [patterns]")
+    own = _table(config.get("patterns", {}), "patterns")
+    return Rules(_switched(config.get("detectors", {})), tuple(map(_own, own, own.values())))
+
+
+def _switched(given: Any) -> frozenset[str]:
+    on = set(_NAMES - _OFF)
+    for name, switch in _table(given, "detectors").items():
+        if name not in _NAMES:
+            raise ValueError(f"there is no detector {name!r}; there are {', '.join(sorted(_NAMES))}")
+        if not isinstance(switch, bool):
+            raise ValueError(f"detectors.{name} must be true or false")  # noqa: TRY004
+        (on.add if switch else on.discard)(name)
+    return frozenset(on)
+
+
+def _own(kind: str, given: Any) -> Own:
+    if not _TYPE.fullmatch(kind):
+        raise ValueError(f"the name of a pattern is 2 to 30 small letters and _, not {kind!r}")
+    if not isinstance(given, str):
+        raise ValueError(f"patterns.{kind} must be the text of a regular expression")  # noqa: TRY004
+    try:
+        pattern = re.compile(given)
+    except re.error as error:
+        raise ValueError(f"patterns.{kind} is no regular expression: {error}") from error
+    if pattern.match(""):
+        raise ValueError(f"patterns.{kind} fits a text without characters; make it say what to find")
+    return Own(kind, pattern)
+
+
+def _table(given: Any, name: str) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise ValueError(f"{name} must be a table: [{name}]")  # noqa: TRY004
+    return given

@@ -1,0 +1,200 @@
+"""A lane of a trace in, its steps out: what the model said each time, and what became of every call.
+
+What counts is what models asked for, not what ran: the calls are those in a model's reply. Runs of tools are
+their results, joined by the id of the call, else by name and order. Only a reply whose content was not
+recorded has the tools that ran after it as its calls. What later requests say of a result is joined, too: by
+id, else by name, counted from the end, because every request repeats what was before it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from ingest.shapes.message_parts import CallSaid, Message, ResultSaid
+from ingest.shapes.span_tree import Lane
+from ingest.shapes.spans import Kind, Span
+
+_RECENT = 1_000  # calls and results that are compared, from the end: every request repeats all before it
+_CALLS_TOLD = frozenset({"tool_calls", "tool_use", "function_call", "tool-calls", "tool_call"})
+
+
+class Made(msgspec.Struct):
+    """A call, and what is known of its result: the tool's run, what the next request said of it, or both."""
+
+    said: CallSaid
+    run: Span | None = None
+    answered: ResultSaid | None = None
+    told_by: Span | None = None  # whose request said so
+
+
+class Step(msgspec.Struct):
+    """One reply of a model. `whole` False: a further reply in the same span, whose figures are counted."""
+
+    span: Span
+    text: str | None = None
+    calls: list[Made] = []
+    finish: str | None = None
+    whole: bool = True
+
+    @property
+    def seen(self) -> bool:
+        """True when the content of the reply was recorded."""
+        return self.text is not None or bool(self.calls)
+
+
+def steps_of(lane: Lane, before: Sequence[Made] = ()) -> tuple[list[Step], list[Span]]:
+    """The steps in order, and the tools' runs that belong to none of their calls.
+
+    `before` are calls of the session's earlier traces that still wait for their results.
+    """
+    runs = _Runs(lane.runs)
+    steps = [step for span in lane.calls for step in _replies(span)]
+    for step in steps:
+        for made in step.calls:
+            made.run = runs.of_id(made.said.id, step.span)
+    for step in steps:
+        for made in step.calls:
+            made.run = made.run or runs.of_name(made.said, step.span)
+    for number, step in enumerate(steps, start=1):
+        if not step.seen and step.span.error is None:
+            following = steps[number].span if number < len(steps) else None
+            step.calls = _unseen(step, runs.between(step.span, following))
+    known = deque(before, maxlen=_RECENT)
+    for step in steps:
+        _join(step.span.facts.input or (), known, step.span)
+        known.extend(step.calls)
+    return steps, runs.left()
+
+
+def _replies(span: Span) -> Iterator[Step]:
+    """The steps in the output of a span: one, but for an agent's, which has results between its replies."""
+    step, answered = Step(span=span, calls=[], finish=span.facts.finish), False
+    for message in span.facts.output or ():
+        if message.role == "assistant":
+            if answered:
+                yield step
+                step, answered = Step(span=span, calls=[], whole=False), False
+            said = [part for part in (step.text, message.text) if part is not None]
+            step.text = "\n".join(said) if said else None
+            step.finish = message.finish or step.finish
+            step.calls.extend(Made(said=call) for call in message.calls)
+        elif message.results:
+            answered = True
+            _join((message,), step.calls, span)
+    yield step
+
+
+def _unseen(step: Step, ran: Iterable[Span]) -> list[Made]:
+    """The calls of a reply that was not recorded: what ran next; one without a name if nothing did."""
+    calls = [
+        Made(said=CallSaid(run.facts.tool, run.facts.call_id, run.facts.arguments), run=run) for run in ran
+    ]
+    if not calls and (step.finish or "").lower() in _CALLS_TOLD:
+        calls = [Made(said=CallSaid())]
+    return calls
+
+
+def _join(messages: Sequence[Message], made: Sequence[Made], told_by: Span) -> None:
+    """Give calls the results that the messages of a request tell of."""
+    results = [result for message in messages for result in message.results][-_RECENT:]
+    if not results or not made:
+        return
+    rest = _align(results, made, lambda result: result.id, lambda call: call.said.id, told_by)
+    rest = _align(rest, made, lambda result: result.name, lambda call: call.said.name, told_by)
+    waiting = [call for call in made if call.answered is None]
+    nameless = [result for result in rest if result.id is None and result.name is None]
+    if len(nameless) == len(waiting):
+        for call, result in zip(waiting, nameless, strict=True):
+            call.answered, call.told_by = result, told_by
+
+
+def _align(
+    results: Sequence[ResultSaid],
+    made: Sequence[Made],
+    key_of_result: Callable[[ResultSaid], str | None],
+    key_of_call: Callable[[Made], str | None],
+    told_by: Span,
+) -> list[ResultSaid]:
+    """Join what has the same key, the last with the last; the results whose key no call has are left."""
+    calls: dict[str, list[Made]] = {}
+    for call in made:
+        if (key := key_of_call(call)) is not None:
+            calls.setdefault(key, []).append(call)
+    left: list[ResultSaid] = []
+    for result in reversed(results):
+        key = key_of_result(result)
+        if key is None or key not in calls:
+            left.append(result)
+        elif calls[key]:
+            call = calls[key].pop()
+            if call.answered is None:
+                call.answered, call.told_by = result, told_by
+    return left[::-1]
+
+
+class _Runs:
+    """The runs of a lane in order of time, each given away once. Steps ask in order of time, too."""
+
+    def __init__(self, runs: Sequence[Span]) -> None:
+        self._runs = runs
+        self._at = 0  # runs before this one have been looked at by `between`
+        self._given: set[str] = set()
+        self._by_id = _grouped(runs, lambda run: run.facts.call_id)
+        self._by_name = _grouped(runs, lambda run: run.facts.tool)
+
+    def of_id(self, call_id: str | None, asked: Span) -> Span | None:
+        """The run of this call; where several have the id (some providers use the tool's name), the next."""
+        queue = self._by_id.get(call_id or "", deque())
+        while queue:
+            run = queue.popleft()
+            if not queue or not _before(run, asked):
+                self._given.add(run.span_id)
+                return run
+        return None
+
+    def of_name(self, said: CallSaid, asked: Span) -> Span | None:
+        """The next run of the tool that is not another call's, when one of the two tells no id."""
+        queue = self._by_name.get(said.name or "", deque())
+        while queue:
+            run = queue[0]
+            if run.span_id in self._given or _before(run, asked):
+                queue.popleft()
+            elif None in (said.id, run.facts.call_id) or said.id not in self._by_id:
+                self._given.add(run.span_id)
+                return run
+            else:
+                break
+        return None
+
+    def between(self, asked: Span, following: Span | None) -> Iterator[Span]:
+        """The runs not given away that began after one model call and before the next."""
+        end = following.start if following is not None else None
+        while self._at < len(self._runs):
+            run = self._runs[self._at]
+            if end is not None and run.start is not None and run.start >= end:
+                return
+            self._at += 1
+            if run.span_id not in self._given and not _before(run, asked):
+                self._given.add(run.span_id)
+                yield run
+
+    def left(self) -> list[Span]:
+        """The runs that nobody asked for. A span that only its name makes a run may be anything."""
+        sure = (run for run in self._runs if run.facts.kind is Kind.EXECUTION)
+        return [run for run in sure if run.span_id not in self._given]
+
+
+def _grouped(runs: Iterable[Span], key_of: Callable[[Span], str | None]) -> dict[str, deque[Span]]:
+    groups: dict[str, deque[Span]] = {}
+    for run in runs:
+        if (key := key_of(run)) is not None:
+            groups.setdefault(key, deque()).append(run)
+    return groups
+
+
+def _before(run: Span, asked: Span) -> bool:
+    """True when a run began before the model was asked."""
+    return run.start is not None and asked.start is not None and run.start < asked.start

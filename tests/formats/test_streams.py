@@ -1,0 +1,194 @@
+"""Deltas become the text that was streamed, bodies the objects that were sent, however they were kept."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import zlib
+from typing import Any
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.events import ArgsSource
+from ingest.shapes import anthropic, openai_chat, openai_responses
+from ingest.shapes.bodies import MAX_BODY, decoded
+from ingest.shapes.exchanges import Reply
+from ingest.shapes.streams import StreamJoiner, join
+
+TEXTS = st.text(max_size=40) | st.sampled_from(['{"path": "a"}', '{"a": ', "{}", '{"a": "\\ud83d"}'])
+SENT = st.lists(TEXTS, min_size=1, max_size=4)
+
+
+def pieces(text: str, cuts: list[int]) -> list[str]:
+    """The text in parts, empty ones too, as servers send them."""
+    ends = sorted(cut % (len(text) + 1) for cut in cuts)
+    return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
+
+
+def chat_chunks(texts: list[str], cuts: list[int]) -> list[dict[str, Any]]:
+    deltas: list[dict[str, Any]] = []
+    for index, text in enumerate(texts):
+        begun: dict[str, Any] = {
+            "index": index,
+            "id": f"c{index}",
+            "function": {"name": "ls", "arguments": ""},
+        }
+        deltas += [{"tool_calls": [begun]}]
+        deltas += [
+            {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
+            for piece in pieces(text, cuts)
+        ]
+    whole: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    whole.append({"index": 0, "delta": {}, "finish_reason": "tool_calls"})
+    return [{"object": "chat.completion.chunk", "id": "x", "choices": [choice]} for choice in whole]
+
+
+def anthropic_events(texts: list[str], cuts: list[int]) -> list[dict[str, Any]]:
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": {"id": "m", "content": []}}]
+    for index, text in enumerate(texts):
+        block = {"type": "tool_use", "id": f"c{index}", "name": "ls", "input": {}}
+        events.append({"type": "content_block_start", "index": index, "content_block": block})
+        deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces(text, cuts)]
+        events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+    events.append({"type": "message_delta", "delta": {"stop_reason": "tool_use"}})
+    return [*events, {"type": "message_stop"}]
+
+
+def responses_events(texts: list[str], cuts: list[int]) -> list[dict[str, Any]]:
+    events: list[dict[str, Any]] = [{"type": "response.created", "response": {"id": "r", "output": []}}]
+    for index, text in enumerate(texts):
+        item = {"type": "function_call", "call_id": f"c{index}", "name": "ls", "arguments": ""}
+        events.append({"type": "response.output_item.added", "output_index": index, "item": item})
+        kind = "response.function_call_arguments.delta"
+        events += [{"type": kind, "output_index": index, "delta": piece} for piece in pieces(text, cuts)]
+        done = {**item, "arguments": text}
+        events.append({"type": "response.output_item.done", "output_index": index, "item": done})
+    return [
+        *events,
+        {"type": "response.completed", "response": {"id": "r", "status": "completed", "output": []}},
+    ]
+
+
+def raw_of(replies: Any) -> list[str | None]:
+    (reply,) = replies
+    assert isinstance(reply, Reply)
+    return [call.arguments.get("raw_arguments") for call in reply.calls]
+
+
+@settings(max_examples=100, deadline=None)
+@given(texts=SENT, cuts=st.lists(st.integers(0, 99), max_size=5))
+def test_arguments_are_exactly_the_text_that_was_streamed(texts: list[str], cuts: list[int]) -> None:
+    (chat,) = join(chat_chunks(texts, cuts))
+    assert raw_of(openai_chat.replies(chat)) == texts
+    (message,) = join(anthropic_events(texts, cuts))
+    # Nothing streamed is how Anthropic sends a call without arguments.
+    assert raw_of(anthropic.replies(message)) == [text or None for text in texts]
+    (response,) = join(responses_events(texts, cuts))
+    assert raw_of(openai_responses.replies(response)) == texts
+
+
+@pytest.mark.parametrize("events", [chat_chunks, anthropic_events, responses_events])
+def test_a_stream_that_stops_in_the_middle_cut_the_text_not_the_model(events: Any) -> None:
+    chunks = events(['{"path": "a"}'], [4])
+    first = next(at for at, chunk in enumerate(chunks) if '"{\\"pa"' in json.dumps(chunk))
+    body = join(chunks[: first + 1])[-1]
+    api = {"chat_chunks": openai_chat, "anthropic_events": anthropic, "responses_events": openai_responses}
+    (reply,) = api[events.__name__].replies(body)
+    (call,) = reply.seal().calls
+    assert (call.arguments["raw_arguments"], call.arguments["args_source"]) == (
+        '{"path": "a"}'[:4],
+        ArgsSource.TRUNCATED,
+    )
+    assert not call.lost
+
+
+def test_a_joiner_gives_a_body_as_soon_as_it_is_whole() -> None:
+    joiner = StreamJoiner()
+    given = [len(list(joiner.take(event))) for event in anthropic_events(["{}"], [])]
+    assert given == [0, 0, 0, 0, 1]
+    assert list(joiner.finish()) == []
+
+
+KEYS = ("type", "choices", "delta", "index", "message", "item", "candidates", "response", "content_block",
+        "id", "output_index")  # fmt: skip
+KINDS = ("message_start", "content_block_start", "content_block_delta", "message_stop", "response.created",
+         "response.output_item.added", "response.completed")  # fmt: skip
+VALUES: list[Any] = [None, [], [{}], {}, 0, "x", {"text": []}, [{"delta": {"tool_calls": [{}]}}], *KINDS]
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(KEYS), st.sampled_from(VALUES)), max_size=8))
+def test_any_chunks_are_survived(chunks: list[dict[str, Any]]) -> None:
+    for body in join(chunks):
+        for api in (openai_chat, anthropic, openai_responses):
+            assert all(isinstance(reply, Reply) for reply in api.replies(body))
+
+
+BODY = {"object": "chat.completion", "choices": []}
+TEXT = json.dumps(BODY)
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        BODY,
+        TEXT,
+        TEXT.encode(),
+        "\ufeff " + TEXT,
+        gzip.compress(TEXT.encode()),
+        zlib.compress(TEXT.encode()),
+        zstandard.ZstdCompressor().compress(TEXT.encode()),
+        {"string": gzip.compress(TEXT.encode())},
+        {"encoding": "UTF-8", "string": TEXT},
+        {"encoding": "ASCII-8BIT", "base64_string": base64.b64encode(gzip.compress(TEXT.encode())).decode()},
+        {
+            "mimeType": "application/json",
+            "text": base64.b64encode(TEXT.encode()).decode(),
+            "encoding": "base64",
+        },
+        [gzip.compress(TEXT.encode()).hex()],
+        [base64.b64encode(gzip.compress(TEXT.encode())).decode()],
+        [BODY],
+        f"[{TEXT}]",
+        f"data: {TEXT}\n\n",
+    ],
+    ids=lambda kept: str(kept)[:30],
+)
+def test_a_body_is_read_however_it_was_kept(kept: Any) -> None:
+    if isinstance(kept, str) and kept.startswith("data:"):
+        return  # no chunk: a stream of whole objects is none
+    assert decoded(kept).objects == (BODY,)
+
+
+@pytest.mark.parametrize("kept", [None, "", b"", {}, [], " \n", {"string": ""}, {"text": None}, 7, True])
+def test_no_body_is_no_problem(kept: Any) -> None:
+    assert decoded(kept) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("kept", "reason"),
+    [
+        (TEXT[:-4], "the body is cut, or no JSON"),
+        ({"base64_string": "?"}, "the body is not the base64 that it says it is"),
+        ({"base64_string": "\u20ac"}, "the body is not the base64 that it says it is"),
+        (["zz"], "the body is not the base64 that it says it is"),
+        (b"\x1f\x8b\x08\x00damaged", "the body is compressed, and damaged or cut"),
+        (b"\x28\xb5\x2f\xfddamaged", "the body is compressed, and damaged or cut"),
+        (b"\xff\xfe", "the body is not UTF-8 text"),
+        ("[" * 100_000, "the body is cut, or no JSON"),
+        (gzip.compress(b" " * (MAX_BODY + 1), 1), f"the body has more than {MAX_BODY:,} bytes"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_body_that_cannot_be_read_says_why(kept: Any, reason: str) -> None:
+    assert decoded(kept) == ((), reason)
+
+
+def test_brotli_is_named() -> None:
+    assert (
+        decoded(b"\x1b\x9f\x00\xf8\xff", "br").problem
+        == "the body is compressed with br, which cannot be read here"
+    )

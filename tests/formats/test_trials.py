@@ -1,0 +1,87 @@
+"""What benchmark formats share: places of ids that repeat, refusals told from text, ids of documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.events import CallMade, FaultLayer, TurnEnded, TurnStarted, Where
+from ingest.formats.mini_swe.replies import blocks
+from ingest.lines import MAX_LINE
+from ingest.reading import recognise
+from ingest.records import Record
+from ingest.shapes.trials import Trial, argument_layer, listed
+
+
+def record(data: bytes) -> Record:
+    return Record(Where(10, 100), {}, data, 100)
+
+
+def test_an_id_that_occurs_again_is_found_behind_the_one_asked_for_before() -> None:
+    document = record(b'{\n "a",\n "b",\n "a"\n}')
+    places = [document.place('"a"', past=True).line for _ in range(3)]
+    assert places == [11, 13, 10]  # the third is not there: the place of the record
+
+
+def test_an_id_is_found_where_it_was_unless_asked_to_go_on() -> None:
+    document = record(b'{\n "a",\n "a"\n}')
+    assert [document.place('"a"').line, document.place('"a"').line] == [11, 11]
+
+
+@pytest.mark.parametrize(
+    ("said", "layer"),
+    [
+        ("Error: book() got an unexpected keyword argument 'when'", FaultLayer.SCHEMA),
+        ("Error: book() missing 1 required positional argument: 'day'", FaultLayer.SCHEMA),
+        ("Error: 1 validation error for Payment\npayment_id", FaultLayer.TOOL_REJECTED),
+        ("Error: 2 validation errors for Payment\npayment_id", FaultLayer.TOOL_REJECTED),
+        ("Error: flight HAT030 not available", None),
+        ("Error: the required seat is missing", None),
+    ],
+)
+def test_the_layer_of_a_python_error_is_told_from_its_text(said: str, layer: FaultLayer | None) -> None:
+    assert argument_layer(said) is layer
+
+
+def test_a_last_message_of_the_user_that_nobody_answers_begins_no_turn() -> None:
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"},
+                {"role": "user", "content": "###STOP###"}]  # fmt: skip
+    events = list(Trial("s", record(b"{}")).events(messages, recorded_ok=True))
+    assert [type(event) for event in events if isinstance(event, TurnStarted | TurnEnded)] == [
+        TurnStarted,
+        TurnEnded,
+    ]
+
+
+def test_messages_that_stop_at_a_call_leave_the_turn_open() -> None:
+    call = {"id": "c", "function": {"name": "f", "arguments": "{}"}}
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Go"},
+                                      {"role": "assistant", "tool_calls": [call]}]  # fmt: skip
+    events = list(Trial("s", record(b"{}")).events(messages))
+    assert isinstance(events[-1], CallMade)
+
+
+def test_lists_are_read_from_text_too() -> None:
+    assert listed('[{"name": "f"}, 3]') == [{"name": "f"}]
+    assert listed("[") == [] == listed(None)
+
+
+def test_bash_blocks_are_found_as_the_agents_pattern_finds_them() -> None:
+    assert blocks("a\n```bash\nls -la\n```\n") == ["ls -la"]
+    assert blocks("```mswea_bash_command\n\nls\n```") == ["ls"]
+    assert blocks("```bash\nls") == [] == blocks("```bash ls\n```") == blocks("```python\n1\n```")
+    assert blocks("```bash\na\n```\n```bash\nb\n```") == ["a", "b"]
+    assert blocks("```bash\n```") == []
+    assert len(blocks("```bash\n" * 20_000)) == 6_666  # as the pattern finds them: one in three
+
+
+def test_documents_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
+    """Their sessions are named after the file: two arrays both begin with a line `[`."""
+    attempt = '[\n {"task_id": %d, "reward": 1.0, "info": {}, "traj": [], "trial": 0}\n]\n'
+    for number in (1, 2):
+        (tmp_path / f"{number}.json").write_text(attempt % number)
+    paths = [tmp_path / f"{number}.json" for number in (1, 2)]
+    identities = {recognise(path, path.stat().st_size, MAX_LINE).about.identity for path in paths}
+    assert len(identities) == 2

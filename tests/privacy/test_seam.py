@@ -1,0 +1,101 @@
+"""Every text of every event passes the redactor; results can be dropped; what is no text stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from ingest.events import (
+    ArgsSource,
+    CallMade,
+    Event,
+    FaultLayer,
+    FlagSource,
+    Rejected,
+    ResultSeen,
+    ResultStatus,
+    StepMade,
+    ToolsOffered,
+    TurnStarted,
+    Where,
+)
+from ingest.privacy.seam import Privacy
+from tests.privacy.test_detectors import REDACTOR
+
+PRIVATE = Privacy(REDACTOR)
+MAIL = "alice@example.org"
+AT = Where(1, 0)
+
+
+def every_event() -> list[type[Event]]:
+    return sorted(Event.__subclasses__(), key=lambda kind: kind.__name__)
+
+
+@pytest.mark.parametrize("kind", every_event(), ids=lambda kind: kind.__name__)
+def test_no_text_of_an_event_escapes(kind: type[Event]) -> None:
+    given: dict[str, Any] = {"where": AT}
+    for field in msgspec.structs.fields(kind):
+        if field.type in (str, str | None):
+            given[field.name] = f"by {MAIL}"
+        elif field.name == "definitions":
+            given[field.name] = ({"name": "send", "description": MAIL},)
+        elif field.name == "arguments":
+            given[field.name] = {"to": [MAIL]}
+        elif field.required and field.name not in given:
+            given[field.name] = next(iter(field.type)) if isinstance(field.type, type(ArgsSource)) else None
+    event = kind(**given)
+    assert MAIL in str(event)
+    assert MAIL not in str(PRIVATE.event(event))
+
+
+def test_a_rejects_reason_and_snippet_are_redacted() -> None:
+    reject = PRIVATE.event(Rejected(AT, "not_json", f"not JSON: {MAIL}", f'{{"to": "{MAIL}"'))
+    assert MAIL not in str(reject)
+    assert isinstance(reject, Rejected)
+    assert reject.code == "not_json"
+
+
+def test_an_event_without_secrets_is_the_same_object() -> None:
+    event = TurnStarted(session_id="s1", where=AT, text="list the files")
+    assert PRIVATE.event(event) is event
+
+
+def test_arguments_and_offered_definitions_still_fit_each_other() -> None:
+    schema = {"properties": {"to": {"enum": [MAIL]}}}
+    call = CallMade(
+        session_id="s", where=AT, tool="send", args_source=ArgsSource.RAW, raw_arguments=f'{{"to": "{MAIL}"}}'
+    )
+    offered = PRIVATE.event(
+        ToolsOffered(session_id="s", where=AT, definitions=({"name": "send", "input_schema": schema},))
+    )
+    made = PRIVATE.event(call)
+    assert isinstance(offered, ToolsOffered)
+    assert isinstance(made, CallMade)
+    assert offered.definitions[0]["input_schema"]["properties"]["to"]["enum"][0] in str(made.raw_arguments)
+
+
+def test_a_leaked_call_in_a_text_keeps_its_escapes() -> None:
+    step = PRIVATE.event(
+        StepMade(session_id="s", where=AT, text=r'<tool_call>{"p": "C:\Users\nina"}</tool_call>')
+    )
+    assert isinstance(step, StepMade)
+    assert r"C:\Users\n" in str(step.text)
+    assert r"C:\Users\nina" not in str(step.text)
+
+
+@pytest.mark.parametrize(
+    ("layer", "kept"),
+    [(None, False), (FaultLayer.EXECUTION, False), (FaultLayer.SCHEMA, True), (FaultLayer.REFUSED, True)],
+)
+def test_without_results_only_what_the_harness_said_of_the_arguments_stays(
+    layer: FaultLayer | None, kept: bool
+) -> None:
+    result = ResultSeen(
+        session_id="s", where=AT, status=ResultStatus.ERROR, flag_source=FlagSource.EXPLICIT,
+        fault_layer=layer, message="no such file", content="ls: no such file",
+    )  # fmt: skip
+    event = Privacy(results=False).event(result)
+    assert isinstance(event, ResultSeen)
+    assert (event.content, event.status, event.message is not None) == (None, ResultStatus.ERROR, kept)
