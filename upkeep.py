@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,19 @@ import terminal
 
 Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait while another load holds the store.")]
+WaitAtMost = Annotated[
+    float | None, typer.Option("--wait-at-most", metavar="SECONDS", min=0, help="Wait, but no longer.")
+]
+
+
+def patience(
+    wait: bool, at_most: float | None, stopped: Callable[[], bool] = lambda: False
+) -> Callable[[str], bool]:
+    """How long to wait for a store that is held: not at all, for ever, or so many seconds."""
+    if not wait and at_most is None:
+        return lambda _who: False
+    return terminal.waiting(at_most, stopped=stopped)
 
 
 def reparse(
@@ -28,12 +42,16 @@ def reparse(
             help="Tool definitions in place of those given so far; implies --all.",
         ),
     ] = None,
+    wait: Wait = False,
+    wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
     """Judge the calls of a store anew, after an upgrade or with other definitions; needs no logs."""
     from ingest.reparse import reparse as judge_again
 
-    report = judge_again(store, everything=everything, tools=tools or ())
+    report = judge_again(
+        store, everything=everything, tools=tools or (), patience=patience(wait, wait_at_most)
+    )
     if as_json:
         print(terminal.as_json(asdict(report)))
     elif report.generation is None:

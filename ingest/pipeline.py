@@ -14,7 +14,7 @@ from pathlib import Path
 from ingest.changes import Change, Known, Ledger, Status, decide, in_safe_order
 from ingest.collect import Found, collect
 from ingest.errors import OptionError
-from ingest.generations import Folder, OnWrite, hold, ignore, published
+from ingest.generations import Folder, OnWrite, Patience, hold, ignore, none, published
 from ingest.intake import Intake, Settings, take_in
 from ingest.labels import read_labels
 from ingest.lines import MAX_LINE
@@ -46,6 +46,7 @@ def load(
     on_progress: OnProgress | None = None,
     on_write: OnWrite = ignore,
     stop: Stop = go_on,
+    patience: Patience = none,
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
@@ -59,7 +60,7 @@ def load(
     settings, names = Settings.of(read_tools(tools), max_line), read_labels(labels)
     store_dir = store_dir.absolute()
     found = collect(paths, store_dir)
-    with hold(store_dir, on_write) as folder:
+    with hold(store_dir, on_write, patience) as folder:
         current = published(store_dir)
         run = _Load(folder, read_ledger(current) if current else [], settings, on_progress, stop)
         try:

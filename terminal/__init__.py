@@ -16,11 +16,12 @@ from lenient.lint import DefinitionCode
 from terminal.interrupts import INTERRUPTED, stoppable
 from terminal.loads import load_report, progress
 from terminal.texts import as_json, printable
+from terminal.waiting import waiting
 
 if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
     from ingest.formats import Source
 
-__all__ = ["INTERRUPTED", "as_json", "load_report", "printable", "progress", "stoppable"]
+__all__ = ["INTERRUPTED", "as_json", "load_report", "printable", "progress", "stoppable", "waiting"]
 
 _EXCERPT = 72  # characters of raw text around a finding
 

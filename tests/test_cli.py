@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import cli
+from ingest.generations import hold
 from lenient.codes import CODES
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "session-log.example.jsonl"
@@ -285,3 +286,15 @@ def test_judging_anew_without_a_store_is_one_sentence(tmp_path: Path) -> None:
     assert "nothing has been loaded into" in said
     said = refused(run("reparse", "--store", tmp_path, "--tools", tmp_path / "none"), cli.WRONG_USE)
     assert "these tool definitions cannot be used" in said
+
+
+def test_a_store_that_is_held_can_be_waited_for(log: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    run("ingest", log, "--store", store)
+    with hold(store):
+        said = refused(run("reparse", "--store", store, "--all"), cli.NOTHING_READ)
+        assert said.endswith("wait until it is done and run this again, or add --wait")
+        held = run("ingest", log, "--store", store, "--wait-at-most", 0.1)
+        assert held.exit_code == cli.NOTHING_READ
+        assert "callgauge: waiting: process" in held.stderr
+    assert run("ingest", log, "--store", store, "--wait").exit_code == 0
