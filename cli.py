@@ -260,6 +260,8 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
 
         try:
             command(**words)
+        except KeyboardInterrupt:
+            fail("stopped at once: nothing was published, the store is as it was", terminal.INTERRUPTED)
         except OptionError as problem:
             fail(str(problem), WRONG_USE)
         except IngestError as problem:
@@ -268,7 +270,7 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
     return explained
 
 
-for upkeep_command in (upkeep.reparse,):
+for upkeep_command in (upkeep.reparse, upkeep.rejects):
     app.command()(_explained(upkeep_command))
 
 

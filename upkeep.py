@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated
 import typer
 
 import terminal
+from ingest.lines import MAX_LINE
 
 Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -61,3 +63,53 @@ def reparse(
             f"{report.calls:,} calls judged anew, {report.changed:,} of them otherwise than before, in "
             f"{report.seconds:,.1f} s\npublished {report.generation} in {store}"
         )
+
+
+def rejects(
+    store: Store,
+    files: Annotated[
+        str | None, typer.Option("--file", metavar="PATTERN", help="Only of these files: *.jsonl, */night/*.")
+    ] = None,
+    code: Annotated[str | None, typer.Option("--code", help="Only this code.")] = None,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Read the files again, after an upgrade say.")
+    ] = False,
+    tools: Annotated[
+        list[Path] | None,
+        typer.Option("--tools", metavar="FILE", readable=False, help="With --retry: tool definitions."),
+    ] = None,
+    max_line: Annotated[
+        int, typer.Option(metavar="BYTES", min=1024, help="With --retry: the longest line to read.")
+    ] = MAX_LINE,
+    wait: Wait = False,
+    wait_at_most: WaitAtMost = None,
+    as_json: Json = False,
+) -> None:
+    """List what of the logs could not be used, with its place; or read those files again."""
+    from ingest import rejected
+
+    if not retry:
+        found = rejected.rejects(store, files=files, code=code)
+        if as_json:
+            print(terminal.as_json([asdict(reject) for reject in found]))
+        else:
+            for line in terminal.rejects_lines(found):
+                print(line)
+        return
+    with terminal.stoppable() as interrupts, terminal.progress() as tell:
+        report, left = rejected.retry(
+            store,
+            files=files,
+            code=code,
+            tools=tools or (),
+            max_line=max_line,
+            on_progress=tell,
+            stop=interrupts.wanted,
+            patience=patience(wait, wait_at_most, interrupts.wanted),
+        )
+    for sentence in left:
+        print(f"callgauge: left alone: {terminal.printable(sentence)}", file=sys.stderr)
+    if as_json:
+        print(terminal.as_json(asdict(report) if report else None))
+    else:
+        print(terminal.load_report(report, store) if report else "nothing to read again")
