@@ -73,6 +73,8 @@ def ingest(
     max_line: Annotated[
         int, typer.Option(metavar="BYTES", min=1024, help="The longest line to read.")
     ] = MAX_LINE,
+    wait: upkeep.Wait = False,
+    wait_at_most: upkeep.WaitAtMost = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but what went wrong.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -93,6 +95,7 @@ def ingest(
                 max_line=max_line,
                 on_progress=tell,
                 stop=interrupts.wanted,
+                patience=upkeep.patience(wait, wait_at_most, interrupts.wanted),
             )
     except KeyboardInterrupt:
         fail(f"stopped at once: nothing was published, {store} is as it was", terminal.INTERRUPTED)
@@ -257,6 +260,8 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
 
         try:
             command(**words)
+        except KeyboardInterrupt:
+            fail("stopped at once: nothing was published, the store is as it was", terminal.INTERRUPTED)
         except OptionError as problem:
             fail(str(problem), WRONG_USE)
         except IngestError as problem:
@@ -265,7 +270,7 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
     return explained
 
 
-for upkeep_command in (upkeep.reparse,):
+for upkeep_command in (upkeep.reparse, upkeep.rejects):
     app.command()(_explained(upkeep_command))
 
 

@@ -7,14 +7,14 @@ the file has been read anew to its end.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ingest.changes import Change, Known, Ledger, Status, decide, in_safe_order
 from ingest.collect import Found, collect
 from ingest.definitions import given_definitions
-from ingest.generations import Folder, OnWrite, hold, ignore, published
+from ingest.generations import Folder, OnWrite, Patience, hold, ignore, none, published
 from ingest.intake import Intake, Settings, take_in
 from ingest.labels import read_labels
 from ingest.lines import MAX_LINE
@@ -45,23 +45,26 @@ def load(
     on_progress: OnProgress | None = None,
     on_write: OnWrite = ignore,
     stop: Stop = go_on,
+    patience: Patience = none,
+    again: Collection[str] = (),
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
-    `paths` are files and folders, `tools` files of tool definitions (see `ingest.definitions`),
-    `labels` a file of people's names for prompts (see `ingest.labels`), `max_line`
-    is in bytes. Once `stop()` is true, the file at work is given up after its batch, and what was read whole
-    so far is published. Raises InputError, StoreError, StoreBusy or StoreVersionError with nothing published;
-    all are IngestErrors.
+    `paths` are files and folders, `tools` files of tool definitions (see `ingest.definitions`), `labels` a
+    file of people's names for prompts (see `ingest.labels`), `max_line` is in bytes, `again` names files that
+    are read though they are in. Once `stop()` is true, the file at work is given up after its batch, and what
+    was read whole so far is published. Raises InputError, StoreError, StoreBusy or StoreVersionError with
+    nothing published; all are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
     store_dir = store_dir.absolute()
     catalog, notes = given_definitions(store_dir, tools)
     settings, names = Settings.of(catalog, max_line), read_labels(labels)
     found = collect(paths, store_dir)
-    with hold(store_dir, on_write) as folder:
+    with hold(store_dir, on_write, patience) as folder:
         current = published(store_dir)
-        run = _Load(folder, read_ledger(current) if current else [], settings, on_progress, stop)
+        known = read_ledger(current) if current else []
+        run = _Load(folder, known, settings, on_progress, stop, again)
         try:
             run.take_in_all(found)
             news = run.totals.changed or (current is not None and _is_behind(current, names))
@@ -94,11 +97,13 @@ class _Load:
         settings: Settings,
         on_progress: OnProgress | None,
         stop: Stop,
+        again: Collection[str],
     ) -> None:
         self._ledger = Ledger(known)
         self._settings = settings
         self._on_progress = on_progress
         self._stop = stop
+        self._again = again
         self.writer = Writer(folder, max((row.file_id for row in known), default=0) + 1)
         self.totals = Totals()
 
@@ -153,6 +158,9 @@ class _Load:
     def _decide(self, found: Found) -> tuple[Known | None, Change]:
         if found.problem is not None:
             raise Unusable(found.problem)
+        known = self._ledger.at(found.name)
+        if known is not None and found.name in self._again:
+            return known, Change.READ
         try:
             decision = decide(found, self._ledger, self._settings.options)
         except OSError as error:

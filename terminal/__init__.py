@@ -15,12 +15,23 @@ from lenient.examples import run_example
 from lenient.lint import DefinitionCode
 from terminal.interrupts import INTERRUPTED, stoppable
 from terminal.loads import load_report, progress
+from terminal.rejects import rejects_lines
 from terminal.texts import as_json, printable
+from terminal.waiting import waiting
 
 if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
     from ingest.formats import Source
 
-__all__ = ["INTERRUPTED", "as_json", "load_report", "printable", "progress", "stoppable"]
+__all__ = [
+    "INTERRUPTED",
+    "as_json",
+    "load_report",
+    "printable",
+    "progress",
+    "rejects_lines",
+    "stoppable",
+    "waiting",
+]
 
 _EXCERPT = 72  # characters of raw text around a finding
 
