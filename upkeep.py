@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -108,7 +107,7 @@ def rejects(
             patience=patience(wait, wait_at_most, interrupts.wanted),
         )
     for sentence in left:
-        print(f"callgauge: left alone: {terminal.printable(sentence)}", file=sys.stderr)
+        terminal.say(f"left alone: {sentence}")
     if as_json:
         print(terminal.as_json(asdict(report) if report else None))
     else:

@@ -7,13 +7,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import Any
 
-from ingest.collect import path_of
 from ingest.definitions import given_definitions
 from ingest.errors import InputError
 from ingest.generations import published
 from ingest.lookup import read_rejects
 from ingest.pipeline import load
 from ingest.reports import LoadReport, Reject
+from ingest.sources.naming import path_of
 
 
 def rejects(store_dir: Path, *, files: str | None = None, code: str | None = None) -> Iterator[Reject]:

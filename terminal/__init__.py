@@ -14,21 +14,24 @@ from lenient.codes import CODES, Code, Severity, Stage
 from lenient.examples import run_example
 from lenient.lint import DefinitionCode
 from terminal.interrupts import INTERRUPTED, stoppable
-from terminal.loads import load_report, progress
+from terminal.loads import load_report, outlook_text, progress
 from terminal.rejects import rejects_lines
-from terminal.texts import as_json, printable
+from terminal.texts import as_json, printable, say
 from terminal.waiting import waiting
 
 if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
+    from ingest.claims import Claim
     from ingest.formats import Source
 
 __all__ = [
     "INTERRUPTED",
     "as_json",
     "load_report",
+    "outlook_text",
     "printable",
     "progress",
     "rejects_lines",
+    "say",
     "stoppable",
     "waiting",
 ]
@@ -173,6 +176,17 @@ def code_text(code: Code) -> str:
 def code_data(code: Code) -> dict[str, Any]:
     facts = {name: getattr(code, name) for name in ("name", "stage", "severity", "lossy", "summary", "why")}
     return {**facts, "example": request_data(run_example(code))}
+
+
+def claims_text(claims: Sequence[Claim]) -> str:
+    """Which format reads each file; then what the file shows, and what every other format looked for."""
+    lines = []
+    for claim in claims:
+        lines.append(f"{claim.file}: {claim.name or f'no format: it {claim.reason}'}")
+        if claim.container:
+            lines.append(f"  {claim.container} of objects; the first has the keys {', '.join(claim.keys)}")
+        lines += [f"  not {name}: it {why}" for name, why in claim.others.items()]
+    return "\n".join(map(printable, lines))
 
 
 def formats_text(sources: list[Source]) -> str:
