@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ingest.changes import Change, Known, Ledger, Status, decide, in_safe_order
 from ingest.collect import Found, collect
-from ingest.errors import OptionError
+from ingest.definitions import given_definitions
 from ingest.generations import Folder, OnWrite, hold, ignore, published
 from ingest.intake import Intake, Settings, take_in
 from ingest.labels import read_labels
@@ -24,7 +24,6 @@ from ingest.reading import Unusable
 from ingest.reports import LoadReport, Progress
 from ingest.store import utc_now
 from ingest.writing import Writer
-from lenient import ToolCatalog, ToolDefinitionError
 
 OnProgress = Callable[[Progress], None]
 Stop = Callable[[], bool]
@@ -49,15 +48,16 @@ def load(
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
-    `paths` are files and folders, `tools` files of tool definitions in any shape `lenient` reads,
+    `paths` are files and folders, `tools` files of tool definitions (see `ingest.definitions`),
     `labels` a file of people's names for prompts (see `ingest.labels`), `max_line`
     is in bytes. Once `stop()` is true, the file at work is given up after its batch, and what was read whole
     so far is published. Raises InputError, StoreError, StoreBusy or StoreVersionError with nothing published;
     all are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
-    settings, names = Settings.of(read_tools(tools), max_line), read_labels(labels)
     store_dir = store_dir.absolute()
+    catalog, notes = given_definitions(store_dir, tools)
+    settings, names = Settings.of(catalog, max_line), read_labels(labels)
     found = collect(paths, store_dir)
     with hold(store_dir, on_write) as folder:
         current = published(store_dir)
@@ -71,26 +71,13 @@ def load(
             raise
         if generation is None:
             run.writer.abandon()
+    run.totals.notes += notes
     return run.totals.report(generation, time.monotonic() - started)
 
 
 def _is_behind(current: Path, names: Mapping[str, str]) -> bool:
     """True when the published generation lacks something that no log needs to be read for."""
     return is_outdated(current) or labels_are_news(current, names)
-
-
-def read_tools(files: Iterable[Path]) -> ToolCatalog:
-    """The definitions of all files; of two with one name the later file's counts. Raises OptionError."""
-    catalog = ToolCatalog()
-    for file in files:
-        try:
-            loaded = ToolCatalog.load(file)
-        except ToolDefinitionError as error:
-            raise OptionError(f"these tool definitions cannot be used: {error}") from error
-        if not len(loaded):
-            raise OptionError(f"these tool definitions cannot be used: {file} defines no tool")
-        catalog = catalog.overlaid(loaded)
-    return catalog
 
 
 class _Stopped(BaseException):  # not an Exception: reading a file turns those into a verdict on the file

@@ -37,6 +37,7 @@ class Totals:
     replaced: list[int] = field(default_factory=list)  # file ids whose rows others have taken the place of
     figures: dict[str, int] = field(default_factory=dict)  # see `Building.figures_of_run`
     unread: int = 0
+    notes: tuple[str, ...] = ()
     rejects: int = 0
 
     @property
@@ -69,6 +70,7 @@ class Totals:
             faults={layer.value: self.figures[layer] for layer in FaultLayer if layer in self.figures},
             judged=self.figures.get("judged", 0),
             unread=self.unread,
+            notes=self.notes,
             generation=generation,
             seconds=seconds,
         )

@@ -10,10 +10,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from ingest.definitions import read_tools
 from ingest.generations import OnWrite, ignore
 from ingest.intake import Settings
 from ingest.lookup import calls_judged_otherwise, is_outdated
-from ingest.pipeline import read_tools
 from ingest.publishing import standing_tables
 from ingest.reports import ReparseReport
 from ingest.revising import building_on, held

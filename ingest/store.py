@@ -42,7 +42,11 @@ _SHARED = {
         WHEN MATCHED AND prompts.text IS NULL AND seen.text IS NOT NULL
             THEN UPDATE SET text = seen.text, text_hash = seen.text_hash
         WHEN NOT MATCHED THEN INSERT (prompt_id, name, version, text, text_hash)
-            VALUES (seen.prompt_id, seen.name, seen.version, seen.text, seen.text_hash)""",
+            VALUES (seen.prompt_id, seen.name, seen.version, seen.text, seen.text_hash);
+        INSERT INTO prompt_texts
+        SELECT prompt_id, text_hash, any_value(text) FROM incoming
+        ANTI JOIN prompt_texts USING (prompt_id, text_hash)
+        WHERE text IS NOT NULL GROUP BY prompt_id, text_hash""",
     "tool_definitions": """
         INSERT INTO tool_definitions BY NAME
         SELECT DISTINCT ON (definition_id) * FROM incoming

@@ -134,6 +134,7 @@ def load_report(report: LoadReport, store: Path) -> str:
     ]
     if len(report.rejected) > _REJECTED_SHOWN:
         lines.append(f"… and {len(report.rejected) - _REJECTED_SHOWN:,} more files rejected")
+    lines += [f"note: {printable(note)}" for note in report.notes[:_REJECTED_SHOWN]]
     if report.unread:
         lines.append(f"stopped: {report.unread:,} files wait; the same command reads them")
     published = f"published {report.generation} in" if report.generation else "nothing new for"
@@ -155,10 +156,8 @@ def _figures(report: LoadReport) -> Iterator[tuple[str, str]]:
     yield "tool calls", f"{report.calls:,}{copies}"
     counted = report.calls - report.duplicates
     yield "failures", _shares(report.faults, counted)
-    yield (
-        "judged",
-        f"{_share(report.judged, counted)}: of the others the log does not tell whether arguments failed",
-    )
+    rest = ": of the others the log does not tell whether arguments failed"
+    yield "judged", f"{_share(report.judged, counted)}{rest if report.judged < counted else ''}"
     yield "lines", f"{report.lines:,}"
     rate = report.bytes / max(report.seconds, 1e-3)
     yield "read", f"{size(report.bytes)} in {report.seconds:,.1f} s ({rate / 1e6:,.1f} MB/s)"

@@ -43,6 +43,7 @@ REPORT = LoadReport(
     faults={"syntax": 1, "tool_rejected": 3},
     judged=20,
     unread=0,
+    notes=(),
     generation="gen-000001.duckdb",
     seconds=2.0,
 )

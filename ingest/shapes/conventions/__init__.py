@@ -57,6 +57,7 @@ def span_of(raw: RawSpan, facts: Facts) -> Span:
         error=_error(raw),
         harness=_harness(raw),
         harness_version=text(raw.resource, "service.version"),
+        scope=raw.scope,
     )
 
 
