@@ -17,6 +17,7 @@ from ingest.work import FileWork
 from lenient import PARSER_VERSION
 
 WORTH = 8 * 1024 * 1024  # bytes of log; a smaller one is read whole in less time than its state is kept
+STATE_VERSION = 1  # raised whenever a class that a state holds changes what it keeps
 LARGEST = 32 * 1024 * 1024  # bytes of state; with more sessions open than that the log is read whole
 
 _OUR_OWN = ("ingest.", "lenient.")
@@ -46,24 +47,20 @@ _OUR_FUNCTIONS = frozenset({"ingest.formats.nothing_beside"})
 class Unfinished:
     """Where and how to read on: behind the first `offset` bytes, of which `prefix` is the fingerprint.
 
-    `line` is the number of the line that begins there. `lines` were read, with rejects in them or not.
+    `line` is the number of the line that begins there. `open_turns`: session, number and first line of the turns
+    that later lines may change.
     """
 
     offset: int
     line: int
     prefix: str
-    made_by: str
+    open_turns: tuple[tuple[str, int, int], ...]
     state: bytes
 
 
 def maker() -> str:
     """The version of the code that a state belongs to: another one begins anew."""
-    return f"{_state_version()}/{PARSER_VERSION}"
-
-
-def _state_version() -> int:
-    """Raised whenever a class that a state holds changes what it keeps."""
-    return 1
+    return f"{STATE_VERSION}/{PARSER_VERSION}"
 
 
 def kept(translator: Translator, work: FileWork) -> bytes | None:

@@ -29,6 +29,7 @@ DELETE FROM probes WHERE file_id IN (FROM replaced);
 DELETE FROM rejects WHERE file_id IN (FROM replaced);
 DELETE FROM late_results WHERE file_id IN (FROM replaced);
 DELETE FROM turn_parts WHERE file_id IN (FROM replaced);
+DELETE FROM unfinished WHERE file_id IN (FROM replaced);
 DELETE FROM files WHERE file_id IN (FROM replaced);
 
 -- Facts that came late are taken back where they may have changed; late.sql joins them anew.

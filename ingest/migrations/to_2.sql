@@ -60,3 +60,9 @@ CREATE TABLE late_results (
     result_text VARCHAR, result_bytes BIGINT, latency_ms DOUBLE,
     state VARCHAR
 );
+
+-- Large logs that grow are read on.
+
+CREATE TABLE unfinished (
+    file_id INTEGER, byte_offset BIGINT, line BIGINT, prefix VARCHAR, made_by VARCHAR, open_turns VARCHAR, state BLOB
+);
