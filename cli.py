@@ -1,23 +1,26 @@
 """The terminal's entry: words and options in, calls of `ingest` and `lenient` out; thin commands, no logic.
 
 Messages go to stderr, results to stdout. Exit codes: 0 all in, 1 nothing could be read, 2 wrong use,
-3 loaded, but some lines or files were rejected.
+3 loaded, but some lines or files were rejected, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
 
 import difflib
+import functools
 import os
 import socket
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
+import loading
 import terminal
-from ingest.lines import MAX_LINE
+import upkeep
 from lenient import (
     CODES,
     DEFINITION_CODES,
@@ -39,55 +42,11 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 ROOT = Path(__file__).resolve().parent
-NOTHING_READ, WRONG_USE, SOME_REJECTED = 1, 2, 3
+NOTHING_READ, WRONG_USE = 1, 2
 LOOPBACK = "127.0.0.1"
 
 Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-
-
-@app.command()
-def ingest(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="PATH…", readable=False, help="Files and folders (to the bottom); contents decide."
-        ),
-    ],
-    store: Store,
-    tools: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--tools", metavar="FILE", readable=False, help="Tool definitions, for logs that carry none."
-        ),
-    ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", readable=False, help='Names for prompts, as JSON: {"id or hash": "name"}.'
-        ),
-    ] = None,
-    max_line: Annotated[
-        int, typer.Option(metavar="BYTES", min=1024, help="The longest line to read.")
-    ] = MAX_LINE,
-    as_json: Json = False,
-) -> None:
-    """Load logs into a store. Files that are in already are passed over; an open dashboard goes on."""
-    from ingest.errors import IngestError, OptionError
-    from ingest.pipeline import load  # imports DuckDB and Arrow
-
-    try:
-        report = load(
-            paths, store, tools=tools or (), labels=labels, max_line=max_line, on_progress=terminal.progress()
-        )
-    except OptionError as problem:
-        fail(str(problem), WRONG_USE)
-    except IngestError as problem:
-        fail(str(problem))
-    print(terminal.as_json(asdict(report)) if as_json else terminal.load_report(report, store))
-    if not (report.loaded or report.unchanged or report.moved):
-        raise typer.Exit(NOTHING_READ)
-    raise typer.Exit(SOME_REJECTED if report.rejects or report.rejected else 0)
 
 
 @app.command()
@@ -105,14 +64,16 @@ def serve(
     if store.exists() and not store.is_dir():
         fail(f"{store} is a file, not a store; name the folder that `callgauge ingest --store` wrote")
     if not (store / "CURRENT").exists():
-        say(f"{store} holds no data yet; it shows as soon as `callgauge ingest PATH --store {store}` ran")
+        terminal.say(
+            f"{store} holds no data yet; it shows as soon as `callgauge ingest PATH --store {store}` ran"
+        )
     with socket.socket() as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             trial.bind((address, port))
         except OSError as taken:
             fail(f"cannot listen on {address}:{port}: {taken.strerror}; name another with --port", WRONG_USE)
-    say(f"Callgauge on http://{address}:{port} (Ctrl-C stops it)")
+    terminal.say(f"Callgauge on http://{address}:{port} (Ctrl-C stops it)")
     options = ["--server.port", str(port), "--server.address", address]
     for name in ("localhost", LOOPBACK, *(host or ())):
         options += ["--server.allowedHosts", name]  # anything else could be another site's DNS trick
@@ -202,7 +163,6 @@ def explain(
     print(terminal.as_json(terminal.code_data(known)) if as_json else terminal.code_text(known))
 
 
-@app.command("formats")
 def formats_(
     files: Annotated[
         list[str] | None,
@@ -226,12 +186,30 @@ def formats_(
     raise typer.Exit(0 if all(claim.name for claim in claims) else NOTHING_READ)
 
 
-def say(message: str) -> None:
-    print(f"callgauge: {terminal.printable(message)}", file=sys.stderr)
+def _explained(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with what `ingest` raises said in one sentence."""
+
+    @functools.wraps(command)
+    def explained(**words: Any) -> None:
+        from ingest.errors import IngestError, OptionError
+
+        try:
+            command(**words)
+        except OptionError as problem:
+            fail(str(problem), WRONG_USE)
+        except IngestError as problem:
+            fail(str(problem))
+
+    return explained
+
+
+app.command("formats")(_explained(formats_))
+for store_command in (loading.ingest, upkeep.reparse):
+    app.command()(_explained(store_command))
 
 
 def fail(message: str, code: int = NOTHING_READ) -> NoReturn:
-    say(message)
+    terminal.say(message)
     raise typer.Exit(code)
 
 

@@ -51,6 +51,8 @@ def link_attempts(calls: Sequence[Attempt], *, may_go_on: bool = False) -> list[
 
     `may_go_on`: the log stops before the turn's end, so a failed chain may still recover.
     """
+    if all(call.fault_layer is None and call.retry_of is None for call in calls):
+        return [None] * len(calls)
     chains = _chains(calls)
     links: list[Link | None] = [None] * len(calls)
     for chain in chains:

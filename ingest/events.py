@@ -66,7 +66,7 @@ class Seen(StrEnum):
     NONE = "none"  # neither: the call is unmeasured for this kind of fault
 
 
-class Where(msgspec.Struct, frozen=True):
+class Where(msgspec.Struct, frozen=True, gc=False):
     """A place in a log: 1-based line and the byte offset of that line's first byte in the file."""
 
     line: int

@@ -143,6 +143,7 @@ class _Run:
                     self.line = record.where.line
                     self._take([record] if isinstance(record, Rejected) else translator.take(record))
                 self._lines = max(self._lines, batch.line)
+                self._work.weigh()
                 if self._work.pending >= DRAIN_ROWS or raw.bytes_read - self._handed >= DRAIN_BYTES:
                     self._hand_over(raw.bytes_read)
             self._take(translator.finish())

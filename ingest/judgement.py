@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+import msgspec
+
 from ingest.events import ArgsSource, CallMade, FaultLayer, ResultSeen, ResultStatus, Seen
 from ingest.texts import json_text
 from lenient import (
@@ -25,6 +27,12 @@ from lenient.codes import Stage
 LAYERS = tuple(FaultLayer)  # in the order in which a call passes them
 ARGUMENT_LAYERS = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA})
 _ABOUT_VALUES = frozenset({Stage.COERCE, Stage.CHECK})
+# Named once: looking a member up in its Enum takes as long as making a small object.
+_RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
+_EMISSION, _SYNTAX, _SCHEMA, _, _EXECUTION, _REFUSED = LAYERS
+_ERROR, _DENIED = ResultStatus.ERROR, ResultStatus.DENIED
+_FAILED, _UNMEASURED, _COERCED = Outcome.FAILED, Outcome.UNMEASURED, Outcome.COERCED
+_FULL, _FAILURES, _NONE = Seen.FULL, Seen.FAILURES, Seen.NONE
 _MESSAGE = 200  # characters of a harness's message that parse_error repeats
 
 
@@ -40,7 +48,7 @@ class Definitions:
 
     def find(self, tool: str | None) -> tuple[ToolDefinition | None, str | None]:
         """The definition and its origin (log or tools); (None, None) when there is none."""
-        if tool is None:
+        if tool is None or (self.offered is None and not len(self.given)):
             return None, None
         name = clean_tool_name(tool)[0]
         for catalog, origin in ((self.offered, "log"), (self.given, "tools")):
@@ -49,8 +57,7 @@ class Definitions:
         return None, None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one call. `request` is lenient's reading, None where there was nothing to read."""
 
     request: ToolCallRequest | None
@@ -100,11 +107,11 @@ def _read(
     call: CallMade, definition: ToolDefinition | None, definitions: Definitions
 ) -> ToolCallRequest | None:
     """Lenient's reading. A text that the log cut would be blamed for the cut, so it is not read."""
-    if call.refused_by_harness is FaultLayer.EMISSION:
+    if call.refused_by_harness is _EMISSION:
         return None
-    if call.args_source is ArgsSource.RAW and call.raw_arguments is not None:
+    if call.args_source is _RAW and call.raw_arguments is not None:
         raw = call.raw_arguments
-    elif call.args_source is ArgsSource.RESERIALISED and (definition or definitions.offered is not None):
+    elif call.args_source is _RESERIALISED and (definition or definitions.offered is not None):
         raw = json_text(call.arguments)
     else:
         return None
@@ -113,22 +120,22 @@ def _read(
 
 
 def _outcome(call: CallMade, request: ToolCallRequest | None, refused_at: FaultLayer | None) -> Outcome:
-    if call.args_source is ArgsSource.RAW and request is not None:
+    if call.args_source is _RAW and request is not None:
         return request.outcome
     if refused_at in ARGUMENT_LAYERS:
-        return Outcome.FAILED
-    if request is not None and request.outcome in (Outcome.FAILED, Outcome.COERCED):
+        return _FAILED
+    if request is not None and request.outcome in (_FAILED, _COERCED):
         return request.outcome
     # Without the model's own text nobody can say that it needed no mending.
-    return Outcome.UNMEASURED
+    return _UNMEASURED
 
 
 def _syntax_seen(call: CallMade, refused_at: FaultLayer | None) -> Seen:
-    if refused_at is FaultLayer.EMISSION:
-        return Seen.NONE
-    if call.args_source is ArgsSource.RAW:
-        return Seen.FULL
-    return Seen.FAILURES if refused_at else call.syntax_seen
+    if refused_at is _EMISSION:
+        return _NONE
+    if call.args_source is _RAW:
+        return _FULL
+    return _FAILURES if refused_at else call.syntax_seen
 
 
 def _schema_seen(
@@ -138,14 +145,14 @@ def _schema_seen(
     definition: ToolDefinition | None,
     refused_at: FaultLayer | None,
 ) -> Seen:
-    if refused_at is FaultLayer.EMISSION or (refused_at is FaultLayer.SYNTAX and request is None):
-        return Seen.NONE
-    if request is not None and (definition is not None or _lenient_layer(request) is FaultLayer.SCHEMA):
-        return Seen.FULL
-    if refused_at is FaultLayer.SCHEMA:
-        return Seen.FAILURES
+    if refused_at is _EMISSION or (refused_at is _SYNTAX and request is None):
+        return _NONE
+    if request is not None and (definition is not None or _lenient_layer(request) is _SCHEMA):
+        return _FULL
+    if refused_at is _SCHEMA:
+        return _FAILURES
     # A harness that never answered has not said that the arguments fit.
-    return call.schema_seen if result is not None else Seen.NONE
+    return call.schema_seen if result is not None else _NONE
 
 
 def _lenient_layer(request: ToolCallRequest | None) -> FaultLayer | None:
@@ -153,25 +160,27 @@ def _lenient_layer(request: ToolCallRequest | None) -> FaultLayer | None:
         return None
     errors = (finding for finding in request.diagnostics if finding.severity == "error")
     about_text = any(finding.stage not in _ABOUT_VALUES for finding in errors)
-    return FaultLayer.SYNTAX if about_text else FaultLayer.SCHEMA
+    return _SYNTAX if about_text else _SCHEMA
 
 
 def _result_layer(result: ResultSeen | None) -> FaultLayer | None:
     if result is None or result.fault_layer is not None:
         return result.fault_layer if result else None
-    if result.status is ResultStatus.ERROR:
-        return FaultLayer.EXECUTION
-    return FaultLayer.REFUSED if result.status is ResultStatus.DENIED else None
+    if result.status is _ERROR:
+        return _EXECUTION
+    return _REFUSED if result.status is _DENIED else None
 
 
 def _first_layer(*layers: FaultLayer | None) -> FaultLayer | None:
+    if not any(layers):
+        return None
     return min((layer for layer in layers if layer is not None), key=LAYERS.index, default=None)
 
 
 def _harness_verdict(result: ResultSeen | None, refused_at: FaultLayer | None) -> str | None:
     if refused_at is not None:
         return refused_at.value
-    return "accepted" if result is not None and result.status is not ResultStatus.DENIED else None
+    return "accepted" if result is not None and result.status is not _DENIED else None
 
 
 def _parse_error(request: ToolCallRequest | None, outcome: Outcome, message: str | None) -> str | None:

@@ -24,7 +24,7 @@ from ingest.changes import (
     in_safe_order,
 )
 from ingest.collect import Named, collect
-from ingest.errors import OptionError
+from ingest.definitions import given_definitions
 from ingest.generations import Folder, OnWrite, hold, ignore, published
 from ingest.intake import Intake, Settings, take_in
 from ingest.labels import read_labels
@@ -33,16 +33,22 @@ from ingest.lookup import is_outdated, labels_are_news, read_ledger
 from ingest.publishing import Totals, publish
 from ingest.reading import Unusable, unreadable
 from ingest.reports import LoadReport, Progress
+from ingest.selection import known_format, selected
 from ingest.sources import solid
 from ingest.sources.found import Found
 from ingest.sources.naming import stream_name
 from ingest.store import utc_now
 from ingest.unfolding import unfold
 from ingest.writing import Writer
-from lenient import ToolCatalog, ToolDefinitionError
 
 OnProgress = Callable[[Progress], None]
+Stop = Callable[[], bool]
 KEPT = "; what was loaded from it before stays"
+
+
+def go_on() -> bool:
+    """The `Stop` of a load that nobody interrupts."""
+    return False
 
 
 def load(
@@ -52,23 +58,32 @@ def load(
     tools: Sequence[Path] = (),
     labels: Path | None = None,
     max_line: int = MAX_LINE,
+    form: str | None = None,
+    since: str | None = None,
+    limit: int | None = None,
     on_progress: OnProgress | None = None,
     on_write: OnWrite = ignore,
+    stop: Stop = go_on,
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
     `paths` are files, folders, patterns, addresses and `-` (see `ingest.collect`), `tools` files of tool
     definitions in any shape `lenient` reads, `labels` a file of people's names for prompts (see
-    `ingest.labels`), `max_line` is in bytes. Raises InputError, StoreError, StoreBusy or StoreVersionError,
-    with nothing published; all are IngestErrors.
+    `ingest.labels`), `max_line` is in bytes, `form` the name of the format that all are read as. Files that
+    did not change `since` (see `ingest.selection`) are left out; at most `limit` are read: those that are in,
+    or that no format takes, do not count. Once `stop()` is true, the file at work is given up after its
+    batch, and what was read whole so far is published. Raises InputError, StoreError, StoreBusy or
+    StoreVersionError with nothing published; all are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
-    settings, names = Settings.of(read_tools(tools), max_line), read_labels(labels)
     store_dir = store_dir.absolute()
-    found = collect(paths, store_dir)
+    catalog, notes = given_definitions(store_dir, tools)
+    settings, names = Settings.of(catalog, max_line, known_format(form)), read_labels(labels)
+    found, left = selected(collect(paths, store_dir), since)
     with hold(store_dir, on_write) as folder:
         current = published(store_dir)
-        run = _Load(folder, read_ledger(current) if current else Ledger(), settings, on_progress)
+        run = _Load(folder, read_ledger(current) if current else Ledger(), settings, on_progress, stop, limit)
+        run.totals.left = left
         try:
             run.take_in_all(found)
             news = run.totals.changed or (current is not None and _is_behind(current, names))
@@ -78,6 +93,7 @@ def load(
             raise
         if generation is None:
             run.writer.abandon()
+    run.totals.notes += notes
     return run.totals.report(generation, time.monotonic() - started)
 
 
@@ -86,29 +102,27 @@ def _is_behind(current: Path, names: Mapping[str, str]) -> bool:
     return is_outdated(current) or labels_are_news(current, names)
 
 
-def read_tools(files: Iterable[Path]) -> ToolCatalog:
-    """The definitions of all files; of two with one name the later file's counts. Raises OptionError."""
-    catalog = ToolCatalog()
-    for file in files:
-        try:
-            loaded = ToolCatalog.load(file)
-        except ToolDefinitionError as error:
-            raise OptionError(f"these tool definitions cannot be used: {error}") from error
-        if not len(loaded):
-            raise OptionError(f"these tool definitions cannot be used: {file} defines no tool")
-        catalog = catalog.overlaid(loaded)
-    return catalog
+class _Stopped(BaseException):  # not an Exception: reading a file turns those into a verdict on the file
+    """Somebody asked for an end."""
 
 
 class _Load:
     """The files of one load, one after another."""
 
     def __init__(
-        self, folder: Folder, ledger: Ledger, settings: Settings, on_progress: OnProgress | None
+        self,
+        folder: Folder,
+        ledger: Ledger,
+        settings: Settings,
+        on_progress: OnProgress | None,
+        stop: Stop,
+        limit: int | None,
     ) -> None:
         self._ledger = ledger
         self._settings = settings
         self._on_progress = on_progress
+        self._stop = stop
+        self._limit = limit
         self.writer = Writer(folder, ledger.last_id + 1)
         self.totals = Totals()
 
@@ -127,19 +141,27 @@ class _Load:
 
     def _take_in_logs(self, files: Sequence[Found]) -> None:
         total, done = sum(found.seen.size for found in files), 0
+        base = Progress(
+            name="", files_done=0, files_total=len(files), bytes_done=0, bytes_total=total, rejects=0
+        )
         for position, found in enumerate(in_safe_order(files, self._ledger)):
-            base = Progress(
-                name=found.name,
-                files_done=position,
-                files_total=len(files),
-                bytes_done=done,
-                bytes_total=total,
-                rejects=self.totals.rejects,
-            )
+            rejects = self.totals.rejects
+            base = replace(base, name=found.name, files_done=position, bytes_done=done, rejects=rejects)
             self._tell(base)
-            self._take_in(found, base)
+            if self._stop() or not self._takes_in(found, base):
+                self.totals.unread = len(files) - position
+                break
             done += found.seen.size
         self._tell(replace(base, files_done=len(files), bytes_done=total, rejects=self.totals.rejects))
+
+    def _takes_in(self, found: Found, base: Progress) -> bool:
+        """Take a file in; False when somebody asked for an end before its own."""
+        try:
+            self._take_in(found, base)
+        except _Stopped:
+            self.writer.take_back_file()
+            return False
+        return True
 
     def _tell(self, progress: Progress) -> None:
         if self._on_progress is not None:
@@ -147,15 +169,19 @@ class _Load:
 
     def _take_in(self, found: Found, base: Progress) -> None:
         def on_bytes(read: int, rejects: int) -> None:
+            if read < found.seen.size and self._stop():
+                raise _Stopped
             self._tell(replace(base, bytes_done=base.bytes_done + read, rejects=base.rejects + rejects))
 
         try:
             decision = self._decide(found)
-            if decision.change is Change.READ:
+            if decision.change is not Change.READ:
+                self._passed_over(found, decision)
+            elif self._limit is not None and len(self.totals.loaded) >= self._limit:
+                self.totals.left += 1
+            else:
                 intake = take_in(found, self._settings, self.writer, on_bytes)
                 self._read(found, decision.known, intake)
-            else:
-                self._passed_over(found, decision)
         except Unusable as unusable:
             self._refused(found, unusable)
 
@@ -169,7 +195,7 @@ class _Load:
 
     def _passed_over(self, found: Found, decision: Decision) -> None:
         known = decision.known
-        if decision.change is Change.MOVED and known is not None:
+        if decision.change is Change.MOVED and known is not None and found.place.again:
             self._rename(known, found)
         elif decision.change is Change.REFUSED and known is not None:
             self.totals.add_rejected(found.name, known.reason or "")
@@ -204,14 +230,15 @@ class _Load:
 
     def _read(self, found: Found, known: Known | None, intake: Intake) -> None:
         """Count what was read, unless its end shows that it is in: of a stream only reading tells that."""
-        same = self._ledger.of_content(intake.fingerprint) if known is None else []
+        is_new = known is None or known.fingerprint is None
+        same = self._ledger.of_content(intake.fingerprint) if is_new else []
+        if known is not None:
+            self._ledger.remove(known)
+            self.totals.replaced.append(known.file_id)
         if same:
             self.writer.take_back_file()
             self._passed_over(found, as_copy(same))
             return
-        if known is not None:
-            self._ledger.remove(known)
-            self.totals.replaced.append(known.file_id)
         content = (intake.bytes, intake.fingerprint, intake.head, intake.source)
         name = found.name if found.place.again else stream_name(intake.fingerprint)
         outside = Outside.of(found)

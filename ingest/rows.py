@@ -11,10 +11,12 @@ from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSe
 from ingest.judgement import Verdict
 from ingest.texts import json_text, kept, spelled
 from ingest.turns import Call, Conclusion, Turn, size_of
-from lenient import PARSER_VERSION, ToolDefinition
+from lenient import PARSER_VERSION, ToolCallRequest, ToolDefinition
 
 Row = dict[str, Any]
 _SEVERITIES = ("note", "warning", "error")
+# Named once: looking a member up in its Enum takes as long as making a small object.
+_RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING, FlagSource.ABSENT
 
 
 def identity(*parts: object) -> str:
@@ -43,6 +45,7 @@ def turn_row(turn: Turn, conclusion: Conclusion) -> Row:
         "provider": turn.provider,
         "model": turn.model,
         "prompt_id": turn.prompt_id,
+        "prompt_hash": turn.prompt_hash,
         "user_text": kept(turn.text),
         "answer_text": kept(conclusion.answer),
         "ended_at": end.ts if end else None,
@@ -69,10 +72,13 @@ def _sum(numbers: Iterable[float | None]) -> float | None:
 
 
 def call_row(turn: Turn, call: Call) -> Row:
-    """Everything of `tool_calls` that the turn knows. Tokens are those of the whole step that made it."""
-    event, verdict, link = call.event, call.verdict, call.link
+    """Everything of `tool_calls` that the turn knows. Tokens are those of the whole step that made it.
+
+    All keys are always there: rows alike are turned into columns quickest.
+    """
+    event, verdict, link, result = call.event, call.verdict, call.link, call.result
     step = turn.steps.get(call.step)
-    return {
+    row: Row = {
         "step": call.step,
         "ordinal": call.ordinal,
         "provider": call.provider,
@@ -82,7 +88,7 @@ def call_row(turn: Turn, call: Call) -> Row:
         "tool_sent": event.tool if event.tool != call.tool else None,
         "tool_call_id": event.tool_call_id,
         "strategy": event.strategy or (step.strategy if step else None),
-        **_arguments_row(event, verdict),
+        "args_source": event.args_source,
         "outcome": verdict.outcome,
         "syntax_seen": verdict.syntax_seen,
         "schema_seen": verdict.schema_seen,
@@ -96,7 +102,12 @@ def call_row(turn: Turn, call: Call) -> Row:
         "definition_origin": verdict.definition_origin,
         "tools_offered": verdict.tools_offered,
         "fault_layer": verdict.fault_layer,
-        **_result_row(call),
+        "result_status": result.status if result else _MISSING,
+        "error_flag_source": result.flag_source if result else _ABSENT,
+        "result_text": result.content if result else None,
+        "result_bytes": call.result_bytes,
+        "result_fault_layer": result.fault_layer if result else None,
+        "latency_ms": result.latency_ms if result else None,
         "retry_of": event.retry_of,
         "attempt": link.attempt if link else None,
         "retry_kind": link.retry_kind if link else None,
@@ -106,41 +117,19 @@ def call_row(turn: Turn, call: Call) -> Row:
         "model_latency_ms": step.latency_ms if step else None,
         "parser_version": PARSER_VERSION,
     }
+    _add_arguments(row, event, verdict.request)
+    return row
 
 
-def _arguments_row(event: CallMade, verdict: Verdict) -> Row:
-    request = verdict.request
-    raw = event.raw_arguments
-    if event.args_source is ArgsSource.RESERIALISED:
-        raw = json_text(event.arguments)
+def _add_arguments(row: Row, event: CallMade, request: ToolCallRequest | None) -> None:
+    decoded = json_text(event.arguments) if event.arguments is not None else None
     findings = request.diagnostics if request else ()
-    arguments = request.arguments if request else event.arguments
-    return {
-        "raw_arguments": raw,
-        "args_source": event.args_source,
-        "arguments": json_text(arguments) if arguments is not None else None,
-        "rejected": json_text(spelled(request.rejected)) if request and request.rejected else None,
-        "worst_severity": max((f.severity for f in findings), key=_SEVERITIES.index, default=None),
-        "lossy": any(finding.lossy for finding in findings),
-    }
-
-
-def _result_row(call: Call) -> Row:
-    result = call.result
-    if result is None:
-        return {
-            "result_status": ResultStatus.MISSING,
-            "error_flag_source": FlagSource.ABSENT,
-            "result_text": None,
-        }
-    return {
-        "result_status": result.status,
-        "error_flag_source": result.flag_source,
-        "result_text": result.content,
-        "result_bytes": call.result_bytes,
-        "result_fault_layer": result.fault_layer,
-        "latency_ms": result.latency_ms,
-    }
+    arguments = request.arguments if request else None
+    row["raw_arguments"] = (decoded or "null") if event.args_source is _RESERIALISED else event.raw_arguments
+    row["arguments"] = decoded if request is None else json_text(arguments) if arguments is not None else None
+    row["rejected"] = json_text(spelled(request.rejected)) if request and request.rejected else None
+    row["worst_severity"] = max((f.severity for f in findings), key=_SEVERITIES.index) if findings else None
+    row["lossy"] = any(finding.lossy for finding in findings) if findings else False
 
 
 def late_result_row(result: ResultSeen) -> Row:

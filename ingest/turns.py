@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 
+import msgspec
 from msgspec.structs import replace
 
 from ingest.chains import Link, link_attempts
@@ -21,7 +21,7 @@ from ingest.events import (
     Where,
 )
 from ingest.judgement import Definitions, Verdict, judge
-from ingest.texts import canonical, json_text, kept
+from ingest.texts import TEXT_KEPT, canonical, json_text, kept
 from lenient import clean_tool_name
 
 # A call that ran and failed has told the model something; only one that never got through leaves work undone.
@@ -33,8 +33,7 @@ _NEVER_GOT_THROUGH = frozenset(
 _CALL = 4_096  # characters that a call is counted for besides its raw text: its result, its decoded arguments
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """What a session has in force at one moment."""
 
     provider: str | None
@@ -43,8 +42,7 @@ class Context:
     definitions: int  # which of the file's sets of definitions
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct):
     """One call of the turn. `verdict` and `link` are set when the turn closes."""
 
     event: CallMade
@@ -71,9 +69,10 @@ class Call:
 
     def keep_result(self, result: ResultSeen) -> None:
         """Join the result, cut to what is stored: turns stay open for a while, and results can be huge."""
-        self.result_bytes = size_of(result.content)
-        if result.content is not None:
-            result = replace(result, content=kept(result.content))
+        content = result.content
+        self.result_bytes = size_of(content)
+        if content is not None and len(content) > TEXT_KEPT:
+            result = replace(result, content=kept(content))
         self.result = result
 
     @property
@@ -102,11 +101,12 @@ class Call:
 
 def size_of(content: str | None) -> int | None:
     """Bytes of a whole result, of which only the beginning is kept."""
-    return None if content is None else len(content.encode("utf-8", "surrogatepass"))
+    if content is None or content.isascii():
+        return None if content is None else len(content)
+    return len(content.encode("utf-8", "surrogatepass"))
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(msgspec.Struct):
     """A turn while its events come in. `superseded`: a later turn has begun, so this one will not go on."""
 
     number: int
@@ -115,19 +115,20 @@ class Turn:
     provider: str | None = None
     model: str | None = None
     prompt_id: str | None = None
+    prompt_hash: str | None = None
     definitions: int = 0  # which of the file's sets of definitions
     text: str | None = None
     key: str | None = None
-    steps: dict[int, StepMade] = field(default_factory=dict)
-    calls: list[Call] = field(default_factory=list)
+    steps: dict[int, StepMade] = msgspec.field(default_factory=dict)
+    calls: list[Call] = msgspec.field(default_factory=list)
     end: TurnEnded | None = None
     begun: bool = False  # its beginning was seen; else it may go on with a turn of an earlier file
     superseded: bool = False
     last_step: int = -1
     first_step: int | None = None
     held: int = 0  # characters of text that wait here for the turn's end, roughly
-    _calls_of_step: Counter[int] = field(default_factory=Counter)
-    _by_id: dict[str, Call] = field(default_factory=dict)
+    _calls_of_step: Counter[int] = msgspec.field(default_factory=Counter)
+    _by_id: dict[str, Call] = msgspec.field(default_factory=dict)
 
     def add_step(self, event: StepMade) -> None:
         """Take a step in; the turn is its last step's model's, each call its own step's."""
@@ -211,8 +212,7 @@ def _may_answer(result: ResultSeen, call: Call, turn: int) -> bool:
     return call.result is None and all(agree)
 
 
-@dataclass(frozen=True, slots=True)
-class Conclusion:
+class Conclusion(msgspec.Struct, frozen=True):
     """What we conclude of a turn: `ok` None = it cannot be known."""
 
     ok: bool | None

@@ -7,10 +7,10 @@ wait in a temporary file. Knows no format and no database.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from ingest.events import (
@@ -44,21 +44,22 @@ from ingest.turns import Call, Context, Turn
 from lenient import ToolCatalog
 
 OPEN_TURNS = 2  # results and turn ends may come a little late
+_WEIGHED = 256  # events after which the open sessions are weighed, at the latest
 
 
-@dataclass(slots=True)
-class _Session:
+class _Session(msgspec.Struct):
     session_id: str
     where: Where
-    facts: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = msgspec.field(default_factory=dict)
     started: datetime | None = None
     ended: datetime | None = None
     prompt_id: str | None = None
+    prompt_hash: str | None = None
     definitions: int = 0  # which of the file's sets of definitions: 0 = those given with --tools
-    open_turns: list[Turn] = field(default_factory=list)
+    open_turns: list[Turn] = msgspec.field(default_factory=list)
     last_turn: int = 0
     saw_result: bool = False
-    counts: dict[str, int] = field(
+    counts: dict[str, int] = msgspec.field(
         default_factory=lambda: dict.fromkeys(("turns", "steps", "calls", "faults"), 0)
     )
 
@@ -84,21 +85,44 @@ class FileWork:
         self._definitions = [Definitions(catalog)]
         self._offered: dict[tuple[str, ...], int] = {}  # texts of definitions → their place in _definitions
         self._sessions = OpenSessions[_Session]()
+        self._spoken: _Session | None = None  # of the event before: mostly it goes on
+        self._events = 0  # since the sessions were weighed
+        self._definition_ids: dict[int, str] = {}  # by the definition's identity in memory
         self._rows: dict[str, list[Row]] = {}
         self._known: set[str] = set()  # prompts and definitions of this file that are already written
         self.pending = 0
 
     def take(self, event: Event) -> None:
         """Work one event in. Events of several sessions may come mixed."""
-        session = self._sessions.open(event.session_id, lambda: _Session(event.session_id, event.where))
-        if event.ts is not None:
-            session.started = min(session.started or event.ts, event.ts)
-            session.ended = max(session.ended or event.ts, event.ts)
+        session = self._spoken
+        if session is None or session.session_id != event.session_id:
+            session = self._another_session(event)
+        ts = event.ts
+        if ts is not None:
+            if session.started is None or ts < session.started:
+                session.started = ts
+            if session.ended is None or ts > session.ended:
+                session.ended = ts
         _RULES[type(event)](self, event, session)
-        self._sessions.weigh(event.session_id)
+        self._events += 1
+        if self._events == _WEIGHED:
+            self.weigh()
+
+    def _another_session(self, event: Event) -> _Session:
+        if self._spoken is not None:
+            self._sessions.weigh(self._spoken.session_id, 0)
+        self._spoken = self._sessions.open(event.session_id, lambda: _Session(event.session_id, event.where))
+        return self._spoken
+
+    def weigh(self) -> None:
+        """Move sessions that wait for more to a file, when they fill the memory."""
+        self._events = 0
+        if self._spoken is not None:
+            self._sessions.weigh(self._spoken.session_id)
 
     def finish(self) -> None:
         """Write the turns that are still open, and the sessions."""
+        self._spoken = None
         for session in self._sessions.drain():
             self._close_turns(session, keep=0, at_end=True)
             self._add("sessions", self._session_row(session))
@@ -120,8 +144,8 @@ class FileWork:
 
     def _prompt_seen(self, event: PromptSeen, session: _Session) -> None:
         row = prompt_row(event)
-        session.prompt_id = row["prompt_id"]
-        self._add_once("prompts", row["prompt_id"], row)
+        session.prompt_id, session.prompt_hash = row["prompt_id"], row["text_hash"]
+        self._add_once("prompts", identity(row["prompt_id"], row["text_hash"]), row)
 
     def _tools_offered(self, event: ToolsOffered, session: _Session) -> None:
         texts = tuple(json_text(definition, sort_keys=True) for definition in event.definitions)
@@ -157,13 +181,16 @@ class FileWork:
     def _step_made(self, event: StepMade, session: _Session) -> None:
         turn = self._turn(session, event.turn, event)
         provider, model = session.served_by(event.provider, event.model)
-        turn.add_step(replace(event, provider=provider, model=model))
+        if (provider, model) != (event.provider, event.model):
+            event = replace(event, provider=provider, model=model)
+        turn.add_step(event)
         turn.note_number(event.step)
-        turn.prompt_id, turn.definitions = session.prompt_id, session.definitions
+        turn.prompt_id, turn.prompt_hash = session.prompt_id, session.prompt_hash
+        turn.definitions = session.definitions
 
     def _call_made(self, event: CallMade, session: _Session) -> None:
         turn = self._turn(session, event.turn, event)
-        turn.prompt_id = session.prompt_id
+        turn.prompt_id, turn.prompt_hash = session.prompt_id, session.prompt_hash
         turn.note_number(event.step)
         turn.add_call(event, Context(*session.served_by(), session.prompt_id, session.definitions))
 
@@ -193,6 +220,7 @@ class FileWork:
             provider=provider,
             model=model,
             prompt_id=session.prompt_id,
+            prompt_hash=session.prompt_hash,
         )
         session.open_turns.append(turn)
         self._close_turns(session, keep=OPEN_TURNS, at_end=False)
@@ -218,7 +246,7 @@ class FileWork:
         }
         call_ids = [self._call_id(session, turn, call) for call in turn.calls]
         for position, call in enumerate(turn.calls):
-            self._write_call(turn, call, call_ids, position, {**shared, **dated(call.event.ts or turn.ts)})
+            self._write_call(turn, call, call_ids, position, shared)
         row = {**shared, **dated(turn.ts), **self._place(turn.where), **turn_row(turn, judged)}
         row["results_expected"] = session.saw_result
         self._add("turns", row)
@@ -232,8 +260,12 @@ class FileWork:
         return identity(self._source, session.session_id, turn.number, call.step, call.ordinal)
 
     def _write_call(self, turn: Turn, call: Call, call_ids: list[str], position: int, shared: Row) -> None:
-        verdict = call.verdict
-        row = {**shared, **self._place(call.event.where), **call_row(turn, call)}
+        verdict, event = call.verdict, call.event
+        row = call_row(turn, call)
+        row |= shared
+        row["file_id"], row["line"], row["byte_offset"] = self._file_id, event.where.line, event.where.offset
+        ts = row["ts"] = event.ts or turn.ts
+        row["day"] = ts.date() if ts else None
         row["call_id"] = call_ids[position]
         row["chain_id"] = call_ids[call.link.first] if call.link else None
         row["definition_id"] = self._definition_id(verdict)
@@ -244,10 +276,13 @@ class FileWork:
     def _definition_id(self, verdict: Verdict) -> str | None:
         if verdict.definition is None:
             return None
+        known = self._definition_ids.get(id(verdict.definition))
+        if known is not None:
+            return known
         row = definition_row(verdict.definition)
         origin = verdict.definition_origin
         self._add_once("tool_definitions", row["definition_id"], {**row, "origin": origin})
-        return str(row["definition_id"])
+        return self._definition_ids.setdefault(id(verdict.definition), str(row["definition_id"]))
 
     def _session_row(self, session: _Session) -> Row:
         facts = {

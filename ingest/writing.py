@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ingest.batches import Batch, Row, to_arrow
+from ingest.batches import Batch, Columns, Row
 from ingest.generations import Folder
 from ingest.store import Building
 
@@ -66,17 +66,15 @@ class Writer:
         if not waiting:
             return
         schemas = self.building.schemas
+        rejects = waiting.pop("rejects", Columns())
         tables = {}
-        for name, rows in waiting.items():
-            if name == "rejects":
-                continue
-            tables[name], unfit = to_arrow(name, rows, schemas[name])
-            for row in unfit:
-                if row["file_id"] is not None:
-                    self.unfit[row["file_id"]] += 1
-                    waiting.setdefault("rejects", []).append(row)
-        if rejects := waiting.get("rejects"):
-            tables["rejects"], _ = to_arrow("rejects", rejects, schemas["rejects"])
+        for name, columns in waiting.items():
+            tables[name], unfit = columns.to_arrow(name, schemas[name])
+            told = [row for row in unfit if row["file_id"] is not None]
+            self.unfit.update(row["file_id"] for row in told)
+            rejects.extend(told)
+        if rejects.count:
+            tables["rejects"], _ = rejects.to_arrow("rejects", schemas["rejects"])
         self.building.add(tables)
 
     def abandon(self) -> None:

@@ -95,8 +95,24 @@ def test_a_failed_files_rows_are_taken_back_and_no_others() -> None:
     assert batch.count == 4
     batch.take_back_file()
     assert batch.count == 1
-    assert batch.empty() == {"turns": [{"file_id": 1}]}
+    waiting = batch.empty()
+    assert [(table, columns.count, columns.row(0)) for table, columns in waiting.items()] == [
+        ("turns", 1, {"file_id": 1})
+    ]
     assert (batch.count, batch.empty()) == (0, {})
+
+
+def test_rows_with_any_names_keep_their_values() -> None:
+    batch = Batch()
+    batch.add("turns", [{"a": 1, "b": 2}, {"b": 4, "a": 3}])
+    batch.add("turns", [{"a": 5, "c": 6}, {}])
+    columns = batch.empty()["turns"]
+    assert [columns.row(number) for number in range(columns.count)] == [
+        {"a": 1, "b": 2, "c": None},
+        {"a": 3, "b": 4, "c": None},
+        {"a": 5, "b": None, "c": 6},
+        {"a": None, "b": None, "c": None},
+    ]
 
 
 def test_after_a_batch_is_written_only_the_rows_since_then_are_taken_back() -> None:
