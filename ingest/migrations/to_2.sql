@@ -65,4 +65,16 @@ CREATE TABLE late_results (
 
 CREATE TABLE unfinished (
     file_id INTEGER, byte_offset BIGINT, line BIGINT, prefix VARCHAR, made_by VARCHAR, open_turns VARCHAR, state BLOB
+
+ALTER TABLE files ADD COLUMN stored_bytes BIGINT;
+ALTER TABLE files ADD COLUMN version VARCHAR;
+ALTER TABLE files ADD COLUMN archive VARCHAR;
+ALTER TABLE files ADD COLUMN archive_seen VARCHAR;
+ALTER TABLE files ADD COLUMN head VARCHAR;
+
+UPDATE files SET stored_bytes = size_bytes, version = '';
+
+CREATE TABLE copies (
+    path VARCHAR, file_id INTEGER, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
+    archive VARCHAR, archive_seen VARCHAR
 );
