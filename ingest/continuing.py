@@ -13,6 +13,7 @@ import zlib
 from dataclasses import dataclass
 
 from ingest.formats import Translator
+from ingest.sources.content import Content
 from ingest.work import FileWork
 from lenient import PARSER_VERSION
 
@@ -20,6 +21,7 @@ WORTH = 8 * 1024 * 1024  # bytes of log; a smaller one is read whole in less tim
 STATE_VERSION = 1  # raised whenever a class that a state holds changes what it keeps
 LARGEST = 32 * 1024 * 1024  # bytes of state; with more sessions open than that the log is read whole
 
+_PIECE = 1024 * 1024
 _OUR_OWN = ("ingest.", "lenient.")
 _PLAIN = frozenset(
     {
@@ -47,8 +49,8 @@ _OUR_FUNCTIONS = frozenset({"ingest.formats.nothing_beside"})
 class Unfinished:
     """Where and how to read on: behind the first `offset` bytes, of which `prefix` is the fingerprint.
 
-    `line` is the number of the line that begins there. `open_turns`: session, number and first line of the turns
-    that later lines may change.
+    `line` is the number of the line that begins there. `open_turns`: session, number and first line of the
+    turns that later lines may change.
     """
 
     offset: int
@@ -56,6 +58,15 @@ class Unfinished:
     prefix: str
     open_turns: tuple[tuple[str, int, int], ...]
     state: bytes
+
+
+def passes(content: Content, begun: Unfinished) -> bool:
+    """Read past what was read before; True when it is the same. Raises OSError."""
+    buffer = memoryview(bytearray(_PIECE))
+    while (left := begun.offset - content.bytes_read) > 0:
+        if not content.readinto(buffer[:left]):
+            return False
+    return content.fingerprint == begun.prefix
 
 
 def maker() -> str:
@@ -80,7 +91,7 @@ def restored(state: bytes) -> tuple[Translator, FileWork] | None:
         found = _OwnOnly(io.BytesIO(data)).load() if len(data) <= LARGEST else None
     except Exception:  # a damaged pickle raises whatever the bytes lead to
         return None
-    if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[1], FileWork):  # noqa: PLR2004
+    if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[1], FileWork):
         return None
     return found
 

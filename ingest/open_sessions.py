@@ -99,7 +99,8 @@ class OpenSessions(Generic[T]):
     def __getstate__(self) -> dict[str, object]:
         if self._in_file:
             raise TypeError("sessions wait in a temporary file, which cannot be kept")
-        return {**self.__dict__, "_file": None}
+        kept = {name: value for name, value in self.__dict__.items() if name != "__orig_class__"}
+        return kept | {"_file": None}
 
     def in_memory(self) -> Iterator[T]:
         """The sessions that do not wait in the temporary file."""

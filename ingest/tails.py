@@ -1,4 +1,4 @@
-"""The stored state of a large log in, its rows moved over to the file that goes on from it; asks for no log."""
+"""The stored state of a large log in, its rows moved over to the reading that goes on from it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ import orjson
 from ingest.continuing import Unfinished, maker
 from ingest.store import Building
 
-_STATE = "SELECT byte_offset, line, prefix, open_turns, state FROM unfinished WHERE file_id = ? AND made_by = ?"
+_STATE = (
+    "SELECT byte_offset, line, prefix, open_turns, state FROM unfinished WHERE file_id = ? AND made_by = ?"
+)
 _KEEP = "INSERT INTO unfinished VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 # All that the log told before the offset stays, under the new id; what its open turns told is told again.
 _REOPENED = """
     CREATE TEMP TABLE reopened AS
-    SELECT unnest(from_json(?, '[{"session_id": "VARCHAR", "turn": "INTEGER", "line": "BIGINT"}]'), recursive := true)"""
+    SELECT unnest(
+        from_json(?, '[{"session_id": "VARCHAR", "turn": "INTEGER", "line": "BIGINT"}]'), recursive := true
+    )"""
 _TAKEN_BACK = """
     EXISTS (FROM reopened r WHERE r.session_id = t.session_id AND r.turn = t.turn AND t.line >= r.line)"""
 _MOVE = {
@@ -39,7 +43,11 @@ def state_of(building: Building, file_id: int) -> Unfinished | None:
     """What it takes to read on in a file; None when there is nothing, or another version made it."""
     for row in building.ask(_STATE, [file_id, maker()]):
         return Unfinished(
-            row["byte_offset"], row["line"], row["prefix"], tuple(map(tuple, orjson.loads(row["open_turns"]))), row["state"]
+            row["byte_offset"],
+            row["line"],
+            row["prefix"],
+            tuple(map(tuple, orjson.loads(row["open_turns"]))),
+            row["state"],
         )
     return None
 

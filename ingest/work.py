@@ -140,7 +140,7 @@ class FileWork:
         self._file_id = file_id
 
     def open_turns(self) -> list[tuple[str, int, int]]:
-        """Session, number and first line of the turns that later events may still change."""
+        """Session, number and first line of the turns that later events may change, of sessions in memory."""
         return [
             (session.session_id, turn.number, turn.where.line)
             for session in self._sessions.in_memory()

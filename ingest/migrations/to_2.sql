@@ -61,11 +61,6 @@ CREATE TABLE late_results (
     state VARCHAR
 );
 
--- Large logs that grow are read on.
-
-CREATE TABLE unfinished (
-    file_id INTEGER, byte_offset BIGINT, line BIGINT, prefix VARCHAR, made_by VARCHAR, open_turns VARCHAR, state BLOB
-
 ALTER TABLE files ADD COLUMN stored_bytes BIGINT;
 ALTER TABLE files ADD COLUMN version VARCHAR;
 ALTER TABLE files ADD COLUMN archive VARCHAR;
@@ -77,4 +72,10 @@ UPDATE files SET stored_bytes = size_bytes, version = '';
 CREATE TABLE copies (
     path VARCHAR, file_id INTEGER, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
     archive VARCHAR, archive_seen VARCHAR
+);
+
+-- Large logs that grow are read on.
+
+CREATE TABLE unfinished (
+    file_id INTEGER, byte_offset BIGINT, line BIGINT, prefix VARCHAR, made_by VARCHAR, open_turns VARCHAR, state BLOB
 );
