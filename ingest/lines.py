@@ -20,6 +20,7 @@ from ingest.fields import kind_of
 MAX_LINE = 64 * 1024 * 1024  # bytes; the longest line seen in real logs was under 20 MB
 SNIPPET = 200  # characters of a rejected line that are kept
 BLOCK = 1024 * 1024  # bytes that are read at once
+BEGIN = Where(1, 0)
 _BOM = b"\xef\xbb\xbf"
 _HEAD = 4 * SNIPPET  # bytes of a line that is too long: enough for its snippet
 
@@ -76,9 +77,14 @@ def read_lines(stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK) ->
             offset += len(data) + 1
 
 
-def read_blocks(stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK) -> Iterator[Block | Rejected]:
-    """Every line, those of `size` bytes at once. A line over `max_line` bytes becomes one `Rejected`."""
-    line, offset = 1, 0
+def read_blocks(
+    stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK, begin: Where = BEGIN
+) -> Iterator[Block | Rejected]:
+    """Every line, those of `size` bytes at once. A line over `max_line` bytes becomes one `Rejected`.
+
+    `begin` is where the stream stands in its file.
+    """
+    line, offset = begin.line, begin.offset
     begun: list[bytes] = []  # pieces of a line whose end has not been read
     held = 0  # bytes in them
     ahead = b""  # read, but not looked at

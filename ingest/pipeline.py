@@ -24,6 +24,7 @@ from ingest.changes import (
     in_safe_order,
 )
 from ingest.collect import Named, collect
+from ingest.continuing import Unfinished
 from ingest.definitions import given_definitions
 from ingest.generations import Folder, OnWrite, Patience, hold, ignore, none, published
 from ingest.intake import Intake, Settings, take_in
@@ -38,6 +39,7 @@ from ingest.sources import solid
 from ingest.sources.found import Found
 from ingest.sources.naming import stream_name
 from ingest.store import utc_now
+from ingest.tails import keep_state, state_of, take_over
 from ingest.unfolding import unfold
 from ingest.writing import Writer
 
@@ -186,10 +188,19 @@ class _Load:
             elif self._limit is not None and len(self.totals.loaded) >= self._limit:
                 self.totals.left += 1
             else:
-                intake = take_in(found, self._settings, self.writer, on_bytes)
+                begun = self._begun(found, decision.known)
+                intake = take_in(found, self._settings, self.writer, on_bytes, begun)
                 self._read(found, decision.known, intake)
         except Unusable as unusable:
             self._refused(found, unusable)
+
+    def _begun(self, found: Found, known: Known | None) -> Unfinished | None:
+        """Where the reading of a file that has grown stopped; None where it is to be read whole."""
+        if known is None or known.status is not Status.LOADED or not found.place.again:
+            return None
+        grown = found.content_size is not None and found.content_size > known.size
+        same = known.read_with.tools == self._settings.options.tools
+        return state_of(self.writer.building, known.file_id) if grown and same else None
 
     def _decide(self, found: Found) -> Decision:
         if found.problem is not None:
@@ -248,6 +259,10 @@ class _Load:
             self.writer.take_back_file()
             self._passed_over(found, as_copy(same))
             return
+        if known is not None and intake.begun is not None:
+            intake.rows.update(take_over(self.writer.building, known.file_id, intake.file_id, intake.begun))
+        if intake.unfinished is not None:
+            keep_state(self.writer.building, intake.file_id, intake.unfinished)
         content = (intake.bytes, intake.fingerprint, intake.head, intake.source)
         name = found.name if found.place.again else stream_name(intake.fingerprint)
         outside = Outside.of(found)

@@ -28,6 +28,7 @@ DELETE FROM sessions WHERE file_id IN (FROM replaced);
 DELETE FROM probes WHERE file_id IN (FROM replaced);
 DELETE FROM rejects WHERE file_id IN (FROM replaced);
 DELETE FROM turn_parts WHERE file_id IN (FROM replaced);
+DELETE FROM unfinished WHERE file_id IN (FROM replaced);
 DELETE FROM files WHERE file_id IN (FROM replaced);
 DELETE FROM copies WHERE file_id NOT IN (SELECT file_id FROM files) OR path IN (SELECT path FROM files);
 

@@ -131,6 +131,22 @@ class FileWork:
         """Give the temporary file up, if there is one, whether or not the log was read to its end."""
         self._sessions.close()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Between two records, with nothing to drain. Places in memory are other ones when it comes back."""
+        return {**self.__dict__, "_definition_ids": {}}
+
+    def go_on(self, file_id: int) -> None:
+        """Read on, under another file's id."""
+        self._file_id = file_id
+
+    def open_turns(self) -> list[tuple[str, int, int]]:
+        """Session, number and first line of the turns that later events may change, of sessions in memory."""
+        return [
+            (session.session_id, turn.number, turn.where.line)
+            for session in self._sessions.in_memory()
+            for turn in session.open_turns
+        ]
+
     def drain(self) -> dict[str, list[Row]]:
         """The rows that are ready, and an empty buffer. Keys are columns of schema.sql; others are NULL."""
         rows, self._rows, self.pending = self._rows, {}, 0
