@@ -128,12 +128,14 @@ class _Run:
         """Every record through the translator, its events into the work."""
         form, container = self._recognised.form, self._recognised.container
         translator = form.translator(self._recognised.about)
-        max_line = self._settings.options.max_line
+        max_line, take = self._settings.options.max_line, translator.take
         with closing(translator):
             for batch in read_batches(stream, container, max_line, decoder_of(form), skim_of(form)):
                 for record in batch.records:
                     self.line = record.where.line
-                    self._take([record] if isinstance(record, Rejected) else translator.take(record))
+                    events = [record] if isinstance(record, Rejected) else take(record)
+                    if events:
+                        self._take(events)
                 self._lines = max(self._lines, batch.line)
                 self._work.weigh()
                 if self._work.pending >= DRAIN_ROWS or raw.bytes_read - self._handed >= DRAIN_BYTES:
