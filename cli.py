@@ -1,22 +1,25 @@
 """The terminal's entry: words and options in, calls of `ingest` and `lenient` out; thin commands, no logic.
 
 Messages go to stderr, results to stdout. Exit codes: 0 all in, 1 nothing could be read, 2 wrong use,
-3 loaded, but some lines or files were rejected.
+3 loaded, but some lines or files were rejected, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
 
 import difflib
+import functools
 import os
 import socket
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 import terminal
+import upkeep
 from ingest.lines import MAX_LINE
 from lenient import (
     CODES,
@@ -70,21 +73,37 @@ def ingest(
     max_line: Annotated[
         int, typer.Option(metavar="BYTES", min=1024, help="The longest line to read.")
     ] = MAX_LINE,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but what went wrong.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Load logs into a store. Files that are in already are passed over; an open dashboard goes on."""
+    """Load logs into a store. Files that are in already are passed over; an open dashboard goes on.
+
+    Ctrl-C stops after the current batch and publishes what was read whole; twice stops at once.
+    """
     from ingest.errors import IngestError, OptionError
     from ingest.pipeline import load  # imports DuckDB and Arrow
 
     try:
-        report = load(
-            paths, store, tools=tools or (), labels=labels, max_line=max_line, on_progress=terminal.progress()
-        )
+        with terminal.stoppable() as interrupts, terminal.progress(quiet=quiet) as tell:
+            report = load(
+                paths,
+                store,
+                tools=tools or (),
+                labels=labels,
+                max_line=max_line,
+                on_progress=tell,
+                stop=interrupts.wanted,
+            )
+    except KeyboardInterrupt:
+        fail(f"stopped at once: nothing was published, {store} is as it was", terminal.INTERRUPTED)
     except OptionError as problem:
         fail(str(problem), WRONG_USE)
     except IngestError as problem:
         fail(str(problem))
-    print(terminal.as_json(asdict(report)) if as_json else terminal.load_report(report, store))
+    if as_json or not quiet:
+        print(terminal.as_json(asdict(report)) if as_json else terminal.load_report(report, store))
+    if report.unread:
+        raise typer.Exit(terminal.INTERRUPTED)
     if not (report.loaded or report.unchanged or report.moved):
         raise typer.Exit(NOTHING_READ)
     raise typer.Exit(SOME_REJECTED if report.rejects or report.rejected else 0)
@@ -227,6 +246,27 @@ def formats_(
         else "\n".join(terminal.printable(f"{name}: {line}") for name, line in shown.items())
     )
     raise typer.Exit(0 if all(claim.name for claim in claims.values()) else NOTHING_READ)
+
+
+def _explained(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with what `ingest` raises said in one sentence."""
+
+    @functools.wraps(command)
+    def explained(**words: Any) -> None:
+        from ingest.errors import IngestError, OptionError
+
+        try:
+            command(**words)
+        except OptionError as problem:
+            fail(str(problem), WRONG_USE)
+        except IngestError as problem:
+            fail(str(problem))
+
+    return explained
+
+
+for upkeep_command in (upkeep.reparse,):
+    app.command()(_explained(upkeep_command))
 
 
 def say(message: str) -> None:

@@ -34,6 +34,14 @@ def read_ledger(generation: Path) -> list[Known]:
     ]
 
 
+def calls_judged_otherwise(generation: Path, parser_version: str | None) -> int:
+    """How many calls another version of the parser judged; None = all calls. Raises StoreError."""
+    with _reading(generation) as con:
+        query = "SELECT count(*) FROM tool_calls WHERE parser_version IS DISTINCT FROM ?"
+        row = con.execute(query, [parser_version]).fetchone()
+        return int(row[0]) if row else 0
+
+
 def labels_are_news(generation: Path, labels: Mapping[str, str]) -> bool:
     """True when a prompt of the published generation would get another name. Raises StoreError."""
     if not labels:

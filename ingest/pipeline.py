@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ingest.changes import Change, Known, Ledger, Status, decide, in_safe_order
 from ingest.collect import Found, collect
-from ingest.errors import OptionError
+from ingest.definitions import given_definitions
 from ingest.generations import Folder, OnWrite, hold, ignore, published
 from ingest.intake import Intake, Settings, take_in
 from ingest.labels import read_labels
@@ -24,10 +24,15 @@ from ingest.reading import Unusable
 from ingest.reports import LoadReport, Progress
 from ingest.store import utc_now
 from ingest.writing import Writer
-from lenient import ToolCatalog, ToolDefinitionError
 
 OnProgress = Callable[[Progress], None]
+Stop = Callable[[], bool]
 KEPT = "; what was loaded from it before stays"
+
+
+def go_on() -> bool:
+    """The `Stop` of a load that nobody interrupts."""
+    return False
 
 
 def load(
@@ -39,21 +44,24 @@ def load(
     max_line: int = MAX_LINE,
     on_progress: OnProgress | None = None,
     on_write: OnWrite = ignore,
+    stop: Stop = go_on,
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
-    `paths` are files and folders, `tools` files of tool definitions in any shape `lenient` reads,
+    `paths` are files and folders, `tools` files of tool definitions (see `ingest.definitions`),
     `labels` a file of people's names for prompts (see `ingest.labels`), `max_line`
-    is in bytes. Raises InputError, StoreError, StoreBusy or StoreVersionError, with nothing published; all
-    are IngestErrors.
+    is in bytes. Once `stop()` is true, the file at work is given up after its batch, and what was read whole
+    so far is published. Raises InputError, StoreError, StoreBusy or StoreVersionError with nothing published;
+    all are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
-    settings, names = Settings.of(read_tools(tools), max_line), read_labels(labels)
     store_dir = store_dir.absolute()
+    catalog, notes = given_definitions(store_dir, tools)
+    settings, names = Settings.of(catalog, max_line), read_labels(labels)
     found = collect(paths, store_dir)
     with hold(store_dir, on_write) as folder:
         current = published(store_dir)
-        run = _Load(folder, read_ledger(current) if current else [], settings, on_progress)
+        run = _Load(folder, read_ledger(current) if current else [], settings, on_progress, stop)
         try:
             run.take_in_all(found)
             news = run.totals.changed or (current is not None and _is_behind(current, names))
@@ -63,6 +71,7 @@ def load(
             raise
         if generation is None:
             run.writer.abandon()
+    run.totals.notes += notes
     return run.totals.report(generation, time.monotonic() - started)
 
 
@@ -71,29 +80,25 @@ def _is_behind(current: Path, names: Mapping[str, str]) -> bool:
     return is_outdated(current) or labels_are_news(current, names)
 
 
-def read_tools(files: Iterable[Path]) -> ToolCatalog:
-    """The definitions of all files; of two with one name the later file's counts. Raises OptionError."""
-    catalog = ToolCatalog()
-    for file in files:
-        try:
-            loaded = ToolCatalog.load(file)
-        except ToolDefinitionError as error:
-            raise OptionError(f"these tool definitions cannot be used: {error}") from error
-        if not len(loaded):
-            raise OptionError(f"these tool definitions cannot be used: {file} defines no tool")
-        catalog = catalog.overlaid(loaded)
-    return catalog
+class _Stopped(BaseException):  # not an Exception: reading a file turns those into a verdict on the file
+    """Somebody asked for an end."""
 
 
 class _Load:
     """The files of one load, one after another."""
 
     def __init__(
-        self, folder: Folder, known: Sequence[Known], settings: Settings, on_progress: OnProgress | None
+        self,
+        folder: Folder,
+        known: Sequence[Known],
+        settings: Settings,
+        on_progress: OnProgress | None,
+        stop: Stop,
     ) -> None:
         self._ledger = Ledger(known)
         self._settings = settings
         self._on_progress = on_progress
+        self._stop = stop
         self.writer = Writer(folder, max((row.file_id for row in known), default=0) + 1)
         self.totals = Totals()
 
@@ -109,9 +114,20 @@ class _Load:
                 rejects=self.totals.rejects,
             )
             self._tell(base)
-            self._take_in(found, base)
+            if self._stop() or not self._takes_in(found, base):
+                self.totals.unread = len(files) - position
+                break
             done += found.size
         self._tell(replace(base, files_done=len(files), bytes_done=total, rejects=self.totals.rejects))
+
+    def _takes_in(self, found: Found, base: Progress) -> bool:
+        """Take a file in; False when somebody asked for an end before its own."""
+        try:
+            self._take_in(found, base)
+        except _Stopped:
+            self.writer.take_back_file()
+            return False
+        return True
 
     def _tell(self, progress: Progress) -> None:
         if self._on_progress is not None:
@@ -119,6 +135,8 @@ class _Load:
 
     def _take_in(self, found: Found, base: Progress) -> None:
         def on_bytes(read: int, rejects: int) -> None:
+            if read < found.size and self._stop():
+                raise _Stopped
             self._tell(replace(base, bytes_done=base.bytes_done + read, rejects=base.rejects + rejects))
 
         try:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ingest.batches import Row, to_arrow
 from ingest.changes import Known
+from ingest.events import FaultLayer
 from ingest.formats import formats
 from ingest.generations import Folder
 from ingest.intake import Intake
@@ -34,7 +35,9 @@ class Totals:
     refused_again: list[tuple[int, str]] = field(default_factory=list)  # file id, reason
     renamed: list[tuple[int, str, int]] = field(default_factory=list)  # file id, name, mtime_ns
     replaced: list[int] = field(default_factory=list)  # file ids whose rows others have taken the place of
-    duplicates: int = 0
+    figures: dict[str, int] = field(default_factory=dict)  # see `Building.figures_of_run`
+    unread: int = 0
+    notes: tuple[str, ...] = ()
     rejects: int = 0
 
     @property
@@ -62,8 +65,12 @@ class Totals:
             sessions=self.count("sessions"),
             turns=self.count("turns"),
             calls=self.count("tool_calls"),
-            duplicates=self.duplicates,
+            duplicates=self.figures.get("duplicates", 0),
             rejects=self.rejects,
+            faults={layer.value: self.figures[layer] for layer in FaultLayer if layer in self.figures},
+            judged=self.figures.get("judged", 0),
+            unread=self.unread,
+            notes=self.notes,
             generation=generation,
             seconds=seconds,
         )
@@ -83,15 +90,20 @@ def publish(
     for file_id, reason in totals.refused_again:
         building.refuse(file_id, reason)
     building.add(_tables(building.schemas, {"ingest_runs": [_run_row(totals, run_id, started_at)]}))
-    building.replace_tables(_tables(building.schemas, {"codes": _code_rows(), "sources": _source_rows()}))
+    building.replace_tables(standing_tables(building.schemas))
     building.label(labels)
     building.settle()
     conclude_late_turns(building)
     building.roll_up()
-    totals.duplicates = building.duplicates_of_run()
+    totals.figures = building.figures_of_run()
     totals.rejects = building.rejects_of_run()
     building.finish()
     return folder.publish()
+
+
+def standing_tables(schemas: Mapping[str, pa.Schema]) -> dict[str, pa.Table]:
+    """The tables that depend on this version of Callgauge only."""
+    return _tables(schemas, {"codes": _code_rows(), "sources": _source_rows()})
 
 
 def _tables(schemas: Mapping[str, pa.Schema], rows: Mapping[str, list[Row]]) -> dict[str, pa.Table]:

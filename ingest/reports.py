@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -19,7 +20,11 @@ class LoadReport:
 
     `loaded` files were read; `unchanged` ones are in already, under this name or as a copy; `moved` ones are
     in and have a new name. `rejects` counts lines (and values) that could not be used. `duplicates` counts
-    calls that another row counts already. `generation` is None when there was nothing new to publish.
+    calls that another row counts already; `faults` (by layer, in the order in which a call passes them) and
+    `judged` (calls of which we can tell whether their arguments failed) are of the others. `unread` files
+    were left for another load because somebody asked to stop. `notes` are sentences on what was left out that
+    is no log. `generation` is None when there was nothing new
+    to publish.
     """
 
     loaded: int
@@ -33,6 +38,23 @@ class LoadReport:
     calls: int
     duplicates: int
     rejects: int
+    faults: Mapping[str, int]
+    judged: int
+    unread: int
+    notes: tuple[str, ...]
+    generation: str | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReparseReport:
+    """What judging anew did: of `calls` that were judged, `changed` came out otherwise than before.
+
+    `generation` is None when there was nothing to judge.
+    """
+
+    calls: int
+    changed: int
     generation: str | None
     seconds: float
 

@@ -92,3 +92,21 @@ SELECT
     count(*) AS findings
 FROM counted JOIN findings USING (call_id, file_id)
 GROUP BY ALL;
+
+DELETE FROM daily_prompts USING touched_days t WHERE daily_prompts.day IS NOT DISTINCT FROM t.day;
+
+INSERT INTO daily_prompts BY NAME
+SELECT day, source, prompt_id, prompt_hash, count(*) AS turns, min(ts) AS first_ts, max(ts) AS last_ts
+FROM turns
+WHERE NOT duplicate AND prompt_id IS NOT NULL
+    AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM turns.day)
+GROUP BY ALL;
+
+DELETE FROM daily_definitions USING touched_days t WHERE daily_definitions.day IS NOT DISTINCT FROM t.day;
+
+INSERT INTO daily_definitions BY NAME
+SELECT day, source, tool, definition_id, count(*) AS calls, min(ts) AS first_ts, max(ts) AS last_ts
+FROM tool_calls
+WHERE NOT duplicate AND definition_id IS NOT NULL
+    AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
+GROUP BY ALL;

@@ -45,6 +45,7 @@ def turn_row(turn: Turn, conclusion: Conclusion) -> Row:
         "provider": turn.provider,
         "model": turn.model,
         "prompt_id": turn.prompt_id,
+        "prompt_hash": turn.prompt_hash,
         "user_text": kept(turn.text),
         "answer_text": kept(conclusion.answer),
         "ended_at": end.ts if end else None,

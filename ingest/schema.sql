@@ -39,7 +39,10 @@ CREATE TABLE sessions (
     duplicate BOOLEAN
 );
 
+-- text, text_hash: the first that was seen under the id; prompt_texts has every one, since a name may be given to another
+-- text without a new version.
 CREATE TABLE prompts (prompt_id VARCHAR, name VARCHAR, version VARCHAR, text VARCHAR, text_hash VARCHAR, label VARCHAR);
+CREATE TABLE prompt_texts (prompt_id VARCHAR, text_hash VARCHAR, text VARCHAR USING COMPRESSION zstd);
 
 -- `origin`: log | the file it was read from. `definition` is the canonical JSON of the definition.
 CREATE TABLE tool_definitions (
@@ -48,13 +51,14 @@ CREATE TABLE tool_definitions (
 
 -- recorded_* = what the log says; derived_* = what we conclude. NULL = unmeasured.
 -- derived_reason: ended_with_answer | no_answer | chain_abandoned | call_lost | ended_badly | not_ended
+-- prompt_hash: of the prompt's text in force, see prompt_texts.
 -- results_expected: the session shows results, so a call without one was lost. begun: the turn's beginning is in this
 -- file, else the file goes on with a turn that another one began; first_step: the lowest number that the log itself
 -- gives a step of it.
 CREATE TABLE turns (
     turn_id VARCHAR, session_id VARCHAR, turn INTEGER, file_id INTEGER, line BIGINT, byte_offset BIGINT,
     ts TIMESTAMP, ended_at TIMESTAMP, day DATE, source VARCHAR,
-    provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    provider VARCHAR, model VARCHAR, prompt_id VARCHAR, prompt_hash VARCHAR,
     user_text VARCHAR USING COMPRESSION zstd, answer_text VARCHAR USING COMPRESSION zstd,
     steps INTEGER, calls INTEGER, faults INTEGER, retries INTEGER,
     recorded_status VARCHAR, recorded_ok BOOLEAN, derived_ok BOOLEAN, derived_reason VARCHAR,
@@ -143,6 +147,17 @@ CREATE TABLE daily_turns (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     turns BIGINT, retried BIGINT, recorded_known BIGINT, recorded_ok BIGINT, derived_known BIGINT, derived_ok BIGINT,
     both_known BIGINT, disagree BIGINT, steps BIGINT, calls BIGINT, retries BIGINT, input_tokens BIGINT, output_tokens BIGINT
+);
+
+-- Which text of a prompt, and which definition of a tool, was in force when; first_ts and last_ts within the day.
+CREATE TABLE daily_prompts (
+    day DATE, source VARCHAR, prompt_id VARCHAR, prompt_hash VARCHAR,
+    turns BIGINT, first_ts TIMESTAMP, last_ts TIMESTAMP
+);
+
+CREATE TABLE daily_definitions (
+    day DATE, source VARCHAR, tool VARCHAR, definition_id VARCHAR,
+    calls BIGINT, first_ts TIMESTAMP, last_ts TIMESTAMP
 );
 
 CREATE TABLE daily_codes (

@@ -42,7 +42,11 @@ _SHARED = {
         WHEN MATCHED AND prompts.text IS NULL AND seen.text IS NOT NULL
             THEN UPDATE SET text = seen.text, text_hash = seen.text_hash
         WHEN NOT MATCHED THEN INSERT (prompt_id, name, version, text, text_hash)
-            VALUES (seen.prompt_id, seen.name, seen.version, seen.text, seen.text_hash)""",
+            VALUES (seen.prompt_id, seen.name, seen.version, seen.text, seen.text_hash);
+        INSERT INTO prompt_texts
+        SELECT prompt_id, text_hash, any_value(text) FROM incoming
+        ANTI JOIN prompt_texts USING (prompt_id, text_hash)
+        WHERE text IS NOT NULL GROUP BY prompt_id, text_hash""",
     "tool_definitions": """
         INSERT INTO tool_definitions BY NAME
         SELECT DISTINCT ON (definition_id) * FROM incoming
@@ -176,12 +180,10 @@ class Building:
             self._con.execute("UPDATE store_info SET parser_version = ?", [PARSER_VERSION])
         self.add(tables)
 
-    def duplicates_of_run(self) -> int:
-        """How many calls of the latest run are copies of calls that another row counts."""
-        return self._number(
-            "SELECT count(*) FROM tool_calls WHERE duplicate AND file_id IN "
-            "(SELECT file_id FROM files WHERE run_id = (SELECT max(run_id) FROM ingest_runs))"
-        )
+    def figures_of_run(self) -> dict[str, int]:
+        """Calls of the latest run: `duplicates`, `judged`, and those that went wrong by their layer."""
+        with _explaining(self._path):
+            return dict(self._con.execute(_sql("figures.sql")).fetchall())
 
     def finish(self) -> None:
         """Checkpoint and close: all is in the one file, without a write-ahead log."""

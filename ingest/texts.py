@@ -28,7 +28,9 @@ def _slow_text(value: Any, sort_keys: bool) -> str:
         text = json.dumps(
             value, default=_plain, sort_keys=sort_keys, ensure_ascii=False, separators=(",", ":")
         )
-    except (RecursionError, TypeError, ValueError):
+    except RecursionError:
+        text = json.dumps("(nested too deep to be written as JSON)")
+    except (TypeError, ValueError):
         text = json.dumps(repr(value))
     # A lone surrogate cannot be stored as UTF-8; its escape can.
     return text.encode("utf-8", "backslashreplace").decode()

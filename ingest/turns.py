@@ -115,6 +115,7 @@ class Turn(msgspec.Struct):
     provider: str | None = None
     model: str | None = None
     prompt_id: str | None = None
+    prompt_hash: str | None = None
     definitions: int = 0  # which of the file's sets of definitions
     text: str | None = None
     key: str | None = None

@@ -54,6 +54,7 @@ class _Session(msgspec.Struct):
     started: datetime | None = None
     ended: datetime | None = None
     prompt_id: str | None = None
+    prompt_hash: str | None = None
     definitions: int = 0  # which of the file's sets of definitions: 0 = those given with --tools
     open_turns: list[Turn] = msgspec.field(default_factory=list)
     last_turn: int = 0
@@ -143,8 +144,8 @@ class FileWork:
 
     def _prompt_seen(self, event: PromptSeen, session: _Session) -> None:
         row = prompt_row(event)
-        session.prompt_id = row["prompt_id"]
-        self._add_once("prompts", row["prompt_id"], row)
+        session.prompt_id, session.prompt_hash = row["prompt_id"], row["text_hash"]
+        self._add_once("prompts", identity(row["prompt_id"], row["text_hash"]), row)
 
     def _tools_offered(self, event: ToolsOffered, session: _Session) -> None:
         texts = tuple(json_text(definition, sort_keys=True) for definition in event.definitions)
@@ -184,11 +185,12 @@ class FileWork:
             event = replace(event, provider=provider, model=model)
         turn.add_step(event)
         turn.note_number(event.step)
-        turn.prompt_id, turn.definitions = session.prompt_id, session.definitions
+        turn.prompt_id, turn.prompt_hash = session.prompt_id, session.prompt_hash
+        turn.definitions = session.definitions
 
     def _call_made(self, event: CallMade, session: _Session) -> None:
         turn = self._turn(session, event.turn, event)
-        turn.prompt_id = session.prompt_id
+        turn.prompt_id, turn.prompt_hash = session.prompt_id, session.prompt_hash
         turn.note_number(event.step)
         turn.add_call(event, Context(*session.served_by(), session.prompt_id, session.definitions))
 
@@ -218,6 +220,7 @@ class FileWork:
             provider=provider,
             model=model,
             prompt_id=session.prompt_id,
+            prompt_hash=session.prompt_hash,
         )
         session.open_turns.append(turn)
         self._close_turns(session, keep=OPEN_TURNS, at_end=False)

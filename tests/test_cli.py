@@ -262,3 +262,26 @@ def test_lint_of_what_is_no_definition_is_one_sentence(tmp_path: Path) -> None:
 
 def test_explain_knows_the_codes_of_the_lint() -> None:
     assert "What to do: List them as `enum`." in run("explain", "enum_in_prose").stdout
+
+
+# --- upkeep ----------------------------------------------------------------------------------------
+
+
+def test_a_store_is_judged_anew_without_its_logs(log: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    run("ingest", log, "--store", store)
+    log.unlink()
+    nothing = run("reparse", "--store", store)
+    assert (nothing.exit_code, nothing.stdout[:17]) == (0, "nothing to judge:")
+    everything = run("reparse", "--store", store, "--all")
+    assert everything.exit_code == 0, everything.output
+    assert "calls judged anew, 0 of them otherwise than before" in everything.stdout
+    assert everything.stdout.splitlines()[-1] == f"published gen-000002.duckdb in {store}"
+    assert json.loads(run("reparse", "--store", store, "--json").stdout)["generation"] is None
+
+
+def test_judging_anew_without_a_store_is_one_sentence(tmp_path: Path) -> None:
+    said = refused(run("reparse", "--store", tmp_path / "none"), cli.NOTHING_READ)
+    assert "nothing has been loaded into" in said
+    said = refused(run("reparse", "--store", tmp_path, "--tools", tmp_path / "none"), cli.WRONG_USE)
+    assert "these tool definitions cannot be used" in said

@@ -67,8 +67,14 @@ def open_generation(path: Path) -> Connection:
         version = None
     if version is None or version[0] != SCHEMA_VERSION:
         connection.close()
-        raise StoreError(f"{path} was written by another version of Callgauge.", *_rebuild(path))
+        raise StoreError(f"{path} was written by another version of Callgauge.", *_renew(path, version))
     return connection
+
+
+def _renew(path: Path, version: tuple[int | None] | None) -> tuple[str, str]:
+    if version is None or version[0] is None or version[0] > SCHEMA_VERSION:
+        return _rebuild(path)
+    return "Bring it up to date:", f"callgauge reparse --store {path.parent}"
 
 
 def _load_into(folder: str) -> tuple[str, str]:

@@ -45,7 +45,8 @@ SOURCE = Source(
 
 _OTHER_FORMATS = frozenset(
     ("model", "response", "request", "choices", "trajectory_format", "steps", "call_type", "info",
-     "termination_reason", "traj", "instance_id", "output", "events", "status", "sessionId")
+     "termination_reason", "traj", "instance_id", "output", "events", "status", "sessionId", "session_id",
+     "trace_id", "agent", "usage")
 )  # fmt: skip
 
 
@@ -58,9 +59,14 @@ def _is_example(record: dict[str, Any]) -> bool:
     return (
         isinstance(messages, list)
         and bool(messages)
-        and all(isinstance(one, dict) and "role" in one for one in messages)
+        and all(isinstance(one, dict) and "role" in one and not _has_blocks(one) for one in messages)
         and not record.keys() & _OTHER_FORMATS
     )
+
+
+def _has_blocks(message: dict[str, Any]) -> bool:
+    """True for a message with Anthropic's blocks, which are calls in another shape."""
+    return any(part.get("type") in ("tool_use", "tool_result") for part in tables(message.get("content")))
 
 
 def _has_answer(record: dict[str, Any]) -> bool:

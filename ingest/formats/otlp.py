@@ -21,7 +21,10 @@ the trace. A turn begins with a new message of a user. What runs inside of a too
 - Several instrumentations describe one model call in spans inside one another: the innermost counts.
 - Every request repeats the conversation; a call in it was counted as a reply, if its span is in the file.
 - Arguments must be objects by the convention, so that text that was not JSON is gone. Text counts as the
-  model's own unless its API hands over objects (Anthropic, Gemini, Bedrock, Cohere).
+  model's own unless its API hands over objects (Anthropic, Gemini, Bedrock, Cohere), or it is just what
+  Python writes and comes through an instrumentation of LangChain.
+- A model call that failed without a reply is no step: clients ask again. Never answered, it ends its turn.
+- A reply that reached the limit of tokens cut its last call off: a fault of emission.
 - Content is off unless switched on: then the tools that ran after a reply are its calls, with the arguments
   that the tool received, or none. Long attributes may be cut: then the span is reported and its content lost.
 - The status of a span that went well is mostly unset: a tool's span without an error counts as ok.

@@ -32,6 +32,23 @@ UPDATE turns SET
         WHERE c.session_id = turns.session_id AND c.file_id = turns.file_id AND c.result_status <> 'missing'
     );
 
+-- Every text of a prompt, and when each text and each definition was in force.
+
+ALTER TABLE turns ADD COLUMN prompt_hash VARCHAR;
+
+UPDATE turns SET prompt_hash = p.text_hash FROM prompts p WHERE p.prompt_id = turns.prompt_id;
+
+CREATE TABLE prompt_texts AS
+SELECT prompt_id, text_hash, any_value(text) AS text FROM prompts WHERE text IS NOT NULL GROUP BY prompt_id, text_hash;
+
+CREATE TABLE daily_prompts AS
+SELECT day, source, prompt_id, prompt_hash, count(*)::BIGINT AS turns, min(ts) AS first_ts, max(ts) AS last_ts
+FROM turns WHERE NOT duplicate AND prompt_id IS NOT NULL GROUP BY ALL;
+
+CREATE TABLE daily_definitions AS
+SELECT day, source, tool, definition_id, count(*)::BIGINT AS calls, min(ts) AS first_ts, max(ts) AS last_ts
+FROM tool_calls WHERE NOT duplicate AND definition_id IS NOT NULL GROUP BY ALL;
+
 -- Facts that come late.
 
 CREATE TABLE turn_parts AS FROM turns LIMIT 0;

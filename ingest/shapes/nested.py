@@ -11,6 +11,8 @@ from typing import Any
 
 import orjson
 
+from ingest.texts import json_text
+
 LAYERS = 10  # strings in strings that are opened; each is shorter than the one around it
 
 
@@ -46,12 +48,4 @@ def unquoted(text: str) -> str:
 
 def shown(value: Any) -> str | None:
     """A body as text: text and None as they are, anything else as compact JSON."""
-    if value is None or isinstance(value, str):
-        return value
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:  # integers over 64 bits, lone surrogates
-        try:
-            return json.dumps(value, separators=(",", ":"), default=str)
-        except (RecursionError, ValueError):
-            return repr(type(value))
+    return value if value is None or isinstance(value, str) else json_text(value)

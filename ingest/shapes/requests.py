@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -23,12 +24,15 @@ _SCHEMAS = (
 _DEEPEST = 6  # lists of definitions in lists
 
 
+Definitions = tuple[Mapping[str, Any], ...]
+
+
 class Request(msgspec.Struct, frozen=True):
     """What was sent. `definitions` None = the body tells nothing of them."""
 
     messages: tuple[Message, ...] = ()
     system: str | None = None
-    definitions: tuple[Mapping[str, Any], ...] | None = None
+    definitions: Definitions | None = None
 
 
 def request_in(body: Any) -> Request | None:
@@ -49,14 +53,31 @@ def request_in(body: Any) -> Request | None:
     return Request(messages, system, definitions_in(listed) or None)
 
 
-def definitions_in(value: Any) -> tuple[Mapping[str, Any], ...]:
+def definitions_in(value: Any) -> Definitions:
     """Tool definitions in any nesting, JSON text included; none when no one of them has a schema.
 
     A list of mere names says nothing of the arguments, and held against it every call would look right. What
     has no name (a tool that the provider runs itself) is passed over.
     """
+    return _repeated(value) if isinstance(value, str) else _all_in(value)
+
+
+@lru_cache(maxsize=16)  # every span of an agent repeats the same text
+def _repeated(value: str) -> Definitions:
+    return _all_in(value)
+
+
+def _all_in(value: Any) -> Definitions:
     found = tuple(_definitions(value, 0))
     return found if any(_has_schema(definition) for definition in found) else ()
+
+
+def same_definitions(one: Definitions | None, other: Definitions | None) -> bool:
+    """True when two lists of definitions are equal; what is nested too deep to compare is not."""
+    try:
+        return one is other or one == other
+    except RecursionError:
+        return False
 
 
 def _definitions(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:

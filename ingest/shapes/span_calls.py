@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from ingest.events import ArgsSource, FaultLayer, FlagSource, ResultStatus, Seen
+from ingest.shapes.exchanges import End
 from ingest.shapes.message_parts import read_result
 from ingest.shapes.nested import opened
-from ingest.shapes.span_steps import Made
+from ingest.shapes.span_steps import Made, Step
+from ingest.shapes.spans import Span
 from ingest.shapes.tool_faults import layer_in, told_by
 
 # APIs that hand arguments over as an object: a text of them was written by the instrumentation.
 _OBJECT_APIS = ("anthropic", "aws", "amazon", "bedrock", "gcp", "google", "gemini", "vertex", "cohere")
+_AT_THE_LIMIT = "the reply was cut off at the token limit in the middle of this call"
 _OBJECT_MODELS = ("claude", "gemini")
 
 
-def sent_fields(made: Made, provider: str | None, model: str | None) -> dict[str, Any]:
-    """The fields of `CallMade` on the arguments."""
+def sent_fields(step: Step, ordinal: int) -> dict[str, Any]:
+    """The fields of `CallMade` on the arguments of one of the calls of a step."""
+    fields = _sent_fields(step.calls[ordinal], step.span)
+    last = ordinal + 1 == len(step.calls)
+    return {**fields, **_cut_off(fields)} if last and step.end is End.CUT else fields
+
+
+def _cut_off(fields: dict[str, Any]) -> dict[str, Any]:
+    """What changes for the last call of a reply that reached the limit: nothing if its text is whole."""
+    if isinstance(opened(fields.get("raw_arguments")), dict):
+        return {}
+    lost: dict[str, Any] = {"refused_by_harness": FaultLayer.EMISSION, "harness_message": _AT_THE_LIMIT}
+    nothing = "arguments" in fields and not fields["arguments"]  # an empty object is no text of the model's
+    return {**lost, "arguments": None, "args_source": ArgsSource.MISSING} if nothing else lost
+
+
+def _sent_fields(made: Made, asked: Span) -> dict[str, Any]:
     said = made.said
     sent = said.arguments
     if said.refused is not None:
@@ -28,8 +47,9 @@ def sent_fields(made: Made, provider: str | None, model: str | None) -> dict[str
         sent = _received(made.run.facts.arguments)
     elif made.run is not None and made.run.facts.arguments is sent:
         sent = _received(sent)  # a reply that was not recorded
-    if isinstance(sent, str) and _hands_objects(provider, model):
-        sent = _received(sent) or sent
+    if isinstance(sent, str) and (_hands_objects(asked) or _written_again(sent, asked)):
+        decoded = _received(sent)
+        sent = sent if decoded is None else decoded
     if isinstance(sent, str):
         return {"raw_arguments": sent, "args_source": ArgsSource.RAW}
     if sent is None:
@@ -44,10 +64,26 @@ def _received(arguments: Any) -> Any:
     return inner if isinstance(inner, dict) else None
 
 
-def _hands_objects(provider: str | None, model: str | None) -> bool:
+def _hands_objects(asked: Span) -> bool:
+    provider, model = asked.facts.provider, asked.facts.model
     if provider is not None:
-        return provider.lower().startswith(_OBJECT_APIS)
+        return provider.startswith(_OBJECT_APIS)
     return model is not None and any(name in model.lower() for name in _OBJECT_MODELS)
+
+
+def _written_again(sent: str, asked: Span) -> bool:
+    """True when a text may be arguments that LangChain decoded, as Python writes JSON.
+
+    Its instrumentations write them again unless LangChain kept the model's own text, which seldom has just
+    this form.
+    """
+    if "instrumentation.langchain" not in (asked.scope or ""):
+        return False
+    decoded = _received(sent)
+    try:
+        return sent in (json.dumps(decoded), json.dumps(decoded, ensure_ascii=False))
+    except (RecursionError, ValueError):
+        return False
 
 
 def result_fields(made: Made) -> dict[str, Any] | None:

@@ -19,6 +19,8 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
+from ingest.shapes.exchanges import End
+from ingest.shapes.requests import Definitions, same_definitions
 from ingest.shapes.span_calls import result_fields, sent_fields
 from ingest.shapes.span_steps import Made, Step, steps_of
 from ingest.shapes.span_tree import Lane
@@ -26,8 +28,6 @@ from ingest.shapes.span_turns import Turns, user_texts
 from ingest.shapes.spans import Span, moment
 
 _WAITING = 200  # calls of earlier traces that may still get a result
-_ENDED = frozenset({"stop", "end_turn", "stop_sequence", "completed", "finish_reason_stop"})
-_BROKEN = frozenset({"malformed_function_call", "unexpected_tool_call", "malformed_tool_call"})
 
 
 class TracedSession:
@@ -38,7 +38,7 @@ class TracedSession:
         self._parent = parent
         self._turns = Turns()
         self._prompt: tuple[str | None, ...] = (None, None, None)
-        self._offered: tuple[Any, ...] | None = None
+        self._offered: Definitions | None = None
         self._introduced: tuple[str | None, ...] | None = None
         self._waiting: list[tuple[Made, dict[str, Any]]] = []  # calls without a result, and their places
 
@@ -87,7 +87,8 @@ class TracedSession:
             at = self._at(first, around.start if around else first.start)
             yield TurnStarted(**at, turn=turn, text=asked, key=key)
         for step in steps:
-            yield from self._step_events(step, turn)
+            if not step.unanswered:
+                yield from self._step_events(step, turn)
         answer, status = _end_of(last, around)
         if answer is not None or status is not None or not last.calls:
             at = self._at(last.span, around.end if around else last.span.end)
@@ -117,7 +118,7 @@ class TracedSession:
         span, facts = step.span, step.span.facts
         shared = self._at(span, span.end or span.start)
         yield from self._prompt_seen(span)
-        if facts.definitions and facts.definitions != self._offered:
+        if facts.definitions and not same_definitions(facts.definitions, self._offered):
             self._offered = facts.definitions
             yield ToolsOffered(**self._at(span, span.start), definitions=facts.definitions)
         number = self._turns.next_step(turn)
@@ -131,7 +132,7 @@ class TracedSession:
             input_tokens=facts.input_tokens if step.whole else None,
             output_tokens=facts.output_tokens if step.whole else None,
             latency_ms=span.latency_ms if step.whole else None,
-            answers=not step.calls and (step.finish or "").lower() in _ENDED,
+            answers=not step.calls and step.end is End.ANSWER,
         )
         key = f"{span.trace_id}/{span.span_id}/{number if not step.whole else 0}"
         for ordinal, made in enumerate(step.calls):
@@ -141,16 +142,16 @@ class TracedSession:
                 tool=made.said.name,
                 tool_call_id=made.said.id,
                 key=f"{key}/{ordinal}",
-                **sent_fields(made, facts.provider, facts.model),
+                **sent_fields(step, ordinal),
             )
-        if not step.calls and (step.finish or "").lower() in _BROKEN:
+        if not step.calls and step.broken is not None:
             yield CallMade(  # the API says that the model wrote a call which was none
                 **shared,
                 **place,
                 tool=None,
                 args_source=ArgsSource.MISSING,
                 refused_by_harness=FaultLayer.EMISSION,
-                harness_message=step.finish,
+                harness_message=step.broken,
             )
         for ordinal, made in enumerate(step.calls):
             yield from self._result(made, {**place, "ordinal": ordinal, "tool": made.said.name})

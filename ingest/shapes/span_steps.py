@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
+from ingest.shapes.exchanges import End, end_of
 from ingest.shapes.message_parts import CallSaid, Message, ResultSaid
 from ingest.shapes.span_tree import Lane
 from ingest.shapes.spans import Kind, Span
 
 _RECENT = 1_000  # calls and results that are compared, from the end: every request repeats all before it
-_CALLS_TOLD = frozenset({"tool_calls", "tool_use", "function_call", "tool-calls", "tool_call"})
+_BROKEN = frozenset({"malformed_function_call", "unexpected_tool_call", "malformed_tool_call"})
+_UNREADABLE = "tool_use_failed"  # Groq's word for a call of the model that it could not read
 
 
 class Made(msgspec.Struct):
@@ -40,9 +42,22 @@ class Step(msgspec.Struct):
     whole: bool = True
 
     @property
-    def seen(self) -> bool:
-        """True when the content of the reply was recorded."""
-        return self.text is not None or bool(self.calls)
+    def end(self) -> End:
+        """Why the model stopped."""
+        return end_of(self.finish.replace("-", "_") if self.finish else None)
+
+    @property
+    def unanswered(self) -> bool:
+        """True when there was no reply: a limit of requests, a network. Clients ask again."""
+        error = self.span.error
+        return error is not None and not self.text and not self.calls and _UNREADABLE not in error
+
+    @property
+    def broken(self) -> str | None:
+        """The provider's word on a call that it could not read, where it says so."""
+        error = self.span.error or ""
+        word = (self.finish or "").lower()
+        return self.finish if word in _BROKEN else error if _UNREADABLE in error else None
 
 
 def steps_of(lane: Lane, before: Sequence[Made] = ()) -> tuple[list[Step], list[Span]]:
@@ -59,7 +74,7 @@ def steps_of(lane: Lane, before: Sequence[Made] = ()) -> tuple[list[Step], list[
         for made in step.calls:
             made.run = made.run or runs.of_name(made.said, step.span)
     for number, step in enumerate(steps, start=1):
-        if not step.seen and step.span.error is None:
+        if not step.calls and step.span.error is None and (step.text is None or step.end is End.CALLS):
             following = steps[number].span if number < len(steps) else None
             step.calls = _unseen(step, runs.between(step.span, following))
     known = deque(before, maxlen=_RECENT)
@@ -88,11 +103,11 @@ def _replies(span: Span) -> Iterator[Step]:
 
 
 def _unseen(step: Step, ran: Iterable[Span]) -> list[Made]:
-    """The calls of a reply that was not recorded: what ran next; one without a name if nothing did."""
+    """The calls of a reply that were not recorded: what ran next; one without a name if nothing did."""
     calls = [
         Made(said=CallSaid(run.facts.tool, run.facts.call_id, run.facts.arguments), run=run) for run in ran
     ]
-    if not calls and (step.finish or "").lower() in _CALLS_TOLD:
+    if not calls and step.text is None and step.end is End.CALLS:
         calls = [Made(said=CallSaid())]
     return calls
 

@@ -96,6 +96,7 @@ class Span(msgspec.Struct, kw_only=True):
     error: str | None = None  # None = the span tells of none
     harness: str | None = None
     harness_version: str | None = None
+    scope: str | None = None  # the instrumentation that wrote the span
 
     @property
     def latency_ms(self) -> float | None:

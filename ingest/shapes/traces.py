@@ -7,9 +7,8 @@ file. At the end each session has its traces in order of time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -20,6 +19,7 @@ from ingest.shapes.attributes import Attributes
 from ingest.shapes.conventions import facts_of, span_of
 from ingest.shapes.conventions.gen_ai_events import read_events
 from ingest.shapes.message_parts import Message
+from ingest.shapes.requests import Definitions, same_definitions
 from ingest.shapes.span_sessions import TracedSession
 from ingest.shapes.span_tree import by_time, lanes_of
 from ingest.shapes.spans import Facts, RawSpan, Span
@@ -134,7 +134,7 @@ class Trace:
         self._events: dict[str, list[SpanEvent]] = {}
         self._messages: dict[Message, Message] = {}
         self._system: str | None = None
-        self._definitions: tuple[Mapping[str, Any], ...] | None = None
+        self._definitions: Definitions | None = None
 
     def add(self, span: Span) -> None:
         """A span; where an exporter sent it again, the later copy counts."""
@@ -143,7 +143,7 @@ class Trace:
         if facts.system is not None and facts.system != self._system:
             self._system = facts.system
             self.held += len(facts.system)
-        if facts.definitions is not None and facts.definitions != self._definitions:
+        if facts.definitions is not None and not same_definitions(facts.definitions, self._definitions):
             self._definitions = facts.definitions
             self.held += 1_000 * len(facts.definitions)
         facts.system = self._system if facts.system is not None else None

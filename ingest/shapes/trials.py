@@ -8,7 +8,7 @@ the last turn.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -133,16 +133,6 @@ def argument_layer(message: str) -> FaultLayer | None:
 
 _SIGNATURE = ("got an unexpected keyword argument", "got multiple values for argument")
 _MISSING = " required "
-
-
-def epoch_moment(value: Any) -> datetime | None:
-    """Seconds since 1970 as an aware UTC time."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return datetime.fromtimestamp(value, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def listed(stated: Any) -> list[dict[str, Any]]:

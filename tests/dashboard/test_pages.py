@@ -64,6 +64,18 @@ def test_a_broken_store_is_a_sentence_and_no_traceback(small: Path, damage: str)
 def test_a_store_of_another_version_says_so(store: Path) -> None:
     publish(store, {"store_info": [{"schema_version": 999}]})
     assert "written by another version" in said(opened())
+    assert "Move the folder" in said(opened())
+
+
+def test_a_store_of_an_older_version_says_how_to_bring_it_up_to_date(store: Path) -> None:
+    publish(store, {"store_info": [{"schema_version": 1}]})
+    import duckdb
+
+    with duckdb.connect(str(store / "gen-000001.duckdb")) as connection:
+        connection.execute("UPDATE store_info SET schema_version = 1")
+    app = opened()
+    assert "Bring it up to date" in said(app)
+    assert [block.value for block in app.code] == [f"callgauge reparse --store {store}"]
 
 
 def test_a_store_without_a_table_costs_only_the_cards_that_ask_for_it(small: Path) -> None:

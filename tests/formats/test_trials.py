@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from ingest.formats.mini_swe.replies import blocks
 from ingest.lines import MAX_LINE
 from ingest.reading import recognise
 from ingest.records import Record
-from ingest.shapes.trials import Trial, argument_layer, epoch_moment, listed
+from ingest.shapes.trials import Trial, argument_layer, listed
 
 
 def record(data: bytes) -> Record:
@@ -64,11 +63,9 @@ def test_messages_that_stop_at_a_call_leave_the_turn_open() -> None:
     assert isinstance(events[-1], CallMade)
 
 
-def test_lists_are_read_from_text_too_and_times_from_seconds() -> None:
+def test_lists_are_read_from_text_too() -> None:
     assert listed('[{"name": "f"}, 3]') == [{"name": "f"}]
     assert listed("[") == [] == listed(None)
-    assert epoch_moment(1e300) is None is epoch_moment(True)
-    assert epoch_moment(0.5) == datetime(1970, 1, 1, 0, 0, 0, 500_000, tzinfo=UTC)
 
 
 def test_bash_blocks_are_found_as_the_agents_pattern_finds_them() -> None:

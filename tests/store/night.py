@@ -17,7 +17,7 @@ TABLES = (
     "ingest_runs", "files", "rejects", "sources", "codes",
     "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics", "probes", "late_results",
     "turn_parts",
-    "daily_calls", "daily_turns", "daily_codes",
+    "prompt_texts", "daily_calls", "daily_turns", "daily_codes", "daily_prompts", "daily_definitions",
 )  # fmt: skip
 FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects", "late_results")
 CLOCK = ("started_at", "finished_at")  # of a run; sessions have a started_at of their own

@@ -16,9 +16,10 @@ import pytest
 from ingest.generations import published
 from ingest.pipeline import load
 from tests.store.night import ask, contents, session
+from tests.store.test_options import tools_file
 
 ROLLUPS_SQL = Path(__file__).parents[2] / "ingest" / "rollups.sql"
-ROLLUPS = ("daily_calls", "daily_turns", "daily_codes")
+ROLLUPS = ("daily_calls", "daily_turns", "daily_codes", "daily_prompts", "daily_definitions")
 
 
 def counted(store: Path, table: str, what: str) -> list[tuple[Any, ...]]:
@@ -103,7 +104,7 @@ def test_rollups_count_what_the_logs_tell(logs: Path, store: Path) -> None:
 
 def test_no_measure_of_the_rollups_is_left_empty(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("s") + session("t", raw="{'a': 1}"))
-    load([logs], store)
+    load([logs], store, tools=[tools_file(logs)])
     keys = {
         "day",
         "source",

@@ -20,6 +20,7 @@ from tests.store.test_copies import ROLLUPS, from_scratch
 PLACES = {
     "file_id", "line", "byte_offset", "result_file_id", "begun", "first_step", "results_expected",
     "prompt_id",
+    "prompt_hash",
 }  # fmt: skip
 
 

@@ -66,3 +66,43 @@ def test_a_line_that_was_too_long_is_read_under_a_larger_limit(logs: Path, store
     assert load([logs], store, max_line=2_000).generation is None
     assert load([logs], store, max_line=10_000).rejects == 0
     assert load([logs], store, max_line=20_000).generation is None, "nothing was cut any more"
+
+
+def in_folder(store: Path, name: str = "read") -> Path:
+    """A definition in the folder `tools` beside the store."""
+    path = store.with_name("tools") / f"{name}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({**READ, "name": name}))
+    return path
+
+
+def test_definitions_in_the_folder_beside_the_store_judge_as_given_ones_do(logs: Path, store: Path) -> None:
+    write_log(logs)
+    load([logs], store)
+    file = in_folder(store)
+    assert load([logs], store).loaded == 1
+    assert outcomes(store) == ["clean"]
+    assert load([logs], store).generation is None
+    file.write_text(file.read_text().replace('"string"', '"integer"'))
+    assert load([logs], store).loaded == 1
+    assert outcomes(store) == ["failed"]
+
+
+def test_a_definition_that_is_named_counts_before_one_in_the_folder(logs: Path, store: Path) -> None:
+    write_log(logs)
+    in_folder(store)
+    refusing = tools_file(logs)
+    refusing.write_text(json.dumps(READ).replace('"string"', '"integer"'))
+    load([logs], store, tools=[refusing])
+    assert outcomes(store) == ["failed"]
+
+
+def test_what_else_lies_in_the_folder_is_noted_and_stops_nothing(logs: Path, store: Path) -> None:
+    write_log(logs)
+    folder = in_folder(store).parent
+    (folder / "README.md").write_text("how to")
+    (folder / ".hidden").write_text("x")
+    (folder / "more").mkdir()
+    report = load([logs], store)
+    assert outcomes(store) == ["clean"]
+    assert [note.split(": ")[1] for note in report.notes] == [str(folder / "README.md")]

@@ -2,7 +2,7 @@
 
 **On disk.** `logs/<time>_<task>_<id>.eval`, a zip whose records are `header.json` and then each file in
 `samples/`, or `.json`, one document with `samples` (https://inspect.aisi.org.uk/eval-logs.html). Seen:
-versions 2 and 3, written by 0.3.38 to 0.3.135.
+versions 2 and 3, written by 0.3.41 to 0.3.135.
 
 **Shape.** Header: `eval.{task, model, eval_id, packages}`, `plan`, `results`. Sample: `id`, `epoch`, `uuid`,
 `messages`, `events[]`, `scores`, `output`, `error`, `limit`, `attachments`. A sample (and epoch) is a
@@ -61,7 +61,8 @@ SOURCE = Source(
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     first = head[0] if head else {}
     evaluation = first.get("eval")
-    return isinstance(evaluation, dict) and {"task", "model"} <= evaluation.keys() and "status" in first
+    begun = "status" in first or "plan" in first  # an archive without its header begins with the journal's
+    return isinstance(evaluation, dict) and {"task", "model"} <= evaluation.keys() and begun
 
 
 def translator(about: About) -> Translator:

@@ -48,13 +48,12 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.fields import table, tables, text, whole
+from ingest.fields import epoch_ms, number, table, tables, text, whole
 from ingest.formats import About, Source, Translator
 from ingest.formats.mini_swe.replies import blocks, layer_of, refusals, response_calls, return_code
 from ingest.records import Record
 from ingest.shapes.chat import call_made, calls_of, content_text
 from ingest.shapes.separate import Separate
-from ingest.shapes.trials import epoch_moment
 
 SOURCE = Source(
     name="mini_swe",
@@ -117,8 +116,8 @@ class _Run:
         )
         for at, message in enumerate(messages):
             extra = table(message.get("extra"))
-            moment = message.get("timestamp", extra.get("timestamp"))
-            self._ts = epoch_moment(moment) or self._ts
+            seconds = number(message.get("timestamp", extra.get("timestamp")))
+            self._ts = epoch_ms(seconds * 1000 if seconds is not None else None) or self._ts
             following = messages[at + 1] if at + 1 < len(messages) else {}
             yield from self._message(message, extra, following, last=at + 1 == len(messages))
         yield TurnEnded(

@@ -9,29 +9,33 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ingest.shapes.attributes import text
-from ingest.shapes.conventions import ai_sdk, frameworks, gen_ai, gen_ai_events, openinference, openllmetry
+from ingest.shapes.conventions import ai_sdk, frameworks, gen_ai, openinference, openllmetry
+from ingest.shapes.conventions.gen_ai_events import read_events
 from ingest.shapes.spans import Facts, Kind, RawSpan, Span
 
-READERS: tuple[Callable[[RawSpan, Facts], None], ...] = (
-    ai_sdk.read,
-    openinference.read,
-    openllmetry.read,
-    gen_ai.read,
-    gen_ai_events.read,
-    frameworks.read_adk,
-    frameworks.read_pydantic_ai,
-    frameworks.read_langsmith,
-    frameworks.read_langfuse,
-    frameworks.read_codex,
+# Each reader with the first words of the keys that it looks at: most spans of a file have none of them.
+READERS: tuple[tuple[frozenset[str], Callable[[RawSpan, Facts], None]], ...] = (
+    (frozenset({"ai", "operation"}), ai_sdk.read),
+    (frozenset({"openinference", "session", "llm"}), openinference.read),
+    (frozenset({"gen_ai", "llm", "traceloop"}), openllmetry.read),
+    (frozenset({"gen_ai"}), gen_ai.read),
+    (frozenset({"gcp"}), frameworks.read_adk),
+    (frozenset({"events", "model_request_parameters", "tool_arguments"}), frameworks.read_pydantic_ai),
+    (frozenset({"langsmith"}), frameworks.read_langsmith),
+    (frozenset({"langfuse"}), frameworks.read_langfuse),
+    (frozenset({"codex"}), frameworks.read_codex),
 )
 
 
 def facts_of(raw: RawSpan) -> Facts:
     """What all conventions together find in the attributes and events of a span."""
     facts = Facts()
-    if raw.attributes or raw.events:
-        for read in READERS:
+    words = {key.partition(".")[0] for key in raw.attributes}
+    for wanted, read in READERS:
+        if not wanted.isdisjoint(words):
             read(raw, facts)
+    if raw.events:
+        read_events(raw.events, facts)
     return facts
 
 
@@ -53,6 +57,7 @@ def span_of(raw: RawSpan, facts: Facts) -> Span:
         error=_error(raw),
         harness=_harness(raw),
         harness_version=text(raw.resource, "service.version"),
+        scope=raw.scope,
     )
 
 

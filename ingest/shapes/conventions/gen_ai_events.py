@@ -17,7 +17,7 @@ from ingest.shapes.conventions.gen_ai import finish_in, read_messages
 from ingest.shapes.message_parts import Message, kind_of_part
 from ingest.shapes.messages import messages_in
 from ingest.shapes.nested import opened
-from ingest.shapes.spans import Facts, Kind, RawSpan
+from ingest.shapes.spans import Facts, Kind
 
 _ROLES = {
     "gen_ai.system.message": "system", "gen_ai.user.message": "user", "gen_ai.assistant.message": "assistant",
@@ -27,10 +27,6 @@ _DETAILS = "gen_ai.client.inference.operation.details"
 NAMES = frozenset({*_ROLES, "gen_ai.choice", "gen_ai.content.prompt", "gen_ai.content.completion", _DETAILS})
 
 Events = Iterable[tuple[str, Attributes]]
-
-
-def read(raw: RawSpan, facts: Facts) -> None:
-    read_events(raw.events, facts)
 
 
 def read_events(events: Events, facts: Facts) -> None:

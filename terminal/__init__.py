@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingest.texts import spelled
@@ -16,66 +13,16 @@ from lenient import DefinitionFinding, Diagnostic, Policy, ToolCallRequest
 from lenient.codes import CODES, Code, Severity, Stage
 from lenient.examples import run_example
 from lenient.lint import DefinitionCode
+from terminal.interrupts import INTERRUPTED, stoppable
+from terminal.loads import load_report, progress
+from terminal.texts import as_json, printable
 
 if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
     from ingest.formats import Source
-    from ingest.reports import LoadReport, Progress
 
-_EVERY = 1.0  # seconds between two progress lines
+__all__ = ["INTERRUPTED", "as_json", "load_report", "printable", "progress", "stoppable"]
+
 _EXCERPT = 72  # characters of raw text around a finding
-_REJECTED_SHOWN = 10
-
-
-def as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str, indent=2)
-
-
-# --- loads -----------------------------------------------------------------------------------------
-
-
-def progress() -> Callable[[Progress], None]:
-    """A callback that says how far a load is: one line in place on a terminal, else a line now and then."""
-    state = {"said": time.monotonic()}
-    in_place = sys.stderr.isatty()
-
-    def tell(now: Progress) -> None:
-        last = now.files_done == now.files_total
-        if not last and time.monotonic() - state["said"] < (_EVERY / 10 if in_place else _EVERY * 10):
-            return
-        state["said"] = time.monotonic()
-        share = 100 * now.bytes_done // now.bytes_total if now.bytes_total else 100
-        line = f"{share:3d} %  file {now.files_done:,} of {now.files_total:,}  {now.rejects:,} rejects"
-        if in_place:
-            print(f"\r{line}\033[K", end="\n" if last else "", file=sys.stderr, flush=True)
-        elif not last:
-            print(line, file=sys.stderr, flush=True)
-
-    return tell
-
-
-def load_report(report: LoadReport, store: Path) -> str:
-    """The closing lines of a load."""
-    read = report.loaded + report.unchanged + report.moved
-    how = f"{report.loaded:,} read, {report.unchanged:,} unchanged, {report.moved:,} moved"
-    lines = [f"{read:,} files in: {how}"]
-    if report.loaded:
-        lines.append(
-            f"{report.sessions:,} sessions, {report.turns:,} turns, {report.calls:,} tool calls"
-            + (f" ({report.duplicates:,} of them copies, counted once)" if report.duplicates else "")
-        )
-        size = report.bytes / 1e6
-        speed = f"{size:,.1f} MB in {report.seconds:,.1f} s ({size / max(report.seconds, 1e-3):,.1f} MB/s)"
-        lines.append(f"{report.lines:,} lines, {speed}")
-    if report.rejects:
-        lines.append(f"{report.rejects:,} lines rejected: the Data page lists them with place and reason")
-    lines += [
-        f"rejected: {printable(f'{file.path} {file.reason}')}" for file in report.rejected[:_REJECTED_SHOWN]
-    ]
-    if len(report.rejected) > _REJECTED_SHOWN:
-        lines.append(f"… and {len(report.rejected) - _REJECTED_SHOWN:,} more files rejected")
-    published = f"published {report.generation} in" if report.generation else "nothing new for"
-    lines.append(f"{published} {store}")
-    return "\n".join(lines)
 
 
 # --- one call --------------------------------------------------------------------------------------
@@ -146,11 +93,6 @@ def _one_column(character: str) -> str:
 
 def _shown(value: Any) -> str:
     return printable(json.dumps(value, ensure_ascii=False, default=str))
-
-
-def printable(text: str) -> str:
-    """Log text that a terminal can show without obeying it."""
-    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
 # --- definitions -----------------------------------------------------------------------------------

@@ -1,0 +1,28 @@
+-- title: Prompts and tools that changed
+-- question: Which prompts and tool definitions have had more than one text, and when did the newest come?
+-- unit: one row a prompt or tool of one source
+-- note: A named prompt counts as changed when its text is another one, under the same version or a new one. Prompts without a name are listed together, as nobody says which of them replaced which.
+-- column versions: how many texts, or definitions, it has had
+-- column changed: when the newest one was first in force
+-- column uses: turns of a prompt, calls of a tool
+-- column found: all that match, of which this is one page
+WITH prompts_of AS (
+  SELECT 'prompt' AS kind, source, coalesce(name, '') AS name, prompt_id AS id, prompt_hash AS hash,
+         sum(turns) AS uses, min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day
+  FROM daily_prompts LEFT JOIN prompts USING (prompt_id)
+  WHERE prompt_hash IS NOT NULL GROUP BY ALL
+),
+tools_of AS (
+  SELECT 'tool' AS kind, source, coalesce(tool, '') AS name, definition_id AS id, NULL AS hash,
+         sum(calls) AS uses, min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day
+  FROM daily_definitions GROUP BY ALL
+)
+SELECT kind, source, coalesce(any_value(title), source) AS title, name, count(*)::BIGINT AS versions,
+       max(began) AS changed, min(first_day) AS first_day, max(last_day) AS last_day, sum(uses)::BIGINT AS uses,
+       (count(*) OVER ())::BIGINT AS found
+FROM (FROM prompts_of UNION ALL FROM tools_of) LEFT JOIN sources USING (source)
+WHERE ($sources IS NULL OR list_contains($sources, source))
+GROUP BY kind, source, name
+HAVING count(*) > 1
+ORDER BY changed DESC NULLS LAST, uses DESC, kind, source, name
+LIMIT $limit OFFSET $offset

@@ -1,0 +1,8 @@
+-- title: Text of a version
+-- question: What did the model read in this version of a prompt or tool?
+-- unit: one row
+-- column definition: a tool's definition as canonical JSON; text is then its description
+SELECT text, NULL AS definition FROM prompt_texts WHERE $kind = 'prompt' AND prompt_id = $id AND text_hash = $hash
+UNION ALL
+SELECT description, definition FROM tool_definitions WHERE $kind = 'tool' AND definition_id = $id
+LIMIT 1

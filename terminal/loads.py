@@ -1,0 +1,172 @@
+"""How far a load is and what it did in, lines for people out: a bar on a terminal, else now and then one."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from terminal.texts import printable
+
+if TYPE_CHECKING:
+    from ingest.reports import LoadReport, Progress
+
+Tell = Callable[["Progress"], None]
+_EVERY = 10.0  # seconds between two lines where there is no terminal
+_WINDOW = 20.0  # seconds over which the rate is taken: a load passes over what is in at another speed
+_REJECTED_SHOWN = 10
+_NAME = 80  # characters of a file's name where there is no terminal
+
+
+class Pace:
+    """Bytes a second over the last while, and the time left at that."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._marks: deque[tuple[float, int]] = deque()
+
+    def at(self, done: int) -> float | None:
+        """Bytes a second now that `done` bytes are read; None when it is too early to say."""
+        now = self._clock()
+        self._marks.append((now, done))
+        while len(self._marks) > 2 and now - self._marks[0][0] > _WINDOW:
+            self._marks.popleft()
+        began, before = self._marks[0]
+        return (done - before) / (now - began) if now - began > 0.5 else None
+
+
+def figures(now: Progress, rate: float | None) -> str:
+    """How much is done, how fast, how long it takes, how many files, how many lines were rejected."""
+    share = 100 * now.bytes_done // now.bytes_total if now.bytes_total else 100
+    parts = [f"{share:3d} % of {size(now.bytes_total)}"]
+    if rate:
+        parts += [f"{size(rate)}/s", f"{duration((now.bytes_total - now.bytes_done) / rate)} left"]
+    parts += [f"{now.files_done:,} of {now.files_total:,} files", f"{now.rejects:,} rejects"]
+    return "  ".join(parts)
+
+
+def at_work(now: Progress, width: int) -> str:
+    """The file that is read, cut at its front to `width` characters."""
+    shown = printable(now.name) if now.files_done < now.files_total else "writing the store"
+    return shown if len(shown) <= width else f"…{shown[1 - width :]}"
+
+
+def size(count: float) -> str:
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:,.1f} {unit}"
+    return f"{count:.0f} B"
+
+
+def duration(seconds: float) -> str:
+    """Some seconds as people say them: 45 s, 3 min 20 s, 2 h 5 min."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600:,} h {whole % 3600 // 60} min"
+
+
+@contextmanager
+def progress(*, quiet: bool = False, stream: TextIO | None = None) -> Iterator[Tell]:
+    """A callback that says how far a load is, on stderr; whatever it drew is gone when the load ends."""
+    stream = stream or sys.stderr
+    if quiet:
+        yield lambda _now: None
+    elif stream.isatty():
+        with _bar(stream) as tell:
+            yield tell
+    else:
+        yield _lines(stream)
+
+
+@contextmanager
+def _bar(stream: TextIO) -> Iterator[Tell]:
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    console, pace = Console(file=stream), Pace()
+    bar = Bar(BarColumn(bar_width=20), TextColumn("{task.description}", markup=False), console=console)
+    task, name = bar.add_task("looking at the files", total=None), Text(no_wrap=True)
+
+    def tell(now: Progress) -> None:
+        description = figures(now, pace.at(now.bytes_done))
+        bar.update(task, description=description, completed=now.bytes_done, total=max(1, now.bytes_total))
+        name.plain = at_work(now, console.width - 1)
+
+    with Live(Group(bar, name), console=console, transient=True):
+        yield tell
+
+
+def _lines(stream: TextIO) -> Tell:
+    said, pace = time.monotonic(), Pace()
+
+    def tell(now: Progress) -> None:
+        nonlocal said
+        rate, moment = pace.at(now.bytes_done), time.monotonic()
+        if moment - said >= _EVERY and now.files_done < now.files_total:
+            said = moment
+            print(f"{figures(now, rate)}  {at_work(now, _NAME)}", file=stream, flush=True)
+
+    return tell
+
+
+# --- the closing table -----------------------------------------------------------------------------
+
+
+def load_report(report: LoadReport, store: Path) -> str:
+    """The closing lines of a load: a table of what was read, then what was refused and what is to be done."""
+    rows = list(_figures(report)) if report.loaded else []
+    width = max((len(name) for name, _ in rows), default=0)
+    lines = [_files(report), *(f"  {name:{width}}  {value}" for name, value in rows)]
+    if report.rejects:
+        lines.append(f"{report.rejects:,} lines rejected: the Data page lists them with place and reason")
+    lines += [
+        f"rejected: {printable(f'{file.path} {file.reason}')}" for file in report.rejected[:_REJECTED_SHOWN]
+    ]
+    if len(report.rejected) > _REJECTED_SHOWN:
+        lines.append(f"… and {len(report.rejected) - _REJECTED_SHOWN:,} more files rejected")
+    lines += [f"note: {printable(note)}" for note in report.notes[:_REJECTED_SHOWN]]
+    if report.unread:
+        lines.append(f"stopped: {report.unread:,} files wait; the same command reads them")
+    published = f"published {report.generation} in" if report.generation else "nothing new for"
+    lines.append(f"{published} {store}")
+    return "\n".join(lines)
+
+
+def _files(report: LoadReport) -> str:
+    read = report.loaded + report.unchanged + report.moved
+    how = f"{report.loaded:,} read, {report.unchanged:,} unchanged, {report.moved:,} moved"
+    return f"{read:,} files in: {how}"
+
+
+def _figures(report: LoadReport) -> Iterator[tuple[str, str]]:
+    """What was read in this load; calls that another file holds as well count once from `failures` on."""
+    yield "sessions", f"{report.sessions:,}"
+    yield "turns", f"{report.turns:,}"
+    copies = f", {report.duplicates:,} of them copies that count once" if report.duplicates else ""
+    yield "tool calls", f"{report.calls:,}{copies}"
+    counted = report.calls - report.duplicates
+    yield "failures", _shares(report.faults, counted)
+    rest = ": of the others the log does not tell whether arguments failed"
+    yield "judged", f"{_share(report.judged, counted)}{rest if report.judged < counted else ''}"
+    yield "lines", f"{report.lines:,}"
+    rate = report.bytes / max(report.seconds, 1e-3)
+    yield "read", f"{size(report.bytes)} in {report.seconds:,.1f} s ({rate / 1e6:,.1f} MB/s)"
+
+
+def _shares(faults: Mapping[str, int], counted: int) -> str:
+    listed = ", ".join(f"{layer.replace('_', ' ')} {count:,}" for layer, count in faults.items())
+    return f"{_share(sum(faults.values()), counted)}{f': {listed}' if listed else ''}"
+
+
+def _share(some: int, every: int) -> str:
+    return f"{some:,} of {every:,} calls ({some / every:.1%})" if every else "0 calls"

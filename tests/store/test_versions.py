@@ -1,0 +1,93 @@
+"""Prompts and definitions that change: every text is kept, numbered in the order in which they appeared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from dashboard.metrics import answer
+from ingest.generations import published
+from ingest.pipeline import load
+from tests.store.night import ask
+
+READ = {"name": "read", "description": "Read.", "input_schema": {"properties": {"path": {"type": "string"}}}}
+
+
+def log(
+    name: str, day: int, prompt: str, tool: dict[str, Any] = READ, version: str = "7", hour: int = 10
+) -> str:
+    """A session of one turn and one call under a named prompt, with a tool offered."""
+    shared = {"ts": f"2026-11-{day:02d}T{hour:02d}:00:00.000Z", "sessionId": name}
+    here = shared | {"turn": 1, "step": 0}
+    start = {"prompt": {"name": "support", "version": version}, "tools": [tool]}
+    block = {"id": f"{name}-1", "name": "read", "input": {"path": "a"}, "raw": '{"path": "a"}'}
+    records = [
+        shared | {"type": "session_start", "content": prompt, "meta": start},
+        here | {"type": "turn_start", "content": "go"},
+        here | {"type": "assistant", "role": "assistant", "content": "", "meta": {}},
+        here
+        | {
+            "type": "action",
+            "meta": {"phase": "dispatch", "toolBlocks": [block], "action_ids": [f"{name}-1"]},
+        },
+    ]
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def versions(store: Path, kind: str, name: str) -> list[dict[str, Any]]:
+    generation = published(store)
+    assert generation is not None
+    with duckdb.connect(str(generation), read_only=True) as con:
+        asked = {"kind": kind, "source": "session_history", "name": name}
+        rows = [
+            dict(zip(found.columns, row, strict=True))
+            for found in [answer(con, "versions", asked)]
+            for row in found.values
+        ]
+        texts = [answer(con, "version_text", {"kind": kind, **row}).iloc[0] for row in rows]
+    return [
+        {**row, "text": text.text, "definition": text.definition}
+        for row, text in zip(rows, texts, strict=True)
+    ]
+
+
+def test_every_text_under_one_name_and_version_is_kept(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(log("a", 1, "Be kind."))
+    load([logs], store)
+    (logs / "b.jsonl").write_text(log("b", 2, "Be brief.") + log("c", 3, "Be kind."))
+    load([logs], store)
+    found = versions(store, "prompt", "support")
+    assert [(row["number"], row["text"], row["uses"]) for row in found] == [
+        (2, "Be brief.", 1),
+        (1, "Be kind.", 2),
+    ]
+    assert [(str(row["first_day"]), str(row["last_day"])) for row in found] == [
+        ("2026-11-02", "2026-11-02"),
+        ("2026-11-01", "2026-11-03"),
+    ]
+    assert ask(store, "SELECT DISTINCT prompt_id FROM turns") == [("support@7",)]
+
+
+def test_definitions_are_numbered_by_the_time_they_appear_even_when_the_later_log_is_loaded_first(
+    logs: Path, store: Path
+) -> None:
+    changed = READ | {"description": "Read a file."}
+    (logs / "a.jsonl").write_text(log("a", 1, "x", changed, hour=15))
+    load([logs], store)
+    (logs / "b.jsonl").write_text(log("b", 1, "x", READ, hour=9))
+    load([logs], store)
+    found = versions(store, "tool", "read")
+    assert [(row["number"], row["text"]) for row in found] == [(2, "Read a file."), (1, "Read.")]
+    assert json.loads(found[0]["definition"])["properties"]["path"] == {"type": "string"}
+
+
+def test_a_text_that_its_only_file_no_longer_tells_is_no_version(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(log("a", 1, "Be kind."))
+    (logs / "b.jsonl").write_text(log("b", 2, "Be brief."))
+    load([logs], store)
+    (logs / "b.jsonl").write_text(log("b", 2, "Be kind."))
+    load([logs], store)
+    assert [row["text"] for row in versions(store, "prompt", "support")] == ["Be kind."]
