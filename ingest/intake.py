@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from ingest.batches import Row
+from ingest.batches import Row, Rows
 from ingest.changes import Options, ReadWith
 from ingest.collect import Found
 from ingest.containers import read_batches
@@ -159,7 +159,7 @@ class _Run:
             "reason": event.reason,
             "snippet": event.snippet,
         }
-        self._give("rejects", [row])
+        self._give("rejects", Rows.of([row]))
 
     def _hand_over(self, bytes_read: int) -> None:
         for table, rows in self._work.drain().items():
@@ -168,6 +168,6 @@ class _Run:
         self._handed = bytes_read
         self._on_bytes(bytes_read, self._rows["rejects"])
 
-    def _give(self, table: str, rows: list[Row]) -> None:
+    def _give(self, table: str, rows: Rows) -> None:
         self._writer.add(table, rows)
         self._rows[table] += len(rows)
