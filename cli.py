@@ -18,9 +18,9 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+import loading
 import terminal
 import upkeep
-from ingest.lines import MAX_LINE
 from lenient import (
     CODES,
     DEFINITION_CODES,
@@ -42,71 +42,11 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 ROOT = Path(__file__).resolve().parent
-NOTHING_READ, WRONG_USE, SOME_REJECTED = 1, 2, 3
+NOTHING_READ, WRONG_USE = 1, 2
 LOOPBACK = "127.0.0.1"
 
 Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-
-
-@app.command()
-def ingest(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="PATH…", readable=False, help="Files and folders (to the bottom); contents decide."
-        ),
-    ],
-    store: Store,
-    tools: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--tools", metavar="FILE", readable=False, help="Tool definitions, for logs that carry none."
-        ),
-    ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", readable=False, help='Names for prompts, as JSON: {"id or hash": "name"}.'
-        ),
-    ] = None,
-    max_line: Annotated[
-        int, typer.Option(metavar="BYTES", min=1024, help="The longest line to read.")
-    ] = MAX_LINE,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but what went wrong.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Load logs into a store. Files that are in already are passed over; an open dashboard goes on.
-
-    Ctrl-C stops after the current batch and publishes what was read whole; twice stops at once.
-    """
-    from ingest.errors import IngestError, OptionError
-    from ingest.pipeline import load  # imports DuckDB and Arrow
-
-    try:
-        with terminal.stoppable() as interrupts, terminal.progress(quiet=quiet) as tell:
-            report = load(
-                paths,
-                store,
-                tools=tools or (),
-                labels=labels,
-                max_line=max_line,
-                on_progress=tell,
-                stop=interrupts.wanted,
-            )
-    except KeyboardInterrupt:
-        fail(f"stopped at once: nothing was published, {store} is as it was", terminal.INTERRUPTED)
-    except OptionError as problem:
-        fail(str(problem), WRONG_USE)
-    except IngestError as problem:
-        fail(str(problem))
-    if as_json or not quiet:
-        print(terminal.as_json(asdict(report)) if as_json else terminal.load_report(report, store))
-    if report.unread:
-        raise typer.Exit(terminal.INTERRUPTED)
-    if not (report.loaded or report.unchanged or report.moved):
-        raise typer.Exit(NOTHING_READ)
-    raise typer.Exit(SOME_REJECTED if report.rejects or report.rejected else 0)
 
 
 @app.command()
@@ -124,14 +64,16 @@ def serve(
     if store.exists() and not store.is_dir():
         fail(f"{store} is a file, not a store; name the folder that `callgauge ingest --store` wrote")
     if not (store / "CURRENT").exists():
-        say(f"{store} holds no data yet; it shows as soon as `callgauge ingest PATH --store {store}` ran")
+        terminal.say(
+            f"{store} holds no data yet; it shows as soon as `callgauge ingest PATH --store {store}` ran"
+        )
     with socket.socket() as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             trial.bind((address, port))
         except OSError as taken:
             fail(f"cannot listen on {address}:{port}: {taken.strerror}; name another with --port", WRONG_USE)
-    say(f"Callgauge on http://{address}:{port} (Ctrl-C stops it)")
+    terminal.say(f"Callgauge on http://{address}:{port} (Ctrl-C stops it)")
     options = ["--server.port", str(port), "--server.address", address]
     for name in ("localhost", LOOPBACK, *(host or ())):
         options += ["--server.allowedHosts", name]  # anything else could be another site's DNS trick
@@ -221,31 +163,27 @@ def explain(
     print(terminal.as_json(terminal.code_data(known)) if as_json else terminal.code_text(known))
 
 
-@app.command("formats")
 def formats_(
-    files: Annotated[list[Path] | None, typer.Argument(help="Say which format reads each of these.")] = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE…", help="Say which format reads each of these, and why no other."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the log formats, or say which one reads a file.
+    """List the log formats, or say which one reads a file and why the others do not.
 
     Exits with 1 when no format reads one of the files.
     """
+    from ingest.claims import claims_of
     from ingest.formats import formats
-    from ingest.reading import format_of
 
     if not files:
         sources = [form.SOURCE for form in formats().values()]
         print(terminal.as_json(list(map(asdict, sources))) if as_json else terminal.formats_text(sources))
         return
-    claims = {str(path): format_of(path) for path in files}
-    shown = {name: claim.name or f"no format: it {claim.reason}" for name, claim in claims.items()}
-    data = {name: asdict(claim) for name, claim in claims.items()}
-    print(
-        terminal.as_json(data)
-        if as_json
-        else "\n".join(terminal.printable(f"{name}: {line}") for name, line in shown.items())
-    )
-    raise typer.Exit(0 if all(claim.name for claim in claims.values()) else NOTHING_READ)
+    claims = [claim for file in files for claim in claims_of(file)]
+    print(terminal.as_json([asdict(claim) for claim in claims]) if as_json else terminal.claims_text(claims))
+    raise typer.Exit(0 if all(claim.name for claim in claims) else NOTHING_READ)
 
 
 def _explained(command: Callable[..., None]) -> Callable[..., None]:
@@ -265,16 +203,13 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
     return explained
 
 
-for upkeep_command in (upkeep.reparse,):
-    app.command()(_explained(upkeep_command))
-
-
-def say(message: str) -> None:
-    print(f"callgauge: {terminal.printable(message)}", file=sys.stderr)
+app.command("formats")(_explained(formats_))
+for store_command in (loading.ingest, upkeep.reparse):
+    app.command()(_explained(store_command))
 
 
 def fail(message: str, code: int = NOTHING_READ) -> NoReturn:
-    say(message)
+    terminal.say(message)
     raise typer.Exit(code)
 
 

@@ -1,16 +1,19 @@
-"""A file on disk and what the store knows in, the decision out: skip it, note its new name, or read it.
+"""A log that was found and what the store knows in, the decision out: skip it, note its name, or read it.
 
-A file is known by the fingerprint of its content. Its path, size and time of change only save the reading.
+A log is known by the fingerprint of its content, unpacked. Its name and how it looks from outside only save
+the reading.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ingest.collect import Found, look_at, path_of
-from ingest.sources.content import fingerprint_of
+from ingest.collect import is_there
+from ingest.sources.content import HEAD, fingerprint_of, opened
+from ingest.sources.found import Found, Seen
 
 
 class Status(StrEnum):
@@ -22,7 +25,9 @@ class Status(StrEnum):
 
 class Change(StrEnum):
     UNCHANGED = "unchanged"  # its content is in
+    COPIED = "copied"  # its content is in, under another name that is there as well
     MOVED = "moved"  # its content is in, under a name that is no longer there
+    REFUSED = "refused"  # it was refused before, and is part of something that has not changed since
     READ = "read"  # new, grown, rewritten, or refused last time
 
 
@@ -39,91 +44,225 @@ class ReadWith:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What this load would read with."""
+    """What this load would read with. `form` is the format that all files are read as, None = their own."""
 
     tools: str | None = None
     max_line: int = 0
+    form: str | None = None
 
     def see_more_than(self, past: ReadWith) -> bool:
         """True when a reading now could tell more than that one did. No definitions never beat some."""
         other_tools = self.tools is not None and self.tools != past.tools
         return other_tools or (past.cut_at is not None and past.cut_at < self.max_line)
 
+    def read_otherwise_than(self, known: Known) -> bool:
+        """True when this load would read a file that is in by another format, or see more in it."""
+        other_form = self.form is not None and self.form != known.source
+        return other_form or self.see_more_than(known.read_with)
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """How a log looked when it was read, or found to be in: what spares the next load opening it.
+
+    `archive` names the archive that it is a member of, `archive_seen` is how that looked.
+    """
+
+    seen: Seen
+    archive: str | None = None
+    archive_seen: str | None = None
+
+    @classmethod
+    def of(cls, found: Found) -> Outside:
+        return cls(found.seen, found.archive, found.archive_seen)
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A row of `files`, as far as decisions need it. `fingerprint` None = nothing of it was read."""
+    """A row of `files`, as far as decisions need it. `fingerprint` None = nothing of it was read.
+
+    `size` is that of the content, in bytes, `head` the fingerprint of its first bytes.
+    """
 
     file_id: int
     name: str
     status: Status
     reason: str | None
-    size: int
-    mtime_ns: int
-    fingerprint: str | None
+    outside: Outside
     read_with: ReadWith = ReadWith()
+    size: int = 0
+    fingerprint: str | None = None
+    head: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A row of `copies`: a name under which the content of a file can be found as well."""
+
+    name: str
+    file_id: int
+    outside: Outside
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`known` is the row that this file continues, replaces or renames; None for a new file."""
+    """`known` is the row that this file continues, replaces, renames or repeats; None for a new file."""
 
     change: Change
     known: Known | None = None
 
 
 class Ledger:
-    """What is in, by name and by size. Kept up to date while a load goes on."""
+    """What is in, by name and by content. Kept up to date while a load goes on."""
 
-    def __init__(self, rows: Iterable[Known]) -> None:
+    def __init__(self, rows: Iterable[Known] = (), copies: Iterable[Copy] = ()) -> None:
         self._by_name: dict[str, Known] = {}
         self._by_size: dict[int, dict[int, Known]] = {}
+        self._by_head: dict[str, dict[int, Known]] = {}
+        self._by_content: dict[str, dict[int, Known]] = {}
+        self._ids: set[int] = set()
+        self.last_id = 0
+        self._copies: dict[str, Copy] = {}
+        self._by_archive: dict[str, dict[str, Known | Copy]] = {}
         for row in rows:
             self.add(row)
+        for copy in copies:
+            self.add_copy(copy)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
 
     def add(self, row: Known) -> None:
+        self._drop_copy(row.name)
+        self._ids.add(row.file_id)
+        self.last_id = max(self.last_id, row.file_id)
         self._by_name[row.name] = row
+        self._join_archive(row)
         if row.fingerprint is not None:
+            self._by_content.setdefault(row.fingerprint, {})[row.file_id] = row
             self._by_size.setdefault(row.size, {})[row.file_id] = row
+            if row.head is not None:
+                self._by_head.setdefault(row.head, {})[row.file_id] = row
 
     def remove(self, row: Known) -> None:
+        self._ids.discard(row.file_id)
         self._by_name.pop(row.name, None)
+        self._leave_archive(row)
+        self._by_content.get(row.fingerprint or "", {}).pop(row.file_id, None)
         self._by_size.get(row.size, {}).pop(row.file_id, None)
+        self._by_head.get(row.head or "", {}).pop(row.file_id, None)
+
+    def add_copy(self, copy: Copy) -> None:
+        self._drop_copy(copy.name)
+        self._copies[copy.name] = copy
+        self._join_archive(copy)
+
+    def _drop_copy(self, name: str) -> None:
+        copy = self._copies.pop(name, None)
+        if copy is not None:
+            self._leave_archive(copy)
+
+    def _join_archive(self, row: Known | Copy) -> None:
+        if row.outside.archive is not None:
+            self._by_archive.setdefault(row.outside.archive, {})[row.name] = row
+
+    def _leave_archive(self, row: Known | Copy) -> None:
+        if row.outside.archive is not None:
+            self._by_archive.get(row.outside.archive, {}).pop(row.name, None)
 
     def at(self, name: str) -> Known | None:
         return self._by_name.get(name)
 
+    def copy_at(self, name: str) -> Copy | None:
+        """The copy of this name, as long as the file that it repeats is in."""
+        copy = self._copies.get(name)
+        return copy if copy and copy.file_id in self._ids else None
+
+    def members_of(self, archive: str) -> list[Known | Copy]:
+        """What is known of the members of an archive."""
+        members = self._by_archive.get(archive, {}).values()
+        return [row for row in members if row.file_id in self._ids]
+
     def of_size(self, size: int) -> list[Known]:
         return list(self._by_size.get(size, {}).values())
 
+    def of_head(self, head: str) -> list[Known]:
+        return list(self._by_head.get(head, {}).values())
+
+    def of_content(self, fingerprint: str) -> list[Known]:
+        return list(self._by_content.get(fingerprint, {}).values())
+
 
 def in_safe_order(files: Iterable[Found], ledger: Ledger) -> list[Found]:
-    """Known names first: when logs rotate, old content must have left the ledger before it turns up anew."""
-    return sorted(files, key=lambda found: (ledger.at(found.name) is None, found.name))
+    """Known names first: when logs rotate, old content must have left the ledger before it turns up anew.
+
+    The members of an archive stay in its order: a compressed one can only be read forward.
+    """
+
+    def key(found: Found) -> tuple[bool, str, int]:
+        return ledger.at(found.name) is None, found.archive or found.name, found.order
+
+    return sorted(files, key=key)
 
 
 def decide(found: Found, ledger: Ledger, options: Options) -> Decision:
     """What to do with a readable file. Raises OSError when its content is needed and cannot be read."""
     known = ledger.at(found.name)
-    if known is not None and options.see_more_than(known.read_with):
-        return Decision(Change.READ, known)
-    if known is not None and known.status is Status.REJECTED:
+    refused = known is not None and known.status is Status.REJECTED
+    if found.settled:
+        return Decision(Change.REFUSED if refused else Change.UNCHANGED, known)
+    if known is not None and (refused or options.read_otherwise_than(known)):
         # Permissions, a disk or a newer version may have mended it; to find out costs the first lines.
         return Decision(Change.READ, known)
-    if known is not None and (known.size, known.mtime_ns) == (found.size, found.mtime_ns):
+    row = known or ledger.copy_at(found.name)
+    if row is not None and found.seen.tells and row.outside.seen == found.seen:
         return Decision(Change.UNCHANGED, known)
-    alike = ledger.of_size(found.size)
-    content = fingerprint_of(found.path, found.size) if alike else None
-    same = [row for row in alike if row.fingerprint == content]
+    same = _of_same_content(found, ledger)
     if known is not None:
         # Another row's content is no reason to skip a known name: that row may be replaced in this very load.
         return Decision(Change.UNCHANGED if known in same else Change.READ, known)
-    if not same:
-        return Decision(Change.READ)
+    return as_copy(same) if same else Decision(Change.READ)
+
+
+def as_copy(same: Sequence[Known]) -> Decision:
+    """What a new name is whose content is in, in these rows."""
     gone = next((row for row in same if not _still_there(row)), None)
-    return Decision(Change.MOVED, gone) if gone else Decision(Change.UNCHANGED, same[0])
+    return Decision(Change.MOVED, gone) if gone else Decision(Change.COPIED, same[0])
+
+
+def _of_same_content(found: Found, ledger: Ledger) -> list[Known]:
+    """The rows whose content is that of the file. Reads it only where something speaks for a row."""
+    if found.fingerprint is not None:
+        return ledger.of_content(found.fingerprint)
+    if not found.place.again or not len(ledger):
+        return []  # of a stream, the pipeline asks when it has been read
+    alike = ledger.of_size(found.content_size) if found.content_size is not None else _alike(found, ledger)
+    if not alike:
+        return []
+    content = fingerprint_of(found)
+    return [row for row in alike if row.fingerprint == content]
+
+
+def _alike(found: Found, ledger: Ledger) -> list[Known]:
+    with opened(found) as content:
+        content.readinto(bytearray(HEAD))
+        return ledger.of_head(content.head)
 
 
 def _still_there(row: Known) -> bool:
-    now = look_at(path_of(row.name))
-    return now.problem is None and (now.size, now.mtime_ns) == (row.size, row.mtime_ns)
+    outside = row.outside
+    if outside.archive is None:
+        return is_there(row.name, outside.seen)
+    return outside.archive_seen is not None and is_there(outside.archive, seen_of(outside.archive_seen))
+
+
+def mark_of(archive: Seen, members: int, reader: str) -> str:
+    """How an archive looked whose members were all read, or refused, by this version of us."""
+    return json.dumps([archive.size, archive.mtime_ns, archive.version, members, reader])
+
+
+def seen_of(mark: str) -> Seen:
+    """The archive's part of what `mark_of` made."""
+    size, mtime_ns, version, *_ = json.loads(mark)
+    return Seen(size, mtime_ns, version)

@@ -1,66 +1,102 @@
-"""Paths a person named in, the files to read out, each with its state on disk; opens none of them.
+"""What a person named in, the files to read out, each as it looks from outside; reads the content of none.
 
 Folders are walked to the bottom, links included, each folder once. Hidden files, hidden folders and the store
-itself are left out of a walk, but a hidden path that is named is taken.
+itself are left out of a walk, but a hidden path that is named is taken. A name with `*`, `?` or `[` that no
+file has is a pattern (`**` = folders to the bottom); `-` is standard input; `s3://…` and its like are
+addresses.
 """
 
 from __future__ import annotations
 
+import glob
 import os
-import re
 import stat
+import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.errors import InputError
+from ingest.sources.found import Found, Seen
+from ingest.sources.naming import is_address, path_of, shown
+from ingest.sources.places import STDIN, LocalFile, StandardInput
+
+Named = Path | str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A path to load. `name` is its spelling in the store; `problem` says why it cannot be read, if so."""
+def collect(named: Iterable[Named], store_dir: Path) -> list[Found]:
+    """Every file that is named, each once, sorted by name; one that is not there comes with its problem.
 
-    name: str
-    path: Path
-    size: int
-    mtime_ns: int
-    problem: str | None = None
-
-
-def collect(paths: Iterable[Path], store_dir: Path) -> list[Found]:
-    """Every file under `paths`, each once, sorted by name; a path that is not there comes with its problem.
-
-    Raises InputError when no path is there, or none holds a file.
+    Raises InputError when nothing named is there, or none of it holds a file; OptionError when what reads an
+    address is not installed.
     """
-    named = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - resolve() would rename linked files
-    missing = [shown(path) for path in named if not os.path.lexists(path)]
-    if missing and len(missing) == len(named):
-        raise InputError(f"{' and '.join(missing[:3])} does not exist; check the spelling")
+    named = list(named)
     found: dict[str, Found] = {}
-    for path in named:
-        for one in _walk(path, store_dir) if path.is_dir() else [look_at(path)]:
-            found[one.name] = one
+    missing = []
+    for one in named:
+        there = list(each_of(one, store_dir))
+        missing += [log.name for log in there if log.problem == _MISSING]
+        found |= {log.name: log for log in there}
+    if missing and len(missing) == len(found):
+        raise InputError(f"{' and '.join(missing[:3])} does not exist; check the spelling")
     if not found:
-        where = ", ".join(shown(path) for path in named) or "no path"
+        where = ", ".join(shown(one) for one in named) or "no path"
         raise InputError(f"nothing to load: {where} holds no files (hidden ones are left out)")
     return [found[name] for name in sorted(found)]
 
 
-def look_at(path: Path) -> Found:
+_MISSING = "does not exist"
+
+
+def each_of(one: Named, store_dir: Path) -> Iterator[Found]:
+    if one == STDIN:
+        yield _standard_input()
+    elif is_address(one):
+        from ingest.sources.remote import find  # half a second of imports
+
+        yield from find(str(one))
+    else:
+        path = os.path.abspath(one)  # noqa: PTH100 - resolve() would rename linked files
+        matching = [path] if os.path.lexists(path) or not glob.has_magic(path) else _matching(path)
+        for match in matching:
+            if os.path.isdir(match):  # noqa: PTH112 - Path.is_dir raises where a folder may not be entered
+                yield from _walk(match, store_dir)
+            else:
+                yield look_at(match)
+
+
+def _matching(pattern: str) -> list[str]:
+    return glob.glob(pattern, recursive=True) or [pattern]  # noqa: PTH207 - Path.glob takes no absolute pattern
+
+
+def _standard_input() -> Found:
+    nobody = sys.stdin is None or sys.stdin.isatty()
+    return Found(STDIN, StandardInput(), problem="is a terminal; pipe a log into it" if nobody else None)
+
+
+def look_at(path: Path | str) -> Found:
     """One path as it is on disk now. Reads nothing, so that pipes and devices cannot hold us up."""
-    name = shown(path)
+    place, name = LocalFile(os.fspath(path)), shown(path)
     try:
-        state = path.stat()
+        state = os.stat(path)  # noqa: PTH116 - 100,000 Path objects take a second
     except FileNotFoundError:
-        return Found(name, path, 0, 0, "does not exist")
+        return Found(name, place, problem=_MISSING)
     except OSError as error:
-        return Found(name, path, 0, 0, f"cannot be read: {error.strerror}")
-    problem = None if stat.S_ISREG(state.st_mode) else f"is {_kind(state.st_mode)}, not a file"
-    return Found(name, path, state.st_size if problem is None else 0, state.st_mtime_ns, problem)
+        return Found(name, place, problem=f"cannot be read: {error.strerror}")
+    if not stat.S_ISREG(state.st_mode):
+        return Found(name, place, problem=f"is {_kind(state.st_mode)}, not a file")
+    return Found(name, place, Seen(state.st_size, state.st_mtime_ns))
 
 
-def _walk(root: Path, store_dir: Path) -> Iterator[Found]:
-    seen = {_identity(store_dir)}
+def is_there(name: str, seen: Seen) -> bool:
+    """True when the file of this name still looks so. What is not on this machine is taken to be there."""
+    if is_address(name):
+        return True
+    now = look_at(os.fspath(path_of(name)))
+    return now.problem is None and now.seen == seen
+
+
+def _walk(root: str, store_dir: Path) -> Iterator[Found]:
+    seen = {_identity(os.fspath(store_dir))}
     waiting = [root]
     while waiting:
         folder = waiting.pop()
@@ -68,22 +104,30 @@ def _walk(root: Path, store_dir: Path) -> Iterator[Found]:
             continue
         seen.add(identity)
         try:
-            entries = sorted(folder.iterdir())
+            with os.scandir(folder) as entries:
+                visible = sorted(
+                    (entry for entry in entries if not entry.name.startswith(".")), key=lambda e: e.name
+                )
         except OSError as error:
-            yield Found(shown(folder), folder, 0, 0, f"cannot be read: {error.strerror}")
+            yield Found(shown(folder), LocalFile(folder), problem=f"cannot be read: {error.strerror}")
             continue
-        for entry in entries:
-            if entry.name.startswith("."):
-                continue
-            if os.path.isdir(entry):  # noqa: PTH112 - Path.is_dir raises where a folder may not be entered
-                waiting.append(entry)
+        for entry in visible:
+            if _is_folder(entry):
+                waiting.append(entry.path)
             else:
-                yield look_at(entry)
+                yield look_at(entry.path)
 
 
-def _identity(folder: Path) -> tuple[int, int]:
+def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        state = folder.stat()
+        return entry.is_dir()
+    except OSError:  # a link in a circle, a folder that may not be entered
+        return False
+
+
+def _identity(folder: str) -> tuple[int, int]:
+    try:
+        state = os.stat(folder)  # noqa: PTH116
     except OSError:
         return (-1, -1)
     return (state.st_dev, state.st_ino)
@@ -92,18 +136,3 @@ def _identity(folder: Path) -> tuple[int, int]:
 def _kind(mode: int) -> str:
     kinds = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISDIR, "a folder"))
     return next((name for test, name in kinds if test(mode)), "a device")
-
-
-def shown(path: Path) -> str:
-    """A path as text that any table can hold, other bytes than UTF-8 escaped; `path_of` is its inverse."""
-    return os.fsencode(path).replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
-
-
-def path_of(name: str) -> Path:
-    """The path that `shown` made `name` of."""
-    raw = re.sub(rb"\\(\\|x([0-9a-f]{2}))", _unescaped, name.encode())
-    return Path(os.fsdecode(raw))
-
-
-def _unescaped(match: re.Match[bytes]) -> bytes:
-    return bytes.fromhex(match[2].decode()) if match[2] else b"\\"

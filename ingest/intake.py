@@ -10,14 +10,14 @@ from typing import BinaryIO
 
 from ingest.batches import Row, Rows
 from ingest.changes import Options, ReadWith
-from ingest.collect import Found
 from ingest.containers import read_batches
 from ingest.errors import IngestError
 from ingest.events import Event, Rejected
 from ingest.formats import decoder_of, skim_of
-from ingest.reading import Recognised, Unusable, recognise
+from ingest.reading import Recognised, Unusable, recognise, unreadable
 from ingest.rows import definition_row, identity
-from ingest.sources.content import BoundedFile, bounded
+from ingest.sources.content import Content, opened
+from ingest.sources.found import Found
 from ingest.work import FileWork
 from ingest.writing import Writer
 from lenient import ToolCatalog
@@ -33,6 +33,7 @@ class Intake:
     file_id: int
     source: str
     fingerprint: str
+    head: str
     lines: int
     bytes: int
     rows: Counter[str]
@@ -47,29 +48,38 @@ class Settings:
     options: Options
 
     @classmethod
-    def of(cls, catalog: ToolCatalog, max_line: int) -> Settings:
+    def of(cls, catalog: ToolCatalog, max_line: int, form: str | None = None) -> Settings:
         """Hashes the definitions, so once a load."""
         ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
-        return cls(catalog, Options(identity(*ids) if ids else None, max_line))
+        return cls(catalog, Options(identity(*ids) if ids else None, max_line, form))
 
 
 def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable[[int, int], None]) -> Intake:
     """Read a file to its end. Raises Unusable with the reason, its rows taken back, or StoreError.
 
-    `on_bytes(bytes_read, rejects)` is called now and then.
+    `on_bytes(bytes_read, rejects)` is called now and then; the bytes are as stored.
     """
+    options = settings.options
     try:
-        recognised = recognise(found.path, found.size, settings.options.max_line)
+        content = opened(found, rewinds=True)
     except OSError as error:
-        raise Unusable(f"cannot be read: {error.strerror or error}") from error
-    run = _Run(found, recognised, settings, writer, on_bytes)
+        raise unreadable(error) from error
+    with content:
+        try:
+            recognised = recognise(content, found, options.max_line, options.form)
+        except OSError as error:
+            raise unreadable(error) from error
+        return _take_in(_Run(content, recognised, settings, writer, on_bytes), recognised, writer)
+
+
+def _take_in(run: _Run, recognised: Recognised, writer: Writer) -> Intake:
     try:
         return run.to_the_end()
     except IngestError:
         raise
     except OSError as error:
         writer.take_back_file()
-        raise Unusable(f"cannot be read beyond line {run.line:,}: {error.strerror or error}") from error
+        raise unreadable(error, f" beyond line {run.line:,}") from error
     except Exception as error:  # a format must not stop a night, whatever a log holds
         writer.take_back_file()
         raise Unusable(
@@ -81,13 +91,13 @@ def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable
 class _Run:
     def __init__(
         self,
-        found: Found,
+        content: Content,
         recognised: Recognised,
         settings: Settings,
         writer: Writer,
         on_bytes: Callable[[int, int], None],
     ) -> None:
-        self._found = found
+        self._content = content
         self._recognised = recognised
         self._source = recognised.form.SOURCE.name
         self._settings = settings
@@ -102,11 +112,8 @@ class _Run:
         self.line = 0  # on which the record begins that is being read
 
     def to_the_end(self) -> Intake:
-        with (
-            bounded(self._found.path, self._found.size) as raw,
-            raw.buffered() as stream,
-            closing(self._work),
-        ):
+        raw = self._content
+        with raw.buffered() as stream, closing(self._work):
             self._read(raw, stream)
             while stream.read(DRAIN_BYTES):
                 pass  # a format may stop early; the fingerprint is of the whole file
@@ -116,6 +123,7 @@ class _Run:
                 file_id=self._file_id,
                 source=self._source,
                 fingerprint=raw.fingerprint,
+                head=raw.head,
                 lines=self._lines,
                 bytes=raw.bytes_read,
                 rows=self._rows,
@@ -124,7 +132,7 @@ class _Run:
                 ),
             )
 
-    def _read(self, raw: BoundedFile, stream: BinaryIO) -> None:
+    def _read(self, raw: Content, stream: BinaryIO) -> None:
         """Every record through the translator, its events into the work."""
         form, container = self._recognised.form, self._recognised.container
         translator = form.translator(self._recognised.about)
@@ -166,7 +174,7 @@ class _Run:
             self._give(table, rows)
         self._writer.after(bytes_read - self._handed)
         self._handed = bytes_read
-        self._on_bytes(bytes_read, self._rows["rejects"])
+        self._on_bytes(self._content.stored_read, self._rows["rejects"])
 
     def _give(self, table: str, rows: Rows) -> None:
         self._writer.add(table, rows)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
-from ingest.changes import Known, ReadWith, Status
+from ingest.changes import Copy, Known, Ledger, Outside, ReadWith, Status
 from ingest.errors import StoreError
 from ingest.migrations import SCHEMA_VERSION, version_of
+from ingest.sources.found import Seen
 
 # By prompt id, or by the first characters of the hash of its text.
 LABELLED = """
@@ -20,18 +22,35 @@ LABELLED = """
     GROUP BY prompt_id"""
 
 
-def read_ledger(generation: Path) -> list[Known]:
+_LEDGER = """
+    SELECT file_id, path, status, reason, stored_bytes, mtime_ns, version, archive, archive_seen,
+           tools_hash, cut_at, size_bytes, fingerprint, head, source
+    FROM files"""
+_LEDGER_OF_1 = """
+    SELECT file_id, path, status, reason, size_bytes, mtime_ns, '', NULL, NULL,
+           tools_hash, cut_at, size_bytes, fingerprint, NULL, source
+    FROM files"""
+_COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archive_seen FROM copies"
+
+
+def read_ledger(generation: Path) -> Ledger:
     """What a published generation knows of files. Raises StoreVersionError, StoreError."""
     with _reading(generation) as con:
-        version_of(con, generation)
-        rows = con.execute(
-            "SELECT file_id, path, status, reason, size_bytes, mtime_ns, fingerprint, tools_hash, cut_at "
-            "FROM files"
-        ).fetchall()
-    return [
-        Known(file_id, name, Status(status), reason, size, mtime, fingerprint, ReadWith(tools, cut_at))
-        for file_id, name, status, reason, size, mtime, fingerprint, tools, cut_at in rows
-    ]
+        is_first = version_of(con, generation) == 1
+        rows = con.execute(_LEDGER_OF_1 if is_first else _LEDGER).fetchall()
+        copies = [] if is_first else con.execute(_COPIES).fetchall()
+    return Ledger(
+        (
+            Known(file_id, name, Status(status), reason, _outside(row[:5]), ReadWith(*row[5:7]), *row[7:11])
+            for file_id, name, status, reason, *row in rows
+        ),
+        (Copy(name, file_id, _outside(row)) for name, file_id, *row in copies),
+    )
+
+
+def _outside(row: Sequence[Any]) -> Outside:
+    size, mtime_ns, version, archive, archive_seen = row
+    return Outside(Seen(size, mtime_ns, version), archive, archive_seen)
 
 
 def calls_judged_otherwise(generation: Path, parser_version: str | None) -> int:

@@ -11,8 +11,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ingest.changes import Change, Known, Ledger, Status, decide, in_safe_order
-from ingest.collect import Found, collect
+from ingest.changes import (
+    Change,
+    Copy,
+    Decision,
+    Known,
+    Ledger,
+    Outside,
+    Status,
+    as_copy,
+    decide,
+    in_safe_order,
+)
+from ingest.collect import Named, collect
 from ingest.definitions import given_definitions
 from ingest.generations import Folder, OnWrite, hold, ignore, published
 from ingest.intake import Intake, Settings, take_in
@@ -20,9 +31,14 @@ from ingest.labels import read_labels
 from ingest.lines import MAX_LINE
 from ingest.lookup import is_outdated, labels_are_news, read_ledger
 from ingest.publishing import Totals, publish
-from ingest.reading import Unusable
+from ingest.reading import Unusable, unreadable
 from ingest.reports import LoadReport, Progress
+from ingest.selection import known_format, selected
+from ingest.sources import solid
+from ingest.sources.found import Found
+from ingest.sources.naming import stream_name
 from ingest.store import utc_now
+from ingest.unfolding import unfold
 from ingest.writing import Writer
 
 OnProgress = Callable[[Progress], None]
@@ -36,32 +52,38 @@ def go_on() -> bool:
 
 
 def load(
-    paths: Iterable[Path],
+    paths: Iterable[Named],
     store_dir: Path,
     *,
     tools: Sequence[Path] = (),
     labels: Path | None = None,
     max_line: int = MAX_LINE,
+    form: str | None = None,
+    since: str | None = None,
+    limit: int | None = None,
     on_progress: OnProgress | None = None,
     on_write: OnWrite = ignore,
     stop: Stop = go_on,
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
-    `paths` are files and folders, `tools` files of tool definitions (see `ingest.definitions`),
-    `labels` a file of people's names for prompts (see `ingest.labels`), `max_line`
-    is in bytes. Once `stop()` is true, the file at work is given up after its batch, and what was read whole
-    so far is published. Raises InputError, StoreError, StoreBusy or StoreVersionError with nothing published;
-    all are IngestErrors.
+    `paths` are files, folders, patterns, addresses and `-` (see `ingest.collect`), `tools` files of tool
+    definitions in any shape `lenient` reads, `labels` a file of people's names for prompts (see
+    `ingest.labels`), `max_line` is in bytes, `form` the name of the format that all are read as. Files that
+    did not change `since` (see `ingest.selection`) are left out; at most `limit` are read: those that are in,
+    or that no format takes, do not count. Once `stop()` is true, the file at work is given up after its
+    batch, and what was read whole so far is published. Raises InputError, StoreError, StoreBusy or
+    StoreVersionError with nothing published; all are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
     store_dir = store_dir.absolute()
     catalog, notes = given_definitions(store_dir, tools)
-    settings, names = Settings.of(catalog, max_line), read_labels(labels)
-    found = collect(paths, store_dir)
+    settings, names = Settings.of(catalog, max_line, known_format(form)), read_labels(labels)
+    found, left = selected(collect(paths, store_dir), since)
     with hold(store_dir, on_write) as folder:
         current = published(store_dir)
-        run = _Load(folder, read_ledger(current) if current else [], settings, on_progress, stop)
+        run = _Load(folder, read_ledger(current) if current else Ledger(), settings, on_progress, stop, limit)
+        run.totals.left = left
         try:
             run.take_in_all(found)
             news = run.totals.changed or (current is not None and _is_behind(current, names))
@@ -90,34 +112,46 @@ class _Load:
     def __init__(
         self,
         folder: Folder,
-        known: Sequence[Known],
+        ledger: Ledger,
         settings: Settings,
         on_progress: OnProgress | None,
         stop: Stop,
+        limit: int | None,
     ) -> None:
-        self._ledger = Ledger(known)
+        self._ledger = ledger
         self._settings = settings
         self._on_progress = on_progress
         self._stop = stop
-        self.writer = Writer(folder, max((row.file_id for row in known), default=0) + 1)
+        self._limit = limit
+        self.writer = Writer(folder, ledger.last_id + 1)
         self.totals = Totals()
 
-    def take_in_all(self, files: Sequence[Found]) -> None:
-        total, done = sum(found.size for found in files), 0
+    def take_in_all(self, files: Iterable[Found]) -> None:
+        try:
+            self._take_in_logs(self._unfolded(files))
+        finally:
+            solid.rewind()
+
+    def _unfolded(self, files: Iterable[Found]) -> Sequence[Found]:
+        unfolded = unfold(files, self._ledger, self._settings.options)
+        for known in unfolded.turned:
+            self._ledger.remove(known)
+            self.totals.replaced.append(known.file_id)
+        return unfolded.logs
+
+    def _take_in_logs(self, files: Sequence[Found]) -> None:
+        total, done = sum(found.seen.size for found in files), 0
+        base = Progress(
+            name="", files_done=0, files_total=len(files), bytes_done=0, bytes_total=total, rejects=0
+        )
         for position, found in enumerate(in_safe_order(files, self._ledger)):
-            base = Progress(
-                name=found.name,
-                files_done=position,
-                files_total=len(files),
-                bytes_done=done,
-                bytes_total=total,
-                rejects=self.totals.rejects,
-            )
+            rejects = self.totals.rejects
+            base = replace(base, name=found.name, files_done=position, bytes_done=done, rejects=rejects)
             self._tell(base)
             if self._stop() or not self._takes_in(found, base):
                 self.totals.unread = len(files) - position
                 break
-            done += found.size
+            done += found.seen.size
         self._tell(replace(base, files_done=len(files), bytes_done=total, rejects=self.totals.rejects))
 
     def _takes_in(self, found: Found, base: Progress) -> bool:
@@ -135,65 +169,101 @@ class _Load:
 
     def _take_in(self, found: Found, base: Progress) -> None:
         def on_bytes(read: int, rejects: int) -> None:
-            if read < found.size and self._stop():
+            if read < found.seen.size and self._stop():
                 raise _Stopped
             self._tell(replace(base, bytes_done=base.bytes_done + read, rejects=base.rejects + rejects))
 
         try:
-            known, change = self._decide(found)
-            if change is Change.UNCHANGED:
-                self.totals.unchanged += 1
-            elif change is Change.MOVED and known is not None:
-                self._rename(known, found)
+            decision = self._decide(found)
+            if decision.change is not Change.READ:
+                self._passed_over(found, decision)
+            elif self._limit is not None and len(self.totals.loaded) >= self._limit:
+                self.totals.left += 1
             else:
-                self._loaded(found, known, take_in(found, self._settings, self.writer, on_bytes))
+                intake = take_in(found, self._settings, self.writer, on_bytes)
+                self._read(found, decision.known, intake)
         except Unusable as unusable:
-            self._refused(found, str(unusable))
+            self._refused(found, unusable)
 
-    def _decide(self, found: Found) -> tuple[Known | None, Change]:
+    def _decide(self, found: Found) -> Decision:
         if found.problem is not None:
             raise Unusable(found.problem)
         try:
-            decision = decide(found, self._ledger, self._settings.options)
+            return decide(found, self._ledger, self._settings.options)
         except OSError as error:
-            raise Unusable(f"cannot be read: {error.strerror or error}") from error
-        return decision.known, decision.change
+            raise unreadable(error) from error
+
+    def _passed_over(self, found: Found, decision: Decision) -> None:
+        known = decision.known
+        if decision.change is Change.MOVED and known is not None and found.place.again:
+            self._rename(known, found)
+        elif decision.change is Change.REFUSED and known is not None:
+            self.totals.add_rejected(found.name, known.reason or "")
+        else:
+            self.totals.unchanged += 1
+            if decision.change is Change.COPIED and known is not None:
+                self._copied(known, found)
+            elif known is not None:
+                self._seen_anew(known, found)
+
+    def _copied(self, known: Known, found: Found) -> None:
+        if found.place.again:
+            copy = Copy(found.name, known.file_id, Outside.of(found))
+            self._ledger.add_copy(copy)
+            self.totals.copies.append(copy)
+            self.totals.worth_noting |= found.is_dear
+
+    def _seen_anew(self, known: Known, found: Found) -> None:
+        outside = Outside.of(found)
+        if known.outside != outside:
+            self._ledger.remove(known)
+            self._ledger.add(replace(known, outside=outside))
+            self.totals.seen_anew.append((known.file_id, outside))
+            self.totals.worth_noting |= found.is_dear
 
     def _rename(self, known: Known, found: Found) -> None:
         self._ledger.remove(known)
-        self._ledger.add(
-            replace(known, name=found.name, mtime_ns=found.mtime_ns, status=Status.LOADED, reason=None)
-        )
-        self.totals.renamed.append((known.file_id, found.name, found.mtime_ns))
+        outside = Outside.of(found)
+        row = replace(known, name=found.name, outside=outside, status=Status.LOADED, reason=None)
+        self._ledger.add(row)
+        self.totals.renamed.append(row)
 
-    def _loaded(self, found: Found, known: Known | None, intake: Intake) -> None:
+    def _read(self, found: Found, known: Known | None, intake: Intake) -> None:
+        """Count what was read, unless its end shows that it is in: of a stream only reading tells that."""
+        is_new = known is None or known.fingerprint is None
+        same = self._ledger.of_content(intake.fingerprint) if is_new else []
         if known is not None:
             self._ledger.remove(known)
             self.totals.replaced.append(known.file_id)
-        content = (found.size, found.mtime_ns, intake.fingerprint, intake.read_with)
-        row = Known(intake.file_id, found.name, Status.LOADED, None, *content)
+        if same:
+            self.writer.take_back_file()
+            self._passed_over(found, as_copy(same))
+            return
+        content = (intake.bytes, intake.fingerprint, intake.head, intake.source)
+        name = found.name if found.place.again else stream_name(intake.fingerprint)
+        outside = Outside.of(found)
+        row = Known(intake.file_id, name, Status.LOADED, None, outside, intake.read_with, *content)
         self._ledger.add(row)
         self.totals.add_loaded(row, intake)
 
-    def _refused(self, found: Found, reason: str) -> None:
+    def _refused(self, found: Found, unusable: Unusable) -> None:
         """Record why, unless the store says just that already. Rows of an earlier reading stay."""
-        known = self._ledger.at(found.name)
+        known, reason = self._ledger.at(found.name), str(unusable)
+        if unusable.may_pass:
+            found = replace(found, archive_seen=None)
         if known is not None and known.fingerprint is not None:
             reason += KEPT
         self.totals.add_rejected(found.name, reason)
         if known is None:
-            row = Known(
-                self.writer.begin_file(),
-                found.name,
-                Status.REJECTED,
-                reason,
-                found.size,
-                found.mtime_ns,
-                None,
-            )
+            outside = Outside.of(found)
+            row = Known(self.writer.begin_file(), found.name, Status.REJECTED, reason, outside)
             self._ledger.add(row)
             self.totals.refused_new.append(row)
-        elif (known.status, known.reason) != (Status.REJECTED, reason):
+            return
+        if (known.status, known.reason) != (Status.REJECTED, reason):
             self._ledger.remove(known)
-            self._ledger.add(replace(known, status=Status.REJECTED, reason=reason))
+            known = replace(known, status=Status.REJECTED, reason=reason)
+            self._ledger.add(known)
             self.totals.refused_again.append((known.file_id, reason))
+        if found.archive is not None:
+            self._seen_anew(known, found)

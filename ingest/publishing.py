@@ -9,7 +9,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from ingest.batches import Row, to_arrow
-from ingest.changes import Known
+from ingest.changes import Copy, Known, Outside
 from ingest.events import FaultLayer
 from ingest.formats import formats
 from ingest.generations import Folder
@@ -17,11 +17,10 @@ from ingest.intake import Intake
 from ingest.late import conclude_late_turns
 from ingest.reports import LoadReport, RejectedFile
 from ingest.store import utc_now
+from ingest.version import CALLGAUGE_VERSION
 from ingest.writing import Writer
 from lenient import PARSER_VERSION
 from lenient.codes import CODES
-
-CALLGAUGE_VERSION = "0.1.0"
 
 
 @dataclass(slots=True)
@@ -33,16 +32,21 @@ class Totals:
     rejected: list[RejectedFile] = field(default_factory=list)
     refused_new: list[Known] = field(default_factory=list)
     refused_again: list[tuple[int, str]] = field(default_factory=list)  # file id, reason
-    renamed: list[tuple[int, str, int]] = field(default_factory=list)  # file id, name, mtime_ns
+    renamed: list[Known] = field(default_factory=list)
+    seen_anew: list[tuple[int, Outside]] = field(default_factory=list)  # file id, how it looks by now
+    copies: list[Copy] = field(default_factory=list)
+    worth_noting: bool = False  # among the two above is one that it cost something to find out
     replaced: list[int] = field(default_factory=list)  # file ids whose rows others have taken the place of
     figures: dict[str, int] = field(default_factory=dict)  # see `Building.figures_of_run`
     unread: int = 0
+    left: int = 0
     notes: tuple[str, ...] = ()
     rejects: int = 0
 
     @property
     def changed(self) -> bool:
-        return bool(self.loaded or self.refused_new or self.refused_again or self.renamed)
+        news = (self.loaded, self.refused_new, self.refused_again, self.renamed, self.replaced)
+        return any(news) or self.worth_noting
 
     def add_loaded(self, row: Known, intake: Intake) -> None:
         self.loaded.append((row, intake))
@@ -70,6 +74,7 @@ class Totals:
             faults={layer.value: self.figures[layer] for layer in FaultLayer if layer in self.figures},
             judged=self.figures.get("judged", 0),
             unread=self.unread,
+            left=self.left,
             notes=self.notes,
             generation=generation,
             seconds=seconds,
@@ -84,9 +89,15 @@ def publish(
     building = writer.building
     run_id = building.next_run_id()
     building.replace(totals.replaced)
-    building.add(_tables(building.schemas, {"files": list(_file_rows(totals, run_id, writer.unfit))}))
-    for file_id, name, mtime_ns in totals.renamed:
-        building.rename(file_id, name, mtime_ns)
+    rows = {
+        "files": list(_file_rows(totals, run_id, writer.unfit)),
+        "copies": [_copy_row(copy) for copy in totals.copies],
+    }
+    building.add(_tables(building.schemas, rows))
+    for known in totals.renamed:
+        building.rename(known.file_id, known.name)
+    looks = [(row.file_id, row.outside) for row in totals.renamed] + totals.seen_anew
+    building.see_anew([{"file_id": file_id, **_outside_row(outside)} for file_id, outside in looks])
     for file_id, reason in totals.refused_again:
         building.refuse(file_id, reason)
     building.add(_tables(building.schemas, {"ingest_runs": [_run_row(totals, run_id, started_at)]}))
@@ -135,10 +146,26 @@ def _file_row(known: Known, run_id: int) -> Row:
         "status": known.status,
         "reason": known.reason,
         "size_bytes": known.size,
-        "mtime_ns": known.mtime_ns,
         "fingerprint": known.fingerprint,
+        "head": known.head,
+        **_outside_row(known.outside),
         "tools_hash": known.read_with.tools,
         "cut_at": known.read_with.cut_at,
+    }
+
+
+def _copy_row(copy: Copy) -> Row:
+    return {"path": copy.name, "file_id": copy.file_id, **_outside_row(copy.outside)}
+
+
+def _outside_row(outside: Outside) -> Row:
+    seen = outside.seen
+    return {
+        "stored_bytes": seen.size,
+        "mtime_ns": seen.mtime_ns,
+        "version": seen.version,
+        "archive": outside.archive,
+        "archive_seen": outside.archive_seen,
     }
 
 

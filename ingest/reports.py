@@ -22,9 +22,9 @@ class LoadReport:
     in and have a new name. `rejects` counts lines (and values) that could not be used. `duplicates` counts
     calls that another row counts already; `faults` (by layer, in the order in which a call passes them) and
     `judged` (calls of which we can tell whether their arguments failed) are of the others. `unread` files
-    were left for another load because somebody asked to stop. `notes` are sentences on what was left out that
-    is no log. `generation` is None when there was nothing new
-    to publish.
+    were left for another load because somebody asked to stop, `left` ones by `--since` and `--limit`. `notes`
+    are sentences on what was left out that is no log. `generation` is None when there was nothing new to
+    publish.
     """
 
     loaded: int
@@ -41,6 +41,7 @@ class LoadReport:
     faults: Mapping[str, int]
     judged: int
     unread: int
+    left: int
     notes: tuple[str, ...]
     generation: str | None
     seconds: float

@@ -10,13 +10,24 @@ CREATE TABLE ingest_runs (
     bytes BIGINT, lines BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT
 );
 
+-- path: as a person may see it; a member of an archive is `archive!member`. size_bytes: of the content, unpacked;
+-- stored_bytes: as stored. mtime_ns, version (an ETag, a checksum), stored_bytes: how it looked when it was read.
+-- fingerprint, head: SHA-256 of the content and of its first 64 KB. archive: the file it is a member of;
+-- archive_seen: how that looked.
 -- tools_hash: the definitions given with --tools when the file was read; cut_at: --max-line where it cut a line.
 -- The ledger: which bytes of which files are in. `status`: loaded | rejected. `reason`: why a file was rejected.
 CREATE TABLE files (
     file_id INTEGER, run_id INTEGER, path VARCHAR, source VARCHAR, status VARCHAR, reason VARCHAR,
-    size_bytes BIGINT, mtime_ns BIGINT, fingerprint VARCHAR, lines BIGINT, read_bytes BIGINT,
+    size_bytes BIGINT, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
+    archive VARCHAR, archive_seen VARCHAR, fingerprint VARCHAR, head VARCHAR, lines BIGINT, read_bytes BIGINT,
     sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT,
     tools_hash VARCHAR, cut_at BIGINT
+);
+
+-- Other names under which the content of a file was found, so that it need not be looked at again.
+CREATE TABLE copies (
+    path VARCHAR, file_id INTEGER, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
+    archive VARCHAR, archive_seen VARCHAR
 );
 
 CREATE TABLE rejects (

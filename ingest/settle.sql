@@ -30,6 +30,7 @@ DELETE FROM rejects WHERE file_id IN (FROM replaced);
 DELETE FROM late_results WHERE file_id IN (FROM replaced);
 DELETE FROM turn_parts WHERE file_id IN (FROM replaced);
 DELETE FROM files WHERE file_id IN (FROM replaced);
+DELETE FROM copies WHERE file_id NOT IN (SELECT file_id FROM files) OR path IN (SELECT path FROM files);
 
 -- Facts that came late are taken back where they may have changed; late.sql joins them anew.
 CREATE TEMP TABLE late_turns AS

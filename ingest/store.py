@@ -30,8 +30,12 @@ _HERE = Path(__file__).parent
 
 FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects", "late_results")
 
-# Many files tell the same prompt and the same definition: one row each. A later text fills a missing one.
+# One row each: of a copy its newest look; of a prompt and a definition, which many files tell, the first, and
+# a later text where that has none.
 _SHARED = {
+    "copies": """
+        DELETE FROM copies WHERE path IN (SELECT path FROM incoming);
+        INSERT INTO copies BY NAME SELECT * FROM incoming""",
     "prompts": """
         MERGE INTO prompts USING (
             SELECT prompt_id, any_value(name) AS name, any_value(version) AS version,
@@ -57,6 +61,12 @@ _INSERT = _SHARED | {
     for name in (*FACTS, "files", "ingest_runs", "sources", "codes")
 }
 
+
+_SEE_ANEW = """
+    UPDATE files SET
+        stored_bytes = incoming.stored_bytes, mtime_ns = incoming.mtime_ns, version = incoming.version,
+        archive = incoming.archive, archive_seen = incoming.archive_seen
+    FROM incoming WHERE files.file_id = incoming.file_id"""
 
 _LABEL = (
     f"UPDATE prompts SET label = named.label FROM ({LABELLED}) AS named "  # noqa: S608 - our own text
@@ -124,12 +134,19 @@ class Building:
         with _explaining(self._path):
             self._con.execute("INSERT INTO replaced SELECT unnest(?::INTEGER[])", [list(file_ids)])
 
-    def rename(self, file_id: int, name: str, mtime_ns: int) -> None:
+    def rename(self, file_id: int, name: str) -> None:
         """Note the new name of a file whose content is in."""
-        statement = (
-            "UPDATE files SET path = ?, mtime_ns = ?, status = 'loaded', reason = NULL WHERE file_id = ?"
-        )
-        self._change(statement, [name, mtime_ns, file_id])
+        statement = "UPDATE files SET path = ?, status = 'loaded', reason = NULL WHERE file_id = ?"
+        self._change(statement, [name, file_id])
+
+    def see_anew(self, looks: Sequence[Row]) -> None:
+        """Note how files look by now whose content is in: rows of `file_id` and how they look."""
+        if not looks:
+            return
+        with self.writing("ledger") as con:
+            con.register("incoming", pa.Table.from_pylist(list(looks), self.schemas["copies"]))
+            con.execute(_SEE_ANEW)
+            con.unregister("incoming")
 
     def refuse(self, file_id: int, reason: str) -> None:
         """Note why a file that is in the ledger could not be read this time."""

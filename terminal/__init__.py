@@ -14,13 +14,23 @@ from lenient.codes import CODES, Code, Severity, Stage
 from lenient.examples import run_example
 from lenient.lint import DefinitionCode
 from terminal.interrupts import INTERRUPTED, stoppable
-from terminal.loads import load_report, progress
-from terminal.texts import as_json, printable
+from terminal.loads import load_report, outlook_text, progress
+from terminal.texts import as_json, printable, say
 
 if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
+    from ingest.claims import Claim
     from ingest.formats import Source
 
-__all__ = ["INTERRUPTED", "as_json", "load_report", "printable", "progress", "stoppable"]
+__all__ = [
+    "INTERRUPTED",
+    "as_json",
+    "load_report",
+    "outlook_text",
+    "printable",
+    "progress",
+    "say",
+    "stoppable",
+]
 
 _EXCERPT = 72  # characters of raw text around a finding
 
@@ -162,6 +172,17 @@ def code_text(code: Code) -> str:
 def code_data(code: Code) -> dict[str, Any]:
     facts = {name: getattr(code, name) for name in ("name", "stage", "severity", "lossy", "summary", "why")}
     return {**facts, "example": request_data(run_example(code))}
+
+
+def claims_text(claims: Sequence[Claim]) -> str:
+    """Which format reads each file; then what the file shows, and what every other format looked for."""
+    lines = []
+    for claim in claims:
+        lines.append(f"{claim.file}: {claim.name or f'no format: it {claim.reason}'}")
+        if claim.container:
+            lines.append(f"  {claim.container} of objects; the first has the keys {', '.join(claim.keys)}")
+        lines += [f"  not {name}: it {why}" for name, why in claim.others.items()]
+    return "\n".join(map(printable, lines))
 
 
 def formats_text(sources: list[Source]) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 from terminal.texts import printable
 
 if TYPE_CHECKING:
+    from ingest.dry_run import Outlook
     from ingest.reports import LoadReport, Progress
 
 Tell = Callable[["Progress"], None]
@@ -137,9 +138,32 @@ def load_report(report: LoadReport, store: Path) -> str:
     lines += [f"note: {printable(note)}" for note in report.notes[:_REJECTED_SHOWN]]
     if report.unread:
         lines.append(f"stopped: {report.unread:,} files wait; the same command reads them")
+    if report.left:
+        lines.append(f"left out: {report.left:,} files (--since, --limit)")
     published = f"published {report.generation} in" if report.generation else "nothing new for"
     lines.append(f"{published} {store}")
     return "\n".join(lines)
+
+
+def outlook_text(outlook: Outlook) -> str:
+    """What a load would do: a line a kind of file, then what it would refuse."""
+    kinds = [(share.would, share.form or "", share) for share in outlook.shares]
+    width = max((len(form) for _, form, _ in kinds), default=0)
+    lines = [
+        f"{would:9}  {form:{width}}  {share.files:>9,} files  {size(share.bytes):>10}"
+        for would, form, share in kinds
+    ]
+    lines += [
+        f"would refuse: {printable(f'{file.path} {file.reason}')}"
+        for file in outlook.refused[:_REJECTED_SHOWN]
+    ]
+    if len(outlook.refused) > _REJECTED_SHOWN:
+        lines.append(f"… and {len(outlook.refused) - _REJECTED_SHOWN:,} more files")
+    if outlook.left:
+        lines.append(f"left out: {outlook.left:,} files (--since, --limit)")
+    reading = [share for share in outlook.shares if share.would not in ("unchanged", "refused")]
+    files, stored = sum(share.files for share in reading), sum(share.bytes for share in reading)
+    return "\n".join([*lines, f"a load would read {files:,} files, {size(stored)}; nothing was changed"])
 
 
 def _files(report: LoadReport) -> str:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("lenient", "ingest", "dashboard")
 MODULES = sorted(
     path
-    for name in (*PACKAGES, "terminal", "app.py", "cli.py", "upkeep.py")
+    for name in (*PACKAGES, "terminal", "app.py", "cli.py", "loading.py", "upkeep.py")
     for path in ([ROOT / name] if name.endswith(".py") else (ROOT / name).rglob("*.py"))
 )
 
@@ -26,7 +26,8 @@ OURS = {
     "ingest": {"ingest", "lenient"},
     "dashboard": {"dashboard"},
     "app": {"dashboard"},
-    "cli": {"ingest", "lenient", "terminal", "upkeep"},
+    "cli": {"ingest", "lenient", "loading", "terminal", "upkeep"},
+    "loading": {"ingest", "terminal"},
     "upkeep": {"ingest", "terminal"},
     "terminal": {"terminal", "ingest", "lenient"},
 }
@@ -45,7 +46,7 @@ THIRD_PARTY = {
     "rich": ("terminal",),
     "pandas": ("dashboard",),
     "scipy": ("dashboard.statistics",),
-    "typer": ("cli", "upkeep"),
+    "typer": ("cli", "loading", "upkeep"),
 }
 # The playground shows the parser at work; no other page may ask it.
 ASKS_LENIENT = ("dashboard.playground", "dashboard.pages.playground")

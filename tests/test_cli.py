@@ -79,14 +79,22 @@ def test_a_file_in_no_format_exits_with_3_beside_a_good_one_and_with_1_alone(
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\x00\x01\x02" * 99, b"\x1f\x8b\x08gzip"], ids=["empty", "binary", "gzip"]
+    ("content", "reason"),
+    [
+        (b"", "is empty"),
+        (b"\x00\x01\x02" * 99, "is a binary file"),
+        (b"\x1f\x8b\x08gzip", "cannot be read: its gzip data cannot be unpacked"),
+    ],
+    ids=["empty", "binary", "cut"],
 )
-def test_an_empty_or_binary_file_is_named_with_the_reason(content: bytes, tmp_path: Path) -> None:
+def test_an_empty_binary_or_cut_file_is_named_with_the_reason(
+    content: bytes, reason: str, tmp_path: Path
+) -> None:
     path = tmp_path / "night.jsonl"
     path.write_bytes(content)
     result = run("ingest", path, "--store", tmp_path / "store")
     assert result.exit_code == 1
-    assert f"rejected: {path} is " in result.stdout
+    assert f"rejected: {path} {reason}" in result.stdout
 
 
 def test_a_path_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
@@ -205,7 +213,10 @@ def test_explain_lists_every_code() -> None:
 
 
 def test_formats_says_which_one_reads_a_file_and_why_none_does(log: Path, tmp_path: Path) -> None:
-    assert run("formats", log).stdout == f"{log}: session_history\n"
+    said = run("formats", log).stdout.splitlines()
+    assert said[0] == f"{log}: session_history"
+    assert said[1] == "  lines of objects; the first has the keys ts, sessionId, type, content, role, meta"
+    assert "  not claude_code: it looks at `type`, and finds other values than its own" in said
     (tmp_path / "empty").write_bytes(b"")
     result = run("formats", tmp_path / "empty")
     assert (result.exit_code, result.stdout) == (1, f"{tmp_path / 'empty'}: no format: it is empty\n")

@@ -60,3 +60,16 @@ CREATE TABLE late_results (
     result_text VARCHAR, result_bytes BIGINT, latency_ms DOUBLE,
     state VARCHAR
 );
+
+ALTER TABLE files ADD COLUMN stored_bytes BIGINT;
+ALTER TABLE files ADD COLUMN version VARCHAR;
+ALTER TABLE files ADD COLUMN archive VARCHAR;
+ALTER TABLE files ADD COLUMN archive_seen VARCHAR;
+ALTER TABLE files ADD COLUMN head VARCHAR;
+
+UPDATE files SET stored_bytes = size_bytes, version = '';
+
+CREATE TABLE copies (
+    path VARCHAR, file_id INTEGER, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
+    archive VARCHAR, archive_seen VARCHAR
+);

@@ -10,21 +10,20 @@ from __future__ import annotations
 import bz2
 import io
 import lzma
+import re
 import zlib
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, BinaryIO, Protocol
+from typing import Any, Protocol
 
 import zstandard
 
+from ingest.sources.damage import Damaged
+
 _INPUT = 64 * 1024
 _WINDOW = 128 * 1024 * 1024  # bytes of memory that a stream may ask for; `zstd --long=27`, `xz -9` need less
-_SUSPECT = 1024 * 1024 * 1024  # bytes of content, before which no ratio is judged …
+SUSPECT = 1024 * 1024 * 1024  # bytes of content, before which no ratio is judged …
 _RATIO = 500  # … and the one that no log has: text repeats itself some ten-, at most hundredfold
-
-
-class Damaged(OSError):  # noqa: N818 - a verdict on a file, not a failure of ours
-    """The bytes are there, but not what they should be; `str()` ends a sentence that begins with the name."""
 
 
 class Compression(StrEnum):
@@ -36,16 +35,16 @@ class Compression(StrEnum):
 
 
 _SIGNATURES = (
-    (b"\x1f\x8b\x08", Compression.GZIP),
-    (b"BZh", Compression.BZIP2),
-    (b"\xfd7zXZ\0", Compression.XZ),
-    (b"\x28\xb5\x2f\xfd", Compression.ZSTD),
+    (re.compile(rb"\x1f\x8b\x08"), Compression.GZIP),
+    (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), Compression.BZIP2),
+    (re.compile(rb"\xfd7zXZ\0"), Compression.XZ),
+    (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), Compression.ZSTD),  # or a skippable frame
 )
 
 
 def compression_of(head: bytes) -> Compression | None:
     """How a file that begins with these bytes is compressed, or None."""
-    return next((kind for signature, kind in _SIGNATURES if head.startswith(signature)), None)
+    return next((kind for signature, kind in _SIGNATURES if signature.match(head)), None)
 
 
 class _Decoder(Protocol):
@@ -120,7 +119,7 @@ _ERRORS = (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, V
 class Inflated(io.RawIOBase):
     """The content of a compressed stream. Closing it closes what it reads from."""
 
-    def __init__(self, source: BinaryIO, kind: Compression) -> None:
+    def __init__(self, source: io.RawIOBase, kind: Compression) -> None:
         self._source = source
         self._kind = kind
         self._decoder: _Decoder = _DECODERS[kind]()
@@ -145,18 +144,20 @@ class Inflated(io.RawIOBase):
 
     def _next(self, limit: int) -> bytes:
         """Some content; nothing only at the end."""
-        data = b""
+        data, ended = b"", False
         while True:
             if self._decoder.eof:
                 data = self._after(self._decoder.unused_data)
                 if not data:
                     return b""
+                self._decoder = _DECODERS[self._kind]()
             elif self._decoder.needs_input:
                 data = self._read()
+                ended = not data
             made = self._decode(data, limit)
             if made:
                 return made
-            if not data and self._decoder.needs_input and not self._decoder.eof:
+            if ended and not self._decoder.eof:
                 raise Damaged(f"its {self._kind} data ends in the middle")
             data = b""
 
@@ -166,7 +167,7 @@ class Inflated(io.RawIOBase):
         except _ERRORS as error:
             raise Damaged(f"its {self._kind} data cannot be unpacked ({str(error)[:100]})") from error
         self._made += len(made)
-        if self._made > _SUSPECT and self._made > _RATIO * self._consumed:
+        if self._made > SUSPECT and self._made > _RATIO * self._consumed:
             raise Damaged(
                 f"{self._consumed:,} bytes of it hold more than {self._made:,} bytes, as no log does; "
                 "if that is meant, load it unpacked"
@@ -174,7 +175,7 @@ class Inflated(io.RawIOBase):
         return made
 
     def _read(self) -> bytes:
-        data = self._source.read(_INPUT)
+        data = self._source.read(_INPUT) or b""
         self._consumed += len(data)
         return data
 

@@ -10,30 +10,30 @@ from __future__ import annotations
 
 import io
 import re
-import zipfile
 from collections.abc import Sequence
 from typing import Any
 
-from ingest.sources.inflate import Damaged
-from ingest.sources.zips import open_member
+from ingest.sources.damage import Damaged
+from ingest.sources.streams import Part
+from ingest.sources.zips import Member, open_member
 
 _HEADERS = ("header.json", "_journal/start.json")
 _SAMPLE = re.compile(r"samples/[^/]+\.json")
 _ONE_LINE = bytes.maketrans(b"\r\n", b"\t\t")
 
 
-def documents_of(members: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo] | None:
+def documents_of(members: Sequence[Member]) -> list[Member] | None:
     """The members that make up the log, in order; None when the archive is no Inspect log."""
-    by_name = {member.filename: member for member in members}
+    by_name = {member.name: member for member in members}
     headers = [by_name[name] for name in _HEADERS if name in by_name]
-    samples = [member for member in members if _SAMPLE.fullmatch(member.filename)]
+    samples = [member for member in members if _SAMPLE.fullmatch(member.name)]
     return [headers[0], *samples] if headers and (samples or len(headers) > 1) else None
 
 
 class EvalLines(io.RawIOBase):
-    """The log as JSON Lines. `file` is closed with it."""
+    """The log as JSON Lines. `file` can seek and is closed with it."""
 
-    def __init__(self, file: io.RawIOBase, documents: Sequence[zipfile.ZipInfo]) -> None:
+    def __init__(self, file: io.RawIOBase, documents: Sequence[Member]) -> None:
         self._file = file
         self._waiting = list(reversed(documents))
         self._open: tuple[str, io.RawIOBase] | None = None
@@ -47,29 +47,22 @@ class EvalLines(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer)
-        while view and (self._open or self._waiting):
-            if self._open is None:
-                member = self._waiting.pop()
-                self._open = member.filename, self._of(member)
-            name, stream = self._open
-            count = _read(name, stream, view)
-            if count:
-                view[:count] = bytes(view[:count]).translate(_ONE_LINE)
-                return count
+        if not view or not (self._open or self._waiting):
+            return 0
+        count = self._of_document(view)
+        if not count:
             self._open = None
             view[:1] = b"\n"
             return 1
-        return 0
+        view[:count] = bytes(view[:count]).translate(_ONE_LINE)
+        return count
 
-    def _of(self, member: zipfile.ZipInfo) -> io.RawIOBase:
+    def _of_document(self, view: memoryview) -> int:
+        name = self._open[0] if self._open else self._waiting[-1].name
         try:
-            return open_member(self._file, member)
+            if self._open is None:
+                shared = Part(self._file, owner=False)
+                self._open = name, open_member(shared, self._waiting.pop())
+            return self._open[1].readinto(view) or 0
         except Damaged as error:
-            raise Damaged(f"its member {member.filename} {error}") from error
-
-
-def _read(name: str, stream: io.RawIOBase, view: memoryview) -> int:
-    try:
-        return stream.readinto(view) or 0
-    except Damaged as error:
-        raise Damaged(f"its member {name}: {error}") from error
+            raise Damaged(f"of its member {name[:200]}: {error}") from error

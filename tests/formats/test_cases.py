@@ -13,13 +13,15 @@ from typing import Any
 import msgspec
 import pytest
 
+from ingest.collect import look_at
 from ingest.containers import Container, container_of, read_batches, read_records
 from ingest.events import Event, Rejected, Where
 from ingest.formats import About, claimants, decoder_of, formats, skim_of, translated
 from ingest.lines import MAX_LINE, Line, decode_object, read_lines
 from ingest.reading import Beside
 from ingest.records import Record
-from ingest.sources.content import bounded
+from ingest.sources.content import opened
+from ingest.sources.places import LocalFile
 from tests.conftest import CASES, write_cases
 
 _EXPECTED = ".events.json"
@@ -41,7 +43,7 @@ def lines_of(path: Path) -> list[Line | Rejected]:
 def records_of(path: Path, name: str | None = None) -> list[Record | Rejected]:
     """What stands in a log, decoded for the format of this name, or as plain objects."""
     decode = decoder_of(formats()[name]) if name else decode_object
-    with bounded(path, path.stat().st_size).buffered() as stream:
+    with opened(look_at(path)).buffered() as stream:
         container = container_of(stream.peek(65536))
         return list(read_records(stream, container, MAX_LINE, decode))
 
@@ -70,7 +72,7 @@ def head_of(path: Path) -> list[dict[str, Any]]:
 
 
 def about(path: Path) -> About:
-    return About(path.name, "0" * 16, Beside(path.parent, MAX_LINE))
+    return About(path.name, "0" * 16, Beside(LocalFile(str(path)), MAX_LINE))
 
 
 def events_of(name: str, path: Path) -> list[Event | Rejected]:

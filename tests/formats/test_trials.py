@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from ingest.collect import look_at
 from ingest.events import CallMade, FaultLayer, TurnEnded, TurnStarted, Where
 from ingest.formats.mini_swe.replies import blocks
 from ingest.lines import MAX_LINE
-from ingest.reading import recognise
+from ingest.reading import recognised
 from ingest.records import Record
 from ingest.shapes.trials import Trial, argument_layer, listed
 
@@ -83,5 +84,5 @@ def test_documents_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
     for number in (1, 2):
         (tmp_path / f"{number}.json").write_text(attempt % number)
     paths = [tmp_path / f"{number}.json" for number in (1, 2)]
-    identities = {recognise(path, path.stat().st_size, MAX_LINE).about.identity for path in paths}
+    identities = {recognised(look_at(path), MAX_LINE).about.identity for path in paths}
     assert len(identities) == 2

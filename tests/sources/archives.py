@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import struct
+import tarfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import zstandard
@@ -37,4 +41,23 @@ def _zip_of_zstd(members: Mapping[str, bytes]) -> bytes:
     out.write(contents)
     count = len(members)
     out.write(struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, count, count, len(contents), start, 0))
+    return out.getvalue()
+
+
+COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zstandard.ZstdCompressor(write_checksum=True).compress,
+}
+
+
+def tarred(members: Mapping[str, bytes], mtime: int = 1_700_000_000, form: int = tarfile.PAX_FORMAT) -> bytes:
+    """A tar archive of these members."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=form) as archive:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime = len(content), mtime
+            archive.addfile(info, io.BytesIO(content))
     return out.getvalue()

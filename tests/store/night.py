@@ -14,7 +14,7 @@ import duckdb
 from ingest.generations import published
 
 TABLES = (
-    "ingest_runs", "files", "rejects", "sources", "codes",
+    "ingest_runs", "files", "copies", "rejects", "sources", "codes",
     "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics", "probes", "late_results",
     "turn_parts",
     "prompt_texts", "daily_calls", "daily_turns", "daily_codes", "daily_prompts", "daily_definitions",

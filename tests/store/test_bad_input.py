@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from ingest.collect import path_of, shown
+from ingest.claims import claims_of
 from ingest.errors import InputError
 from ingest.events import Event, Rejected
 from ingest.formats import About, formats
 from ingest.pipeline import load
-from ingest.reading import Claim, format_of
 from ingest.records import Record
+from ingest.sources.naming import path_of, shown
 from tests.store.night import ask, contents, count, rows_by_reference, session
 
 
@@ -35,7 +35,8 @@ def rejected(logs: Path, store: Path) -> dict[str, str]:
         (b"", "is empty"),
         (bytes(5000), "is a binary file"),
         (os.urandom(64) + b"\0\n" * 50, "is a binary file"),
-        (gzip.compress(b"{}"), "is compressed with gzip"),
+        (gzip.compress(b"{}"), "is in no format known here"),
+        (gzip.compress(b'{"ts": 1}\n' * 99)[:-9], "cannot be read: its gzip data ends in the middle"),
         ('{"ts": 1}\n'.encode("utf-16"), "is UTF-16 text"),
         (b"one\ntwo\n", "has no JSON object on any of its first lines"),
         (b'{\n  "ts": 1\n}\n', "is in no format known here (its first object has the keys ts)"),
@@ -62,13 +63,14 @@ def test_which_format_claims_a_file_is_said_without_loading_it(logs: Path) -> No
     (logs / "good").write_text(session("s1"))
     (logs / "bad").write_bytes(bytes(10))
     os.mkfifo(logs / "pipe")
-    answers = {name: format_of(logs / name) for name in ("good", "bad", "pipe", "missing")}
-    assert answers == {
-        "good": Claim("session_history", None),
-        "bad": Claim(None, "is a binary file"),
-        "pipe": Claim(None, "is a pipe, not a file"),
-        "missing": Claim(None, "does not exist"),
-    }
+    names = ("good", "bad", "pipe", "missing")
+    answers = [claim for name in names for claim in claims_of(logs / name)]
+    assert [(claim.name, claim.reason) for claim in answers] == [
+        ("session_history", None),
+        (None, "is a binary file"),
+        (None, "is a pipe, not a file"),
+        (None, "does not exist"),
+    ]
 
 
 def test_a_store_of_nothing_but_rejected_files_is_published(logs: Path, store: Path) -> None:

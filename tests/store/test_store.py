@@ -11,7 +11,7 @@ from pathlib import Path
 from ingest.formats import formats
 from ingest.migrations import SCHEMA_VERSION
 from ingest.pipeline import load
-from ingest.publishing import CALLGAUGE_VERSION
+from ingest.version import CALLGAUGE_VERSION
 from lenient import CODES, PARSER_VERSION
 from tests.store.night import ask, count, session
 

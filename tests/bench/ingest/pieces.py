@@ -11,11 +11,12 @@ from typing import Any
 
 import orjson
 
+from ingest.collect import look_at
 from ingest.containers import read_records
 from ingest.events import Event, Rejected
 from ingest.formats import decoder_of, translated
 from ingest.lines import MAX_LINE
-from ingest.reading import Recognised, recognise
+from ingest.reading import Recognised, recognised
 from ingest.records import Record
 from ingest.work import FileWork
 from lenient import ToolCatalog
@@ -25,7 +26,7 @@ Records = Iterator[Record | Rejected]
 
 def main(files: Sequence[Path]) -> None:
     baseline = _seconds(lambda: deque(map(_loads, files), maxlen=0))
-    known = {path: recognise(path, path.stat().st_size, MAX_LINE) for path in files}
+    known = {path: recognised(look_at(path), MAX_LINE) for path in files}
     stages: dict[str, Callable[[Recognised, Records], Any]] = {
         "records": lambda _, records: deque(records, maxlen=0),
         "records, translate": lambda one, records: deque(translated(one.form, records, one.about), maxlen=0),

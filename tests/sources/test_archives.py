@@ -1,0 +1,410 @@
+"""An archive is a folder of logs: each member a file of its own, streamed, none of its names a path."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import random
+import struct
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ingest.collect import look_at
+from ingest.pipeline import load
+from ingest.sources import archives, tars, zips
+from ingest.sources.archives import look_inside, members_of
+from ingest.sources.content import opened
+from ingest.sources.damage import Damaged
+from ingest.sources.found import Found
+from ingest.sources.places import LocalFile
+from tests.sources.archives import COMPRESSED, ZSTD, tarred, zipped
+from tests.store.night import ask, count, rows_by_reference, session
+
+LOGS = {f"night/{name}.jsonl": session(name).encode() for name in ("s3", "s1", "s2")}
+
+
+def written(path: Path, members: dict[str, bytes], packing: str) -> Path:
+    """An archive of these members: `zip`, `zip.93` (a method), `tar` or `tar.gz` and its like."""
+    kind, _, how = packing.partition(".")
+    if kind == "zip":
+        return zipped(path, members, int(how or zipfile.ZIP_DEFLATED))
+    path.write_bytes(COMPRESSED[how](tarred(members)) if how else tarred(members))
+    return path
+
+
+PACKINGS = ["zip", "zip.0", "zip.12", f"zip.{ZSTD}", "tar", "tar.gz", "tar.bz2", "tar.xz", "tar.zst"]
+SOME = ["zip", "tar", "tar.gz"]
+
+
+def listed(path: Path) -> list[Found]:
+    found, archive = look_inside(look_at(str(path)))
+    assert archive is not None
+    return list(members_of(found, archive, fingerprints=True))
+
+
+def content_of(found: Found) -> bytes:
+    with opened(found).buffered() as stream:
+        return stream.read()
+
+
+def rejected(store: Path) -> dict[str, str]:
+    rows = ask(store, "SELECT path, reason FROM files WHERE status = 'rejected'")
+    assert all("\n" not in reason for _, reason in rows)
+    return {path.rpartition("/")[2]: reason for path, reason in rows}
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_an_archive_loads_as_its_members_whatever_its_name(logs: Path, store: Path, packing: str) -> None:
+    archive = written(logs / "night", LOGS, packing)
+    report = load([logs], store)
+    assert (report.loaded, report.sessions, report.rejected) == (3, 3, ())
+    assert sorted(ask(store, "SELECT path FROM files")) == [(f"{archive}!{name}",) for name in sorted(LOGS)]
+    archive.unlink()
+    plain = store.with_name("plain")
+    for name, content in LOGS.items():
+        (logs / Path(name).name).write_bytes(content)
+    load([logs], plain)
+    assert rows_by_reference(store) == rows_by_reference(plain)
+
+
+@pytest.mark.parametrize("packing", SOME)
+def test_an_archive_that_has_not_changed_is_not_opened_again(
+    logs: Path, store: Path, packing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(logs / "night", {**LOGS, "README": b"no log"}, packing)
+    load([logs], store)
+    monkeypatch.setattr(LocalFile, "open", not_to_be_opened)
+    report = load([logs], store)
+    assert (report.unchanged, len(report.rejected), report.generation) == (3, 1, None)
+
+
+def not_to_be_opened(place: LocalFile) -> io.RawIOBase:
+    raise AssertionError(f"{place} was opened")
+
+
+@pytest.mark.parametrize("packing", SOME)
+def test_a_member_that_is_added_is_read_and_the_others_are_not(logs: Path, store: Path, packing: str) -> None:
+    written(logs / "night", LOGS, packing)
+    load([logs], store)
+    written(logs / "night", {"s0": session("s0").encode(), **LOGS}, packing)
+    report = load([logs], store)
+    assert (report.loaded, report.unchanged) == (1, 3)
+    assert count(store, "sessions") == 4
+    assert load([logs], store).generation is None
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_logs_that_move_into_an_archive_are_recognised(logs: Path, store: Path, packing: str) -> None:
+    for name, content in LOGS.items():
+        (logs / Path(name).name).write_bytes(content)
+    load([logs], store)
+    before = rows_by_reference(store)
+    for path in list(logs.iterdir()):
+        path.unlink()
+    written(logs / "night", LOGS, packing)
+    report = load([logs], store)
+    assert (report.loaded, report.moved) == (0, 3)
+    assert rows_by_reference(store) == before
+    assert load([logs], store).generation is None
+
+
+@pytest.mark.parametrize("packing", SOME)
+def test_an_archive_of_logs_that_are_in_costs_one_look(
+    logs: Path, store: Path, packing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, content in LOGS.items():
+        (logs / Path(name).name).write_bytes(content)
+    load([logs], store)
+    written(logs / "night", LOGS, packing)
+    report = load([logs], store)
+    assert (report.loaded, report.unchanged, count(store, "copies")) == (0, 6, 3)
+    monkeypatch.setattr(LocalFile, "open", not_to_be_opened)
+    assert load([logs], store).unchanged == 6
+
+
+@pytest.mark.parametrize("packing", SOME)
+def test_a_member_that_is_compressed_is_read(logs: Path, store: Path, packing: str) -> None:
+    written(logs / "night", {f"{name}.gz": gzip.compress(content) for name, content in LOGS.items()}, packing)
+    assert load([logs], store).sessions == 3
+
+
+@pytest.mark.parametrize("packing", SOME)
+@pytest.mark.parametrize("inner", ["zip", "tar", "tar.gz"])
+def test_an_archive_in_an_archive_is_refused(logs: Path, store: Path, packing: str, inner: str) -> None:
+    inside = written(logs / "inner", LOGS, inner).read_bytes()
+    (logs / "inner").unlink()
+    written(logs / "night", {"inner": inside, **LOGS}, packing)
+    assert load([logs], store).loaded == 3
+    kind = inner.partition(".")[0]
+    assert rejected(store) == {
+        "night!inner": f"cannot be read: it is a {kind} archive inside an archive; unpack the outer one"
+    }
+
+
+def test_a_zip_inside_gzip_is_refused(logs: Path, store: Path) -> None:
+    (logs / "night").write_bytes(gzip.compress(zipped(logs / "zip", LOGS).read_bytes()))
+    (logs / "zip").unlink()
+    load([logs], store)
+    assert rejected(store) == {"night": "cannot be read: it is a zip archive inside gzip data; unpack that"}
+
+
+def test_hidden_members_folders_and_links_are_left_out(logs: Path, store: Path) -> None:
+    names = {".hidden": b"x", "a/.git/config": b"x", "__MACOSX/._a.jsonl": b"x", "./dotted.jsonl": b""}
+    with tarfile.open(logs / "night.tar", "w") as archive:
+        for name, content in (names | {"./dotted.jsonl": session("s1").encode()}).items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+        for kind in (tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE):
+            info = tarfile.TarInfo(f"kind-{kind.decode()}")
+            info.type, info.linkname = kind, "/etc/passwd"
+            archive.addfile(info)
+    assert load([logs], store).loaded == 1
+    assert ask(store, "SELECT path FROM files") == [(f"{logs / 'night.tar'}!dotted.jsonl",)]
+
+
+HOSTILE = [
+    "../../../etc/passwd", "/etc/passwd", "C:\\windows\\x", "a\nb", "<script>alert(1)</script>", "=1+1",
+    "ü" * 200, "x" * 60_000, "a!b!c", "%2e%2e/x", "-rf",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("packing", SOME)
+def test_hostile_names_are_names(logs: Path, store: Path, packing: str) -> None:
+    made = {name: session(f"s{number}").encode() for number, name in enumerate(HOSTILE)}
+    written(logs / "night", made, packing)
+    before = sorted(logs.parent.iterdir())
+    report = load([logs], store)
+    assert (report.loaded, report.rejected) == (len(HOSTILE), ())
+    assert sorted(logs.parent.iterdir()) == sorted([*before, store])
+    names = {path.partition("!")[2] for (path,) in ask(store, "SELECT path FROM files")}
+    assert names == {name.replace("\\", "\\\\") for name in HOSTILE}
+    assert load([logs], store).generation is None
+
+
+def test_names_in_no_encoding_are_kept_apart(logs: Path, store: Path) -> None:
+    with tarfile.open(logs / "night.tar", "w", format=tarfile.GNU_FORMAT) as archive:
+        for number, name in enumerate(["a\udcff", "a\udcfe"]):
+            info = tarfile.TarInfo(name)
+            info.size = len(session(f"s{number}"))
+            archive.addfile(info, io.BytesIO(session(f"s{number}").encode()))
+    assert load([logs], store).loaded == 2
+    names = sorted(path.partition("!")[2] for (path,) in ask(store, "SELECT path FROM files"))
+    assert names == ["a\\xfe", "a\\xff"]
+
+
+@pytest.mark.parametrize("packing", SOME)
+def test_of_two_members_of_one_name_the_last_counts(logs: Path, store: Path, packing: str) -> None:
+    made = io.BytesIO()
+    twice = [("a", session("old")), ("b", session("other")), ("a", session("new"))]
+    if packing == "zip":
+        with zipfile.ZipFile(made, "w") as archive:
+            for name, content in twice[:2]:
+                archive.writestr(name, content)
+            with pytest.warns(UserWarning, match="Duplicate name"):
+                archive.writestr(*twice[2])
+    else:
+        with tarfile.open(fileobj=made, mode="w") as tar:
+            for name, content in twice:
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                tar.addfile(info, io.BytesIO(content.encode()))
+    data = made.getvalue()
+    (logs / "night").write_bytes(gzip.compress(data) if packing == "tar.gz" else data)
+    load([logs], store)
+    assert sorted(ask(store, "SELECT session_id FROM sessions")) == [("new",), ("other",)]
+
+
+# --- damage ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("packing", ["tar", "tar.gz", "tar.zst"])
+def test_of_a_tar_that_is_cut_the_whole_members_load_and_the_rest_when_it_is_there(
+    logs: Path, store: Path, packing: str
+) -> None:
+    big = {name: content * 30 for name, content in LOGS.items()}
+    whole = written(logs / "night", big, packing).read_bytes()
+    (logs / "night").write_bytes(whole[: len(whole) * 6 // 10])
+    report = load([logs], store)
+    assert report.loaded in (1, 2)
+    assert "ends in the middle" in rejected(store)["night"]
+    (logs / "night").write_bytes(whole)
+    load([logs], store)
+    assert (count(store, "sessions"), rejected(store)) == (3, {})
+    assert count(store, "files") == 3
+    assert load([logs], store).generation is None
+
+
+def test_a_tar_without_its_end_mark_says_so(logs: Path, store: Path) -> None:
+    made = tarred(LOGS)
+    (logs / "night").write_bytes(made[: len(made.rstrip(b"\0")) // 512 * 512 + 512])
+    assert load([logs], store).loaded == 3
+    assert rejected(store) == {"night": "cannot be read: it ends in the middle: the end mark is missing"}
+
+
+def test_a_zip_that_is_cut_is_refused(logs: Path, store: Path) -> None:
+    whole = zipped(logs / "night", LOGS).read_bytes()
+    (logs / "night").write_bytes(whole[:-40])
+    assert load([logs], store).loaded == 0
+    assert "its table of contents is damaged or cut off" in rejected(store)["night"]
+    (logs / "night").write_bytes(whole)
+    assert load([logs], store).loaded == 3
+    assert rejected(store) == {}
+
+
+@pytest.mark.parametrize("packing", ["zip", "zip.0", f"zip.{ZSTD}"])
+def test_a_corrupt_member_of_a_zip_costs_itself(logs: Path, store: Path, packing: str) -> None:
+    made = bytearray(written(logs / "night", LOGS, packing).read_bytes())
+    made[200] ^= 0xFF
+    (logs / "night").write_bytes(made)
+    assert load([logs], store).loaded == 2
+    ((name, reason),) = rejected(store).items()
+    assert name == "s3.jsonl"
+    assert reason.startswith("cannot be read")
+
+
+def test_an_encrypted_zip_is_refused_member_by_member(logs: Path, store: Path) -> None:
+    made = bytearray(zipped(logs / "night", LOGS).read_bytes())
+    at = made.index(b"PK\x01\x02")
+    made[at + 8] |= 1
+    (logs / "night").write_bytes(made)
+    assert load([logs], store).loaded == 2
+    assert rejected(store) == {"s3.jsonl": "cannot be read: it is encrypted; unpack it with its password"}
+
+
+def test_an_unknown_zip_method_is_refused(logs: Path, store: Path) -> None:
+    made = bytearray(zipped(logs / "night", LOGS).read_bytes())
+    made[made.index(b"PK\x01\x02") + 10] = 98
+    (logs / "night").write_bytes(made)
+    load([logs], store)
+    assert "compressed with zip method 98, which is not read here" in rejected(store)["s3.jsonl"]
+
+
+def test_members_that_share_their_bytes_are_a_bomb(logs: Path, store: Path) -> None:
+    made = bytearray(zipped(logs / "night", LOGS).read_bytes())
+    first = made.index(b"PK\x01\x02")
+    second = made.index(b"PK\x01\x02", first + 4)
+    made[second + 42 : second + 46] = made[first + 42 : first + 46]
+    (logs / "night").write_bytes(made)
+    load([logs], store)
+    assert "its members overlap" in rejected(store)["night"]
+
+
+def test_a_member_that_lies_about_its_length_is_refused(logs: Path, store: Path) -> None:
+    made = bytearray(zipped(logs / "night", LOGS).read_bytes())
+    at = made.index(b"PK\x01\x02")
+    made[at + 24 : at + 28] = struct.pack("<I", 100)
+    (logs / "night").write_bytes(made)
+    load([logs], store)
+    assert "its length or checksum is not that" in rejected(store)["s3.jsonl"]
+
+
+def test_a_table_of_contents_that_would_fill_the_memory_is_refused(
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zips, "CONTENTS", 100)
+    zipped(logs / "night", LOGS)
+    load([logs], store)
+    assert "its table of contents has more than 100 bytes" in rejected(store)["night"]
+
+
+@pytest.mark.parametrize("packing", SOME)
+def test_an_archive_of_too_many_files_is_refused_after_as_many(
+    logs: Path, store: Path, packing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "MEMBERS", 2)
+    written(logs / "night", LOGS, packing)
+    assert load([logs], store).loaded == 2
+    assert "it holds more than 2 files; unpack it" in rejected(store)["night"]
+
+
+def test_an_extended_header_that_would_fill_the_memory_is_refused(logs: Path, store: Path) -> None:
+    long = tarred({"x" * (tars.EXTENDED + 1): b"{}"}, form=tarfile.GNU_FORMAT)
+    (logs / "night").write_bytes(long)
+    load([logs], store)
+    assert "it has an extended header of" in rejected(store)["night"]
+
+
+@pytest.mark.parametrize("how", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_every_age_of_tar_gives_what_the_standard_library_gives(tmp_path: Path, how: int) -> None:
+    names = ["a", "b" * 90 + "/" + "c" * 90, "empty", "z" * 99]
+    if how != tarfile.USTAR_FORMAT:
+        names += ["long/" * 40 + "x", "ümläut"]
+    made = {name: f"{number}".encode() * (number * 700) for number, name in enumerate(names)}
+    path = tmp_path / "x.tar"
+    path.write_bytes(tarred(made, form=how))
+    assert {one.name.partition("!")[2]: content_of(one) for one in listed(path)} == made
+
+
+def test_damage_anywhere_is_damage_and_nothing_else(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    path = tmp_path / "night"
+    for packing in (*SOME, f"zip.{ZSTD}"):
+        whole = written(path, LOGS, packing).read_bytes()
+        for _ in range(60):
+            broken = bytearray(whole[: chance.randrange(len(whole)) if chance.random() < 0.3 else None])
+            for _ in range(chance.randrange(1, 6)):
+                broken[chance.randrange(len(broken))] = chance.randrange(256)
+            path.write_bytes(broken)
+            try:
+                for one in listed_if_archive(path):
+                    content_of(one)
+            except OSError:
+                pass
+
+
+def listed_if_archive(path: Path) -> list[Found]:
+    found, archive = look_inside(look_at(str(path)))
+    return list(members_of(found, archive, fingerprints=True)) if archive else [found]
+
+
+# --- what a worker and a format may do ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_a_member_opens_in_another_process_and_in_any_order(tmp_path: Path, packing: str) -> None:
+    members = listed(written(tmp_path / "night", LOGS, packing))
+    sent: list[Found] = pickle.loads(pickle.dumps(members))  # noqa: S301 - our own
+    assert {one.name.partition("!")[2]: content_of(one) for one in reversed(sent)} == LOGS
+
+
+@pytest.mark.parametrize("packing", ["zip", "tar"])
+def test_a_neighbour_in_the_archive_is_found(tmp_path: Path, packing: str) -> None:
+    member = listed(written(tmp_path / "night", {**LOGS, "s1.jsonl": b"elsewhere"}, packing))[0]
+    beside: Callable[[str], object] = member.place.beside
+    neighbour = member.place.beside("s1.jsonl")
+    assert neighbour is not None
+    with neighbour.open() as stream:
+        assert stream.read() == LOGS["night/s1.jsonl"]
+    assert [beside(name) for name in ("nowhere", "../s1.jsonl", "", "..")] == [None] * 4
+
+
+def test_a_log_that_becomes_an_archive_gives_way_to_its_members(logs: Path, store: Path) -> None:
+    (logs / "night").write_text(session("s9"))
+    load([logs], store)
+    zipped(logs / "night", LOGS)
+    load([logs], store)
+    assert sorted(ask(store, "SELECT session_id FROM sessions")) == [("s1",), ("s2",), ("s3",)]
+    assert count(store, "files") == 3
+
+
+def test_an_archive_of_nothing_is_named(logs: Path, store: Path) -> None:
+    zipped(logs / "night", {".hidden": b"x"})
+    load([logs], store)
+    assert rejected(store) == {"night": "is an archive that holds no files (hidden ones are left out)"}
+
+
+def test_a_member_on_a_tape_that_was_wound_on_does_not_give_anothers_bytes(tmp_path: Path) -> None:
+    big = {name: content * 3_000 for name, content in LOGS.items()}
+    first, second, *_ = listed(written(tmp_path / "night", big, "tar.gz"))
+    with opened(first) as one:
+        one.read(10)
+        with opened(second) as two:
+            two.read(10)
+        with pytest.raises((ValueError, Damaged)):
+            one.readall()

@@ -1,0 +1,240 @@
+"""A compressed log is the log: a stream, known by its content, refused with one sentence when damaged."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from ingest.collect import look_at
+from ingest.pipeline import load
+from ingest.sources import inflate
+from ingest.sources.content import opened
+from ingest.sources.damage import Damaged
+from ingest.sources.inflate import Compression, Inflated, compression_of
+from ingest.sources.places import LocalFile
+from ingest.sources.streams import Part
+from tests.sources.archives import COMPRESSED
+from tests.store.night import ask, count, rows_by_reference, session
+
+LOG = (session("s1") + session("s2", turns=(3,))).encode()
+KINDS = sorted(COMPRESSED)
+
+
+def content_of(path: Path) -> bytes:
+    with opened(look_at(str(path))).buffered() as stream:
+        return stream.read()
+
+
+def reason(logs: Path, store: Path) -> str:
+    report = load([logs], store)
+    assert not report.loaded
+    (one,) = report.rejected
+    assert "\n" not in one.reason
+    return one.reason
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [0, 1, 100, 70_000, 3_000_000])
+def test_content_comes_out_as_it_went_in_whatever_the_name(tmp_path: Path, kind: str, size: int) -> None:
+    data = (LOG * (size // len(LOG) + 1))[:size]
+    (tmp_path / "night").write_bytes(COMPRESSED[kind](data))
+    assert content_of(tmp_path / "night") == data
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_streams_one_after_another_are_one_log(tmp_path: Path, kind: str) -> None:
+    half = len(LOG) // 2
+    pack = COMPRESSED[kind]
+    (tmp_path / "night").write_bytes(pack(LOG[:half]) + pack(LOG[half:]))
+    assert content_of(tmp_path / "night") == LOG
+
+
+@pytest.mark.parametrize("kind", ["gz", "xz"])
+def test_zeros_behind_the_end_are_padding(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "night").write_bytes(COMPRESSED[kind](LOG) + bytes(1024))
+    assert content_of(tmp_path / "night") == LOG
+
+
+def test_a_skippable_frame_of_zstd_is_skipped(tmp_path: Path) -> None:
+    skippable = b"\x50\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"aside"
+    (tmp_path / "night").write_bytes(skippable + zstandard.compress(LOG))
+    assert content_of(tmp_path / "night") == LOG
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_compressed_log_loads_as_the_log_itself(logs: Path, store: Path, kind: str) -> None:
+    (logs / f"night.jsonl.{kind}").write_bytes(COMPRESSED[kind](LOG))
+    report = load([logs], store)
+    assert (report.loaded, report.sessions, report.bytes) == (1, 2, len(LOG))
+    plain = store.with_name("plain")
+    (logs / f"night.jsonl.{kind}").write_bytes(LOG)
+    load([logs], plain)
+    assert rows_by_reference(store) == rows_by_reference(plain)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_log_that_is_compressed_later_is_recognised(logs: Path, store: Path, kind: str) -> None:
+    (logs / "night.jsonl").write_bytes(LOG)
+    load([logs], store)
+    before = rows_by_reference(store)
+    (logs / "night.jsonl").unlink()
+    (logs / f"night.jsonl.{kind}").write_bytes(COMPRESSED[kind](LOG))
+    report = load([logs], store)
+    assert (report.loaded, report.moved) == (0, 1)
+    assert rows_by_reference(store) == before
+    assert ask(store, "SELECT path FROM files") == [(str(logs / f"night.jsonl.{kind}"),)]
+    assert load([logs], store).generation is None
+
+
+def test_a_log_that_is_unpacked_later_is_recognised(logs: Path, store: Path) -> None:
+    (logs / "night.gz").write_bytes(gzip.compress(LOG))
+    load([logs], store)
+    (logs / "night.gz").unlink()
+    (logs / "night").write_bytes(LOG)
+    assert load([logs], store).moved == 1
+
+
+def test_a_compressed_copy_is_looked_into_once(
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (logs / "night").write_bytes(LOG)
+    load([logs], store)
+    (logs / "night.gz").write_bytes(gzip.compress(LOG))
+    report = load([logs], store)
+    assert (report.loaded, report.unchanged) == (0, 2)
+    assert ask(store, "SELECT path FROM copies") == [(str(logs / "night.gz"),)]
+    monkeypatch.setattr(LocalFile, "open", not_to_be_opened)
+    assert load([logs], store).unchanged == 2
+
+
+def not_to_be_opened(place: LocalFile) -> io.RawIOBase:
+    raise AssertionError(f"{place} was opened")
+
+
+def test_a_copy_is_read_when_the_log_that_it_repeated_is_rewritten(logs: Path, store: Path) -> None:
+    (logs / "night").write_bytes(LOG)
+    (logs / "night.gz").write_bytes(gzip.compress(LOG))
+    load([logs], store)
+    (logs / "night").write_text(session("s3"))
+    report = load([logs], store)
+    assert (report.loaded, report.unchanged) == (2, 0)
+    assert sorted(ask(store, "SELECT session_id FROM sessions")) == [("s1",), ("s2",), ("s3",)]
+    assert count(store, "copies") == 0
+    assert load([logs], store).generation is None
+
+
+def test_copies_that_differ_only_behind_their_first_bytes_are_both_read(logs: Path, store: Path) -> None:
+    same = LOG * 50
+    (logs / "a").write_bytes(same + session("s3").encode())
+    load([logs], store)
+    (logs / "b.gz").write_bytes(gzip.compress(same + session("s4").encode()))
+    assert load([logs], store).loaded == 1
+
+
+def test_a_compressed_log_that_grows_is_read_anew(logs: Path, store: Path) -> None:
+    (logs / "night.gz").write_bytes(gzip.compress(session("s1").encode()))
+    load([logs], store)
+    with (logs / "night.gz").open("ab") as file:
+        file.write(gzip.compress(session("s2").encode()))
+    load([logs], store)
+    assert sorted(ask(store, "SELECT session_id FROM sessions")) == [("s1",), ("s2",)]
+    assert count(store, "files") == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_compressed_log_that_is_cut_is_refused_and_read_when_it_is_whole(
+    logs: Path, store: Path, kind: str
+) -> None:
+    whole = COMPRESSED[kind](LOG)
+    (logs / "night").write_bytes(whole[:-20])
+    assert "data ends in the middle" in reason(logs, store)
+    assert count(store, "sessions") == 0
+    (logs / "night").write_bytes(whole)
+    assert load([logs], store).sessions == 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_flipped_bit_is_noticed(logs: Path, store: Path, kind: str) -> None:
+    packed = bytearray(COMPRESSED[kind](bytes(range(256)) * 40 + LOG))
+    packed[len(packed) // 2] ^= 0x10
+    (logs / "night").write_bytes(packed)
+    assert "data cannot be unpacked" in reason(logs, store)
+
+
+def test_rubbish_behind_the_end_is_not_passed_over_in_silence(logs: Path, store: Path) -> None:
+    (logs / "night").write_bytes(gzip.compress(LOG) + b"rubbish")
+    assert "gzip data cannot be unpacked" in reason(logs, store)
+
+
+def test_a_log_that_is_compressed_twice_is_refused(logs: Path, store: Path) -> None:
+    (logs / "night").write_bytes(gzip.compress(bz2.compress(LOG)))
+    assert reason(logs, store) == (
+        "cannot be read: it is compressed twice, with gzip and bzip2; unpack it once"
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_bomb_costs_neither_memory_nor_the_night(
+    logs: Path, store: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inflate, "SUSPECT", 16 * 1024 * 1024)
+    (logs / "bomb").write_bytes(COMPRESSED[kind](bytes(48 * 1024 * 1024)))
+    load([logs], store)  # imports count, too
+    tracemalloc.start()
+    (rejected,) = load([logs], store, max_line=100_000).rejected
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "as no log does; if that is meant, load it unpacked" in rejected.reason
+    assert peak < (60 if kind == "zst" else 24) * 1024 * 1024
+
+
+def test_a_stream_that_asks_for_too_much_memory_is_refused(logs: Path, store: Path) -> None:
+    wide = zstandard.ZstdCompressionParameters.from_level(3, window_log=28)
+    packer = zstandard.ZstdCompressor(compression_params=wide).compressobj()
+    (logs / "night").write_bytes(packer.compress(LOG) + packer.flush())
+    assert "cannot be unpacked" in reason(logs, store)
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}]
+    (logs / "night").write_bytes(lzma.compress(LOG, filters=filters))
+    assert "cannot be unpacked (Memory usage limit" in reason(logs, store)
+
+
+def test_what_only_begins_like_a_compressed_file_is_none() -> None:
+    assert compression_of(b"BZh is how this text begins") is None
+    assert compression_of(b"") is None
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Compression if kind is not Compression.DEFLATE])
+@pytest.mark.parametrize("step", [1, 7, 4_096])
+def test_small_steps_lose_nothing_and_a_cut_is_noticed_at_any_of_them(kind: Compression, step: int) -> None:
+    names = {"gzip": "gz", "bzip2": "bz2", "zstd": "zst"}
+    packed = COMPRESSED[names.get(kind, kind)](LOG)
+
+    def read(data: bytes) -> bytes:
+        with Inflated(Part(BytesRaw(data)), kind) as stream:
+            return b"".join(iter(lambda: stream.read(step) or b"", b""))
+
+    assert read(packed) == LOG
+    for cut in range(1, len(packed), 29):
+        with pytest.raises(Damaged):
+            read(packed[:cut])
+
+
+class BytesRaw(io.RawIOBase):
+    """Bytes as a stream that gives them in small pieces."""
+
+    def __init__(self, data: bytes) -> None:
+        self._stream = io.BytesIO(data)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._stream.readinto(memoryview(buffer)[:5])

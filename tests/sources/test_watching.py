@@ -1,0 +1,74 @@
+"""`--watch` loads when something changed, complains once of what goes wrong, and ends with Ctrl-C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from ingest.errors import InputError, OptionError, StoreBusy
+from ingest.watching import EVERY, watch
+
+
+class Folder:
+    """What is seen at each look, what each load does, and what was said; ends after the last look."""
+
+    def __init__(self, *looks: object) -> None:
+        self._looks: Iterator[object] = iter(looks)
+        self.loads = 0
+        self.said: list[str] = []
+        self.pauses: list[float] = []
+        self.troubles: list[Exception] = []
+
+    def look(self) -> object:
+        seen = next(self._looks, KeyboardInterrupt())
+        if isinstance(seen, BaseException):
+            raise seen
+        return seen
+
+    def load(self) -> None:
+        self.loads += 1
+        if self.troubles:
+            raise self.troubles.pop(0)
+
+    def watched(self) -> Folder:
+        with pytest.raises(KeyboardInterrupt):
+            watch(self.look, self.load, self.said.append, self.pauses.append)
+        return self
+
+
+def test_it_loads_once_and_then_after_each_change() -> None:
+    folder = Folder("a", "a", "b", "b", "b", "a").watched()
+    assert (folder.loads, folder.said) == (3, [])
+    assert folder.pauses == [EVERY] * 6
+
+
+def test_a_folder_that_vanishes_is_complained_of_once_and_loaded_when_it_is_back() -> None:
+    gone = InputError("/logs does not exist; check the spelling")
+    folder = Folder(gone, gone, "a", gone, gone, "a", "b").watched()
+    assert (folder.loads, len(folder.said)) == (2, 2)
+
+
+def test_a_load_that_fails_is_tried_again_less_and_less_often() -> None:
+    folder = Folder(*"a" * 12)
+    folder.troubles = [StoreBusy("another load is at work")] * 9
+    folder.watched()
+    assert (folder.loads, folder.said) == (10, ["another load is at work"])
+    assert folder.pauses[:7] == [2, 4, 8, 16, 32, 60, 60]
+    assert folder.pauses[-1] == EVERY
+
+
+def test_wrong_words_end_it() -> None:
+    with pytest.raises(OptionError):
+        watch(lambda: 1, _wrong_words, lambda _: None, lambda _: None)
+
+
+def _wrong_words() -> None:
+    raise OptionError("there is no such format")
+
+
+def test_a_folder_that_takes_long_to_look_at_is_looked_at_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 1_000, 3))
+    monkeypatch.setattr("ingest.watching.time.monotonic", lambda: float(next(clock)))
+    sleep: Callable[[], Folder] = Folder("a", "b").watched
+    assert sleep().pauses == [30.0, 30.0]
