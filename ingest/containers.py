@@ -143,7 +143,7 @@ def _of_lines(block: Block, decode: Decode, skim: Skim | None) -> Batch:
         skim = None
     behind = block.offset
     for number, data in enumerate(block.lines, block.line):
-        start, behind = behind, behind + len(data) + 1
+        start, behind = behind, behind + len(data)
         if skim is not None:
             try:
                 value = skim(data)
@@ -152,11 +152,12 @@ def _of_lines(block: Block, decode: Decode, skim: Skim | None) -> Batch:
             else:
                 last = number
                 if value is not None:
-                    records.append(Record(Where(number, start), value, data, start))
+                    records.append(Record(Where(number, start), value, data.rstrip(b"\r\n"), start))
                 continue
-        if data and not data.isspace():
+        if not data.isspace():
             last = number
-            records.append(_of_line(Line(Where(number, start), data.rstrip(b"\r"), block.whole), decode))
+            line = Line(Where(number, start), data.rstrip(b"\r\n"), block.whole)
+            records.append(_of_line(line, decode))
     return Batch(records, last, Where(block.line + len(block.lines), behind), block.whole)
 
 

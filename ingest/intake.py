@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from ingest import continuing
-from ingest.batches import Row
+from ingest.batches import Row, Rows
 from ingest.changes import Options, ReadWith
 from ingest.containers import read_batches
 from ingest.continuing import Unfinished, kept, passes, restored
@@ -177,6 +177,7 @@ class _Run:
         """Every record through the translator, its events into the work."""
         form, container = self._recognised.form, self._recognised.container
         translator, max_line = self._translator, self._settings.options.max_line
+        take = translator.take
         at = Where(self._begun.line, self._begun.offset) if self._begun else BEGIN
         behind: Where | None = None
         with closing(translator):
@@ -186,7 +187,9 @@ class _Run:
                 behind = batch.behind if batch.whole else None
                 for record in batch.records:
                     self.line = record.where.line
-                    self._take([record] if isinstance(record, Rejected) else translator.take(record))
+                    events = [record] if isinstance(record, Rejected) else take(record)
+                    if events:
+                        self._take(events)
                 self._lines = max(self._lines, batch.line)
                 self._work.weigh()
                 if self._work.pending >= DRAIN_ROWS or raw.bytes_read - self._handed >= DRAIN_BYTES:
@@ -221,7 +224,7 @@ class _Run:
             "reason": event.reason,
             "snippet": event.snippet,
         }
-        self._give("rejects", [row])
+        self._give("rejects", Rows.of([row]))
 
     def _hand_over(self, bytes_read: int) -> None:
         for table, rows in self._work.drain().items():
@@ -230,6 +233,6 @@ class _Run:
         self._handed = bytes_read
         self._on_bytes(self._content.stored_read, self._rows["rejects"])
 
-    def _give(self, table: str, rows: list[Row]) -> None:
+    def _give(self, table: str, rows: Rows) -> None:
         self._writer.add(table, rows)
         self._rows[table] += len(rows)
