@@ -195,6 +195,8 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
 
         try:
             command(**words)
+        except KeyboardInterrupt:
+            fail("stopped at once: nothing was published, the store is as it was", terminal.INTERRUPTED)
         except OptionError as problem:
             fail(str(problem), WRONG_USE)
         except IngestError as problem:
@@ -204,7 +206,7 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
 
 
 app.command("formats")(_explained(formats_))
-for store_command in (loading.ingest, upkeep.reparse):
+for store_command in (loading.ingest, upkeep.reparse, upkeep.rejects):
     app.command()(_explained(store_command))
 
 

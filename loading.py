@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import terminal
+import upkeep
 from ingest.lines import MAX_LINE
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def ingest(
     limit: Limit = None,
     dry_run: DryRun = False,
     watch: Watch = False,
+    wait: upkeep.Wait = False,
+    wait_at_most: upkeep.WaitAtMost = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -83,7 +86,8 @@ def ingest(
     if dry_run:
         _foresee(named, store, words, as_json=as_json)
         return
-    once = partial(_load, named, store, {**words, "labels": labels}, quiet=quiet)
+    patience = partial(upkeep.patience, wait, wait_at_most)
+    once = partial(_load, named, store, {**words, "labels": labels}, patience, quiet=quiet)
     show = partial(_show, store=store, quiet=quiet, as_json=as_json)
     if watch:
         _watch(named, store, once, show)
@@ -107,12 +111,20 @@ def _named(paths: Sequence[str], manifests: Sequence[str], *, watch: bool, dry_r
     return [*paths, *(name for file in manifests for name in read_manifest(file))]
 
 
-def _load(named: Sequence[str], store: Path, words: dict[str, Any], *, quiet: bool) -> LoadReport:
+def _load(
+    named: Sequence[str],
+    store: Path,
+    words: dict[str, Any],
+    patience: Callable[[Callable[[], bool]], Callable[[str], bool]],
+    *,
+    quiet: bool,
+) -> LoadReport:
     from ingest.pipeline import load  # imports DuckDB and Arrow
 
     try:
         with terminal.stoppable() as interrupts, terminal.progress(quiet=quiet) as tell:
-            return load(named, store, **words, on_progress=tell, stop=interrupts.wanted)
+            stop = interrupts.wanted
+            return load(named, store, **words, on_progress=tell, stop=stop, patience=patience(stop))
     except KeyboardInterrupt:
         terminal.say(f"stopped at once: nothing was published, {store} is as it was")
         raise typer.Exit(terminal.INTERRUPTED) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +10,23 @@ from typing import Annotated
 import typer
 
 import terminal
+from ingest.lines import MAX_LINE
 
 Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait while another load holds the store.")]
+WaitAtMost = Annotated[
+    float | None, typer.Option("--wait-at-most", metavar="SECONDS", min=0, help="Wait, but no longer.")
+]
+
+
+def patience(
+    wait: bool, at_most: float | None, stopped: Callable[[], bool] = lambda: False
+) -> Callable[[str], bool]:
+    """How long to wait for a store that is held: not at all, for ever, or so many seconds."""
+    if not wait and at_most is None:
+        return lambda _who: False
+    return terminal.waiting(at_most, stopped=stopped)
 
 
 def reparse(
@@ -28,12 +43,16 @@ def reparse(
             help="Tool definitions in place of those given so far; implies --all.",
         ),
     ] = None,
+    wait: Wait = False,
+    wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
     """Judge the calls of a store anew, after an upgrade or with other definitions; needs no logs."""
     from ingest.reparse import reparse as judge_again
 
-    report = judge_again(store, everything=everything, tools=tools or ())
+    report = judge_again(
+        store, everything=everything, tools=tools or (), patience=patience(wait, wait_at_most)
+    )
     if as_json:
         print(terminal.as_json(asdict(report)))
     elif report.generation is None:
@@ -43,3 +62,53 @@ def reparse(
             f"{report.calls:,} calls judged anew, {report.changed:,} of them otherwise than before, in "
             f"{report.seconds:,.1f} s\npublished {report.generation} in {store}"
         )
+
+
+def rejects(
+    store: Store,
+    files: Annotated[
+        str | None, typer.Option("--file", metavar="PATTERN", help="Only of these files: *.jsonl, */night/*.")
+    ] = None,
+    code: Annotated[str | None, typer.Option("--code", help="Only this code.")] = None,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Read the files again, after an upgrade say.")
+    ] = False,
+    tools: Annotated[
+        list[Path] | None,
+        typer.Option("--tools", metavar="FILE", readable=False, help="With --retry: tool definitions."),
+    ] = None,
+    max_line: Annotated[
+        int, typer.Option(metavar="BYTES", min=1024, help="With --retry: the longest line to read.")
+    ] = MAX_LINE,
+    wait: Wait = False,
+    wait_at_most: WaitAtMost = None,
+    as_json: Json = False,
+) -> None:
+    """List what of the logs could not be used, with its place; or read those files again."""
+    from ingest import rejected
+
+    if not retry:
+        found = rejected.rejects(store, files=files, code=code)
+        if as_json:
+            print(terminal.as_json([asdict(reject) for reject in found]))
+        else:
+            for line in terminal.rejects_lines(found):
+                print(line)
+        return
+    with terminal.stoppable() as interrupts, terminal.progress() as tell:
+        report, left = rejected.retry(
+            store,
+            files=files,
+            code=code,
+            tools=tools or (),
+            max_line=max_line,
+            on_progress=tell,
+            stop=interrupts.wanted,
+            patience=patience(wait, wait_at_most, interrupts.wanted),
+        )
+    for sentence in left:
+        terminal.say(f"left alone: {sentence}")
+    if as_json:
+        print(terminal.as_json(asdict(report) if report else None))
+    else:
+        print(terminal.load_report(report, store) if report else "nothing to read again")

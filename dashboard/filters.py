@@ -17,7 +17,8 @@ import streamlit as st
 DIMENSIONS = ("model", "prompt", "tool", "source")
 # The filters that the Calls page keeps for itself, by their name in the URL, in the words of the page.
 OWN = {"outcome": "outcome", "fault": "fault layer", "turns": "turns", "code": "finding", "q": "search"}
-_PAGING = ("page", "rejects", "files")
+# Where the pages of lists are, and what of the Data page is open.
+_PAGING = ("page", "rejects", "files", "refused", "copies", "changes", "reject", "changed", "before", "after")
 _DAYS = "days"
 _EXTENT = "_extent"
 _PICKING = "_picking_days"

@@ -7,12 +7,31 @@ number with fifty digits must not stop a night.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 
 Row = dict[str, Any]
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """Rows of one table: the names of the columns, once, and a tuple of values a row."""
+
+    names: tuple[str, ...]
+    values: list[tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Rows:
+        """Rows that each name their columns; what one of them lacks is None."""
+        names = tuple(dict.fromkeys(name for row in rows for name in row))
+        return cls(names, [tuple(map(row.get, names)) for row in rows])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def by_name(self) -> list[Row]:
+        return [dict(zip(self.names, values, strict=True)) for values in self.values]
 
 
 class Columns:
@@ -22,31 +41,16 @@ class Columns:
         self._values: dict[str, list[Any]] = {}
         self.count = 0
 
-    def extend(self, rows: Sequence[Row]) -> None:
-        if not rows:
-            return
-        values = self._values
-        if not self.count:
-            values |= {name: [] for name in rows[0] if name not in values}
-        if sum(map(len, rows)) == len(values) * len(rows):
-            try:
-                more = [list(map(itemgetter(name), rows)) for name in values]
-            except KeyError:
-                pass
-            else:  # as many names as here, and none missing: all rows have the same
-                for column, new in zip(values.values(), more, strict=True):
-                    column.extend(new)
-                self.count += len(rows)
-                return
-        self._extend_by_any_names(rows)
-
-    def _extend_by_any_names(self, rows: Sequence[Row]) -> None:
-        for name in dict.fromkeys(name for row in rows for name in row):
+    def extend(self, rows: Rows) -> None:
+        for name in rows.names:
             if name not in self._values:
                 self._values[name] = [None] * self.count
-        for name, column in self._values.items():
-            column.extend(row.get(name) for row in rows)
+        for name, values in zip(rows.names, zip(*rows.values, strict=True), strict=True):
+            self._values[name].extend(values)
         self.count += len(rows)
+        if len(self._values) > len(rows.names):
+            for column in self._values.values():
+                column.extend([None] * (self.count - len(column)))
 
     def cut(self, count: int) -> None:
         """Keep the first `count` rows."""
@@ -95,7 +99,7 @@ class Batch:
         self._marks: dict[str, int] = {}
         self.count = 0
 
-    def add(self, table: str, rows: Sequence[Row]) -> None:
+    def add(self, table: str, rows: Rows) -> None:
         self._tables.setdefault(table, Columns()).extend(rows)
         self.count += len(rows)
 
@@ -121,7 +125,7 @@ def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Tab
     A value that does not fit becomes NULL and a row of `rejects`, returned beside the table.
     """
     columns = Columns()
-    columns.extend(rows)
+    columns.extend(Rows.of(rows))
     return columns.to_arrow(table, schema)
 
 

@@ -23,7 +23,7 @@ import yaml
 
 from ingest.events import Rejected, Where
 from ingest.fields import kind_of
-from ingest.lines import BLOCK, Block, Line, decode_object, read_blocks, read_lines, snippet_of
+from ingest.lines import BEGIN, BLOCK, Block, Line, decode_object, read_blocks, read_lines, snippet_of
 from ingest.records import Record
 
 _BOM = b"\xef\xbb\xbf"
@@ -104,10 +104,16 @@ def _of_line(line: Line, decode: Decode) -> Record | Rejected:
 
 
 class Batch(NamedTuple):
-    """Records that were read at once. `line` is the last that held anything, 0 where all were blank."""
+    """Records that were read at once. `line` is the last that held anything, 0 where all were blank.
+
+    `behind` is where the line after them begins, None where that cannot be told; `whole` False = the file
+    ended within their line.
+    """
 
     records: Sequence[Record | Rejected]
     line: int
+    behind: Where | None = None
+    whole: bool = True
 
 
 def read_batches(
@@ -116,12 +122,13 @@ def read_batches(
     max_line: int,
     decode: Decode = decode_object,
     skim: Skim | None = None,
+    begin: Where = BEGIN,
 ) -> Iterator[Batch]:
-    """The same, those of a block of lines at once, as a load has it."""
+    """The same, those of a block of lines at once, as a load has it; the stream stands at `begin`."""
     if container is not Container.LINES:
         yield from map(_one, read_records(stream, container, max_line))
         return
-    for block in read_blocks(stream, max_line):
+    for block in read_blocks(stream, max_line, begin=begin):
         yield _one(block) if isinstance(block, Rejected) else _of_lines(block, decode, skim)
 
 
@@ -136,7 +143,7 @@ def _of_lines(block: Block, decode: Decode, skim: Skim | None) -> Batch:
         skim = None
     behind = block.offset
     for number, data in enumerate(block.lines, block.line):
-        start, behind = behind, behind + len(data) + 1
+        start, behind = behind, behind + len(data)
         if skim is not None:
             try:
                 value = skim(data)
@@ -145,12 +152,13 @@ def _of_lines(block: Block, decode: Decode, skim: Skim | None) -> Batch:
             else:
                 last = number
                 if value is not None:
-                    records.append(Record(Where(number, start), value, data, start))
+                    records.append(Record(Where(number, start), value, data.rstrip(b"\r\n"), start))
                 continue
-        if data and not data.isspace():
+        if not data.isspace():
             last = number
-            records.append(_of_line(Line(Where(number, start), data.rstrip(b"\r"), block.whole), decode))
-    return Batch(records, last)
+            line = Line(Where(number, start), data.rstrip(b"\r\n"), block.whole)
+            records.append(_of_line(line, decode))
+    return Batch(records, last, Where(block.line + len(block.lines), behind), block.whole)
 
 
 def _streamed(stream: BinaryIO, max_line: int) -> Iterator[Record | Rejected]:

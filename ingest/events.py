@@ -216,5 +216,5 @@ REJECT_CODES: Mapping[str, str] = {
     "wrong_type": "a field holds another type than the format says",
     "bad_definition": "a tool definition that the log offers cannot be read",
     "orphan_result": "a result whose call is not in the file before it",
-    "unreadable": "the file could not be read to the end",
+    "unreadable": "the file as a whole could not be used; the message says why",
 }

@@ -30,8 +30,17 @@ OnWrite = Callable[[str], None]
 """Called with the step's name before each write that must survive a crash; tests die there."""
 
 
+Patience = Callable[[str], bool]
+"""Called with a sentence on who holds the lock; True = try once more. It may sleep before it answers."""
+
+
 def ignore(_step: str) -> None:
     """The `OnWrite` of everyday loads."""
+
+
+def none(_who: str) -> bool:
+    """The `Patience` of those who do not wait."""
+    return False
 
 
 def published(store_dir: Path) -> Path | None:
@@ -150,20 +159,23 @@ class Folder:
 
 
 @contextmanager
-def hold(store_dir: Path, on_write: OnWrite = ignore) -> Iterator[Folder]:
+def hold(store_dir: Path, on_write: OnWrite = ignore, patience: Patience = none) -> Iterator[Folder]:
     """The folder with its lock held, made if need be and swept of leftovers.
 
-    Raises StoreBusy when another load holds it, StoreError when it cannot be a store.
+    Raises StoreBusy when another load holds it and `patience` ends, StoreError when it cannot be a store.
     """
     _prepare(store_dir)
     with explaining(store_dir):
         # Not "w": whoever fails to get the lock must not wipe out who holds it.
         lock = os.open(store_dir / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StoreBusy(_who_holds(store_dir)) from None
+        while not _locked(lock):
+            who = _who_holds(store_dir)
+            if not patience(f"{who} is loading into the store {store_dir}"):
+                raise StoreBusy(
+                    f"{who} is loading into the store {store_dir}; wait until it is done and run this again, "
+                    "or add --wait"
+                )
         with explaining(store_dir):
             _sign(lock)
         folder = Folder(store_dir, on_write)
@@ -171,6 +183,14 @@ def hold(store_dir: Path, on_write: OnWrite = ignore) -> Iterator[Folder]:
         yield folder
     finally:
         os.close(lock)
+
+
+def _locked(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _prepare(store_dir: Path) -> None:
@@ -209,7 +229,7 @@ def _who_holds(store_dir: Path) -> str:
         who = f"process {int(holder['pid'])} on {str(holder['host'])[:80]} since {str(holder['since'])[:40]}"
     except (OSError, ValueError, TypeError, KeyError):
         who = "another process"
-    return f"{who} is loading into the store {store_dir}; wait until it is done and run this again"
+    return who
 
 
 def _sync(path: Path) -> None:

@@ -8,12 +8,15 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from ingest.batches import Row
+from ingest import continuing
+from ingest.batches import Row, Rows
 from ingest.changes import Options, ReadWith
 from ingest.containers import read_batches
+from ingest.continuing import Unfinished, kept, passes, restored
 from ingest.errors import IngestError
-from ingest.events import Event, Rejected
+from ingest.events import Event, Rejected, Where
 from ingest.formats import decoder_of, skim_of
+from ingest.lines import BEGIN
 from ingest.reading import Recognised, Unusable, recognise, unreadable
 from ingest.rows import definition_row, identity
 from ingest.sources.content import Content, opened
@@ -28,7 +31,11 @@ DRAIN_BYTES = 8 * 1024 * 1024  # of log; a few rows can be large
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What was read of a file. `rows` counts by table."""
+    """What was read of a file. `rows` counts by table.
+
+    `lines` and `bytes` are the whole file's; the reading began behind `begun`, where it went on.
+    `unfinished`: what the next load needs to do so.
+    """
 
     file_id: int
     source: str
@@ -38,6 +45,16 @@ class Intake:
     bytes: int
     rows: Counter[str]
     read_with: ReadWith
+    begun: Unfinished | None = None
+    unfinished: Unfinished | None = None
+
+    @property
+    def lines_read(self) -> int:
+        return self.lines - (self.begun.line - 1 if self.begun else 0)
+
+    @property
+    def bytes_read(self) -> int:
+        return self.bytes - (self.begun.offset if self.begun else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +71,17 @@ class Settings:
         return cls(catalog, Options(identity(*ids) if ids else None, max_line, form))
 
 
-def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable[[int, int], None]) -> Intake:
+def take_in(
+    found: Found,
+    settings: Settings,
+    writer: Writer,
+    on_bytes: Callable[[int, int], None],
+    begun: Unfinished | None = None,
+) -> Intake:
     """Read a file to its end. Raises Unusable with the reason, its rows taken back, or StoreError.
 
-    `on_bytes(bytes_read, rejects)` is called now and then; the bytes are as stored.
+    `on_bytes(bytes_read, rejects)` is called now and then; the bytes are as stored. `begun`: where an earlier
+    load stopped; the file is read on from there if it still begins with the same bytes.
     """
     options = settings.options
     try:
@@ -69,12 +93,13 @@ def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable
             recognised = recognise(content, found, options.max_line, options.form)
         except OSError as error:
             raise unreadable(error) from error
-        return _take_in(_Run(content, recognised, settings, writer, on_bytes), recognised, writer)
+        run = _Run(content, recognised, settings, writer, on_bytes)
+        return _take_in(run, recognised, writer, begun)
 
 
-def _take_in(run: _Run, recognised: Recognised, writer: Writer) -> Intake:
+def _take_in(run: _Run, recognised: Recognised, writer: Writer, begun: Unfinished | None) -> Intake:
     try:
-        return run.to_the_end()
+        return run.to_the_end(begun)
     except IngestError:
         raise
     except OSError as error:
@@ -105,14 +130,19 @@ class _Run:
         self._on_bytes = on_bytes
         self._rows: Counter[str] = Counter()
         self._file_id = writer.begin_file()
+        self._translator = recognised.form.translator(recognised.about)
         self._work = FileWork(file_id=self._file_id, source=self._source, catalog=settings.catalog)
+        self._begun: Unfinished | None = None
+        self._unfinished: Unfinished | None = None
         self._handed = 0  # bytes of log whose rows the writer has
         self._cut = False  # a line was too long to be read
         self._lines = 0
         self.line = 0  # on which the record begins that is being read
 
-    def to_the_end(self) -> Intake:
+    def to_the_end(self, begun: Unfinished | None) -> Intake:
         raw = self._content
+        if begun is not None:
+            self._go_on(begun)
         with raw.buffered() as stream, closing(self._work):
             self._read(raw, stream)
             while stream.read(DRAIN_BYTES):
@@ -130,23 +160,52 @@ class _Run:
                 read_with=ReadWith(
                     self._settings.options.tools, self._settings.options.max_line if self._cut else None
                 ),
+                begun=self._begun,
+                unfinished=self._unfinished,
             )
+
+    def _go_on(self, begun: Unfinished) -> None:
+        """Take up the earlier reading, if the file still begins with what it read."""
+        if not passes(self._content, begun) or (reading := restored(begun.state)) is None:
+            self._content.rewind()
+        else:
+            self._translator, self._work = reading
+            self._work.go_on(self._file_id)
+            self._begun, self._lines, self._handed = begun, begun.line - 1, begun.offset
 
     def _read(self, raw: Content, stream: BinaryIO) -> None:
         """Every record through the translator, its events into the work."""
         form, container = self._recognised.form, self._recognised.container
-        translator = form.translator(self._recognised.about)
-        max_line = self._settings.options.max_line
+        translator, max_line = self._translator, self._settings.options.max_line
+        take = translator.take
+        at = Where(self._begun.line, self._begun.offset) if self._begun else BEGIN
+        behind: Where | None = None
         with closing(translator):
-            for batch in read_batches(stream, container, max_line, decoder_of(form), skim_of(form)):
+            for batch in read_batches(stream, container, max_line, decoder_of(form), skim_of(form), at):
+                if not batch.whole:
+                    self._keep(behind)
+                behind = batch.behind if batch.whole else None
                 for record in batch.records:
                     self.line = record.where.line
-                    self._take([record] if isinstance(record, Rejected) else translator.take(record))
+                    events = [record] if isinstance(record, Rejected) else take(record)
+                    if events:
+                        self._take(events)
                 self._lines = max(self._lines, batch.line)
                 self._work.weigh()
                 if self._work.pending >= DRAIN_ROWS or raw.bytes_read - self._handed >= DRAIN_BYTES:
                     self._hand_over(raw.bytes_read)
+            self._keep(behind)
             self._take(translator.finish())
+
+    def _keep(self, behind: Where | None) -> None:
+        """Keep what it takes to read on behind the last whole line, if that is worth it."""
+        if behind is None or self._content.packed or behind.offset < continuing.WORTH:
+            return
+        self._hand_over(self._content.bytes_read)
+        state = kept(self._translator, self._work)
+        if state is not None:
+            prefix, turns = self._content.fingerprint_of(behind.offset), tuple(self._work.open_turns())
+            self._unfinished = Unfinished(behind.offset, behind.line, prefix, turns, state)
 
     def _take(self, events: Iterable[Event | Rejected]) -> None:
         for event in events:
@@ -165,7 +224,7 @@ class _Run:
             "reason": event.reason,
             "snippet": event.snippet,
         }
-        self._give("rejects", [row])
+        self._give("rejects", Rows.of([row]))
 
     def _hand_over(self, bytes_read: int) -> None:
         for table, rows in self._work.drain().items():
@@ -174,6 +233,6 @@ class _Run:
         self._handed = bytes_read
         self._on_bytes(self._content.stored_read, self._rows["rejects"])
 
-    def _give(self, table: str, rows: list[Row]) -> None:
+    def _give(self, table: str, rows: Rows) -> None:
         self._writer.add(table, rows)
         self._rows[table] += len(rows)

@@ -5,6 +5,7 @@ Memory is bounded by `max_line`: a longer line is passed over in pieces and repo
 
 from __future__ import annotations
 
+import io
 import json
 import struct
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from ingest.fields import kind_of
 MAX_LINE = 64 * 1024 * 1024  # bytes; the longest line seen in real logs was under 20 MB
 SNIPPET = 200  # characters of a rejected line that are kept
 BLOCK = 1024 * 1024  # bytes that are read at once
+BEGIN = Where(1, 0)
 _BOM = b"\xef\xbb\xbf"
 _HEAD = 4 * SNIPPET  # bytes of a line that is too long: enough for its snippet
 
@@ -33,7 +35,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Block(msgspec.Struct):
-    """Lines that stand one after another, blank ones too, each as it is but for its line feed.
+    """Lines that stand one after another, blank ones too, as they are, line breaks included.
 
     `line` and `offset` are those of the first, `common` is what all but the first were cut out of. `whole`
     False = one line, at which the file ended.
@@ -71,30 +73,36 @@ def read_lines(stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK) ->
             continue
         offset = block.offset
         for number, data in enumerate(block.lines, block.line):
-            if data and not data.isspace():
-                yield Line(Where(number, offset), data.rstrip(b"\r"), block.whole)
-            offset += len(data) + 1
+            if not data.isspace():
+                yield Line(Where(number, offset), data.rstrip(b"\r\n"), block.whole)
+            offset += len(data)
 
 
-def read_blocks(stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK) -> Iterator[Block | Rejected]:
-    """Every line, those of `size` bytes at once. A line over `max_line` bytes becomes one `Rejected`."""
-    line, offset = 1, 0
+def read_blocks(
+    stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK, begin: Where = BEGIN
+) -> Iterator[Block | Rejected]:
+    """Every line, those of `size` bytes at once. A line over `max_line` bytes becomes one `Rejected`.
+
+    `begin` is where the stream stands in its file.
+    """
+    line, offset = begin.line, begin.offset
     begun: list[bytes] = []  # pieces of a line whose end has not been read
     held = 0  # bytes in them
     ahead = b""  # read, but not looked at
     while data := ahead or stream.read(size):
         ahead = b""
-        lines = data.split(b"\n")
-        rest = lines.pop()
+        lines = io.BytesIO(data).readlines()  # searches as memchr does; bytes.split looks at each byte
+        rest = b"" if lines[-1].endswith(b"\n") else lines.pop()
         if lines:
-            common = memoryview(data)[len(lines[0]) + 1 : len(data) - len(rest) - 1]
+            common = memoryview(data)[len(lines[0]) : len(data) - len(rest)]
             lines[0] = b"".join([*begun, lines[0]])
             yield from _bounded(Block(lines, line, offset, common), max_line)
             line += len(lines)
             offset += held + len(data) - len(rest)
             begun, held = [], 0
-        begun.append(rest)
-        held += len(rest)
+        if rest:
+            begun.append(rest)
+            held += len(rest)
         if held > max_line:
             head = b"".join(piece[:_HEAD] for piece in begun)
             passed, ahead = _pass_over(stream, size)
@@ -119,17 +127,18 @@ def _pass_over(stream: BinaryIO, size: int) -> tuple[int, bytes]:
 
 def _bounded(block: Block, max_line: int) -> Iterator[Block | Rejected]:
     """The block; line by line where one is too long, or the first begins with a byte order mark."""
-    if max(map(len, block.lines)) <= max_line and not (block.line == 1 and block.lines[0].startswith(_BOM)):
+    longest = max(map(len, block.lines))
+    if longest <= max_line and not (block.line == 1 and block.lines[0].startswith(_BOM)):
         yield block
         return
     offset = block.offset
     for number, data in enumerate(block.lines, block.line):
-        if len(data) > max_line:
-            yield _too_long(Where(number, offset), data, len(data), max_line)
-        else:
-            text = data.removeprefix(_BOM) if number == 1 else data
+        length = len(data.removesuffix(b"\n"))
+        if length > max_line:
+            yield _too_long(Where(number, offset), data, length, max_line)
+        elif text := data.removeprefix(_BOM) if number == 1 else data:
             yield Block([text], number, offset, whole=block.whole)
-        offset += len(data) + 1
+        offset += len(data)
 
 
 def _too_long(where: Where, head: bytes, length: int, max_line: int) -> Rejected:

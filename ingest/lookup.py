@@ -12,7 +12,17 @@ import duckdb
 from ingest.changes import Copy, Known, Ledger, Outside, ReadWith, Status
 from ingest.errors import StoreError
 from ingest.migrations import SCHEMA_VERSION, version_of
+from ingest.reports import Reject
 from ingest.sources.found import Seen
+
+_AT_ONCE = 1_000  # rows
+
+_REJECTS = """
+    SELECT path, line, byte_offset, code, coalesce(rejects.reason, ''), coalesce(snippet, ''), tools_hash
+    FROM rejects JOIN files USING (file_id) ORDER BY path, line, byte_offset, code"""
+_REFUSED = """
+    SELECT path, NULL, NULL, 'unreadable', 'the file ' || coalesce(reason, 'was refused'), '', tools_hash
+    FROM files WHERE status = 'rejected' ORDER BY path"""
 
 # By prompt id, or by the first characters of the hash of its text.
 LABELLED = """
@@ -52,6 +62,19 @@ def read_ledger(generation: Path) -> Ledger:
 def _outside(row: Sequence[Any]) -> Outside:
     size, mtime_ns, version, archive, archive_seen = row
     return Outside(Seen(size, mtime_ns, version), archive, archive_seen)
+
+
+def read_rejects(generation: Path) -> Iterator[Reject]:
+    """The lines and values that could not be used, by file and place; then the files.
+
+    Raises StoreVersionError, StoreError.
+    """
+    with _reading(generation) as con:
+        version_of(con, generation)
+        for query in (_REJECTS, _REFUSED):
+            found = con.execute(query)
+            while rows := found.fetchmany(_AT_ONCE):
+                yield from (Reject(*row) for row in rows)
 
 
 def calls_judged_otherwise(generation: Path, parser_version: str | None) -> int:

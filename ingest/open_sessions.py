@@ -96,6 +96,16 @@ class OpenSessions(Generic[T]):
             self._count(key, 0)
             yield session
 
+    def __getstate__(self) -> dict[str, object]:
+        if self._in_file:
+            raise TypeError("sessions wait in a temporary file, which cannot be kept")
+        kept = {name: value for name, value in self.__dict__.items() if name != "__orig_class__"}
+        return kept | {"_file": None}
+
+    def in_memory(self) -> Iterator[T]:
+        """The sessions that do not wait in the temporary file."""
+        yield from self._live.values()
+
     def _count(self, key: str, weight: int) -> None:
         self._weight += weight - self._weights.pop(key, 0)
         if weight:

@@ -7,7 +7,7 @@ the file has been read anew to its end.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,8 +24,9 @@ from ingest.changes import (
     in_safe_order,
 )
 from ingest.collect import Named, collect
+from ingest.continuing import Unfinished
 from ingest.definitions import given_definitions
-from ingest.generations import Folder, OnWrite, hold, ignore, published
+from ingest.generations import Folder, OnWrite, Patience, hold, ignore, none, published
 from ingest.intake import Intake, Settings, take_in
 from ingest.labels import read_labels
 from ingest.lines import MAX_LINE
@@ -38,6 +39,7 @@ from ingest.sources import solid
 from ingest.sources.found import Found
 from ingest.sources.naming import stream_name
 from ingest.store import utc_now
+from ingest.tails import keep_state, state_of, take_over
 from ingest.unfolding import unfold
 from ingest.writing import Writer
 
@@ -64,25 +66,28 @@ def load(
     on_progress: OnProgress | None = None,
     on_write: OnWrite = ignore,
     stop: Stop = go_on,
+    patience: Patience = none,
+    again: Collection[str] = (),
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
     `paths` are files, folders, patterns, addresses and `-` (see `ingest.collect`), `tools` files of tool
-    definitions in any shape `lenient` reads, `labels` a file of people's names for prompts (see
+    definitions (see `ingest.definitions`), `labels` a file of people's names for prompts (see
     `ingest.labels`), `max_line` is in bytes, `form` the name of the format that all are read as. Files that
     did not change `since` (see `ingest.selection`) are left out; at most `limit` are read: those that are in,
-    or that no format takes, do not count. Once `stop()` is true, the file at work is given up after its
-    batch, and what was read whole so far is published. Raises InputError, StoreError, StoreBusy or
-    StoreVersionError with nothing published; all are IngestErrors.
+    or that no format takes, do not count. `again` names files that are read though they are in. Once `stop()`
+    is true, the file at work is given up after its batch, and what was read whole so far is published. Raises
+    InputError, StoreError, StoreBusy or StoreVersionError with nothing published; all are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
     store_dir = store_dir.absolute()
     catalog, notes = given_definitions(store_dir, tools)
     settings, names = Settings.of(catalog, max_line, known_format(form)), read_labels(labels)
     found, left = selected(collect(paths, store_dir), since)
-    with hold(store_dir, on_write) as folder:
+    with hold(store_dir, on_write, patience) as folder:
         current = published(store_dir)
-        run = _Load(folder, read_ledger(current) if current else Ledger(), settings, on_progress, stop, limit)
+        ledger = read_ledger(current) if current else Ledger()
+        run = _Load(folder, ledger, settings, on_progress, stop, limit=limit, again=again)
         run.totals.left = left
         try:
             run.take_in_all(found)
@@ -116,13 +121,16 @@ class _Load:
         settings: Settings,
         on_progress: OnProgress | None,
         stop: Stop,
+        *,
         limit: int | None,
+        again: Collection[str],
     ) -> None:
         self._ledger = ledger
         self._settings = settings
         self._on_progress = on_progress
         self._stop = stop
         self._limit = limit
+        self._again = again
         self.writer = Writer(folder, ledger.last_id + 1)
         self.totals = Totals()
 
@@ -180,14 +188,26 @@ class _Load:
             elif self._limit is not None and len(self.totals.loaded) >= self._limit:
                 self.totals.left += 1
             else:
-                intake = take_in(found, self._settings, self.writer, on_bytes)
+                begun = self._begun(found, decision.known)
+                intake = take_in(found, self._settings, self.writer, on_bytes, begun)
                 self._read(found, decision.known, intake)
         except Unusable as unusable:
             self._refused(found, unusable)
 
+    def _begun(self, found: Found, known: Known | None) -> Unfinished | None:
+        """Where the reading of a file that has grown stopped; None where it is to be read whole."""
+        if known is None or known.status is not Status.LOADED or not found.place.again:
+            return None
+        grown = found.content_size is not None and found.content_size > known.size
+        same = known.read_with.tools == self._settings.options.tools
+        return state_of(self.writer.building, known.file_id) if grown and same else None
+
     def _decide(self, found: Found) -> Decision:
         if found.problem is not None:
             raise Unusable(found.problem)
+        known = self._ledger.at(found.name)
+        if known is not None and found.name in self._again:
+            return Decision(Change.READ, known)
         try:
             return decide(found, self._ledger, self._settings.options)
         except OSError as error:
@@ -241,6 +261,10 @@ class _Load:
             self.writer.take_back_file()
             self._passed_over(found, as_copy(same))
             return
+        if known is not None and intake.begun is not None:
+            intake.rows.update(take_over(self.writer.building, known.file_id, intake.file_id, intake.begun))
+        if intake.unfinished is not None:
+            keep_state(self.writer.building, intake.file_id, intake.unfinished)
         content = (intake.bytes, intake.fingerprint, intake.head, intake.source)
         name = found.name if found.place.again else stream_name(intake.fingerprint)
         outside = Outside.of(found)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ingest.definitions import read_tools
-from ingest.generations import OnWrite, ignore
+from ingest.generations import OnWrite, Patience, ignore, none
 from ingest.intake import Settings
 from ingest.lookup import calls_judged_otherwise, is_outdated
 from ingest.publishing import standing_tables
@@ -28,7 +28,12 @@ _GIVEN = "UPDATE files SET tools_hash = ? WHERE status = 'loaded'"
 
 
 def reparse(
-    store_dir: Path, *, everything: bool = False, tools: Sequence[Path] = (), on_write: OnWrite = ignore
+    store_dir: Path,
+    *,
+    everything: bool = False,
+    tools: Sequence[Path] = (),
+    on_write: OnWrite = ignore,
+    patience: Patience = none,
 ) -> ReparseReport:
     """Judge the calls that another version of the parser judged, or `everything`, and publish the outcome.
 
@@ -38,7 +43,7 @@ def reparse(
     started = time.monotonic()
     given = read_tools(tools) if tools else None
     everything = everything or given is not None
-    with held(store_dir, on_write) as (folder, current):
+    with held(store_dir, on_write, patience) as (folder, current):
         calls = calls_judged_otherwise(current, None if everything else PARSER_VERSION)
         if not calls and not is_outdated(current):
             return ReparseReport(calls=0, changed=0, generation=None, seconds=time.monotonic() - started)

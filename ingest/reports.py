@@ -47,6 +47,22 @@ class LoadReport:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A line or a value that could not be used; `line` None = the whole file.
+
+    `tools`: the definitions that the file was read with, see `ingest.changes.ReadWith`.
+    """
+
+    file: str
+    line: int | None
+    byte_offset: int | None
+    code: str
+    message: str
+    snippet: str
+    tools: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReparseReport:
     """What judging anew did: of `calls` that were judged, `changed` came out otherwise than before.

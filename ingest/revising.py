@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ingest.errors import InputError
-from ingest.generations import Folder, OnWrite, hold, published
+from ingest.generations import Folder, OnWrite, Patience, hold, published
 from ingest.store import Building
 
 
 @contextmanager
-def held(store_dir: Path, on_write: OnWrite) -> Iterator[tuple[Folder, Path]]:
+def held(store_dir: Path, on_write: OnWrite, patience: Patience) -> Iterator[tuple[Folder, Path]]:
     """The store's folder with its lock held, and its published generation.
 
     Raises InputError when nothing was loaded into it yet, StoreBusy, StoreError.
@@ -20,7 +20,7 @@ def held(store_dir: Path, on_write: OnWrite) -> Iterator[tuple[Folder, Path]]:
     store_dir = store_dir.absolute()
     if published(store_dir) is None:
         raise InputError(f"nothing has been loaded into {store_dir} yet; check the spelling of --store")
-    with hold(store_dir, on_write) as folder:
+    with hold(store_dir, on_write, patience) as folder:
         current = published(store_dir)
         if current is None:
             raise InputError(f"nothing is published in {store_dir} any more")

@@ -71,65 +71,85 @@ def _sum(numbers: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
+JUDGED = (
+    "step", "ordinal", "provider", "model", "prompt_id",
+    "tool", "tool_sent", "tool_call_id", "strategy", "args_source",
+    "raw_arguments", "arguments", "rejected", "worst_severity", "lossy",
+    "outcome", "syntax_seen", "schema_seen", "parse_error", "parse_warning",
+    "harness_verdict", "harness_message", "refused_by_harness", "syntax_told", "schema_told",
+    "definition_origin", "tools_offered", "fault_layer",
+    "result_status", "error_flag_source", "result_text", "result_bytes", "result_fault_layer", "latency_ms",
+    "retry_of", "attempt", "retry_kind", "chain_outcome",
+    "input_tokens", "output_tokens", "model_latency_ms", "parser_version",
+)  # fmt: skip
+"""The columns of `tool_calls` that the turn knows, in the order of `call_values`."""
+
+
 def call_row(turn: Turn, call: Call) -> Row:
+    """`call_values` by column."""
+    return dict(zip(JUDGED, call_values(turn, call), strict=True))
+
+
+def call_values(turn: Turn, call: Call) -> tuple[Any, ...]:
     """Everything of `tool_calls` that the turn knows. Tokens are those of the whole step that made it.
 
-    All keys are always there: rows alike are turned into columns quickest.
+    A tuple: calls are most of a night's rows, and a dictionary of so many columns takes three times as long.
     """
     event, verdict, link, result = call.event, call.verdict, call.link, call.result
     step = turn.steps.get(call.step)
-    row: Row = {
-        "step": call.step,
-        "ordinal": call.ordinal,
-        "provider": call.provider,
-        "model": call.model,
-        "prompt_id": call.prompt_id,
-        "tool": call.tool,
-        "tool_sent": event.tool if event.tool != call.tool else None,
-        "tool_call_id": event.tool_call_id,
-        "strategy": event.strategy or (step.strategy if step else None),
-        "args_source": event.args_source,
-        "outcome": verdict.outcome,
-        "syntax_seen": verdict.syntax_seen,
-        "schema_seen": verdict.schema_seen,
-        "parse_error": verdict.parse_error,
-        "parse_warning": verdict.parse_warning,
-        "harness_verdict": verdict.harness_verdict,
-        "harness_message": verdict.harness_message,
-        "refused_by_harness": event.refused_by_harness,
-        "syntax_told": event.syntax_seen,
-        "schema_told": event.schema_seen,
-        "definition_origin": verdict.definition_origin,
-        "tools_offered": verdict.tools_offered,
-        "fault_layer": verdict.fault_layer,
-        "result_status": result.status if result else _MISSING,
-        "error_flag_source": result.flag_source if result else _ABSENT,
-        "result_text": result.content if result else None,
-        "result_bytes": call.result_bytes,
-        "result_fault_layer": result.fault_layer if result else None,
-        "latency_ms": result.latency_ms if result else None,
-        "retry_of": event.retry_of,
-        "attempt": link.attempt if link else None,
-        "retry_kind": link.retry_kind if link else None,
-        "chain_outcome": link.outcome if link else None,
-        "input_tokens": step.input_tokens if step else None,
-        "output_tokens": step.output_tokens if step else None,
-        "model_latency_ms": step.latency_ms if step else None,
-        "parser_version": PARSER_VERSION,
-    }
-    _add_arguments(row, event, verdict.request)
-    return row
+    return (
+        call.step,
+        call.ordinal,
+        call.provider,
+        call.model,
+        call.prompt_id,
+        call.tool,
+        event.tool if event.tool != call.tool else None,
+        event.tool_call_id,
+        event.strategy or (step.strategy if step else None),
+        event.args_source,
+        *_argument_values(event, verdict.request),
+        verdict.outcome,
+        verdict.syntax_seen,
+        verdict.schema_seen,
+        verdict.parse_error,
+        verdict.parse_warning,
+        verdict.harness_verdict,
+        verdict.harness_message,
+        event.refused_by_harness,
+        event.syntax_seen,
+        event.schema_seen,
+        verdict.definition_origin,
+        verdict.tools_offered,
+        verdict.fault_layer,
+        result.status if result else _MISSING,
+        result.flag_source if result else _ABSENT,
+        result.content if result else None,
+        call.result_bytes,
+        result.fault_layer if result else None,
+        result.latency_ms if result else None,
+        event.retry_of,
+        link.attempt if link else None,
+        link.retry_kind if link else None,
+        link.outcome if link else None,
+        step.input_tokens if step else None,
+        step.output_tokens if step else None,
+        step.latency_ms if step else None,
+        PARSER_VERSION,
+    )
 
 
-def _add_arguments(row: Row, event: CallMade, request: ToolCallRequest | None) -> None:
+def _argument_values(event: CallMade, request: ToolCallRequest | None) -> tuple[Any, ...]:
+    """raw_arguments, arguments, rejected, worst_severity, lossy."""
     decoded = json_text(event.arguments) if event.arguments is not None else None
-    findings = request.diagnostics if request else ()
-    arguments = request.arguments if request else None
-    row["raw_arguments"] = (decoded or "null") if event.args_source is _RESERIALISED else event.raw_arguments
-    row["arguments"] = decoded if request is None else json_text(arguments) if arguments is not None else None
-    row["rejected"] = json_text(spelled(request.rejected)) if request and request.rejected else None
-    row["worst_severity"] = max((f.severity for f in findings), key=_SEVERITIES.index) if findings else None
-    row["lossy"] = any(finding.lossy for finding in findings) if findings else False
+    raw = (decoded or "null") if event.args_source is _RESERIALISED else event.raw_arguments
+    if request is None:
+        return raw, decoded, None, None, False
+    arguments = json_text(request.arguments) if request.arguments is not None else None
+    rejected = json_text(spelled(request.rejected)) if request.rejected else None
+    findings = request.diagnostics
+    worst = max((finding.severity for finding in findings), key=_SEVERITIES.index, default=None)
+    return raw, arguments, rejected, worst, any(finding.lossy for finding in findings)
 
 
 def late_result_row(result: ResultSeen) -> Row:

@@ -125,6 +125,12 @@ CREATE TABLE late_results (
     state VARCHAR
 );
 
+-- What it takes to read on in a large log that grows, one row a file (see ingest.continuing): behind its first
+-- `byte_offset` bytes, whose fingerprint is `prefix`, with line number `line`. `open_turns`: JSON, their rows go then.
+CREATE TABLE unfinished (
+    file_id INTEGER, byte_offset BIGINT, line BIGINT, prefix VARCHAR, made_by VARCHAR, open_turns VARCHAR, state BLOB
+);
+
 -- position: 0-based order of the findings of one call. span_*: characters of raw_arguments, half open; NULL = whole.
 CREATE TABLE diagnostics (
     call_id VARCHAR, file_id INTEGER, position INTEGER, code VARCHAR, stage VARCHAR, severity VARCHAR, lossy BOOLEAN,

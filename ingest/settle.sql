@@ -27,8 +27,8 @@ DELETE FROM turns WHERE file_id IN (FROM replaced);
 DELETE FROM sessions WHERE file_id IN (FROM replaced);
 DELETE FROM probes WHERE file_id IN (FROM replaced);
 DELETE FROM rejects WHERE file_id IN (FROM replaced);
-DELETE FROM late_results WHERE file_id IN (FROM replaced);
 DELETE FROM turn_parts WHERE file_id IN (FROM replaced);
+DELETE FROM unfinished WHERE file_id IN (FROM replaced);
 DELETE FROM files WHERE file_id IN (FROM replaced);
 DELETE FROM copies WHERE file_id NOT IN (SELECT file_id FROM files) OR path IN (SELECT path FROM files);
 
@@ -42,8 +42,16 @@ SELECT turn_id FROM turn_parts WHERE session_id IN (FROM touched_sessions);
 UPDATE tool_calls SET
     result_status = 'missing', error_flag_source = 'absent', result_fault_layer = NULL, result_file_id = NULL,
     result_text = NULL, result_bytes = NULL, latency_ms = NULL,
-    harness_message = CASE WHEN refused_by_harness IS NOT NULL THEN harness_message END
+    harness_message = CASE
+        WHEN refused_by_harness IS NOT NULL THEN harness_message
+        WHEN harness_message NOT IN (
+            SELECT harness_message FROM late_results
+            WHERE state = 'joined' AND harness_message IS NOT NULL AND session_id IN (FROM touched_sessions)
+        ) THEN harness_message
+    END
 WHERE result_file_id IS NOT NULL AND session_id IN (FROM touched_sessions);
+
+DELETE FROM late_results WHERE file_id IN (FROM replaced);
 
 DELETE FROM turns USING turn_parts p
 WHERE (turns.turn_id, turns.file_id, turns.line, turns.byte_offset) = (p.turn_id, p.file_id, p.line, p.byte_offset)

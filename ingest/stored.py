@@ -49,6 +49,9 @@ CALL_COLUMNS = (
 )  # fmt: skip
 
 
+_NO_RESULT = (None, ResultStatus.MISSING)
+
+
 @dataclass(slots=True)
 class StoredTurn:
     """One turn with its calls, as one file or several tell it. `rows[i]` is the row of `turn.calls[i]`."""
@@ -183,7 +186,7 @@ def _event(row: Row) -> CallMade:
         args_source=source,
         strategy=Strategy(row["strategy"]) if row["strategy"] else None,
         refused_by_harness=FaultLayer(refused) if refused else None,
-        harness_message=row["harness_message"] if refused else None,
+        harness_message=row["harness_message"] if refused or row["result_status"] in _NO_RESULT else None,
         retry_of=row["retry_of"],
         syntax_seen=Seen(row["syntax_told"] or Seen.NONE),
         schema_seen=Seen(row["schema_told"] or Seen.NONE),
@@ -200,7 +203,7 @@ def _decoded(text: str) -> Any:
 
 
 def _result(row: Row, event: CallMade) -> ResultSeen | None:
-    if row["result_status"] in (None, ResultStatus.MISSING):
+    if row["result_status"] in _NO_RESULT:
         return None
     layer = row["result_fault_layer"]
     return ResultSeen(

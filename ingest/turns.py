@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -30,6 +29,7 @@ _NEVER_GOT_THROUGH = frozenset(
 )
 
 
+_RESERIALISED = ArgsSource.RESERIALISED
 _CALL = 4_096  # characters that a call is counted for besides its raw text: its result, its decoded arguments
 
 
@@ -93,7 +93,7 @@ class Call(msgspec.Struct):
 
         A text that is not JSON stands for itself: sending it again mended is another attempt.
         """
-        if self.event.args_source is ArgsSource.RESERIALISED:
+        if self.event.args_source is _RESERIALISED:
             return json_text(self.event.arguments, sort_keys=True)
         raw = self.event.raw_arguments
         return raw if raw is None else canonical(raw)
@@ -127,7 +127,7 @@ class Turn(msgspec.Struct):
     last_step: int = -1
     first_step: int | None = None
     held: int = 0  # characters of text that wait here for the turn's end, roughly
-    _calls_of_step: Counter[int] = msgspec.field(default_factory=Counter)
+    _calls_of_step: dict[int, int] = msgspec.field(default_factory=dict)
     _by_id: dict[str, Call] = msgspec.field(default_factory=dict)
 
     def add_step(self, event: StepMade) -> None:
@@ -141,18 +141,18 @@ class Turn(msgspec.Struct):
         """Take a call in with what is in force; its model is its step's where there is one."""
         number = event.step if event.step is not None else max(self.last_step, 0)
         self.last_step = max(self.last_step, number)
-        step = self.steps.get(number)
+        step, ordinal = self.steps.get(number), self._calls_of_step.get(number, 0)
         call = Call(
             event,
             step=number,
-            ordinal=self._calls_of_step[number],
+            ordinal=ordinal,
             provider=step.provider if step else context.provider,
             model=step.model if step else context.model,
             prompt_id=context.prompt_id,
             definitions=context.definitions,
             tool=clean_tool_name(event.tool)[0] if event.tool is not None else None,
         )
-        self._calls_of_step[number] += 1
+        self._calls_of_step[number] = ordinal + 1
         self.calls.append(call)
         self.held += len(event.raw_arguments or "") + _CALL
         if event.tool_call_id is not None:

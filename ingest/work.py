@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from ingest.batches import Rows
 from ingest.events import (
     CallMade,
     Event,
@@ -29,8 +30,9 @@ from ingest.events import (
 from ingest.judgement import Definitions, Verdict, with_log_definitions
 from ingest.open_sessions import OpenSessions
 from ingest.rows import (
+    JUDGED,
     Row,
-    call_row,
+    call_values,
     dated,
     definition_row,
     diagnostic_rows,
@@ -44,6 +46,11 @@ from ingest.turns import Call, Context, Turn
 from lenient import ToolCatalog
 
 OPEN_TURNS = 2  # results and turn ends may come a little late
+_CALL_COLUMNS = (
+    "call_id", "chain_id", "definition_id", "file_id", "line", "byte_offset", "ts", "day",
+    "session_id", "turn", "turn_id", "source", "duplicate",
+    *JUDGED,
+)  # fmt: skip
 _WEIGHED = 256  # events after which the open sessions are weighed, at the latest
 
 
@@ -89,6 +96,7 @@ class FileWork:
         self._events = 0  # since the sessions were weighed
         self._definition_ids: dict[int, str] = {}  # by the definition's identity in memory
         self._rows: dict[str, list[Row]] = {}
+        self._calls: list[tuple[Any, ...]] = []
         self._known: set[str] = set()  # prompts and definitions of this file that are already written
         self.pending = 0
 
@@ -131,9 +139,28 @@ class FileWork:
         """Give the temporary file up, if there is one, whether or not the log was read to its end."""
         self._sessions.close()
 
-    def drain(self) -> dict[str, list[Row]]:
-        """The rows that are ready, and an empty buffer. Keys are columns of schema.sql; others are NULL."""
-        rows, self._rows, self.pending = self._rows, {}, 0
+    def __getstate__(self) -> dict[str, Any]:
+        """Between two records, with nothing to drain. Places in memory are other ones when it comes back."""
+        return {**self.__dict__, "_definition_ids": {}}
+
+    def go_on(self, file_id: int) -> None:
+        """Read on, under another file's id."""
+        self._file_id = file_id
+
+    def open_turns(self) -> list[tuple[str, int, int]]:
+        """Session, number and first line of the turns that later events may change, of sessions in memory."""
+        return [
+            (session.session_id, turn.number, turn.where.line)
+            for session in self._sessions.in_memory()
+            for turn in session.open_turns
+        ]
+
+    def drain(self) -> dict[str, Rows]:
+        """The rows that are ready, and an empty buffer. Names are columns of schema.sql; others are NULL."""
+        rows: dict[str, Rows] = {table: Rows.of(some) for table, some in self._rows.items()}
+        if self._calls:
+            rows["tool_calls"] = Rows(_CALL_COLUMNS, self._calls)
+        self._rows, self._calls, self.pending = {}, [], 0
         return rows
 
     # --- one event -------------------------------------------------------------------------------
@@ -246,7 +273,7 @@ class FileWork:
         }
         call_ids = [self._call_id(session, turn, call) for call in turn.calls]
         for position, call in enumerate(turn.calls):
-            self._write_call(turn, call, call_ids, position, shared)
+            self._write_call(turn, call, call_ids, position, tuple(shared.values()))
         row = {**shared, **dated(turn.ts), **self._place(turn.where), **turn_row(turn, judged)}
         row["results_expected"] = session.saw_result
         self._add("turns", row)
@@ -259,19 +286,28 @@ class FileWork:
             return identity(self._source, call.event.key)
         return identity(self._source, session.session_id, turn.number, call.step, call.ordinal)
 
-    def _write_call(self, turn: Turn, call: Call, call_ids: list[str], position: int, shared: Row) -> None:
+    def _write_call(
+        self, turn: Turn, call: Call, call_ids: list[str], position: int, shared: tuple[Any, ...]
+    ) -> None:
         verdict, event = call.verdict, call.event
-        row = call_row(turn, call)
-        row |= shared
-        row["file_id"], row["line"], row["byte_offset"] = self._file_id, event.where.line, event.where.offset
-        ts = row["ts"] = event.ts or turn.ts
-        row["day"] = ts.date() if ts else None
-        row["call_id"] = call_ids[position]
-        row["chain_id"] = call_ids[call.link.first] if call.link else None
-        row["definition_id"] = self._definition_id(verdict)
-        self._add("tool_calls", row)
-        for finding in diagnostic_rows(verdict):
-            self._add("diagnostics", {"call_id": row["call_id"], "file_id": self._file_id, **finding})
+        ts, where = event.ts or turn.ts, event.where
+        self._calls.append(
+            (
+                call_ids[position],
+                call_ids[call.link.first] if call.link else None,
+                self._definition_id(verdict) if verdict.definition else None,
+                self._file_id,
+                where.line,
+                where.offset,
+                ts,
+                ts.date() if ts else None,
+                *shared,
+                *call_values(turn, call),
+            )
+        )
+        self.pending += 1
+        for finding in diagnostic_rows(verdict) if verdict.request else ():
+            self._add("diagnostics", {"call_id": call_ids[position], "file_id": self._file_id, **finding})
 
     def _definition_id(self, verdict: Verdict) -> str | None:
         if verdict.definition is None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
-from ingest.batches import Batch, Columns, Row
+from ingest.batches import Batch, Columns, Rows
 from ingest.generations import Folder
 from ingest.store import Building
 
@@ -43,7 +42,7 @@ class Writer:
         self._batch.begin_file()
         return self._file_id
 
-    def add(self, table: str, rows: Sequence[Row]) -> None:
+    def add(self, table: str, rows: Rows) -> None:
         self._batch.add(table, rows)
 
     def after(self, bytes_read: int) -> None:
@@ -72,7 +71,7 @@ class Writer:
             tables[name], unfit = columns.to_arrow(name, schemas[name])
             told = [row for row in unfit if row["file_id"] is not None]
             self.unfit.update(row["file_id"] for row in told)
-            rejects.extend(told)
+            rejects.extend(Rows.of(told))
         if rejects.count:
             tables["rejects"], _ = rejects.to_arrow("rejects", schemas["rejects"])
         self.building.add(tables)

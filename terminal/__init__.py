@@ -15,7 +15,9 @@ from lenient.examples import run_example
 from lenient.lint import DefinitionCode
 from terminal.interrupts import INTERRUPTED, stoppable
 from terminal.loads import load_report, outlook_text, progress
+from terminal.rejects import rejects_lines
 from terminal.texts import as_json, printable, say
+from terminal.waiting import waiting
 
 if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
     from ingest.claims import Claim
@@ -28,8 +30,10 @@ __all__ = [
     "outlook_text",
     "printable",
     "progress",
+    "rejects_lines",
     "say",
     "stoppable",
+    "waiting",
 ]
 
 _EXCERPT = 72  # characters of raw text around a finding

@@ -27,7 +27,7 @@ OURS = {
     "dashboard": {"dashboard"},
     "app": {"dashboard"},
     "cli": {"ingest", "lenient", "loading", "terminal", "upkeep"},
-    "loading": {"ingest", "terminal"},
+    "loading": {"ingest", "terminal", "upkeep"},
     "upkeep": {"ingest", "terminal"},
     "terminal": {"terminal", "ingest", "lenient"},
 }

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import cli
+from ingest.generations import hold
 from lenient.codes import CODES
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "session-log.example.jsonl"
@@ -296,3 +297,44 @@ def test_judging_anew_without_a_store_is_one_sentence(tmp_path: Path) -> None:
     assert "nothing has been loaded into" in said
     said = refused(run("reparse", "--store", tmp_path, "--tools", tmp_path / "none"), cli.WRONG_USE)
     assert "these tool definitions cannot be used" in said
+
+
+def test_a_store_that_is_held_can_be_waited_for(log: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    run("ingest", log, "--store", store)
+    with hold(store):
+        said = refused(run("reparse", "--store", store, "--all"), cli.NOTHING_READ)
+        assert said.endswith("wait until it is done and run this again, or add --wait")
+        held = run("ingest", log, "--store", store, "--wait-at-most", 0.1)
+        assert held.exit_code == cli.NOTHING_READ
+        assert "callgauge: waiting: process" in held.stderr
+    assert run("ingest", log, "--store", store, "--wait").exit_code == 0
+
+
+def test_rejects_are_listed_with_their_place_and_read_again(log: Path, tmp_path: Path) -> None:
+    store, size = tmp_path / "store", log.stat().st_size
+    with log.open("a") as stream:
+        stream.write("bro\x1bken\n")
+    run("ingest", log, "--store", store)
+    listed = run("rejects", "--store", store)
+    assert listed.exit_code == 0, listed.output
+    place, snippet, counts = listed.stdout.splitlines()
+    number = len(log.read_text().splitlines())
+    assert place.startswith(f"{log}:{number} (byte {size:,}) not_json: not JSON")
+    assert (snippet, counts) == ("    bro\\x1bken", "1 not_json")
+    (told,) = json.loads(run("rejects", "--store", store, "--json", "--file", "*.jsonl").stdout)
+    assert (told["file"], told["line"], told["snippet"]) == (str(log), number, "bro\x1bken")
+    assert run("rejects", "--store", store, "--code", "torn_line").stdout == "nothing was rejected\n"
+    again = run("rejects", "--store", store, "--retry")
+    assert again.exit_code == 0, again.output
+    assert "1 files in: 1 read" in again.stdout
+    log.unlink()
+    gone = run("rejects", "--store", store, "--retry")
+    assert (gone.stdout, gone.stderr) == (
+        "nothing to read again\n",
+        f"callgauge: left alone: {log} is no longer there\n",
+    )
+
+
+def test_rejects_of_a_place_without_a_store_are_one_sentence(tmp_path: Path) -> None:
+    assert "nothing has been loaded" in refused(run("rejects", "--store", tmp_path / "x"), cli.NOTHING_READ)

@@ -5,5 +5,6 @@
 SELECT f.path, r.line, r.byte_offset, r.code, r.reason, r.snippet, (count(*) OVER ())::BIGINT AS found
 FROM rejects r LEFT JOIN files f USING (file_id)
 WHERE ($sources IS NULL OR f.source IS NULL OR list_contains($sources, f.source))
+  AND ($code IS NULL OR r.code = $code)
 ORDER BY f.path, r.line
 LIMIT $limit OFFSET $offset

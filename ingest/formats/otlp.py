@@ -27,6 +27,9 @@ the trace. A turn begins with a new message of a user. What runs inside of a too
 - A reply that reached the limit of tokens cut its last call off: a fault of emission.
 - Content is off unless switched on: then the tools that ran after a reply are its calls, with the arguments
   that the tool received, or none. Long attributes may be cut: then the span is reported and its content lost.
+- A call may be in another trace, or another file, than the tool that ran for it (somebody approved it in
+  between): they are joined by the call's id and the conversation's. A turn that goes on in another file is
+  two turns.
 - The status of a span that went well is mostly unset: a tool's span without an error counts as ok.
 
 **Bounds.** All traces of a file wait for its end; those silent for longest in a temporary file. Sizes of a

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 from ingest.events import (
@@ -20,6 +22,7 @@ from ingest.events import (
     TurnStarted,
 )
 from ingest.shapes.exchanges import End
+from ingest.shapes.message_parts import CallSaid
 from ingest.shapes.requests import Definitions, same_definitions
 from ingest.shapes.span_calls import result_fields, sent_fields
 from ingest.shapes.span_steps import Made, Step, steps_of
@@ -27,6 +30,7 @@ from ingest.shapes.span_tree import Lane
 from ingest.shapes.span_turns import Turns, user_texts
 from ingest.shapes.spans import Span, moment
 
+_KNOWN = 1_000
 _WAITING = 200  # calls of earlier traces that may still get a result
 
 
@@ -41,20 +45,22 @@ class TracedSession:
         self._offered: Definitions | None = None
         self._introduced: tuple[str | None, ...] | None = None
         self._waiting: list[tuple[Made, dict[str, Any]]] = []  # calls without a result, and their places
+        self._known: deque[str] = deque(maxlen=_KNOWN)  # the ids of the latest calls
 
     def take(self, lane: Lane, root: Span | None) -> Iterator[Event | Rejected]:
         """The events of one trace's lane. `root` is the span around all of it, where there is one."""
         steps, left = steps_of(lane, [made for made, _ in self._waiting])
+        left = self._run_for_waiting(left)
         yield from self._introduce(lane, root)
         yield from self._late_results()
+        yield from self._answers_to_another_file(steps)
         planned = self._turns.plan(steps)
         for turn, (begins, of_turn) in planned.items():
             yield from self._turn_events(turn, of_turn, root, begins=begins, alone=len(planned) == 1)
         if not steps and lane.agents:
             yield from self._turn_without_steps(lane.agents[0])
         for run in left:
-            reason = f"a run of the tool {run.facts.tool} that no model call of its trace asked for"
-            yield Rejected(run.where, "orphan_result", reason[:500], run.span_id[:200])
+            yield self._unasked(run)
 
     def _at(self, span: Span, time: int | None) -> dict[str, Any]:
         return {"session_id": self._session_id, "where": span.where, "ts": moment(time)}
@@ -135,6 +141,7 @@ class TracedSession:
             answers=not step.calls and step.end is End.ANSWER,
         )
         key = f"{span.trace_id}/{span.span_id}/{number if not step.whole else 0}"
+        self._known.extend(made.said.id for made in step.calls if made.said.id is not None)
         for ordinal, made in enumerate(step.calls):
             yield CallMade(
                 **shared,
@@ -183,6 +190,40 @@ class TracedSession:
         waiting, self._waiting = self._waiting, []
         for made, place in waiting:
             yield from self._result(made, place)
+
+    def _run_for_waiting(self, runs: Sequence[Span]) -> list[Span]:
+        """Give runs to calls of earlier traces that have their ids; the others are left."""
+        waiting = {made.said.id: made for made, _ in self._waiting if made.run is None}
+        left = []
+        for run in runs:
+            made = waiting.pop(run.facts.call_id, None) if run.facts.call_id is not None else None
+            if made is None:
+                left.append(run)
+            else:
+                made.run = run
+        return left
+
+    def _answers_to_another_file(self, steps: Sequence[Step]) -> Iterator[Event]:
+        """Results that end a trace's first request, of calls that are not here: `ingest.store` joins them."""
+        messages = steps[0].span.facts.input or () if steps else ()
+        ended = list(takewhile(lambda message: message.results, reversed(messages)))
+        for result in (result for message in reversed(ended) for result in message.results):
+            if result.id is not None and result.id not in self._known:
+                made = Made(said=CallSaid(result.name, result.id), answered=result)
+                span = steps[0].span
+                yield self._result_of_another(made, span, span.start)
+
+    def _unasked(self, run: Span) -> Event | Rejected:
+        """A run that no model call of its trace asked for: one in another file may have."""
+        call_id, tool = run.facts.call_id, run.facts.tool
+        if call_id is not None and call_id not in self._known:
+            return self._result_of_another(Made(said=CallSaid(tool, call_id), run=run), run, run.end)
+        reason = f"a run of the tool {tool} that no model call of its trace asked for"
+        return Rejected(run.where, "orphan_result", reason[:500], run.span_id[:200])
+
+    def _result_of_another(self, made: Made, told_by: Span, time: int | None) -> ResultSeen:
+        fields = result_fields(made) or {}
+        return ResultSeen(**self._at(told_by, time), tool_call_id=made.said.id, tool=made.said.name, **fields)
 
 
 def _stands_around(root: Span | None, steps: Sequence[Step]) -> bool:

@@ -8,7 +8,7 @@ id, else by name, counted from the end, because every request repeats what was b
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
@@ -67,9 +67,10 @@ def steps_of(lane: Lane, before: Sequence[Made] = ()) -> tuple[list[Step], list[
     """
     runs = _Runs(lane.runs)
     steps = [step for span in lane.calls for step in _replies(span)]
+    times = Counter(made.said.id for step in steps for made in step.calls)
     for step in steps:
         for made in step.calls:
-            made.run = runs.of_id(made.said.id, step.span)
+            made.run = runs.of_id(made.said.id, step.span, once=times[made.said.id] == 1)
     for step in steps:
         for made in step.calls:
             made.run = made.run or runs.of_name(made.said, step.span)
@@ -160,14 +161,18 @@ class _Runs:
         self._by_id = _grouped(runs, lambda run: run.facts.call_id)
         self._by_name = _grouped(runs, lambda run: run.facts.tool)
 
-    def of_id(self, call_id: str | None, asked: Span) -> Span | None:
-        """The run of this call; where several have the id (some providers use the tool's name), the next."""
+    def of_id(self, call_id: str | None, asked: Span, *, once: bool) -> Span | None:
+        """The run of this call. Where one call has several, the client tried again and the last one counts;
+        where several calls have the id (some providers use the tool's name), each has the next run.
+        """
         queue = self._by_id.get(call_id or "", deque())
         while queue:
             run = queue.popleft()
-            if not queue or not _before(run, asked):
+            if not queue or not (once or _before(run, asked)):
                 self._given.add(run.span_id)
                 return run
+            if once:
+                self._given.add(run.span_id)
         return None
 
     def of_name(self, said: CallSaid, asked: Span) -> Span | None:

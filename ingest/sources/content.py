@@ -93,6 +93,17 @@ class Content(io.RawIOBase):
         """SHA-256 of the bytes read so far; of the content, when all were read."""
         return self._digest.hexdigest()
 
+    def fingerprint_of(self, size: int) -> str:
+        """SHA-256 of the first bytes, where all up to there was read: they are read again, if it was more."""
+        if size == self.bytes_read:
+            return self.fingerprint
+        digest, left, buffer = hashlib.sha256(), size, memoryview(bytearray(_BUFFER))
+        with opened(self._found) as again:
+            while left > 0 and (count := again.readinto(buffer[:left])):
+                digest.update(buffer[:count])
+                left -= count
+        return digest.hexdigest()
+
     @property
     def head(self) -> str:
         """SHA-256 of the first `HEAD` bytes, of all when there are fewer; to be asked when they were read."""

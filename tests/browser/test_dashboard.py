@@ -12,7 +12,15 @@ from playwright.sync_api import Browser, expect
 from tests.browser.conftest import App, Served, watch
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
-PAGES = ("/?model=falcon-3&by=Prompt", "/", "/calls", "/calls?call=c41", "/data", "/playground")
+PAGES = (
+    "/?model=falcon-3&by=Prompt",
+    "/",
+    "/calls",
+    "/calls?call=c41",
+    "/data",
+    "/data?changed=prompt:session_history:support",
+    "/playground",
+)
 # What Streamlit 1.67 itself does wrong, on any page that has such an element; not ours to mend.
 STOCK_FINDINGS = {"list", "listitem", "target-size", "svg-img-alt"}
 

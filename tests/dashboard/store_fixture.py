@@ -123,7 +123,10 @@ def small_tables() -> dict[str, Rows]:
             a_call(42, **retry),
             a_call(43, raw_arguments='{"note": "=HYPERLINK(1)"}', **hostile),
         ],
-        "turns": [a_turn(1, retries=1), a_turn(2, model=HOSTILE, prompt_id=None, derived_ok=False)],
+        "turns": [
+            a_turn(1, retries=1, prompt_hash="a1b2c3"),
+            a_turn(2, model=HOSTILE, prompt_id=None, derived_ok=False),
+        ],
         "diagnostics": [
             found
             | {
@@ -145,6 +148,24 @@ def small_tables() -> dict[str, Rows]:
             {"code": "json_parse_error", "severity": "error", "stage": "repair", "summary": "Not JSON."}
         ],
         "prompts": [{"prompt_id": "p1", "name": "support", "version": "3"}],
+        "prompt_texts": [
+            {"prompt_id": "p1", "text_hash": "a1b2c3", "text": "Be kind."},
+            {"prompt_id": "p1", "text_hash": "d4e5f6", "text": f"Be kind.\n{HOSTILE}"},
+        ],
+        "daily_prompts": [
+            {
+                "day": "2026-11-21",
+                "source": "session_history",
+                "prompt_id": "p1",
+                "prompt_hash": "d4e5f6",
+                "turns": 1,
+                "first_ts": "2026-11-21T10:00:00",
+            }
+        ],
+        "sessions": [
+            {"session_id": "s1", "file_id": 1, "source": "session_history", "calls": 44, "duplicate": False},
+            {"session_id": "s1", "file_id": 3, "source": "session_history", "calls": 9, "duplicate": True},
+        ],
         "sources": [{"source": "session_history", "title": "Session history", "cannot_tell": "Nothing."}],
         "files": [
             {

@@ -250,3 +250,36 @@ def test_a_line_number_is_that_of_the_span_in_a_document() -> None:
         if isinstance(event, CallMade):
             assert event.where == Where(event.where.line, event.where.offset)
             assert '"spanID": "6c728e555894414d"' in lines[event.where.line - 1]
+
+
+def test_a_tool_that_waited_for_the_next_trace_is_joined() -> None:
+    asked = {**chat(1, None, 1, "", ("d1", "delete")), "traceId": "t1"}
+    ran = {**tool(2, None, 50, "delete", **{"gen_ai.tool.call.id": "d1"}), "traceId": "t2"}
+    conversation = {"key": "gen_ai.conversation.id", "value": {"stringValue": "talk"}}
+    for one in (asked, ran):
+        one["attributes"] = [*one["attributes"], conversation]
+    results = of_kind(otlp(batch(ran), batch(asked)), ResultSeen)
+    assert [(result.turn, result.step, result.ordinal, result.tool) for result in results] == [
+        (1, 0, 0, "delete")
+    ]
+
+
+def test_what_may_answer_a_call_in_another_file_is_handed_on() -> None:
+    told = [{"role": "tool", "parts": [{"type": "tool_call_response", "id": "d1", "response": "done"}]}]
+    asked = span(1, None, 1, **{"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(told)})
+    ran = tool(2, None, 2, "delete", **{"gen_ai.tool.call.id": "d2"})
+    results = of_kind(
+        otlp(batch(asked, chat(3, None, 3, "Done.")), batch({**ran, "traceId": "t2"})), ResultSeen
+    )
+    assert [(result.tool_call_id, result.turn, result.content) for result in results] == [
+        ("d1", None, "done"),
+        ("d2", None, None),
+    ]
+
+
+def test_a_client_that_ran_a_tool_again_has_the_last_result() -> None:
+    first = tool(2, None, 2, "a", **{"gen_ai.tool.call.id": "c1", "error.type": "TimeoutError"})
+    again = tool(3, None, 3, "a", **{"gen_ai.tool.call.id": "c1", "gen_ai.tool.call.result": "ok"})
+    events = otlp(batch(chat(1, None, 1, "", ("c1", "a")), first, again))
+    assert [result.content for result in of_kind(events, ResultSeen)] == ["ok"]
+    assert of_kind(events, Rejected) == []

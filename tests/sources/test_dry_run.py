@@ -1,4 +1,4 @@
-"""`--dry-run` says what a load would do, and a load then does it; it writes nothing and waits for nobody."""
+"""`--dry-run` says what a load would do, and a load then does it; it writes nothing, waits for nobody."""
 
 from __future__ import annotations
 

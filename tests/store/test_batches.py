@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ingest.batches import Batch, to_arrow
+from ingest.batches import Batch, Rows, to_arrow
 
 SCHEMA = pa.schema(
     [
@@ -88,10 +88,10 @@ def test_not_a_number_is_unknown() -> None:
 
 def test_a_failed_files_rows_are_taken_back_and_no_others() -> None:
     batch = Batch()
-    batch.add("turns", [{"file_id": 1}])
+    batch.add("turns", Rows.of([{"file_id": 1}]))
     batch.begin_file()
-    batch.add("turns", [{"file_id": 2}, {"file_id": 2}])
-    batch.add("rejects", [{"file_id": 2}])
+    batch.add("turns", Rows.of([{"file_id": 2}, {"file_id": 2}]))
+    batch.add("rejects", Rows.of([{"file_id": 2}]))
     assert batch.count == 4
     batch.take_back_file()
     assert batch.count == 1
@@ -104,22 +104,24 @@ def test_a_failed_files_rows_are_taken_back_and_no_others() -> None:
 
 def test_rows_with_any_names_keep_their_values() -> None:
     batch = Batch()
-    batch.add("turns", [{"a": 1, "b": 2}, {"b": 4, "a": 3}])
-    batch.add("turns", [{"a": 5, "c": 6}, {}])
+    batch.add("turns", Rows.of([{"a": 1, "b": 2}, {"b": 4, "a": 3}]))
+    batch.add("turns", Rows.of([{"a": 5, "c": 6}, {}]))
+    batch.add("turns", Rows(("c", "a"), [(7, 8)]))
     columns = batch.empty()["turns"]
     assert [columns.row(number) for number in range(columns.count)] == [
         {"a": 1, "b": 2, "c": None},
         {"a": 3, "b": 4, "c": None},
         {"a": 5, "b": None, "c": 6},
         {"a": None, "b": None, "c": None},
+        {"a": 8, "b": None, "c": 7},
     ]
 
 
 def test_after_a_batch_is_written_only_the_rows_since_then_are_taken_back() -> None:
     batch = Batch()
     batch.begin_file()
-    batch.add("turns", [{"file_id": 1}])
+    batch.add("turns", Rows.of([{"file_id": 1}]))
     batch.empty()
-    batch.add("turns", [{"file_id": 1}])
+    batch.add("turns", Rows.of([{"file_id": 1}]))
     batch.take_back_file()
     assert batch.empty() == {}

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import duckdb
@@ -49,6 +50,26 @@ def test_another_process_is_kept_out_while_a_load_runs(logs: Path, loaded: Path)
         kept_out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert kept_out.startswith(f"StoreBusy process {os.getpid()} on ")
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""
+
+
+def test_a_load_that_waits_is_told_for_whom_and_goes_on_when_the_store_is_free(
+    logs: Path, loaded: Path
+) -> None:
+    (logs / "b.jsonl").write_text(session("s2"))
+    said: list[str] = []
+    with ExitStack() as other_load:
+        other_load.enter_context(hold(loaded))
+
+        def patience(who: str) -> bool:
+            said.append(who)
+            if len(said) == 3:
+                other_load.close()
+            return True
+
+        assert load([logs], loaded, patience=patience).loaded == 1
+    assert len(said) == 3
+    assert said[0].startswith(f"process {os.getpid()} on ")
+    assert said[0].endswith(f"is loading into the store {loaded}")
 
 
 def test_a_lock_file_left_by_a_dead_process_is_no_lock(logs: Path, loaded: Path) -> None:

@@ -152,13 +152,14 @@ def test_how_much_is_read_at_once_makes_no_difference(pieces: list[bytes], max_l
         if isinstance(block, Rejected):
             found[block.where.line] = f"{len(lines[block.where.line - 1]):,} bytes" in block.reason
             continue
-        assert block.is_utf8() == _decodes(b"\n".join(block.lines))
+        assert block.is_utf8() == _decodes(b"".join(block.lines))
         offset = block.offset
         for number, line in enumerate(block.lines, block.line):
-            assert data[offset : offset + len(line)] == line == lines[number - 1]
-            assert len(line) <= max_line
+            assert data[offset : offset + len(line)] == line
+            assert line.removesuffix(b"\n") == lines[number - 1]
+            assert len(lines[number - 1]) <= max_line
             found[number] = True
-            offset += len(line) + 1
+            offset += len(line)
     assert list(found) == list(range(1, len(lines) + (lines[-1] != b"")))
     assert all(found.values())
 

@@ -32,6 +32,7 @@ REPORT = LoadReport(
     loaded=2,
     unchanged=1,
     moved=0,
+    left=0,
     rejected=(),
     lines=1_234,
     bytes=24_000_000,

@@ -63,7 +63,7 @@ class Log:
             file_work.take(event)
         file_work.finish()
         file_work.close()
-        return file_work.drain()
+        return {table: rows.by_name() for table, rows in file_work.drain().items()}
 
 
 def call_of(log: Log, catalog: ToolCatalog | None = None) -> dict[str, Any]:

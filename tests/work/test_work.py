@@ -79,7 +79,7 @@ def test_the_same_call_in_two_files_has_the_same_id_and_so_has_its_turn() -> Non
     for event in started().raw("{}").events:
         again.take(event)
     again.finish()
-    second = again.drain()
+    second = {table: rows.by_name() for table, rows in again.drain().items()}
     assert first["tool_calls"][0]["call_id"] == second["tool_calls"][0]["call_id"]
     assert first["turns"][0]["turn_id"] == second["turns"][0]["turn_id"]
 

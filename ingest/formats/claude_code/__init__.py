@@ -78,6 +78,7 @@ SOURCE = Source(
     "Whether a turn did what the user wanted is not recorded.",
 )
 
+_WEIGHED = 256 * 1024  # bytes of records after which the open conversations are weighed
 _CHAINED = 50_000  # records of sidechains without an id that are remembered
 
 
@@ -106,6 +107,9 @@ class _Transcript:
     def __init__(self) -> None:
         self._open = OpenSessions[Conversation]()
         self._chains: dict[str, str] = {}  # uuid of a sidechain record → uuid of the chain's first record
+        self._spoken: Conversation | None = None  # of the record before: mostly it goes on
+        self._lane_spoken: str | None = None
+        self._grown = 0  # bytes of its records since it was weighed
 
     def finish(self) -> Iterator[Event]:
         for conversation in self._open.drain():
@@ -123,33 +127,50 @@ class _Transcript:
         if isinstance(entry, Unusable):
             return [Rejected(record.where, entry.code, entry.reason, snippet_of(record.data))]
         events: list[Event] = []
-        lane, parent = self._lane(entry)
-        if entry.type == "system" and lane not in self._open:
+        lane = self._lane(entry) if entry.is_sidechain else str(entry.session_id)
+        conversation = self._spoken if lane == self._lane_spoken else self._conversation(lane, entry)
+        if conversation is None:
             return events
-        conversation = self._open.open(lane, partial(Conversation, lane, parent))
-        conversation.take(entry, record.where, len(record.data), events)
-        self._open.weigh(lane, len(record.data))
+        size = len(record.data)
+        conversation.take(entry, record.where, size, events)
+        self._grown += size
+        if self._grown > _WEIGHED:
+            self._weigh()
         report = entry.tool_use_result
         if isinstance(report, Report) and report.status == "completed" and report.agent_id is not None:
             self._sub_agent_ended(f"{entry.session_id}/agent-{report.agent_id}", report, events)
         return events
 
-    def _lane(self, entry: Entry) -> tuple[str, str | None]:
-        """(session id, id of the session it was started from) of a record."""
-        session = str(entry.session_id)
-        if not entry.is_sidechain:
-            return session, None
+    def _conversation(self, lane: str, entry: Entry) -> Conversation | None:
+        """The one that goes on with this entry; None for a harness's note on none that is open."""
+        self._weigh()
+        if entry.type == "system" and lane not in self._open:
+            return None
+        parent = entry.session_id if entry.is_sidechain else None
+        self._lane_spoken = lane
+        self._spoken = self._open.open(lane, partial(Conversation, lane, parent))
+        return self._spoken
+
+    def _weigh(self) -> None:
+        if self._lane_spoken is not None:
+            self._open.weigh(self._lane_spoken, self._grown)
+        self._grown = 0
+
+    def _lane(self, entry: Entry) -> str:
+        """The session id of a sub-agent's run."""
         if entry.agent_id is not None:
-            return f"{session}/agent-{entry.agent_id}", session
+            return f"{entry.session_id}/agent-{entry.agent_id}"
         own = entry.uuid or ""
         first = self._chains.get(entry.parent_uuid or "", own)
         self._chains[own] = first
         if len(self._chains) > _CHAINED:
             del self._chains[next(iter(self._chains))]
-        return f"{session}/sidechain-{first}", session
+        return f"{entry.session_id}/sidechain-{first}"
 
     def _sub_agent_ended(self, lane: str, report: Report, out: list[Event]) -> None:
         """A finished sub-agent's answer stands in the result of the call that started it."""
+        if lane == self._lane_spoken:
+            self._spoken = self._lane_spoken = None
         conversation = self._open.pop(lane)
         if conversation is not None:
             conversation.finish(out, status=report.status, answer=report.answer)

@@ -8,7 +8,7 @@ than it should, `entry_of` reads from the decoded object; such a field counts as
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import orjson
@@ -16,6 +16,7 @@ import orjson
 from ingest.fields import kind_of, number, table, tables, text, whole
 
 SPEAKING = ("user", "assistant")
+_UNSET: Final = msgspec.UNSET
 
 
 class Part(msgspec.Struct, gc=False):
@@ -40,7 +41,7 @@ class Block(msgspec.Struct, gc=False):
     @property
     def arguments(self) -> Any:
         """The decoded `input`; None where there is none."""
-        return None if isinstance(self.input, msgspec.UnsetType) else orjson.loads(memoryview(self.input))
+        return None if self.input is _UNSET else orjson.loads(memoryview(self.input))
 
 
 class DecodedBlock(Block, gc=False):
@@ -89,13 +90,13 @@ class Report(msgspec.Struct, gc=False, rename="camel"):
     @property
     def latency_ms(self) -> float | None:
         told = self.duration_ms
-        return number(self.total_duration_ms if isinstance(told, msgspec.UnsetType) else told)
+        return number(self.total_duration_ms if told is _UNSET else told)
 
     @property
     def answer(self) -> str:
         """The text of `content`, a text or content blocks."""
         content = self.content
-        return "" if isinstance(content, msgspec.UnsetType) else _text_in(orjson.loads(memoryview(content)))
+        return "" if content is _UNSET else _text_in(orjson.loads(memoryview(content)))
 
 
 class DecodedReport(Report, gc=False):

@@ -28,6 +28,7 @@ MESSAGE = 500  # characters of a failed result that are kept as its reason
 _RESERIALISED, _MISSING = ArgsSource.RESERIALISED, ArgsSource.MISSING
 _OK, _EXPLICIT = ResultStatus.OK, FlagSource.EXPLICIT
 _FAILURES, _TOOL_USE = Seen.FAILURES, Strategy.TOOL_USE
+_UNSET = msgspec.UNSET
 
 
 def call_made(session_id: str, block: Block, where: Where, ts: datetime | None) -> CallMade:
@@ -41,7 +42,7 @@ def call_made(session_id: str, block: Block, where: Where, ts: datetime | None) 
         tool_call_id=block.id,
         key=block.id,
         arguments=given,
-        args_source=_MISSING if isinstance(block.input, msgspec.UnsetType) else _RESERIALISED,
+        args_source=_MISSING if block.input is _UNSET else _RESERIALISED,
         strategy=_TOOL_USE,
         syntax_seen=_FAILURES,
         schema_seen=_FAILURES,

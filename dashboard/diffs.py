@@ -1,0 +1,41 @@
+"""Two texts in, what changed between them out, line by line in the unified format; knows no pages."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+
+_LINES = 4_000  # of each text; comparing takes time by the square of them
+_LONG = (
+    160  # characters after which a line is broken at the end of a sentence, so that one word is one change
+)
+_SENTENCE = re.compile(r"(?<=[.;:!?。]) +")
+
+
+def unified(before: str, after: str) -> str:
+    """What was taken out (-) and put in (+), with three lines around; empty when nothing changed.
+
+    Of very long texts the first lines are compared, and the last line says so.
+    """
+    old, new = _lines(before), _lines(after)
+    changes = difflib.unified_diff(old[:_LINES], new[:_LINES], "before", "after", lineterm="")
+    cut = max(len(old), len(new)) > _LINES
+    return "\n".join([*changes, *([f"… only the first {_LINES:,} lines are compared"] if cut else [])])
+
+
+def definition_text(description: str | None, definition: str | None) -> str:
+    """A tool's description and its canonical JSON, laid out so that one change is one line."""
+    try:
+        laid_out = json.dumps(json.loads(definition or "null"), indent=2, ensure_ascii=False)
+    except ValueError:
+        laid_out = definition or ""
+    return f"{description or ''}\n\n{laid_out}".strip()
+
+
+def _lines(text: str) -> list[str]:
+    return [
+        part
+        for line in text.splitlines()
+        for part in (_SENTENCE.split(line) if len(line) > _LONG else [line])
+    ]

@@ -1,0 +1,18 @@
+-- title: Rejected lines by reason
+-- question: Why could lines not be used, how often, and what does one look like?
+-- unit: lines (or values of a line)
+-- note: A reject costs the line, or the one value of it, that could not be used. The rest of its file is in.
+-- column files: files with at least one such line
+-- column path: of the example; it is the first by file and line
+WITH grouped AS (
+  SELECT r.code, count(*)::BIGINT AS lines, count(DISTINCT r.file_id)::BIGINT AS files,
+         arg_min({'path': f.path, 'line': r.line, 'reason': r.reason, 'snippet': r.snippet},
+                 (coalesce(f.path, ''), coalesce(r.line, 0))) AS example
+  FROM rejects r LEFT JOIN files f USING (file_id)
+  WHERE ($sources IS NULL OR f.source IS NULL OR list_contains($sources, f.source))
+  GROUP BY r.code
+)
+SELECT code, lines, files, example.path AS path, example.line AS line, example.reason AS reason,
+       example.snippet AS snippet
+FROM grouped
+ORDER BY lines DESC, code

@@ -1,0 +1,27 @@
+-- title: Sessions in several files
+-- question: Which sessions are stored more than once, and which file counts?
+-- unit: one row a session
+-- note: A call or turn that several files tell counts once: the one with a result counts, then the one of the file that holds more of the session, then the file read first. The other rows stay in the store, marked as duplicates.
+-- column counts: the file that stands for the session: the fullest
+-- column calls: calls of the session in that file
+-- column copies: the other files, and how many calls of the session each holds
+-- column duplicate_calls: calls of the session that are told again and count once, over all files
+-- column found: all that match, of which this is one page
+WITH told AS (
+  SELECT s.session_id, s.file_id, any_value(s.source) AS source, any_value(f.path) AS path,
+         sum(s.calls) AS calls, sum(s.duplicate_calls) AS duplicate_calls, bool_and(s.duplicate) AS duplicate
+  FROM sessions s LEFT JOIN files f USING (file_id)
+  WHERE ($sources IS NULL OR list_contains($sources, s.source))
+  GROUP BY s.session_id, s.file_id
+)
+SELECT session_id, coalesce(any_value(title), any_value(source)) AS title,
+       arg_min(path, (duplicate, file_id)) AS counts,
+       coalesce(arg_min(calls, (duplicate, file_id)), 0)::BIGINT AS calls,
+       list({'path': path, 'calls': coalesce(calls, 0)::BIGINT} ORDER BY file_id) FILTER (duplicate) AS copies,
+       coalesce(sum(duplicate_calls), 0)::BIGINT AS duplicate_calls,
+       (count(*) OVER ())::BIGINT AS found
+FROM told LEFT JOIN sources USING (source)
+GROUP BY session_id
+HAVING count(*) > 1
+ORDER BY duplicate_calls DESC, session_id
+LIMIT $limit OFFSET $offset

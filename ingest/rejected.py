@@ -1,0 +1,64 @@
+"""A store in, what of its logs could not be used out; and those logs read again, after an upgrade say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
+from typing import Any
+
+from ingest.definitions import given_definitions
+from ingest.errors import InputError
+from ingest.generations import published
+from ingest.lookup import read_rejects
+from ingest.pipeline import load
+from ingest.reports import LoadReport, Reject
+from ingest.sources.naming import path_of
+
+
+def rejects(store_dir: Path, *, files: str | None = None, code: str | None = None) -> Iterator[Reject]:
+    """The lines, values and files that could not be used, by file and place.
+
+    `files` is a pattern such as `*.jsonl`, of a path or of a file's name. Raises InputError where nothing was
+    loaded yet, StoreError.
+    """
+    current = published(store_dir.absolute())
+    if current is None:
+        raise InputError(f"nothing has been loaded into {store_dir} yet; check the spelling of --store")
+    for reject in read_rejects(current):
+        if _matches(reject.file, files) and code in (None, reject.code):
+            yield reject
+
+
+def _matches(name: str, pattern: str | None) -> bool:
+    return pattern is None or fnmatchcase(name, pattern) or fnmatchcase(PurePath(name).name, pattern)
+
+
+def retry(
+    store_dir: Path,
+    *,
+    files: str | None = None,
+    code: str | None = None,
+    tools: Sequence[Path] = (),
+    **options: Any,
+) -> tuple[LoadReport | None, list[str]]:
+    """Read the files again of which something could not be used; what is in of them is replaced.
+
+    Returns the report of that load, None when there was nothing to read, and a sentence for each file that
+    was left alone: one that is gone, or was read with definitions where none are given now. `options` are
+    those of `ingest.pipeline.load`.
+    """
+    store_dir = store_dir.absolute()
+    names = {reject.file: reject.tools for reject in rejects(store_dir, files=files, code=code)}
+    catalog, _ = given_definitions(store_dir, tools)
+    again, left = [], []
+    for name, read_with in sorted(names.items()):
+        if not path_of(name).exists():
+            left.append(f"{name} is no longer there")
+        elif read_with is not None and not len(catalog):
+            left.append(f"{name} was read with tool definitions; name them with --tools")
+        else:
+            again.append(name)
+    if not again:
+        return None, left
+    return load(map(path_of, again), store_dir, tools=tools, again=frozenset(again), **options), left

@@ -1,0 +1,138 @@
+"""A large log that grows is read on from its last whole line, and ends in the tables of one reading."""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ingest import continuing
+from ingest.containers import Container, container_of
+from ingest.continuing import restored
+from ingest.pipeline import load
+from tests.formats.test_cases import LOGS, SAMPLES
+from tests.store.night import ask, contents, count, session
+
+GROWING = [path for path in (*LOGS, *SAMPLES) if container_of(path.read_bytes()[:65536]) is Container.LINES]
+# Which run wrote a row, and how often a log was read.
+BOOKKEEPING = ("file_id", "result_file_id", "run_id", "mtime_ns")
+COMPARED = (
+    "files", "rejects", "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics",
+    "probes", "late_results", "daily_calls", "daily_turns", "daily_codes",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def every_log_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(continuing, "WORTH", 0)
+
+
+def tables(store: Path) -> dict[str, list[str]]:
+    return contents(store, COMPARED, without=BOOKKEEPING)
+
+
+def grown(folder: Path, data: bytes, cuts: list[int]) -> Path:
+    """The store after the log was loaded at each length of `cuts`, and then whole."""
+    log, store = folder / "log.jsonl", folder / "store"
+    for length in (*sorted(cuts), len(data)):
+        log.write_bytes(data[:length])
+        load([log], store)
+    return store
+
+
+def at_once(folder: Path, data: bytes) -> Path:
+    log, store = folder / "log.jsonl", folder / "whole"
+    log.write_bytes(data)
+    load([log], store)
+    return store
+
+
+def read_on(store: Path) -> int:
+    """How many bytes the last load read of the log's own lines."""
+    return int(ask(store, "SELECT lines FROM ingest_runs ORDER BY run_id DESC LIMIT 1")[0][0])
+
+
+@pytest.mark.timeout(600)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_log_cut_anywhere_and_loaded_as_it_grows_ends_in_the_same_tables(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = data.draw(st.sampled_from(GROWING))
+    whole = path.read_bytes()
+    cuts = data.draw(st.lists(st.integers(1, len(whole)), min_size=1, max_size=2))
+    folder = tmp_path_factory.mktemp("growing")
+    assert tables(grown(folder, whole, cuts)) == tables(at_once(folder, whole))
+
+
+def test_only_what_is_new_is_read(tmp_path: Path) -> None:
+    first, second = session("s1", ended=False).encode(), session("s2").encode()
+    store = grown(tmp_path, first + second, [len(first)])
+    assert read_on(store) == second.count(b"\n")
+    assert count(store, "unfinished") == 1
+
+
+def test_a_small_log_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(continuing, "WORTH", 1_000_000)
+    data = session("s1").encode() + session("s2").encode()
+    store = grown(tmp_path, data, [len(session("s1"))])
+    assert (read_on(store), count(store, "unfinished")) == (data.count(b"\n"), 0)
+
+
+def test_a_log_that_was_rewritten_and_is_longer_is_read_whole(tmp_path: Path) -> None:
+    log, store = tmp_path / "log.jsonl", tmp_path / "store"
+    log.write_text(session("s1"))
+    load([log], store)
+    log.write_text(session("s3") + session("s2"))
+    load([log], store)
+    assert tables(store) == tables(at_once(tmp_path, log.read_bytes()))
+
+
+def test_another_version_of_the_code_reads_it_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = session("s1").encode() + session("s2").encode()
+    log, store = tmp_path / "log.jsonl", tmp_path / "store"
+    log.write_bytes(data[: len(session("s1"))])
+    load([log], store)
+    monkeypatch.setattr(continuing, "STATE_VERSION", 99)
+    log.write_bytes(data)
+    load([log], store)
+    assert read_on(store) == data.count(b"\n")
+    assert tables(store) == tables(at_once(tmp_path, data))
+
+
+def test_other_definitions_read_it_whole(tmp_path: Path) -> None:
+    data = session("s1").encode() + session("s2").encode()
+    log, store, tools = tmp_path / "log.jsonl", tmp_path / "store", tmp_path / "tools.json"
+    tools.write_text('[{"name": "read", "input_schema": {"type": "object", "properties": {}}}]')
+    log.write_bytes(data[: len(session("s1"))])
+    load([log], store)
+    log.write_bytes(data)
+    load([log], store, tools=[tools])
+    assert ask(store, "SELECT DISTINCT definition_origin FROM tool_calls") == [("tools",)]
+
+
+class _Hostile:
+    def __reduce__(self) -> Any:
+        return (Path.unlink, (Path("anything"),))
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        b"",
+        b"no zlib",
+        zlib.compress(b"no pickle"),
+        zlib.compress(pickle.dumps({"not": "a reading"})),
+        zlib.compress(pickle.dumps(_Hostile())),
+        zlib.compress(pickle.dumps((load, load))),
+        zlib.compress(b"\0" * 100_000_000),
+    ],
+    ids=["empty", "no zlib", "no pickle", "other", "hostile", "functions", "bomb"],
+)
+def test_a_state_that_is_none_makes_nothing(state: bytes) -> None:
+    assert restored(state) is None
