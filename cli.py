@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -33,6 +33,10 @@ from lenient import (
 )
 from lenient.codes import Severity
 
+if TYPE_CHECKING:
+    from ingest.privacy.wanted import Wanted
+    from ingest.reports import LoadReport
+
 app = typer.Typer(
     name="callgauge",
     help="Which model and which prompt make tool calls that work: agent logs in, an honest dashboard out.",
@@ -46,6 +50,18 @@ NOTHING_READ, WRONG_USE, SOME_REJECTED = 1, 2, 3
 LOOPBACK = "127.0.0.1"
 
 Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
+Labels = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", readable=False, help='Names for prompts, as JSON: {"id or hash": "name"}.'),
+]
+MaxLine = Annotated[int, typer.Option(metavar="BYTES", min=1024, help="The longest line to read.")]
+Redact = Annotated[bool, typer.Option("--redact", help="Replace secrets, e-mail addresses and home folders.")]
+RedactConfig = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", readable=False, help="Own patterns and detectors (TOML); redacts."),
+]
+NoResults = Annotated[bool, typer.Option("--no-results", help="Keep nothing that tools said.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but what went wrong.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -64,16 +80,12 @@ def ingest(
             "--tools", metavar="FILE", readable=False, help="Tool definitions, for logs that carry none."
         ),
     ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", readable=False, help='Names for prompts, as JSON: {"id or hash": "name"}.'
-        ),
-    ] = None,
-    max_line: Annotated[
-        int, typer.Option(metavar="BYTES", min=1024, help="The longest line to read.")
-    ] = MAX_LINE,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but what went wrong.")] = False,
+    labels: Labels = None,
+    max_line: MaxLine = MAX_LINE,
+    redact: Redact = False,
+    redact_config: RedactConfig = None,
+    no_results: NoResults = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Load logs into a store. Files that are in already are passed over; an open dashboard goes on.
@@ -84,6 +96,7 @@ def ingest(
     from ingest.pipeline import load  # imports DuckDB and Arrow
 
     try:
+        private = private_of(redact or redact_config is not None, redact_config, results=not no_results)
         with terminal.stoppable() as interrupts, terminal.progress(quiet=quiet) as tell:
             report = load(
                 paths,
@@ -91,6 +104,7 @@ def ingest(
                 tools=tools or (),
                 labels=labels,
                 max_line=max_line,
+                private=private,
                 on_progress=tell,
                 stop=interrupts.wanted,
             )
@@ -100,13 +114,33 @@ def ingest(
         fail(str(problem), WRONG_USE)
     except IngestError as problem:
         fail(str(problem))
-    if as_json or not quiet:
-        print(terminal.as_json(asdict(report)) if as_json else terminal.load_report(report, store))
+    if as_json:
+        print(terminal.as_json(asdict(report)))
+    elif not quiet:
+        print(terminal.load_report(report, store))
+    else:
+        for line in terminal.load_trouble(report):
+            say(line)
+    raise typer.Exit(_exit_code(report))
+
+
+def _exit_code(report: LoadReport) -> int:
     if report.unread:
-        raise typer.Exit(terminal.INTERRUPTED)
+        return terminal.INTERRUPTED
     if not (report.loaded or report.unchanged or report.moved):
-        raise typer.Exit(NOTHING_READ)
-    raise typer.Exit(SOME_REJECTED if report.rejects or report.rejected else 0)
+        return NOTHING_READ
+    return SOME_REJECTED if report.rejects or report.rejected else 0
+
+
+def private_of(redact: bool, config: Path | None, *, results: bool) -> Wanted:
+    """What a load is to leave out. Raises OptionError."""
+    from ingest.privacy.wanted import Wanted
+
+    if not redact:
+        return Wanted(results=results)
+    from ingest.privacy.rules import read_rules  # imports the detectors
+
+    return Wanted(read_rules(config), results)
 
 
 @app.command()

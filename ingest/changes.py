@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ingest.collect import Found, look_at, path_of
+from ingest.collect import Found, look_at, path_of, shown
 from ingest.sources.content import fingerprint_of
 
 
@@ -31,10 +31,12 @@ class ReadWith:
     """The options that a reading depended on. `tools`: hash of the definitions given; None = none were.
 
     `cut_at`: the longest line allowed, in bytes, where a line was longer than that; None = none was.
+    `privacy`: what was left out, see `ingest.privacy.wanted`; None = nothing.
     """
 
     tools: str | None = None
     cut_at: int | None = None
+    privacy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,19 @@ class Options:
 
     tools: str | None = None
     max_line: int = 0
+    privacy: str | None = None
 
     def see_more_than(self, past: ReadWith) -> bool:
-        """True when a reading now could tell more than that one did. No definitions never beat some."""
+        """True when a reading now could tell more than that one did, or must tell less.
+
+        No definitions never beat some.
+        """
         other_tools = self.tools is not None and self.tools != past.tools
-        return other_tools or (past.cut_at is not None and past.cut_at < self.max_line)
+        longer_lines = past.cut_at is not None and past.cut_at < self.max_line
+        return other_tools or longer_lines or self.leave_out_more_than(past)
+
+    def leave_out_more_than(self, past: ReadWith) -> bool:
+        return self.privacy is not None and self.privacy != past.privacy
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,9 @@ class Ledger:
         self._by_name.pop(row.name, None)
         self._by_size.get(row.size, {}).pop(row.file_id, None)
 
+    def rows(self) -> Iterable[Known]:
+        return self._by_name.values()
+
     def at(self, name: str) -> Known | None:
         return self._by_name.get(name)
 
@@ -104,7 +117,8 @@ def in_safe_order(files: Iterable[Found], ledger: Ledger) -> list[Found]:
 
 def decide(found: Found, ledger: Ledger, options: Options) -> Decision:
     """What to do with a readable file. Raises OSError when its content is needed and cannot be read."""
-    known = ledger.at(found.name)
+    # A file that is to be redacted may be in under its name as it is.
+    known = ledger.at(found.name) or (ledger.at(shown(found.path)) if options.privacy else None)
     if known is not None and options.see_more_than(known.read_with):
         return Decision(Change.READ, known)
     if known is not None and known.status is Status.REJECTED:
@@ -120,10 +134,14 @@ def decide(found: Found, ledger: Ledger, options: Options) -> Decision:
         return Decision(Change.UNCHANGED if known in same else Change.READ, known)
     if not same:
         return Decision(Change.READ)
+    if public := next((row for row in same if options.leave_out_more_than(row.read_with)), None):
+        return Decision(Change.READ, public)
     gone = next((row for row in same if not _still_there(row)), None)
     return Decision(Change.MOVED, gone) if gone else Decision(Change.UNCHANGED, same[0])
 
 
 def _still_there(row: Known) -> bool:
+    if row.read_with.privacy is not None:
+        return True  # its name may be redacted, so nobody can look; it keeps it
     now = look_at(path_of(row.name))
     return now.problem is None and (now.size, now.mtime_ns) == (row.size, row.mtime_ns)

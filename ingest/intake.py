@@ -15,6 +15,7 @@ from ingest.containers import read_batches
 from ingest.errors import IngestError
 from ingest.events import Event, Rejected
 from ingest.formats import decoder_of, skim_of
+from ingest.privacy.seam import PUBLIC, Privacy
 from ingest.reading import Recognised, Unusable, recognise
 from ingest.rows import definition_row, identity
 from ingest.sources.content import BoundedFile, bounded
@@ -45,12 +46,16 @@ class Settings:
 
     catalog: ToolCatalog
     options: Options
+    privacy: Privacy = PUBLIC
 
     @classmethod
-    def of(cls, catalog: ToolCatalog, max_line: int) -> Settings:
-        """Hashes the definitions, so once a load."""
+    def of(
+        cls, catalog: ToolCatalog, max_line: int, privacy: Privacy = PUBLIC, left_out: str | None = None
+    ) -> Settings:
+        """Hashes the definitions, so once a load. `left_out`: the words for `privacy` in the ledger."""
+        catalog = privacy.definitions(catalog)
         ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
-        return cls(catalog, Options(identity(*ids) if ids else None, max_line))
+        return cls(catalog, Options(identity(*ids) if ids else None, max_line, left_out), privacy)
 
 
 def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable[[int, int], None]) -> Intake:
@@ -119,10 +124,12 @@ class _Run:
                 lines=self._lines,
                 bytes=raw.bytes_read,
                 rows=self._rows,
-                read_with=ReadWith(
-                    self._settings.options.tools, self._settings.options.max_line if self._cut else None
-                ),
+                read_with=self._read_with(),
             )
+
+    def _read_with(self) -> ReadWith:
+        options = self._settings.options
+        return ReadWith(options.tools, options.max_line if self._cut else None, options.privacy)
 
     def _read(self, raw: BoundedFile, stream: BinaryIO) -> None:
         """Every record through the translator, its events into the work."""
@@ -141,7 +148,7 @@ class _Run:
             self._take(translator.finish())
 
     def _take(self, events: Iterable[Event | Rejected]) -> None:
-        for event in events:
+        for event in self._settings.privacy.events(events):
             if isinstance(event, Rejected):
                 self._reject(event)
             else:

@@ -24,13 +24,15 @@ def read_ledger(generation: Path) -> list[Known]:
     """What a published generation knows of files. Raises StoreVersionError, StoreError."""
     with _reading(generation) as con:
         version_of(con, generation)
+        # Version 1 left nothing out of any file.
+        privacy = "privacy" if "privacy" in con.table("files").columns else "NULL"
         rows = con.execute(
-            "SELECT file_id, path, status, reason, size_bytes, mtime_ns, fingerprint, tools_hash, cut_at "
-            "FROM files"
+            "SELECT file_id, path, status, reason, size_bytes, mtime_ns, fingerprint, tools_hash, cut_at, "  # noqa: S608 - our own column
+            f"{privacy} FROM files"
         ).fetchall()
     return [
-        Known(file_id, name, Status(status), reason, size, mtime, fingerprint, ReadWith(tools, cut_at))
-        for file_id, name, status, reason, size, mtime, fingerprint, tools, cut_at in rows
+        Known(file_id, name, Status(status), reason, size, mtime, fingerprint, ReadWith(*read_with))
+        for file_id, name, status, reason, size, mtime, fingerprint, *read_with in rows
     ]
 
 

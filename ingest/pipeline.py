@@ -7,7 +7,7 @@ the file has been read anew to its end.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from ingest.intake import Intake, Settings, take_in
 from ingest.labels import read_labels
 from ingest.lines import MAX_LINE
 from ingest.lookup import is_outdated, labels_are_news, read_ledger
+from ingest.privacy.wanted import ALL, Wanted, keep_private
 from ingest.publishing import Totals, publish
 from ingest.reading import Unusable
 from ingest.reports import LoadReport, Progress
@@ -42,6 +43,7 @@ def load(
     tools: Sequence[Path] = (),
     labels: Path | None = None,
     max_line: int = MAX_LINE,
+    private: Wanted = ALL,
     on_progress: OnProgress | None = None,
     on_write: OnWrite = ignore,
     stop: Stop = go_on,
@@ -50,20 +52,23 @@ def load(
 
     `paths` are files and folders, `tools` files of tool definitions (see `ingest.definitions`),
     `labels` a file of people's names for prompts (see `ingest.labels`), `max_line`
-    is in bytes. Once `stop()` is true, the file at work is given up after its batch, and what was read whole
-    so far is published. Raises InputError, StoreError, StoreBusy or StoreVersionError with nothing published;
-    all are IngestErrors.
+    is in bytes, `private` says what is left out. Once `stop()` is true, the file at work is given up after
+    its batch, and what was read whole so far is published. Raises InputError, StoreError, StoreBusy or
+    StoreVersionError with nothing published; all are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
     store_dir = store_dir.absolute()
     catalog, notes = given_definitions(store_dir, tools)
-    settings, names = Settings.of(catalog, max_line), read_labels(labels)
-    found = collect(paths, store_dir)
+    names, found = read_labels(labels), collect(paths, store_dir)
     with hold(store_dir, on_write) as folder:
         current = published(store_dir)
-        run = _Load(folder, read_ledger(current) if current else [], settings, on_progress, stop)
+        known = read_ledger(current) if current else []
+        privacy, left_out = private.of(store_dir)
+        keep_private(store_dir, left_out, (row.read_with.privacy for row in known))
+        settings = Settings.of(catalog, max_line, privacy, left_out)
+        run = _Load(folder, known, settings, on_progress, stop)
         try:
-            run.take_in_all(found)
+            run.take_in_all([replace(one, name=privacy.path(one.name)) for one in found])
             news = run.totals.changed or (current is not None and _is_behind(current, names))
             generation = publish(run.writer, folder, run.totals, started_at, names) if news else None
         except BaseException:
@@ -71,7 +76,7 @@ def load(
             raise
         if generation is None:
             run.writer.abandon()
-    run.totals.notes += notes
+    run.totals.notes += (*notes, *run.not_private())
     return run.totals.report(generation, time.monotonic() - started)
 
 
@@ -119,6 +124,17 @@ class _Load:
                 break
             done += found.size
         self._tell(replace(base, files_done=len(files), bytes_done=total, rejects=self.totals.rejects))
+
+    def not_private(self) -> Iterator[str]:
+        """A sentence when files stay in that were read with more than this load may keep."""
+        options = self._settings.options
+        public = [
+            row
+            for row in self._ledger.rows()
+            if row.fingerprint and options.leave_out_more_than(row.read_with)
+        ]
+        if public:
+            yield f"{len(public):,} files in the store were read without these rules; load them again, too"
 
     def _takes_in(self, found: Found, base: Progress) -> bool:
         """Take a file in; False when somebody asked for an end before its own."""
@@ -170,6 +186,7 @@ class _Load:
         if known is not None:
             self._ledger.remove(known)
             self.totals.replaced.append(known.file_id)
+            self.totals.less_kept |= self._settings.options.leave_out_more_than(known.read_with)
         content = (found.size, found.mtime_ns, intake.fingerprint, intake.read_with)
         row = Known(intake.file_id, found.name, Status.LOADED, None, *content)
         self._ledger.add(row)
@@ -177,7 +194,7 @@ class _Load:
 
     def _refused(self, found: Found, reason: str) -> None:
         """Record why, unless the store says just that already. Rows of an earlier reading stay."""
-        known = self._ledger.at(found.name)
+        known, reason = self._ledger.at(found.name), self._settings.privacy.text(reason)
         if known is not None and known.fingerprint is not None:
             reason += KEPT
         self.totals.add_rejected(found.name, reason)

@@ -10,13 +10,14 @@ CREATE TABLE ingest_runs (
     bytes BIGINT, lines BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT
 );
 
+-- privacy: what was left out, "redacted:<rules and key>" and "without_results"; NULL = nothing.
 -- tools_hash: the definitions given with --tools when the file was read; cut_at: --max-line where it cut a line.
 -- The ledger: which bytes of which files are in. `status`: loaded | rejected. `reason`: why a file was rejected.
 CREATE TABLE files (
     file_id INTEGER, run_id INTEGER, path VARCHAR, source VARCHAR, status VARCHAR, reason VARCHAR,
     size_bytes BIGINT, mtime_ns BIGINT, fingerprint VARCHAR, lines BIGINT, read_bytes BIGINT,
     sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT,
-    tools_hash VARCHAR, cut_at BIGINT
+    tools_hash VARCHAR, cut_at BIGINT, privacy VARCHAR
 );
 
 CREATE TABLE rejects (

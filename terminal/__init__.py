@@ -14,13 +14,13 @@ from lenient.codes import CODES, Code, Severity, Stage
 from lenient.examples import run_example
 from lenient.lint import DefinitionCode
 from terminal.interrupts import INTERRUPTED, stoppable
-from terminal.loads import load_report, progress
+from terminal.loads import load_report, load_trouble, progress
 from terminal.texts import as_json, printable
 
 if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
     from ingest.formats import Source
 
-__all__ = ["INTERRUPTED", "as_json", "load_report", "printable", "progress", "stoppable"]
+__all__ = ["INTERRUPTED", "as_json", "load_report", "load_trouble", "printable", "progress", "stoppable"]
 
 _EXCERPT = 72  # characters of raw text around a finding
 
