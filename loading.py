@@ -15,6 +15,7 @@ import upkeep
 from ingest.lines import MAX_LINE
 
 if TYPE_CHECKING:
+    from ingest.privacy.wanted import Wanted
     from ingest.reports import LoadReport
 
 NOTHING_READ, SOME_REJECTED = 1, 3
@@ -47,6 +48,12 @@ Form = Annotated[
     str | None,
     typer.Option("--format", metavar="NAME", help="Read all as this format, whatever they look like."),
 ]
+Redact = Annotated[bool, typer.Option("--redact", help="Replace secrets, e-mail addresses and home folders.")]
+RedactConfig = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", readable=False, help="Own patterns and detectors (TOML); redacts."),
+]
+NoResults = Annotated[bool, typer.Option("--no-results", help="Keep nothing that tools said.")]
 Since = Annotated[
     str | None, typer.Option(metavar="WHEN", help="Only files changed since: 2026-11-20, 12h, 7d, 2w.")
 ]
@@ -70,6 +77,9 @@ def ingest(
     form: Form = None,
     since: Since = None,
     limit: Limit = None,
+    redact: Redact = False,
+    redact_config: RedactConfig = None,
+    no_results: NoResults = False,
     dry_run: DryRun = False,
     watch: Watch = False,
     wait: upkeep.Wait = False,
@@ -82,12 +92,19 @@ def ingest(
     Ctrl-C stops after the current batch and publishes what was read whole; twice stops at once.
     """
     named = _named(paths or (), manifest or (), watch=watch, dry_run=dry_run)
-    words = {"tools": tools or (), "max_line": max_line, "form": form, "since": since, "limit": limit}
+    words: dict[str, Any] = {
+        "tools": tools or (),
+        "max_line": max_line,
+        "form": form,
+        "since": since,
+        "limit": limit,
+    }
     if dry_run:
         _foresee(named, store, words, as_json=as_json)
         return
     patience = partial(upkeep.patience, wait, wait_at_most)
-    once = partial(_load, named, store, {**words, "labels": labels}, patience, quiet=quiet)
+    words |= {"labels": labels, "private": _private(redact, redact_config, results=not no_results)}
+    once = partial(_load, named, store, words, patience, quiet=quiet)
     show = partial(_show, store=store, quiet=quiet, as_json=as_json)
     if watch:
         _watch(named, store, once, show)
@@ -111,6 +128,17 @@ def _named(paths: Sequence[str], manifests: Sequence[str], *, watch: bool, dry_r
     return [*paths, *(name for file in manifests for name in read_manifest(file))]
 
 
+def _private(redact: bool, config: Path | None, *, results: bool) -> Wanted:
+    """What a load is to leave out. Raises OptionError."""
+    from ingest.privacy.wanted import Wanted
+
+    if not redact and config is None:
+        return Wanted(results=results)
+    from ingest.privacy.rules import read_rules  # imports the detectors
+
+    return Wanted(read_rules(config), results)
+
+
 def _load(
     named: Sequence[str],
     store: Path,
@@ -131,8 +159,13 @@ def _load(
 
 
 def _show(report: LoadReport, *, store: Path, quiet: bool, as_json: bool) -> None:
-    if as_json or not quiet:
-        print(terminal.as_json(asdict(report)) if as_json else terminal.load_report(report, store))
+    if as_json:
+        print(terminal.as_json(asdict(report)))
+    elif not quiet:
+        print(terminal.load_report(report, store))
+    else:
+        for line in terminal.load_trouble(report):
+            terminal.say(line)
 
 
 def _exit_code(report: LoadReport) -> int:

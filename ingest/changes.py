@@ -14,6 +14,8 @@ from enum import StrEnum
 from ingest.collect import is_there
 from ingest.sources.content import HEAD, fingerprint_of, opened
 from ingest.sources.found import Found, Seen
+from ingest.sources.naming import shown
+from ingest.sources.places import LocalFile
 
 
 class Status(StrEnum):
@@ -36,10 +38,12 @@ class ReadWith:
     """The options that a reading depended on. `tools`: hash of the definitions given; None = none were.
 
     `cut_at`: the longest line allowed, in bytes, where a line was longer than that; None = none was.
+    `privacy`: what was left out, see `ingest.privacy.wanted`; None = nothing.
     """
 
     tools: str | None = None
     cut_at: int | None = None
+    privacy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +53,19 @@ class Options:
     tools: str | None = None
     max_line: int = 0
     form: str | None = None
+    privacy: str | None = None
 
     def see_more_than(self, past: ReadWith) -> bool:
-        """True when a reading now could tell more than that one did. No definitions never beat some."""
+        """True when a reading now could tell more than that one did, or must tell less.
+
+        No definitions never beat some.
+        """
         other_tools = self.tools is not None and self.tools != past.tools
-        return other_tools or (past.cut_at is not None and past.cut_at < self.max_line)
+        longer_lines = past.cut_at is not None and past.cut_at < self.max_line
+        return other_tools or longer_lines or self.leave_out_more_than(past)
+
+    def leave_out_more_than(self, past: ReadWith) -> bool:
+        return self.privacy is not None and self.privacy != past.privacy
 
     def read_otherwise_than(self, known: Known) -> bool:
         """True when this load would read a file that is in by another format, or see more in it."""
@@ -171,6 +183,9 @@ class Ledger:
         if row.outside.archive is not None:
             self._by_archive.get(row.outside.archive, {}).pop(row.name, None)
 
+    def rows(self) -> Iterable[Known]:
+        return self._by_name.values()
+
     def at(self, name: str) -> Known | None:
         return self._by_name.get(name)
 
@@ -209,6 +224,8 @@ def in_safe_order(files: Iterable[Found], ledger: Ledger) -> list[Found]:
 def decide(found: Found, ledger: Ledger, options: Options) -> Decision:
     """What to do with a readable file. Raises OSError when its content is needed and cannot be read."""
     known = ledger.at(found.name)
+    if known is None and options.privacy and isinstance(found.place, LocalFile):
+        known = ledger.at(shown(found.place.path))  # it may be in under its name as it is
     refused = known is not None and known.status is Status.REJECTED
     if found.settled:
         return Decision(Change.REFUSED if refused else Change.UNCHANGED, known)
@@ -222,6 +239,8 @@ def decide(found: Found, ledger: Ledger, options: Options) -> Decision:
     if known is not None:
         # Another row's content is no reason to skip a known name: that row may be replaced in this very load.
         return Decision(Change.UNCHANGED if known in same else Change.READ, known)
+    if public := next((row for row in same if options.leave_out_more_than(row.read_with)), None):
+        return Decision(Change.READ, public)
     return as_copy(same) if same else Decision(Change.READ)
 
 
@@ -251,6 +270,8 @@ def _alike(found: Found, ledger: Ledger) -> list[Known]:
 
 
 def _still_there(row: Known) -> bool:
+    if row.read_with.privacy is not None:
+        return True  # its name may be redacted, so nobody can look; it keeps it
     outside = row.outside
     if outside.archive is None:
         return is_there(row.name, outside.seen)

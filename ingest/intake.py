@@ -17,6 +17,7 @@ from ingest.errors import IngestError
 from ingest.events import Event, Rejected, Where
 from ingest.formats import decoder_of, skim_of
 from ingest.lines import BEGIN
+from ingest.privacy.seam import PUBLIC, Privacy
 from ingest.reading import Recognised, Unusable, recognise, unreadable
 from ingest.rows import definition_row, identity
 from ingest.sources.content import Content, opened
@@ -63,12 +64,21 @@ class Settings:
 
     catalog: ToolCatalog
     options: Options
+    privacy: Privacy = PUBLIC
 
     @classmethod
-    def of(cls, catalog: ToolCatalog, max_line: int, form: str | None = None) -> Settings:
-        """Hashes the definitions, so once a load."""
+    def of(
+        cls,
+        catalog: ToolCatalog,
+        max_line: int,
+        form: str | None = None,
+        privacy: Privacy = PUBLIC,
+        left_out: str | None = None,
+    ) -> Settings:
+        """Hashes the definitions, so once a load. `left_out`: the words for `privacy` in the ledger."""
+        catalog = privacy.definitions(catalog)
         ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
-        return cls(catalog, Options(identity(*ids) if ids else None, max_line, form))
+        return cls(catalog, Options(identity(*ids) if ids else None, max_line, form, left_out), privacy)
 
 
 def take_in(
@@ -157,12 +167,14 @@ class _Run:
                 lines=self._lines,
                 bytes=raw.bytes_read,
                 rows=self._rows,
-                read_with=ReadWith(
-                    self._settings.options.tools, self._settings.options.max_line if self._cut else None
-                ),
+                read_with=self._read_with(),
                 begun=self._begun,
                 unfinished=self._unfinished,
             )
+
+    def _read_with(self) -> ReadWith:
+        options = self._settings.options
+        return ReadWith(options.tools, options.max_line if self._cut else None, options.privacy)
 
     def _go_on(self, begun: Unfinished) -> None:
         """Take up the earlier reading, if the file still begins with what it read."""
@@ -201,6 +213,8 @@ class _Run:
         """Keep what it takes to read on behind the last whole line, if that is worth it."""
         if behind is None or self._content.packed or behind.offset < continuing.WORTH:
             return
+        if self._settings.privacy:
+            return  # a translator holds what a log said, as it said it
         self._hand_over(self._content.bytes_read)
         state = kept(self._translator, self._work)
         if state is not None:
@@ -208,7 +222,7 @@ class _Run:
             self._unfinished = Unfinished(behind.offset, behind.line, prefix, turns, state)
 
     def _take(self, events: Iterable[Event | Rejected]) -> None:
-        for event in events:
+        for event in self._settings.privacy.events(events):
             if isinstance(event, Rejected):
                 self._reject(event)
             else:

@@ -7,7 +7,7 @@ the file has been read anew to its end.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from ingest.intake import Intake, Settings, take_in
 from ingest.labels import read_labels
 from ingest.lines import MAX_LINE
 from ingest.lookup import is_outdated, labels_are_news, read_ledger
+from ingest.privacy.wanted import ALL, Wanted, keep_private
 from ingest.publishing import Totals, publish
 from ingest.reading import Unusable, unreadable
 from ingest.reports import LoadReport, Progress
@@ -63,6 +64,7 @@ def load(
     form: str | None = None,
     since: str | None = None,
     limit: int | None = None,
+    private: Wanted = ALL,
     on_progress: OnProgress | None = None,
     on_write: OnWrite = ignore,
     stop: Stop = go_on,
@@ -75,22 +77,26 @@ def load(
     definitions (see `ingest.definitions`), `labels` a file of people's names for prompts (see
     `ingest.labels`), `max_line` is in bytes, `form` the name of the format that all are read as. Files that
     did not change `since` (see `ingest.selection`) are left out; at most `limit` are read: those that are in,
-    or that no format takes, do not count. `again` names files that are read though they are in. Once `stop()`
-    is true, the file at work is given up after its batch, and what was read whole so far is published. Raises
-    InputError, StoreError, StoreBusy or StoreVersionError with nothing published; all are IngestErrors.
+    or that no format takes, do not count. `private` says what is left out of all texts. `again` names files
+    that are read though they are in. Once `stop()` is true, the file at work is given up after its batch, and
+    what was read whole so far is published. Raises InputError, StoreError, StoreBusy or StoreVersionError
+    with nothing published; all are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
     store_dir = store_dir.absolute()
     catalog, notes = given_definitions(store_dir, tools)
-    settings, names = Settings.of(catalog, max_line, known_format(form)), read_labels(labels)
+    names, known_as = read_labels(labels), known_format(form)
     found, left = selected(collect(paths, store_dir), since)
     with hold(store_dir, on_write, patience) as folder:
         current = published(store_dir)
         ledger = read_ledger(current) if current else Ledger()
+        privacy, left_out = private.of(store_dir)
+        keep_private(store_dir, left_out, (row.read_with.privacy for row in ledger.rows()))
+        settings = Settings.of(catalog, max_line, known_as, privacy, left_out)
         run = _Load(folder, ledger, settings, on_progress, stop, limit=limit, again=again)
         run.totals.left = left
         try:
-            run.take_in_all(found)
+            run.take_in_all([replace(one, name=privacy.path(one.name)) for one in found])
             news = run.totals.changed or (current is not None and _is_behind(current, names))
             generation = publish(run.writer, folder, run.totals, started_at, names) if news else None
         except BaseException:
@@ -98,7 +104,7 @@ def load(
             raise
         if generation is None:
             run.writer.abandon()
-    run.totals.notes += notes
+    run.totals.notes += (*notes, *run.not_private())
     return run.totals.report(generation, time.monotonic() - started)
 
 
@@ -161,6 +167,17 @@ class _Load:
                 break
             done += found.seen.size
         self._tell(replace(base, files_done=len(files), bytes_done=total, rejects=self.totals.rejects))
+
+    def not_private(self) -> Iterator[str]:
+        """A sentence when files stay in that were read with more than this load may keep."""
+        options = self._settings.options
+        public = [
+            row
+            for row in self._ledger.rows()
+            if row.fingerprint and options.leave_out_more_than(row.read_with)
+        ]
+        if public:
+            yield f"{len(public):,} files in the store were read without these rules; load them again, too"
 
     def _takes_in(self, found: Found, base: Progress) -> bool:
         """Take a file in; False when somebody asked for an end before its own."""
@@ -257,6 +274,7 @@ class _Load:
         if known is not None:
             self._ledger.remove(known)
             self.totals.replaced.append(known.file_id)
+            self.totals.less_kept |= self._settings.options.leave_out_more_than(known.read_with)
         if same:
             self.writer.take_back_file()
             self._passed_over(found, as_copy(same))
@@ -274,7 +292,7 @@ class _Load:
 
     def _refused(self, found: Found, unusable: Unusable) -> None:
         """Record why, unless the store says just that already. Rows of an earlier reading stay."""
-        known, reason = self._ledger.at(found.name), str(unusable)
+        known, reason = self._ledger.at(found.name), self._settings.privacy.text(str(unusable))
         if unusable.may_pass:
             found = replace(found, archive_seen=None)
         if known is not None and known.fingerprint is not None:

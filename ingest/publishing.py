@@ -16,6 +16,7 @@ from ingest.generations import Folder
 from ingest.intake import Intake
 from ingest.late import conclude_late_turns
 from ingest.reports import LoadReport, RejectedFile
+from ingest.rewriting import drop_unused, write_anew
 from ingest.store import utc_now
 from ingest.version import CALLGAUGE_VERSION
 from ingest.writing import Writer
@@ -38,6 +39,7 @@ class Totals:
     worth_noting: bool = False  # among the two above is one that it cost something to find out
     replaced: list[int] = field(default_factory=list)  # file ids whose rows others have taken the place of
     figures: dict[str, int] = field(default_factory=dict)  # see `Building.figures_of_run`
+    less_kept: bool = False  # files were read again to keep less of them
     unread: int = 0
     left: int = 0
     notes: tuple[str, ...] = ()
@@ -108,7 +110,11 @@ def publish(
     building.roll_up()
     totals.figures = building.figures_of_run()
     totals.rejects = building.rejects_of_run()
+    if totals.less_kept:
+        drop_unused(building)
     building.finish()
+    if totals.less_kept:
+        write_anew(folder)
     return folder.publish()
 
 
@@ -151,6 +157,7 @@ def _file_row(known: Known, run_id: int) -> Row:
         **_outside_row(known.outside),
         "tools_hash": known.read_with.tools,
         "cut_at": known.read_with.cut_at,
+        "privacy": known.read_with.privacy,
     }
 
 

@@ -14,6 +14,7 @@ CREATE TABLE ingest_runs (
 -- stored_bytes: as stored. mtime_ns, version (an ETag, a checksum), stored_bytes: how it looked when it was read.
 -- fingerprint, head: SHA-256 of the content and of its first 64 KB. archive: the file it is a member of;
 -- archive_seen: how that looked.
+-- privacy: what was left out, "redacted:<rules and key>" and "without_results"; NULL = nothing.
 -- tools_hash: the definitions given with --tools when the file was read; cut_at: --max-line where it cut a line.
 -- The ledger: which bytes of which files are in. `status`: loaded | rejected. `reason`: why a file was rejected.
 CREATE TABLE files (
@@ -21,7 +22,7 @@ CREATE TABLE files (
     size_bytes BIGINT, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
     archive VARCHAR, archive_seen VARCHAR, fingerprint VARCHAR, head VARCHAR, lines BIGINT, read_bytes BIGINT,
     sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT,
-    tools_hash VARCHAR, cut_at BIGINT
+    tools_hash VARCHAR, cut_at BIGINT, privacy VARCHAR
 );
 
 -- Other names under which the content of a file was found, so that it need not be looked at again.

@@ -14,7 +14,7 @@ from lenient.codes import CODES, Code, Severity, Stage
 from lenient.examples import run_example
 from lenient.lint import DefinitionCode
 from terminal.interrupts import INTERRUPTED, stoppable
-from terminal.loads import load_report, outlook_text, progress
+from terminal.loads import load_report, load_trouble, outlook_text, progress
 from terminal.rejects import rejects_lines
 from terminal.texts import as_json, printable, say
 from terminal.waiting import waiting
@@ -27,6 +27,7 @@ __all__ = [
     "INTERRUPTED",
     "as_json",
     "load_report",
+    "load_trouble",
     "outlook_text",
     "printable",
     "progress",

@@ -127,22 +127,25 @@ def load_report(report: LoadReport, store: Path) -> str:
     """The closing lines of a load: a table of what was read, then what was refused and what is to be done."""
     rows = list(_figures(report)) if report.loaded else []
     width = max((len(name) for name, _ in rows), default=0)
-    lines = [_files(report), *(f"  {name:{width}}  {value}" for name, value in rows)]
-    if report.rejects:
-        lines.append(f"{report.rejects:,} lines rejected: the Data page lists them with place and reason")
-    lines += [
-        f"rejected: {printable(f'{file.path} {file.reason}')}" for file in report.rejected[:_REJECTED_SHOWN]
-    ]
-    if len(report.rejected) > _REJECTED_SHOWN:
-        lines.append(f"… and {len(report.rejected) - _REJECTED_SHOWN:,} more files rejected")
-    lines += [f"note: {printable(note)}" for note in report.notes[:_REJECTED_SHOWN]]
-    if report.unread:
-        lines.append(f"stopped: {report.unread:,} files wait; the same command reads them")
-    if report.left:
-        lines.append(f"left out: {report.left:,} files (--since, --limit)")
+    lines = [_files(report), *(f"  {name:{width}}  {value}" for name, value in rows), *load_trouble(report)]
     published = f"published {report.generation} in" if report.generation else "nothing new for"
-    lines.append(f"{published} {store}")
-    return "\n".join(lines)
+    return "\n".join([*lines, f"{published} {store}"])
+
+
+def load_trouble(report: LoadReport) -> Iterator[str]:
+    """What was refused and what is to be done; nothing after a load without trouble."""
+    if report.rejects:
+        yield f"{report.rejects:,} lines rejected: the Data page lists them with place and reason"
+    for file in report.rejected[:_REJECTED_SHOWN]:
+        yield f"rejected: {printable(f'{file.path} {file.reason}')}"
+    if len(report.rejected) > _REJECTED_SHOWN:
+        yield f"… and {len(report.rejected) - _REJECTED_SHOWN:,} more files rejected"
+    for note in report.notes[:_REJECTED_SHOWN]:
+        yield f"note: {printable(note)}"
+    if report.unread:
+        yield f"stopped: {report.unread:,} files wait; the same command reads them"
+    if report.left:
+        yield f"left out: {report.left:,} files (--since, --limit)"
 
 
 def outlook_text(outlook: Outlook) -> str:

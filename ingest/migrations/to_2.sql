@@ -32,6 +32,10 @@ UPDATE turns SET
         WHERE c.session_id = turns.session_id AND c.file_id = turns.file_id AND c.result_status <> 'missing'
     );
 
+-- What was left out of a file for privacy.
+
+ALTER TABLE files ADD COLUMN privacy VARCHAR;
+
 -- Every text of a prompt, and when each text and each definition was in force.
 
 ALTER TABLE turns ADD COLUMN prompt_hash VARCHAR;

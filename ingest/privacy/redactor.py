@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any
 
 from ingest.privacy.named import is_secret, names_a_secret
-from ingest.privacy.placeholders import redacted
+from ingest.privacy.placeholders import order, redacted
 from ingest.privacy.rules import Rules
 from ingest.privacy.spots import Detector, Looked, Spot
+from lenient import ToolCatalog, ToolDefinition
 
 _SHORTEST = 4  # characters that may hold anything
 _NAMES_KEPT = 8_192
@@ -36,18 +38,43 @@ class Redactor:
     def __reduce__(self) -> tuple[type[Redactor], tuple[Rules, bytes]]:
         return Redactor, (self.rules, self.key)
 
+    @property
+    def fingerprint(self) -> str:
+        """Changes when a text would be redacted otherwise; tells nothing of the key."""
+        return blake2b(f"{self.rules.fingerprint}".encode(), key=self.key, digest_size=6).hexdigest()
+
     def text(self, text: str, *, parsed: bool = False) -> str:
         """A text of the same length. `parsed`: lenient is going to read it, so every escape stays one."""
         if len(text) < _SHORTEST:
             return text
+        spots = self._spots(text)
+        return redacted(text, spots, self.key, parsed=parsed) if spots else text
+
+    def _spots(self, text: str) -> list[Spot]:
         looked = Looked.at(text)
         wanted = {place for needle, place in self._needles if needle in looked.lower}
-        spots = [spot for place in sorted(wanted) for spot in self._detectors[place].find(looked)]
-        return redacted(text, spots, self.key, parsed=parsed) if spots else text
+        return [spot for place in sorted(wanted) for spot in self._detectors[place].find(looked)]
 
     def name(self, text: str) -> str:
         """The same for short texts that come again and again: ids, names, models."""
         return str(self._name(text)) if len(text) < 256 else self.text(text)
+
+    def path(self, text: str) -> str:
+        """A path with what is found in it replaced by longer placeholders, of which no two are alike."""
+        spots = order(self._spots(text))
+        for start, end, kind in reversed(spots):
+            digest = blake2b(text[start:end].encode("utf-8", "surrogatepass"), key=self.key, digest_size=5)
+            text = f"{text[:start]}{kind}-{digest.hexdigest()}{text[end:]}"
+        return text
+
+    def definitions(self, catalog: ToolCatalog) -> ToolCatalog:
+        """The same tools with their texts redacted, so that redacted arguments still fit them."""
+        return ToolCatalog.of(map(self._definition, catalog))
+
+    def _definition(self, tool: ToolDefinition) -> ToolDefinition:
+        told = {"name": tool.name, "description": tool.description, "parameters": tool.to_json_schema()}
+        new = self.value(told)
+        return tool if new == told else next(iter(ToolCatalog.load(new)))
 
     def value(self, value: Any) -> Any:
         """A decoded JSON value with every text in it redacted, keys too; of any depth."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from ingest.events import CallMade, Event, FaultLayer, Rejected, ResultSeen, StepMade, ToolsOffered
-from ingest.privacy.redactor import Redactor
+from lenient import ToolCatalog
+
+if TYPE_CHECKING:  # it imports the detectors, which not every load needs
+    from ingest.privacy.redactor import Redactor
 
 _PARSED = {
     (CallMade, "raw_arguments"),
@@ -29,10 +33,28 @@ class Privacy:
     def __bool__(self) -> bool:
         return self.redactor is not None or not self.results
 
+    def path(self, name: str) -> str:
+        """A file's name as the store may hold it."""
+        return name if self.redactor is None else self.redactor.path(name)
+
+    def text(self, text: str) -> str:
+        return text if self.redactor is None else self.redactor.text(text)
+
+    def definitions(self, catalog: ToolCatalog) -> ToolCatalog:
+        return catalog if self.redactor is None else self.redactor.definitions(catalog)
+
+    def events(self, events: Iterable[Event | Rejected]) -> Iterable[Event | Rejected]:
+        """The events of a record as they may be stored."""
+        return map(self.event, events) if self else events
+
     def event(self, event: Event | Rejected) -> Event | Rejected:
         if not self.results and isinstance(event, ResultSeen):
             event = replace(event, content=None, message=_about_arguments(event))
         return event if self.redactor is None else _redacted(event, self.redactor)
+
+
+PUBLIC = Privacy()
+"""The privacy of a load that leaves nothing out."""
 
 
 def _about_arguments(result: ResultSeen) -> str | None:

@@ -102,11 +102,16 @@ def test_the_closing_lines_name_refused_files_and_what_waits() -> None:
     assert "stopped: 3 files wait; the same command reads them" in text
 
 
-def test_a_quiet_load_says_nothing(tmp_path: Path) -> None:
+def test_a_quiet_load_says_only_what_went_wrong(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(session("s1"))
     words = ["ingest", str(tmp_path / "a.jsonl"), "--store", str(tmp_path / "store"), "--quiet"]
     done = CliRunner().invoke(cli.app, words)
     assert (done.exit_code, done.output) == (0, "")
+    (tmp_path / "empty.jsonl").write_text("")
+    words[1:2] = [str(tmp_path / "a.jsonl"), str(tmp_path / "empty.jsonl")]
+    done = CliRunner().invoke(cli.app, words)
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr.startswith("callgauge: rejected: ")
 
 
 def test_on_a_terminal_there_is_a_bar_that_is_gone_in_the_end(tmp_path: Path) -> None:

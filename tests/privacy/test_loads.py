@@ -1,0 +1,186 @@
+"""Loads that leave things out: no secret reaches the store's file, and nothing is lost or read twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import cli
+from ingest.errors import OptionError
+from ingest.generations import published
+from ingest.pipeline import load
+from ingest.privacy.keys import KEY
+from ingest.privacy.rules import Rules, read_rules
+from ingest.privacy.wanted import Wanted
+from tests.store.night import ask, session
+
+MAIL = "alice.smith@example.com"
+SECRETS = (MAIL, "alice", "hunter2x", "ghp_abcdefghijklmnopqrstuvwxyz0123456789")
+REDACTED = Wanted(Rules())
+RAW = f'{{"to": "{MAIL}", "password": "hunter2x", "path": "/home/alice/x" "token": "{SECRETS[3]}"}}'
+TOOL = {
+    "name": "read",
+    "description": f"Ask {MAIL}.",
+    "input_schema": {"properties": {"to": {"enum": [MAIL]}}},
+}
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """A folder that tells who somebody is, with a session that holds secrets wherever a log has text."""
+    folder = tmp_path / "home" / "alice"
+    folder.mkdir(parents=True)
+    log = session("s1", raw=RAW).replace("You write code.", f"You are the assistant of {MAIL}.")
+    log = log.replace("question 1", "my password: 'hunter2x'").replace("Done.", f"Sent to {MAIL}.")
+    log = log.replace("text of the file", "in /home/alice/x").replace('"s1"', f'"s1 of {MAIL}"')
+    (folder / "a.jsonl").write_text(log + f'{{"broken": "{MAIL}\n' + '{"type": "turn_start", "x": }\n')
+    return folder
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+def bytes_of(store: Path) -> bytes:
+    generation = published(store)
+    assert generation is not None
+    return generation.read_bytes()
+
+
+def everything(store: Path) -> str:
+    """All text of the published generation, unpacked."""
+    tables = [name for (name,) in ask(store, "SELECT table_name FROM duckdb_tables()")]
+    return repr([ask(store, f"SELECT * FROM {table}") for table in tables])  # noqa: S608 - our own tables
+
+
+@pytest.mark.parametrize("already", [False, True], ids=["from the start", "after a load without"])
+def test_no_secret_is_in_the_store_in_any_form(
+    logs: Path, store: Path, tmp_path: Path, already: bool
+) -> None:
+    tools = tmp_path / "read.json"
+    tools.write_text(json.dumps(TOOL))
+    if already:
+        load([logs], store, tools=[tools])
+        assert MAIL in everything(store)
+    report = load([logs], store, tools=[tools], private=REDACTED)
+    assert (report.loaded, report.unchanged) == (1, 0)
+    text, stored = everything(store), bytes_of(store)
+    for secret in SECRETS:
+        assert secret not in text
+        assert secret.encode() not in stored, "deleted rows are gone from the file, too"
+    assert ask(store, "SELECT count(*) FROM files") == [(1,)]
+
+
+def test_codes_and_places_are_those_of_a_load_that_keeps_everything(logs: Path, store: Path) -> None:
+    query = """
+        SELECT line, tool, outcome, code, span_start, span_end
+        FROM tool_calls JOIN diagnostics USING (call_id) ORDER BY ALL"""
+    load([logs], store)
+    load([logs], store.with_name("redacted"), private=REDACTED)
+    assert ask(store.with_name("redacted"), query) == ask(store, query)
+    assert ask(store, "SELECT DISTINCT outcome FROM tool_calls") == [("repaired",)]
+
+
+def test_a_redacted_file_is_in_whatever_its_name_and_a_grown_one_is_read_again(
+    logs: Path, store: Path
+) -> None:
+    load([logs], store, private=REDACTED)
+    assert load([logs], store, private=REDACTED).generation is None
+    moved = logs.with_name("carol")
+    logs.rename(moved)
+    assert load([moved], store, private=REDACTED).unchanged == 1
+    moved.rename(logs)
+    with (logs / "a.jsonl").open("a") as file:
+        file.write(session("s2"))
+    assert load([logs], store, private=REDACTED).loaded == 1
+    assert ask(store, "SELECT count(*) FROM files") == [(1,)]
+
+
+def test_two_files_in_two_homes_of_short_names_are_two_files(tmp_path: Path, store: Path) -> None:
+    for name in ("al", "bo", "cy"):
+        folder = tmp_path / "home" / name
+        folder.mkdir(parents=True)
+        (folder / "a.jsonl").write_text(session(name))
+    assert load([tmp_path / "home"], store, private=REDACTED).loaded == 3
+    paths = [path for (path,) in ask(store, "SELECT path FROM files")]
+    assert len(set(paths)) == 3
+    assert all("/home/user-" in path for path in paths)
+
+
+def test_other_rules_and_another_key_read_the_files_again(logs: Path, store: Path, tmp_path: Path) -> None:
+    load([logs], store, private=REDACTED)
+    config = tmp_path / "redact.toml"
+    config.write_text("[patterns]\nasked = 'question 2'\n")
+    assert load([logs], store, private=Wanted(read_rules(config))).loaded == 1
+    assert "question 2" not in everything(store)
+    (store / KEY).unlink()
+    assert load([logs], store, private=Wanted(read_rules(config))).loaded == 1
+    assert ask(store, "SELECT count(*) FROM files") == [(1,)]
+    assert (store / KEY).stat().st_mode & 0o077 == 0, "the key is nobody else's"
+
+
+@pytest.mark.parametrize("private", [REDACTED, Wanted(results=False)], ids=["redacted", "without results"])
+def test_what_was_left_out_is_not_let_in_by_a_forgotten_option(
+    private: Wanted, logs: Path, store: Path
+) -> None:
+    load([logs], store, private=private)
+    with pytest.raises(OptionError, match=r"was loaded with --(redact|no-results); say so again"):
+        load([logs], store)
+
+
+def test_files_that_stay_in_unredacted_are_told(logs: Path, store: Path, tmp_path: Path) -> None:
+    (tmp_path / "b.jsonl").write_text(session("b"))
+    load([logs, tmp_path / "b.jsonl"], store)
+    report = load([logs], store, private=REDACTED)
+    assert report.notes == ("1 files in the store were read without these rules; load them again, too",)
+    assert load([logs, tmp_path / "b.jsonl"], store, private=REDACTED).notes == ()
+
+
+def test_a_copy_loaded_with_redaction_takes_the_place_of_the_one_without(logs: Path, store: Path) -> None:
+    load([logs], store)
+    copy = logs.with_name("copy.jsonl")
+    copy.write_text((logs / "a.jsonl").read_text())
+    assert load([copy], store, private=REDACTED).loaded == 1
+    assert MAIL not in everything(store)
+    assert load([logs], store, private=REDACTED).unchanged == 1
+
+
+def test_without_results_nothing_that_a_tool_said_is_kept(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("s1", raw=f'{{"to": "{MAIL}"}}'))
+    report = load([logs], store, private=Wanted(results=False))
+    assert report.calls == 3
+    assert "text of the file" not in everything(store)
+    assert ask(store, "SELECT DISTINCT result_text, result_status FROM tool_calls") == [(None, "ok")]
+    assert MAIL in everything(store)
+
+
+def test_refused_files_are_named_without_their_home(logs: Path, store: Path) -> None:
+    (logs / "b.jsonl").write_text(f'{{"{MAIL}": 1}}\n')
+    load([logs], store, private=REDACTED)
+    (path, reason), *_ = ask(store, "SELECT path, reason FROM files WHERE status = 'rejected'")
+    assert "alice" not in path + reason
+    assert path.endswith("/b.jsonl")
+
+
+def run(*words: Any) -> Any:
+    return CliRunner().invoke(cli.app, [str(word) for word in words])
+
+
+def test_the_command_takes_rules_from_a_file_and_says_what_is_wrong_with_them(
+    logs: Path, store: Path, tmp_path: Path
+) -> None:
+    config = tmp_path / "redact.toml"
+    config.write_text("[detectors]\nemail = false\n")
+    done = run("ingest", logs, "--store", store, "--redact-config", config)
+    assert done.exit_code == 3, done.output
+    assert MAIL in everything(store)
+    assert "hunter2x" not in everything(store)
+    config.write_text("[detectors]\nmails = false\n")
+    done = run("ingest", logs, "--store", store, "--redact-config", config)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "there is no detector 'mails'" in done.stderr
