@@ -284,6 +284,9 @@ def mark_of(archive: Seen, members: int, reader: str) -> str:
 
 
 def seen_of(mark: str) -> Seen:
-    """The archive's part of what `mark_of` made."""
-    size, mtime_ns, version, *_ = json.loads(mark)
+    """The archive's part of what `mark_of` made; nothing that is there looks like a mark that is damaged."""
+    try:
+        size, mtime_ns, version, *_ = json.loads(mark)
+    except ValueError:
+        return Seen()
     return Seen(size, mtime_ns, version)

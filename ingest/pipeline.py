@@ -147,7 +147,7 @@ class _Load:
             solid.rewind()
 
     def _unfolded(self, files: Iterable[Found]) -> Sequence[Found]:
-        unfolded = unfold(files, self._ledger, self._settings.options)
+        unfolded = unfold(files, self._ledger, self._settings.options, self._again)
         for known in unfolded.turned:
             self._ledger.remove(known)
             self.totals.replaced.append(known.file_id)

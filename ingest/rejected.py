@@ -7,13 +7,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import Any
 
+from ingest.changes import Ledger
+from ingest.collect import Named
 from ingest.definitions import given_definitions
 from ingest.errors import InputError
 from ingest.generations import published
-from ingest.lookup import read_rejects
+from ingest.lookup import read_ledger, read_rejects
 from ingest.pipeline import load
 from ingest.reports import LoadReport, Reject
-from ingest.sources.naming import path_of
+from ingest.sources.naming import is_address, is_stream, path_of
+from ingest.sources.places import STDIN
 
 
 def rejects(store_dir: Path, *, files: str | None = None, code: str | None = None) -> Iterator[Reject]:
@@ -51,14 +54,25 @@ def retry(
     store_dir = store_dir.absolute()
     names = {reject.file: reject.tools for reject in rejects(store_dir, files=files, code=code)}
     catalog, _ = given_definitions(store_dir, tools)
-    again, left = [], []
+    ledger = _ledger(store_dir)
+    again: dict[str, Named] = {}
+    left = []
     for name, read_with in sorted(names.items()):
-        if not path_of(name).exists():
+        known = ledger.at(name)
+        file = (known.outside.archive if known else None) or name
+        if file == STDIN or is_stream(file):
+            left.append(f"{name} was piped in; pipe it in again")
+        elif not is_address(file) and not path_of(file).exists():
             left.append(f"{name} is no longer there")
         elif read_with is not None and not len(catalog):
             left.append(f"{name} was read with tool definitions; name them with --tools")
         else:
-            again.append(name)
+            again[name] = file if is_address(file) else path_of(file)
     if not again:
         return None, left
-    return load(map(path_of, again), store_dir, tools=tools, again=frozenset(again), **options), left
+    return load(again.values(), store_dir, tools=tools, again=again.keys(), **options), left
+
+
+def _ledger(store_dir: Path) -> Ledger:
+    current = published(store_dir)
+    return read_ledger(current) if current else Ledger()

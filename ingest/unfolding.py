@@ -5,7 +5,7 @@ An archive that has not changed since all its members were read is not opened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import blake2b
@@ -25,13 +25,16 @@ class Unfolded:
     turned: list[Known] = field(default_factory=list)
 
 
-def unfold(files: Iterable[Found], ledger: Ledger, options: Options) -> Unfolded:
-    """Every log in the files; what cannot be looked into comes with its problem."""
+def unfold(files: Iterable[Found], ledger: Ledger, options: Options, again: Collection[str] = ()) -> Unfolded:
+    """Every log in the files; what cannot be looked into comes with its problem.
+
+    `again` names logs that are to be opened though they are in.
+    """
     result = Unfolded()
     for found in files:
         if found.problem is not None or not found.place.again or _looks_as_when_read(found, ledger):
             result.logs.append(found)
-        elif settled := _settled(found, ledger, options):
+        elif settled := _settled(found, ledger, options, again):
             result.logs += settled
         else:
             _look_inside(found, ledger, result)
@@ -45,15 +48,22 @@ def _looks_as_when_read(found: Found, ledger: Ledger) -> bool:
     return row is not None and found.seen.tells and row.outside.seen == found.seen
 
 
-def _settled(archive: Found, ledger: Ledger, options: Options) -> list[Found]:
+def _settled(archive: Found, ledger: Ledger, options: Options, again: Collection[str]) -> list[Found]:
     """The members of an archive as the ledger has them; none when it is to be looked into."""
-    rows = ledger.members_of(archive.name)
-    mark = mark_of(archive.seen, len(rows), _reader())
-    if not archive.seen.tells or any(row.outside.archive_seen != mark for row in rows):
+    if not archive.seen.tells:
         return []
-    if any(isinstance(row, Known) and options.read_otherwise_than(row) for row in rows):
-        return []
-    return [_repeated(archive, row) for row in rows]
+    by_mark: dict[str | None, list[Known | Copy]] = {}
+    for row in ledger.members_of(archive.name):  # among them members that are no longer in it
+        by_mark.setdefault(row.outside.archive_seen, []).append(row)
+    for mark, rows in by_mark.items():
+        if mark == mark_of(archive.seen, len(rows), _reader()):
+            anew = any(row.name in again or _would_differ(row, options) for row in rows)
+            return [] if anew else [_repeated(archive, row) for row in rows]
+    return []
+
+
+def _would_differ(row: Known | Copy, options: Options) -> bool:
+    return isinstance(row, Known) and options.read_otherwise_than(row)
 
 
 def _repeated(archive: Found, row: Known | Copy) -> Found:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 _SECRET = re.compile(r"(?i)sig|token|secret|credential|password|(^|[-_])key")
 _MEMBER = "!"
+_STREAM = "stdin:"
 
 
 def shown(path: Path | str) -> str:
@@ -33,7 +34,12 @@ def member_name(archive: str, member: str) -> str:
 
 def stream_name(fingerprint: str) -> str:
     """What was piped in is known by what it was."""
-    return f"stdin:{fingerprint[:16]}"
+    return f"{_STREAM}{fingerprint[:16]}"
+
+
+def is_stream(name: str) -> bool:
+    """True for what `stream_name` made; a path in the store is absolute."""
+    return name.startswith(_STREAM)
 
 
 def address(url: str) -> str:

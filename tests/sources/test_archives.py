@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import pickle
-import random
-import struct
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -15,14 +13,16 @@ from pathlib import Path
 import pytest
 
 from ingest.collect import look_at
+from ingest.formats import formats
 from ingest.pipeline import load
-from ingest.sources import archives, tars, zips
+from ingest.rejected import retry
 from ingest.sources.archives import look_inside, members_of
 from ingest.sources.content import opened
 from ingest.sources.damage import Damaged
 from ingest.sources.found import Found
 from ingest.sources.places import LocalFile
 from tests.sources.archives import COMPRESSED, ZSTD, tarred, zipped
+from tests.sources.test_named import piped
 from tests.store.night import ask, count, rows_by_reference, session
 
 LOGS = {f"night/{name}.jsonl": session(name).encode() for name in ("s3", "s1", "s2")}
@@ -95,6 +95,19 @@ def test_a_member_that_is_added_is_read_and_the_others_are_not(logs: Path, store
     report = load([logs], store)
     assert (report.loaded, report.unchanged) == (1, 3)
     assert count(store, "sessions") == 4
+    assert load([logs], store).generation is None
+
+
+@pytest.mark.parametrize("packing", SOME)
+def test_a_member_that_is_gone_keeps_its_rows_and_costs_no_further_look(
+    logs: Path, store: Path, packing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(logs / "night", LOGS, packing)
+    load([logs], store)
+    written(logs / "night", {name: LOGS[name] for name in list(LOGS)[1:]}, packing)
+    assert load([logs], store).unchanged == 2
+    assert count(store, "sessions") == 3
+    monkeypatch.setattr(LocalFile, "open", not_to_be_opened)
     assert load([logs], store).generation is None
 
 
@@ -220,116 +233,6 @@ def test_of_two_members_of_one_name_the_last_counts(logs: Path, store: Path, pac
     assert sorted(ask(store, "SELECT session_id FROM sessions")) == [("new",), ("other",)]
 
 
-# --- damage ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("packing", ["tar", "tar.gz", "tar.zst"])
-def test_of_a_tar_that_is_cut_the_whole_members_load_and_the_rest_when_it_is_there(
-    logs: Path, store: Path, packing: str
-) -> None:
-    big = {name: content * 30 for name, content in LOGS.items()}
-    whole = written(logs / "night", big, packing).read_bytes()
-    (logs / "night").write_bytes(whole[: len(whole) * 6 // 10])
-    report = load([logs], store)
-    assert report.loaded in (1, 2)
-    assert "ends in the middle" in rejected(store)["night"]
-    (logs / "night").write_bytes(whole)
-    load([logs], store)
-    assert (count(store, "sessions"), rejected(store)) == (3, {})
-    assert count(store, "files") == 3
-    assert load([logs], store).generation is None
-
-
-def test_a_tar_without_its_end_mark_says_so(logs: Path, store: Path) -> None:
-    made = tarred(LOGS)
-    (logs / "night").write_bytes(made[: len(made.rstrip(b"\0")) // 512 * 512 + 512])
-    assert load([logs], store).loaded == 3
-    assert rejected(store) == {"night": "cannot be read: it ends in the middle: the end mark is missing"}
-
-
-def test_a_zip_that_is_cut_is_refused(logs: Path, store: Path) -> None:
-    whole = zipped(logs / "night", LOGS).read_bytes()
-    (logs / "night").write_bytes(whole[:-40])
-    assert load([logs], store).loaded == 0
-    assert "its table of contents is damaged or cut off" in rejected(store)["night"]
-    (logs / "night").write_bytes(whole)
-    assert load([logs], store).loaded == 3
-    assert rejected(store) == {}
-
-
-@pytest.mark.parametrize("packing", ["zip", "zip.0", f"zip.{ZSTD}"])
-def test_a_corrupt_member_of_a_zip_costs_itself(logs: Path, store: Path, packing: str) -> None:
-    made = bytearray(written(logs / "night", LOGS, packing).read_bytes())
-    made[200] ^= 0xFF
-    (logs / "night").write_bytes(made)
-    assert load([logs], store).loaded == 2
-    ((name, reason),) = rejected(store).items()
-    assert name == "s3.jsonl"
-    assert reason.startswith("cannot be read")
-
-
-def test_an_encrypted_zip_is_refused_member_by_member(logs: Path, store: Path) -> None:
-    made = bytearray(zipped(logs / "night", LOGS).read_bytes())
-    at = made.index(b"PK\x01\x02")
-    made[at + 8] |= 1
-    (logs / "night").write_bytes(made)
-    assert load([logs], store).loaded == 2
-    assert rejected(store) == {"s3.jsonl": "cannot be read: it is encrypted; unpack it with its password"}
-
-
-def test_an_unknown_zip_method_is_refused(logs: Path, store: Path) -> None:
-    made = bytearray(zipped(logs / "night", LOGS).read_bytes())
-    made[made.index(b"PK\x01\x02") + 10] = 98
-    (logs / "night").write_bytes(made)
-    load([logs], store)
-    assert "compressed with zip method 98, which is not read here" in rejected(store)["s3.jsonl"]
-
-
-def test_members_that_share_their_bytes_are_a_bomb(logs: Path, store: Path) -> None:
-    made = bytearray(zipped(logs / "night", LOGS).read_bytes())
-    first = made.index(b"PK\x01\x02")
-    second = made.index(b"PK\x01\x02", first + 4)
-    made[second + 42 : second + 46] = made[first + 42 : first + 46]
-    (logs / "night").write_bytes(made)
-    load([logs], store)
-    assert "its members overlap" in rejected(store)["night"]
-
-
-def test_a_member_that_lies_about_its_length_is_refused(logs: Path, store: Path) -> None:
-    made = bytearray(zipped(logs / "night", LOGS).read_bytes())
-    at = made.index(b"PK\x01\x02")
-    made[at + 24 : at + 28] = struct.pack("<I", 100)
-    (logs / "night").write_bytes(made)
-    load([logs], store)
-    assert "its length or checksum is not that" in rejected(store)["s3.jsonl"]
-
-
-def test_a_table_of_contents_that_would_fill_the_memory_is_refused(
-    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(zips, "CONTENTS", 100)
-    zipped(logs / "night", LOGS)
-    load([logs], store)
-    assert "its table of contents has more than 100 bytes" in rejected(store)["night"]
-
-
-@pytest.mark.parametrize("packing", SOME)
-def test_an_archive_of_too_many_files_is_refused_after_as_many(
-    logs: Path, store: Path, packing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(archives, "MEMBERS", 2)
-    written(logs / "night", LOGS, packing)
-    assert load([logs], store).loaded == 2
-    assert "it holds more than 2 files; unpack it" in rejected(store)["night"]
-
-
-def test_an_extended_header_that_would_fill_the_memory_is_refused(logs: Path, store: Path) -> None:
-    long = tarred({"x" * (tars.EXTENDED + 1): b"{}"}, form=tarfile.GNU_FORMAT)
-    (logs / "night").write_bytes(long)
-    load([logs], store)
-    assert "it has an extended header of" in rejected(store)["night"]
-
-
 @pytest.mark.parametrize("how", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_every_age_of_tar_gives_what_the_standard_library_gives(tmp_path: Path, how: int) -> None:
     names = ["a", "b" * 90 + "/" + "c" * 90, "empty", "z" * 99]
@@ -339,28 +242,6 @@ def test_every_age_of_tar_gives_what_the_standard_library_gives(tmp_path: Path, 
     path = tmp_path / "x.tar"
     path.write_bytes(tarred(made, form=how))
     assert {one.name.partition("!")[2]: content_of(one) for one in listed(path)} == made
-
-
-def test_damage_anywhere_is_damage_and_nothing_else(tmp_path: Path) -> None:
-    chance = random.Random(7)
-    path = tmp_path / "night"
-    for packing in (*SOME, f"zip.{ZSTD}"):
-        whole = written(path, LOGS, packing).read_bytes()
-        for _ in range(60):
-            broken = bytearray(whole[: chance.randrange(len(whole)) if chance.random() < 0.3 else None])
-            for _ in range(chance.randrange(1, 6)):
-                broken[chance.randrange(len(broken))] = chance.randrange(256)
-            path.write_bytes(broken)
-            try:
-                for one in listed_if_archive(path):
-                    content_of(one)
-            except OSError:
-                pass
-
-
-def listed_if_archive(path: Path) -> list[Found]:
-    found, archive = look_inside(look_at(str(path)))
-    return list(members_of(found, archive, fingerprints=True)) if archive else [found]
 
 
 # --- what a worker and a format may do ---------------------------------------------------------------
@@ -408,3 +289,31 @@ def test_a_member_on_a_tape_that_was_wound_on_does_not_give_anothers_bytes(tmp_p
             two.read(10)
         with pytest.raises((ValueError, Damaged)):
             one.readall()
+
+
+@pytest.mark.parametrize("packing", SOME)
+def test_what_was_refused_in_an_archive_can_be_tried_again(
+    logs: Path, store: Path, packing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(logs / "night", LOGS, packing)
+    recognise = formats()["session_history"].recognise
+    with monkeypatch.context() as older:
+        older.setattr(
+            formats()["session_history"], "recognise", lambda head: "s1" not in str(head) and recognise(head)
+        )
+        assert load([logs], store).loaded == 2
+    assert load([logs], store).loaded == 0
+    report, left = retry(store)
+    assert report is not None
+    assert (report.loaded, report.unchanged, left) == (1, 2, [])
+    assert (count(store, "sessions"), rejected(store)) == (3, {})
+    assert retry(store) == (None, [])
+
+
+def test_what_was_piped_in_cannot_be_tried_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    piped(monkeypatch, (session("s1") + "broken\n").encode())
+    load(["-"], store)
+    report, (sentence,) = retry(store)
+    assert report is None
+    assert sentence.startswith("stdin:")
+    assert sentence.endswith("was piped in; pipe it in again")
