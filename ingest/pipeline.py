@@ -96,7 +96,9 @@ def load(
         run = _Load(folder, ledger, settings, on_progress, stop, limit=limit, again=again)
         run.totals.left = left
         try:
-            run.take_in_all([replace(one, name=privacy.path(one.name)) for one in found])
+            run.take_in_all(
+                [replace(one, name=privacy.path(one.name)) for one in found] if privacy else found
+            )
             news = run.totals.changed or (current is not None and _is_behind(current, names))
             generation = publish(run.writer, folder, run.totals, started_at, names) if news else None
         except BaseException:

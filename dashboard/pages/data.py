@@ -51,11 +51,17 @@ def _file_row(row: Row) -> list[Cell]:
     counts = ("lines", "sessions", "turns", "calls", "rejects")
     return [
         Cell(file_name(row["path"]), mono=True, title=wording.visible(row["path"] or "")),
-        Cell(row["status"], tone=tones.get(row["status"])),
+        Cell(row["status"], sub=_left_out(row["privacy"]), tone=tones.get(row["status"])),
         Cell(row["source"] or "–"),
         Cell(wording.size(row["size_bytes"])),
         *(Cell(f"{row[count]:,}" if row[count] is not None else "–") for count in counts),
     ]
+
+
+def _left_out(privacy: str | None) -> str | None:
+    """What a load left out of the file: redacted, without results."""
+    kinds = [word.split(":")[0].replace("_", " ") for word in (privacy or "").split()]
+    return ", ".join(kinds) or None
 
 
 _LOADED = (

@@ -174,6 +174,7 @@ def small_tables() -> dict[str, Rows]:
                 "path": "a.jsonl",
                 "source": "session_history",
                 "status": "loaded",
+                "privacy": "redacted:1a2b without_results",
                 "calls": 44,
             },
             {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,20 @@ def test_a_wrong_configuration_is_one_sentence_that_names_the_file(
 def test_a_configuration_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="No such file"):
         read_rules(tmp_path / "gone.toml")
+
+
+def test_the_documents_name_every_detector_and_their_example_is_read(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "privacy.md").read_text("utf-8")
+    named = set(re.findall(r"`([a-z_]+)`", text.split("## What is found")[1].split("```toml")[0]))
+    path = tmp_path / "redact.toml"
+    path.write_text("[detectors]\n" + "".join(f"{name} = true\n" for name in sorted(named)))
+    everything = read_rules(path).on
+    assert everything == named
+    path.write_text(text.split("```toml")[1].split("```")[0])
+    assert [one.kind for one in read_rules(path).own] == ["ticket", "staff"]
+    with pytest.raises(OptionError) as refused:
+        redacted(tmp_path, "[detectors]\nnone = true")
+    assert all(name in str(refused.value) for name in everything)
 
 
 def test_other_rules_have_another_fingerprint(tmp_path: Path) -> None:
