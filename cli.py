@@ -270,7 +270,7 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
     return explained
 
 
-for upkeep_command in (upkeep.reparse, upkeep.rejects):
+for upkeep_command in (upkeep.reparse, upkeep.rejects, upkeep.forget):
     app.command()(_explained(upkeep_command))
 
 

@@ -62,6 +62,7 @@ class Known:
     mtime_ns: int
     fingerprint: str | None
     read_with: ReadWith = ReadWith()
+    forgetful: bool = False  # sessions of it are forgotten: no line of it is quoted
 
 
 @dataclass(frozen=True, slots=True)

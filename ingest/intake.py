@@ -13,7 +13,7 @@ from ingest.changes import Options, ReadWith
 from ingest.collect import Found
 from ingest.containers import read_batches
 from ingest.errors import IngestError
-from ingest.events import Event, Rejected
+from ingest.events import REJECT_CODES, Event, Rejected
 from ingest.formats import decoder_of, skim_of
 from ingest.reading import Recognised, Unusable, recognise
 from ingest.rows import definition_row, identity
@@ -37,6 +37,7 @@ class Intake:
     bytes: int
     rows: Counter[str]
     read_with: ReadWith
+    forgot: bool = False  # a session in it is to be forgotten
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +46,32 @@ class Settings:
 
     catalog: ToolCatalog
     options: Options
+    forgotten: frozenset[str] = frozenset()  # hashes of sessions that no load may bring back
 
     @classmethod
-    def of(cls, catalog: ToolCatalog, max_line: int) -> Settings:
+    def of(cls, catalog: ToolCatalog, max_line: int, forgotten: frozenset[str] = frozenset()) -> Settings:
         """Hashes the definitions, so once a load."""
         ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
-        return cls(catalog, Options(identity(*ids) if ids else None, max_line))
+        return cls(catalog, Options(identity(*ids) if ids else None, max_line), forgotten)
 
 
-def take_in(found: Found, settings: Settings, writer: Writer, on_bytes: Callable[[int, int], None]) -> Intake:
+def take_in(
+    found: Found,
+    settings: Settings,
+    writer: Writer,
+    on_bytes: Callable[[int, int], None],
+    *,
+    quoting: bool = True,
+) -> Intake:
     """Read a file to its end. Raises Unusable with the reason, its rows taken back, or StoreError.
 
-    `on_bytes(bytes_read, rejects)` is called now and then.
+    `on_bytes(bytes_read, rejects)` is called now and then. `quoting` False = rejects quote no line.
     """
     try:
         recognised = recognise(found.path, found.size, settings.options.max_line)
     except OSError as error:
         raise Unusable(f"cannot be read: {error.strerror or error}") from error
-    run = _Run(found, recognised, settings, writer, on_bytes)
+    run = _Run(found, recognised, settings, writer, on_bytes, quoting)
     try:
         return run.to_the_end()
     except IngestError:
@@ -86,7 +95,9 @@ class _Run:
         settings: Settings,
         writer: Writer,
         on_bytes: Callable[[int, int], None],
+        quoting: bool,
     ) -> None:
+        self._quoting = quoting
         self._found = found
         self._recognised = recognised
         self._source = recognised.form.SOURCE.name
@@ -95,7 +106,12 @@ class _Run:
         self._on_bytes = on_bytes
         self._rows: Counter[str] = Counter()
         self._file_id = writer.begin_file()
-        self._work = FileWork(file_id=self._file_id, source=self._source, catalog=settings.catalog)
+        self._work = FileWork(
+            file_id=self._file_id,
+            source=self._source,
+            catalog=settings.catalog,
+            forgotten=settings.forgotten,
+        )
         self._handed = 0  # bytes of log whose rows the writer has
         self._cut = False  # a line was too long to be read
         self._lines = 0
@@ -122,6 +138,7 @@ class _Run:
                 read_with=ReadWith(
                     self._settings.options.tools, self._settings.options.max_line if self._cut else None
                 ),
+                forgot=self._work.forgot,
             )
 
     def _read(self, raw: BoundedFile, stream: BinaryIO) -> None:
@@ -154,8 +171,8 @@ class _Run:
             "line": event.where.line,
             "byte_offset": event.where.offset,
             "code": event.code,
-            "reason": event.reason,
-            "snippet": event.snippet,
+            "reason": event.reason if self._quoting else REJECT_CODES.get(event.code, event.code),
+            "snippet": event.snippet if self._quoting else "",
         }
         self._give("rejects", [row])
 

@@ -32,16 +32,35 @@ LABELLED = """
 
 def read_ledger(generation: Path) -> list[Known]:
     """What a published generation knows of files. Raises StoreVersionError, StoreError."""
+    columns = ["file_id", "path", "status", "reason", "size_bytes", "mtime_ns", "fingerprint"]
     with _reading(generation) as con:
-        version_of(con, generation)
-        rows = con.execute(
-            "SELECT file_id, path, status, reason, size_bytes, mtime_ns, fingerprint, tools_hash, cut_at "
-            "FROM files"
-        ).fetchall()
-    return [
-        Known(file_id, name, Status(status), reason, size, mtime, fingerprint, ReadWith(tools, cut_at))
-        for file_id, name, status, reason, size, mtime, fingerprint, tools, cut_at in rows
-    ]
+        since_2 = ["forgetful"] if version_of(con, generation) > 1 else []
+        files = con.table("files").select(*columns, "tools_hash", "cut_at", *since_2)
+        return [_known(*row) for row in files.fetchall()]
+
+
+def _known(
+    file_id: int,
+    name: str,
+    status: str,
+    reason: str | None,
+    size: int,
+    mtime_ns: int,
+    fingerprint: str | None,
+    tools: str | None,
+    cut_at: int | None,
+    forgetful: bool | None = None,
+) -> Known:
+    content = (size, mtime_ns, fingerprint)
+    return Known(file_id, name, Status(status), reason, *content, ReadWith(tools, cut_at), bool(forgetful))
+
+
+def read_forgotten(generation: Path) -> frozenset[str]:
+    """The hashes of the sessions that no load may bring back. Raises StoreVersionError, StoreError."""
+    with _reading(generation) as con:
+        if version_of(con, generation) < 2:
+            return frozenset()
+        return frozenset(row for (row,) in con.execute("SELECT session_hash FROM forgotten").fetchall())
 
 
 def read_rejects(generation: Path) -> Iterator[Reject]:

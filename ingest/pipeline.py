@@ -18,7 +18,7 @@ from ingest.generations import Folder, OnWrite, Patience, hold, ignore, none, pu
 from ingest.intake import Intake, Settings, take_in
 from ingest.labels import read_labels
 from ingest.lines import MAX_LINE
-from ingest.lookup import is_outdated, labels_are_news, read_ledger
+from ingest.lookup import is_outdated, labels_are_news, read_forgotten, read_ledger
 from ingest.publishing import Totals, publish
 from ingest.reading import Unusable
 from ingest.reports import LoadReport, Progress
@@ -59,11 +59,12 @@ def load(
     started, started_at = time.monotonic(), utc_now()
     store_dir = store_dir.absolute()
     catalog, notes = given_definitions(store_dir, tools)
-    settings, names = Settings.of(catalog, max_line), read_labels(labels)
-    found = collect(paths, store_dir)
+    names, found = read_labels(labels), collect(paths, store_dir)
     with hold(store_dir, on_write, patience) as folder:
         current = published(store_dir)
         known = read_ledger(current) if current else []
+        forgotten = read_forgotten(current) if current else frozenset[str]()
+        settings = Settings.of(catalog, max_line, forgotten)
         run = _Load(folder, known, settings, on_progress, stop, again)
         try:
             run.take_in_all(found)
@@ -151,7 +152,9 @@ class _Load:
             elif change is Change.MOVED and known is not None:
                 self._rename(known, found)
             else:
-                self._loaded(found, known, take_in(found, self._settings, self.writer, on_bytes))
+                quoting = known is None or not known.forgetful
+                intake = take_in(found, self._settings, self.writer, on_bytes, quoting=quoting)
+                self._loaded(found, known, intake)
         except Unusable as unusable:
             self._refused(found, str(unusable))
 
@@ -179,7 +182,8 @@ class _Load:
             self._ledger.remove(known)
             self.totals.replaced.append(known.file_id)
         content = (found.size, found.mtime_ns, intake.fingerprint, intake.read_with)
-        row = Known(intake.file_id, found.name, Status.LOADED, None, *content)
+        forgetful = intake.forgot or (known is not None and known.forgetful)
+        row = Known(intake.file_id, found.name, Status.LOADED, None, *content, forgetful)
         self._ledger.add(row)
         self.totals.add_loaded(row, intake)
 

@@ -84,6 +84,7 @@ def publish(
     building = writer.building
     run_id = building.next_run_id()
     building.replace(totals.replaced)
+    building.unquote([row.file_id for row, intake in totals.loaded if intake.forgot])
     building.add(_tables(building.schemas, {"files": list(_file_rows(totals, run_id, writer.unfit))}))
     for file_id, name, mtime_ns in totals.renamed:
         building.rename(file_id, name, mtime_ns)
@@ -139,6 +140,7 @@ def _file_row(known: Known, run_id: int) -> Row:
         "fingerprint": known.fingerprint,
         "tools_hash": known.read_with.tools,
         "cut_at": known.read_with.cut_at,
+        "forgetful": known.forgetful,
     }
 
 

@@ -10,14 +10,18 @@ CREATE TABLE ingest_runs (
     bytes BIGINT, lines BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT
 );
 
--- tools_hash: the definitions given with --tools when the file was read; cut_at: --max-line where it cut a line.
+-- tools_hash: the definitions given with --tools when the file was read; cut_at: --max-line where it cut a line;
+-- forgetful: sessions of it are forgotten, so no line of it is quoted.
 -- The ledger: which bytes of which files are in. `status`: loaded | rejected. `reason`: why a file was rejected.
 CREATE TABLE files (
     file_id INTEGER, run_id INTEGER, path VARCHAR, source VARCHAR, status VARCHAR, reason VARCHAR,
     size_bytes BIGINT, mtime_ns BIGINT, fingerprint VARCHAR, lines BIGINT, read_bytes BIGINT,
     sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT,
-    tools_hash VARCHAR, cut_at BIGINT
+    tools_hash VARCHAR, cut_at BIGINT, forgetful BOOLEAN
 );
+
+-- What `callgauge forget` removed, so that no load brings it back: hashes of source and session id.
+CREATE TABLE forgotten (session_hash VARCHAR, forgotten_at TIMESTAMP);
 
 CREATE TABLE rejects (
     file_id INTEGER, line BIGINT, byte_offset BIGINT, code VARCHAR, reason VARCHAR, snippet VARCHAR
@@ -34,7 +38,7 @@ CREATE TABLE sources (
 CREATE TABLE sessions (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, source VARCHAR,
     harness VARCHAR, harness_version VARCHAR, parent_session_id VARCHAR,
-    started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
+    user_name VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
     turns BIGINT, steps BIGINT, calls BIGINT, faults BIGINT, duplicate_calls BIGINT,
     duplicate BOOLEAN
 );

@@ -60,3 +60,9 @@ CREATE TABLE late_results (
     result_text VARCHAR, result_bytes BIGINT, latency_ms DOUBLE,
     state VARCHAR
 );
+
+-- Sessions that are to be forgotten.
+
+ALTER TABLE sessions ADD COLUMN user_name VARCHAR;
+ALTER TABLE files ADD COLUMN forgetful BOOLEAN;
+CREATE TABLE forgotten (session_hash VARCHAR, forgotten_at TIMESTAMP);
