@@ -206,7 +206,7 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
 
 
 app.command("formats")(_explained(formats_))
-for store_command in (loading.ingest, upkeep.reparse, upkeep.rejects):
+for store_command in (loading.ingest, upkeep.reparse, upkeep.rejects, upkeep.forget):
     app.command()(_explained(store_command))
 
 

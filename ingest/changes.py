@@ -106,6 +106,7 @@ class Known:
     fingerprint: str | None = None
     head: str | None = None
     source: str | None = None
+    forgetful: bool = False  # sessions of it are forgotten: no line of it is quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,7 @@ class SessionSeen(Event, frozen=True, kw_only=True):
     harness: str | None = None
     harness_version: str | None = None
     parent_session_id: str | None = None
+    user: str | None = None  # who asked, by whatever name or id the log has
     provider: str | None = None
     model: str | None = None
 

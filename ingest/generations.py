@@ -88,14 +88,18 @@ class Folder:
                     new.write(piece)
         return self.building
 
-    def publish(self) -> str:
-        """Make the finished building file the published generation; returns its name."""
+    def publish(self, *, alone: bool = False) -> str:
+        """Make the finished building file the published generation; returns its name.
+
+        `alone`: none that was published before stays, whenever we may be killed. The number leaves a gap, so
+        that the one before is nobody's predecessor, and any `sweep` removes it.
+        """
         if self._wal_of(self.building).exists():
             raise StoreError(
                 f"{self.building} still has a write-ahead log and was not published; this is a bug"
             )
         with explaining(self.path):
-            name = f"gen-{self._number_published() + 1:06d}.duckdb"
+            name = f"gen-{self._number_published() + (2 if alone else 1):06d}.duckdb"
             self.on_write("sync")
             _sync(self.building)
             self.on_write("name")

@@ -14,7 +14,7 @@ from ingest.changes import Options, ReadWith
 from ingest.containers import read_batches
 from ingest.continuing import Unfinished, kept, passes, restored
 from ingest.errors import IngestError
-from ingest.events import Event, Rejected, Where
+from ingest.events import REJECT_CODES, Event, Rejected, Where
 from ingest.formats import decoder_of, skim_of
 from ingest.lines import BEGIN
 from ingest.privacy.seam import PUBLIC, Privacy
@@ -48,6 +48,7 @@ class Intake:
     read_with: ReadWith
     begun: Unfinished | None = None
     unfinished: Unfinished | None = None
+    forgot: bool = False  # a session in it is to be forgotten
 
     @property
     def lines_read(self) -> int:
@@ -65,6 +66,7 @@ class Settings:
     catalog: ToolCatalog
     options: Options
     privacy: Privacy = PUBLIC
+    forgotten: frozenset[str] = frozenset()  # hashes of sessions that no load may bring back
 
     @classmethod
     def of(
@@ -74,11 +76,13 @@ class Settings:
         form: str | None = None,
         privacy: Privacy = PUBLIC,
         left_out: str | None = None,
+        forgotten: frozenset[str] = frozenset(),
     ) -> Settings:
         """Hashes the definitions, so once a load. `left_out`: the words for `privacy` in the ledger."""
         catalog = privacy.definitions(catalog)
         ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
-        return cls(catalog, Options(identity(*ids) if ids else None, max_line, form, left_out), privacy)
+        options = Options(identity(*ids) if ids else None, max_line, form, left_out)
+        return cls(catalog, options, privacy, forgotten)
 
 
 def take_in(
@@ -87,11 +91,14 @@ def take_in(
     writer: Writer,
     on_bytes: Callable[[int, int], None],
     begun: Unfinished | None = None,
+    *,
+    quoting: bool = True,
 ) -> Intake:
     """Read a file to its end. Raises Unusable with the reason, its rows taken back, or StoreError.
 
     `on_bytes(bytes_read, rejects)` is called now and then; the bytes are as stored. `begun`: where an earlier
-    load stopped; the file is read on from there if it still begins with the same bytes.
+    load stopped; the file is read on from there if it still begins with the same bytes. `quoting` False =
+    rejects quote no line.
     """
     options = settings.options
     try:
@@ -103,7 +110,7 @@ def take_in(
             recognised = recognise(content, found, options.max_line, options.form)
         except OSError as error:
             raise unreadable(error) from error
-        run = _Run(content, recognised, settings, writer, on_bytes)
+        run = _Run(content, recognised, settings, writer, on_bytes, quoting)
         return _take_in(run, recognised, writer, begun)
 
 
@@ -131,7 +138,9 @@ class _Run:
         settings: Settings,
         writer: Writer,
         on_bytes: Callable[[int, int], None],
+        quoting: bool,
     ) -> None:
+        self._quoting = quoting
         self._content = content
         self._recognised = recognised
         self._source = recognised.form.SOURCE.name
@@ -141,7 +150,12 @@ class _Run:
         self._rows: Counter[str] = Counter()
         self._file_id = writer.begin_file()
         self._translator = recognised.form.translator(recognised.about)
-        self._work = FileWork(file_id=self._file_id, source=self._source, catalog=settings.catalog)
+        self._work = FileWork(
+            file_id=self._file_id,
+            source=self._source,
+            catalog=settings.catalog,
+            forgotten=settings.forgotten,
+        )
         self._begun: Unfinished | None = None
         self._unfinished: Unfinished | None = None
         self._handed = 0  # bytes of log whose rows the writer has
@@ -170,6 +184,7 @@ class _Run:
                 read_with=self._read_with(),
                 begun=self._begun,
                 unfinished=self._unfinished,
+                forgot=self._work.forgot,
             )
 
     def _read_with(self) -> ReadWith:
@@ -235,8 +250,8 @@ class _Run:
             "line": event.where.line,
             "byte_offset": event.where.offset,
             "code": event.code,
-            "reason": event.reason,
-            "snippet": event.snippet,
+            "reason": event.reason if self._quoting else REJECT_CODES.get(event.code, event.code),
+            "snippet": event.snippet if self._quoting else "",
         }
         self._give("rejects", Rows.of([row]))
 

@@ -34,11 +34,11 @@ LABELLED = """
 
 _LEDGER = """
     SELECT file_id, path, status, reason, stored_bytes, mtime_ns, version, archive, archive_seen,
-           tools_hash, cut_at, privacy, size_bytes, fingerprint, head, source
+           tools_hash, cut_at, privacy, size_bytes, fingerprint, head, source, coalesce(forgetful, false)
     FROM files"""
 _LEDGER_OF_1 = """
     SELECT file_id, path, status, reason, size_bytes, mtime_ns, '', NULL, NULL,
-           tools_hash, cut_at, NULL, size_bytes, fingerprint, NULL, source
+           tools_hash, cut_at, NULL, size_bytes, fingerprint, NULL, source, false
     FROM files"""
 _STATUS = {str(status): status for status in Status}  # an Enum asked by value takes ten times as long
 _COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archive_seen FROM copies"
@@ -52,7 +52,7 @@ def read_ledger(generation: Path) -> Ledger:
         copies = [] if is_first else con.execute(_COPIES).fetchall()
     return Ledger(
         (
-            Known(file_id, name, _STATUS[status], reason, _outside(row[:5]), ReadWith(*row[5:8]), *row[8:12])
+            Known(file_id, name, _STATUS[status], reason, _outside(row[:5]), ReadWith(*row[5:8]), *row[8:13])
             for file_id, name, status, reason, *row in rows
         ),
         (Copy(name, file_id, _outside(row)) for name, file_id, *row in copies),
@@ -62,6 +62,14 @@ def read_ledger(generation: Path) -> Ledger:
 def _outside(row: Sequence[Any]) -> Outside:
     size, mtime_ns, version, archive, archive_seen = row
     return Outside(Seen(size, mtime_ns, version), archive, archive_seen)
+
+
+def read_forgotten(generation: Path) -> frozenset[str]:
+    """The hashes of the sessions that no load may bring back. Raises StoreVersionError, StoreError."""
+    with _reading(generation) as con:
+        if version_of(con, generation) < 2:
+            return frozenset()
+        return frozenset(row for (row,) in con.execute("SELECT session_hash FROM forgotten").fetchall())
 
 
 def read_rejects(generation: Path) -> Iterator[Reject]:

@@ -30,7 +30,7 @@ from ingest.generations import Folder, OnWrite, Patience, hold, ignore, none, pu
 from ingest.intake import Intake, Settings, take_in
 from ingest.labels import read_labels
 from ingest.lines import MAX_LINE
-from ingest.lookup import is_outdated, labels_are_news, read_ledger
+from ingest.lookup import is_outdated, labels_are_news, read_forgotten, read_ledger
 from ingest.privacy.wanted import ALL, Wanted, keep_private
 from ingest.publishing import Totals, publish
 from ingest.reading import Unusable, unreadable
@@ -90,9 +90,10 @@ def load(
     with hold(store_dir, on_write, patience) as folder:
         current = published(store_dir)
         ledger = read_ledger(current) if current else Ledger()
+        forgotten = read_forgotten(current) if current else frozenset[str]()
         privacy, left_out = private.of(store_dir)
         keep_private(store_dir, left_out, (row.read_with.privacy for row in ledger.rows()))
-        settings = Settings.of(catalog, max_line, known_as, privacy, left_out)
+        settings = Settings.of(catalog, max_line, known_as, privacy, left_out, forgotten)
         run = _Load(folder, ledger, settings, on_progress, stop, limit=limit, again=again)
         run.totals.left = left
         try:
@@ -207,9 +208,10 @@ class _Load:
             elif self._limit is not None and len(self.totals.loaded) >= self._limit:
                 self.totals.left += 1
             else:
-                begun = self._begun(found, decision.known)
-                intake = take_in(found, self._settings, self.writer, on_bytes, begun)
-                self._read(found, decision.known, intake)
+                known = decision.known
+                quoting, begun = known is None or not known.forgetful, self._begun(found, known)
+                intake = take_in(found, self._settings, self.writer, on_bytes, begun, quoting=quoting)
+                self._read(found, known, intake)
         except Unusable as unusable:
             self._refused(found, unusable)
 
@@ -288,7 +290,8 @@ class _Load:
         content = (intake.bytes, intake.fingerprint, intake.head, intake.source)
         name = found.name if found.place.again else stream_name(intake.fingerprint)
         outside = Outside.of(found)
-        row = Known(intake.file_id, name, Status.LOADED, None, outside, intake.read_with, *content)
+        forgetful = intake.forgot or (known is not None and known.forgetful)
+        row = Known(intake.file_id, name, Status.LOADED, None, outside, intake.read_with, *content, forgetful)
         self._ledger.add(row)
         self.totals.add_loaded(row, intake)
 

@@ -91,6 +91,7 @@ def publish(
     building = writer.building
     run_id = building.next_run_id()
     building.replace(totals.replaced)
+    building.unquote([row.file_id for row, intake in totals.loaded if intake.forgot])
     rows = {
         "files": list(_file_rows(totals, run_id, writer.unfit)),
         "copies": [_copy_row(copy) for copy in totals.copies],
@@ -158,6 +159,7 @@ def _file_row(known: Known, run_id: int) -> Row:
         "tools_hash": known.read_with.tools,
         "cut_at": known.read_with.cut_at,
         "privacy": known.read_with.privacy,
+        "forgetful": known.forgetful,
     }
 
 

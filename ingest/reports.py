@@ -77,6 +77,24 @@ class ReparseReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetReport:
+    """What was removed, of how many `files`. `generation` is None when nothing was.
+
+    `elsewhere`: calls of theirs of which another session, that stays, holds a copy. `undated`: sessions that
+    stay because no time is known of them.
+    """
+
+    sessions: int
+    turns: int
+    calls: int
+    files: int
+    elsewhere: int
+    undated: int
+    generation: str | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """How far a load is. `name` is the file it works on; `bytes_done` counts skipped files, too."""
 

@@ -13,8 +13,9 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.batches import Row, to_arrow
+from ingest.building_file import Connection
 from ingest.rows import call_row, definition_row, diagnostic_rows, turn_row
-from ingest.store import Building, Connection
+from ingest.store import Building
 from ingest.stored import (
     CALL_COLUMNS,
     TURN_COLUMNS,

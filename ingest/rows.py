@@ -25,6 +25,11 @@ def identity(*parts: object) -> str:
     return blake2b(text, digest_size=8).hexdigest()
 
 
+def session_hash(source: str, session_id: str) -> str:
+    """What is remembered of a session that was forgotten."""
+    return identity("forgotten", source, session_id)
+
+
 def prompt_row(event: PromptSeen) -> Row:
     text_hash = sha256(event.text.encode("utf-8", "surrogatepass")).hexdigest() if event.text else None
     if event.name is not None:

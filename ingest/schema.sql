@@ -15,14 +15,15 @@ CREATE TABLE ingest_runs (
 -- fingerprint, head: SHA-256 of the content and of its first 64 KB. archive: the file it is a member of;
 -- archive_seen: how that looked.
 -- privacy: what was left out, "redacted:<rules and key>" and "without_results"; NULL = nothing.
--- tools_hash: the definitions given with --tools when the file was read; cut_at: --max-line where it cut a line.
+-- tools_hash: the definitions given with --tools when the file was read; cut_at: --max-line where it cut a line;
+-- forgetful: sessions of it are forgotten, so no line of it is quoted.
 -- The ledger: which bytes of which files are in. `status`: loaded | rejected. `reason`: why a file was rejected.
 CREATE TABLE files (
     file_id INTEGER, run_id INTEGER, path VARCHAR, source VARCHAR, status VARCHAR, reason VARCHAR,
     size_bytes BIGINT, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
     archive VARCHAR, archive_seen VARCHAR, fingerprint VARCHAR, head VARCHAR, lines BIGINT, read_bytes BIGINT,
     sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT,
-    tools_hash VARCHAR, cut_at BIGINT, privacy VARCHAR
+    tools_hash VARCHAR, cut_at BIGINT, privacy VARCHAR, forgetful BOOLEAN
 );
 
 -- Other names under which the content of a file was found, so that it need not be looked at again.
@@ -30,6 +31,9 @@ CREATE TABLE copies (
     path VARCHAR, file_id INTEGER, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
     archive VARCHAR, archive_seen VARCHAR
 );
+
+-- What `callgauge forget` removed, so that no load brings it back: hashes of source and session id.
+CREATE TABLE forgotten (session_hash VARCHAR, forgotten_at TIMESTAMP);
 
 CREATE TABLE rejects (
     file_id INTEGER, line BIGINT, byte_offset BIGINT, code VARCHAR, reason VARCHAR, snippet VARCHAR
@@ -46,7 +50,7 @@ CREATE TABLE sources (
 CREATE TABLE sessions (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, source VARCHAR,
     harness VARCHAR, harness_version VARCHAR, parent_session_id VARCHAR,
-    started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
+    user_name VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
     turns BIGINT, steps BIGINT, calls BIGINT, faults BIGINT, duplicate_calls BIGINT,
     duplicate BOOLEAN
 );

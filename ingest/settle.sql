@@ -1,25 +1,5 @@
--- After all files of a load are read: what the load touched, replaced files out, late facts taken back, copies marked.
--- Needs the temporary table `replaced` (file_id); leaves `touched_days` (day) for rollups.sql, and `late_turns` (turn_id)
--- for late.sql.
-
-CREATE TEMP TABLE touched_files AS
-SELECT file_id FROM replaced
-UNION
-SELECT file_id FROM files WHERE run_id = (SELECT max(run_id) FROM ingest_runs);
-
-CREATE TEMP TABLE touched_sessions AS
-SELECT DISTINCT session_id FROM sessions WHERE file_id IN (FROM touched_files);
-
-CREATE TEMP TABLE touched_turns AS
-SELECT DISTINCT turn_id FROM turns WHERE file_id IN (FROM touched_files);
-
-CREATE TEMP TABLE touched_calls AS
-SELECT DISTINCT call_id FROM tool_calls WHERE file_id IN (FROM touched_files);
-
-CREATE TEMP TABLE touched_days AS
-SELECT day FROM turns WHERE file_id IN (FROM touched_files)
-UNION
-SELECT day FROM tool_calls WHERE file_id IN (FROM touched_files);
+-- After touched.sql: replaced files out, late facts taken back, copies marked. Leaves `touched_days` (day) for rollups.sql
+-- and `late_turns` (turn_id) for late.sql.
 
 DELETE FROM diagnostics WHERE file_id IN (FROM replaced);
 DELETE FROM tool_calls WHERE file_id IN (FROM replaced);

@@ -11,21 +11,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from ingest.batches import Row
-from ingest.errors import StoreError
+from ingest.building_file import Connection, copy_to, explained, open_for_building
+from ingest.errors import StoreError, explaining
 from ingest.generations import OnWrite
 from ingest.lookup import LABELLED
 from ingest.migrations import SCHEMA_VERSION, migrate, version_of
 from lenient import PARSER_VERSION
 
-Connection = duckdb.DuckDBPyConnection
-MEMORY_LIMIT = (
-    "256MB"  # DuckDB's share of a load; what does not fit goes to a folder beside the building file
-)
-CHECKPOINT = "64MB"  # of uncompressed rows; at 16 MB, its default, the same row groups are written many times
 _HERE = Path(__file__).parent
 
 FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects", "late_results")
@@ -82,13 +77,14 @@ class Building:
         self._on_write = on_write
         is_new = not path.exists()
         self._on_write("open")
-        with _explaining(path):
-            self._con = _open_for_building(path)
+        with explained(path):
+            self._con = open_for_building(path)
             if is_new:
                 self._create()
             elif (found := version_of(self._con, path)) < SCHEMA_VERSION:
                 self._migrate(found)
-            self._con.execute("CREATE TEMP TABLE replaced (file_id INTEGER)")
+            for table in ("replaced", "touched_also"):
+                self._con.execute(f"CREATE TEMP TABLE {table} (file_id INTEGER)")
             self.schemas: Mapping[str, pa.Schema] = {name: self._schema(name) for name in _INSERT}
 
     def _create(self) -> None:
@@ -116,7 +112,7 @@ class Building:
     def add(self, tables: Mapping[str, pa.Table]) -> None:
         """Write a batch in one transaction."""
         self._on_write("batch")
-        with _explaining(self._path), self._transaction():
+        with explained(self._path), self._transaction():
             for name, table in tables.items():
                 self._con.register("incoming", table)
                 self._con.execute(_INSERT[name])
@@ -125,13 +121,22 @@ class Building:
     def forget(self, file_id: int) -> None:
         """Remove the rows of a file that failed after some of them were written."""
         self._on_write("forget")
-        with _explaining(self._path), self._transaction():
+        with explained(self._path), self._transaction():
             for table in FACTS:
                 self._con.execute(f"DELETE FROM {table} WHERE file_id = ?", [file_id])  # noqa: S608 - our own names
 
+    def unquote(self, file_ids: Sequence[int]) -> None:
+        """Take back what was quoted of these files: sessions in them are to be forgotten."""
+        if file_ids:
+            self._change(
+                "UPDATE rejects SET snippet = '', reason = 'not quoted: sessions of the file are forgotten' "
+                "WHERE file_id IN (SELECT unnest(?::INTEGER[]))",
+                [list(file_ids)],
+            )
+
     def replace(self, file_ids: Sequence[int]) -> None:
         """Have the rows of these files removed by `settle`: others have taken their place."""
-        with _explaining(self._path):
+        with explained(self._path):
             self._con.execute("INSERT INTO replaced SELECT unnest(?::INTEGER[])", [list(file_ids)])
 
     def rename(self, file_id: int, name: str) -> None:
@@ -154,7 +159,7 @@ class Building:
 
     def _change(self, statement: str, values: list[Any]) -> None:
         self._on_write("ledger")
-        with _explaining(self._path), self._transaction():
+        with explained(self._path), self._transaction():
             self._con.execute(statement, values)
 
     def label(self, labels: Mapping[str, str]) -> None:
@@ -162,12 +167,15 @@ class Building:
         if not labels:
             return
         self._on_write("labels")
-        with _explaining(self._path), self._transaction():
+        with explained(self._path), self._transaction():
             self._con.execute(_LABEL, [list(labels), list(labels.values())])
 
-    def settle(self) -> None:
-        """Take replaced files out, mark copies, join late results; `ingest.late` concludes their turns."""
-        for script in ("settle.sql", "late.sql"):
+    def settle(self, *before: str) -> None:
+        """Take replaced files out, mark copies, join late results; `ingest.late` concludes their turns.
+
+        `before`: scripts to run when it is known what is touched, and nothing is removed yet.
+        """
+        for script in ("touched.sql", *before, "settle.sql", "late.sql"):
             with self.writing(script) as con:
                 con.execute(_sql(script))
 
@@ -178,7 +186,7 @@ class Building:
         """
         with self.writing("rollups.sql") as con:
             con.execute(_sql("rollups.sql"))
-        with _explaining(self._path):
+        with explained(self._path):
             wrong = self._con.execute(_sql("verify.sql")).fetchall()
         if wrong:
             listed = "; ".join(
@@ -191,7 +199,7 @@ class Building:
     def replace_tables(self, tables: Mapping[str, pa.Table]) -> None:
         """Write small tables anew that do not depend on what was loaded: the codes, the sources."""
         self._on_write("tables")
-        with _explaining(self._path), self._transaction():
+        with explained(self._path), self._transaction():
             for name in tables:
                 self._con.execute(f"DELETE FROM {name}")  # noqa: S608 - our own table names
             self._con.execute("UPDATE store_info SET parser_version = ?", [PARSER_VERSION])
@@ -199,13 +207,24 @@ class Building:
 
     def figures_of_run(self) -> dict[str, int]:
         """Calls of the latest run: `duplicates`, `judged`, and those that went wrong by their layer."""
-        with _explaining(self._path):
+        with explained(self._path):
             return dict(self._con.execute(_sql("figures.sql")).fetchall())
+
+    def rewrite(self) -> None:
+        """Write all that is left into a new file and close: of what was removed no byte stays."""
+        clean = self._path.with_name(f"{self._path.name}.clean")
+        self._on_write("rewrite")
+        with explained(self._path):
+            copy_to(self._con, clean)
+            self._con.close()
+        self._on_write("rewritten")
+        with explaining(self._path.parent):
+            clean.replace(self._path)
 
     def finish(self) -> None:
         """Checkpoint and close: all is in the one file, without a write-ahead log."""
         self._on_write("checkpoint")
-        with _explaining(self._path):
+        with explained(self._path):
             self._con.execute("CHECKPOINT")
             self._con.close()
 
@@ -219,7 +238,7 @@ class Building:
 
     def ask(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
         """The rows of a query, by column."""
-        with _explaining(self._path):
+        with explained(self._path):
             found = self._con.execute(query, list(values))
             names = [column[0] for column in found.description or ()]
             return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
@@ -228,11 +247,11 @@ class Building:
     def writing(self, step: str) -> Iterator[Connection]:
         """A transaction for statements of others; `step` is its name for `on_write`."""
         self._on_write(step)
-        with _explaining(self._path), self._transaction():
+        with explained(self._path), self._transaction():
             yield self._con
 
     def _number(self, query: str) -> int:
-        with _explaining(self._path):
+        with explained(self._path):
             row = self._con.execute(query).fetchone()
         return int(row[0]) if row else 0
 
@@ -247,24 +266,6 @@ class Building:
         self._con.commit()
 
 
-def _open_for_building(path: Path) -> duckdb.DuckDBPyConnection:
-    """A connection that writes no log of its own: a building file is never read after a crash.
-
-    Nor does DuckDB wait for the disk: whoever publishes the finished file does, once.
-    """
-    settings: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": MEMORY_LIMIT,
-        "temp_directory": f"{path}.tmp",
-        "checkpoint_threshold": CHECKPOINT,
-        "fsync_mode": "NONE",
-    }
-    con = duckdb.connect(config=settings)
-    quoted = str(path).replace("'", "''")
-    con.execute(f"ATTACH '{quoted}' AS building (RECOVERY_MODE no_wal_writes)")
-    con.execute("USE building")
-    return con
-
-
 def utc_now() -> datetime:
     """Now, as TIMESTAMP columns hold it: UTC without saying so."""
     return datetime.now(UTC).replace(tzinfo=None)
@@ -272,28 +273,3 @@ def utc_now() -> datetime:
 
 def _sql(name: str) -> str:
     return (_HERE / name).read_text("utf-8")
-
-
-_THE_DISK = (
-    duckdb.IOException,
-    duckdb.OutOfMemoryException,
-    duckdb.FatalException,
-    duckdb.PermissionException,
-)
-
-
-@contextmanager
-def _explaining(path: Path) -> Iterator[None]:
-    """Turn what DuckDB says of the file into a `StoreError`."""
-    try:
-        yield
-    except duckdb.Error as error:
-        next_step = (
-            "check that the disk has space and is healthy, then run the same command again"
-            if isinstance(error, _THE_DISK)
-            else "this is a bug: report it with the files you loaded"
-        )
-        raise StoreError(
-            f"the store {path.parent} failed at {path.name}: {str(error).strip().splitlines()[0]}; "
-            f"{next_step}. What was published is untouched."
-        ) from error

@@ -6,7 +6,7 @@ wait in a temporary file. Knows no format and no database.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -39,6 +39,7 @@ from ingest.rows import (
     identity,
     late_result_row,
     prompt_row,
+    session_hash,
     turn_row,
 )
 from ingest.texts import json_text
@@ -57,6 +58,7 @@ _WEIGHED = 256  # events after which the open sessions are weighed, at the lates
 class _Session(msgspec.Struct):
     session_id: str
     where: Where
+    forgotten: bool = False  # nothing of it is taken in
     facts: dict[str, str] = msgspec.field(default_factory=dict)
     started: datetime | None = None
     ended: datetime | None = None
@@ -85,7 +87,11 @@ class _Session(msgspec.Struct):
 class FileWork:
     """The events of one file in, in file order; rows by table name out."""
 
-    def __init__(self, *, file_id: int, source: str, catalog: ToolCatalog) -> None:
+    def __init__(
+        self, *, file_id: int, source: str, catalog: ToolCatalog, forgotten: Collection[str] = ()
+    ) -> None:
+        self._forgotten = forgotten
+        self.forgot = False  # a session in the file is to be forgotten
         self._file_id = file_id
         self._source = source
         self._given = catalog
@@ -105,6 +111,8 @@ class FileWork:
         session = self._spoken
         if session is None or session.session_id != event.session_id:
             session = self._another_session(event)
+        if session.forgotten:
+            return
         ts = event.ts
         if ts is not None:
             if session.started is None or ts < session.started:
@@ -119,8 +127,13 @@ class FileWork:
     def _another_session(self, event: Event) -> _Session:
         if self._spoken is not None:
             self._sessions.weigh(self._spoken.session_id, 0)
-        self._spoken = self._sessions.open(event.session_id, lambda: _Session(event.session_id, event.where))
+        self._spoken = self._sessions.open(event.session_id, lambda: self._begun(event))
         return self._spoken
+
+    def _begun(self, event: Event) -> _Session:
+        forgotten = bool(self._forgotten) and session_hash(self._source, event.session_id) in self._forgotten
+        self.forgot = self.forgot or forgotten
+        return _Session(event.session_id, event.where, forgotten)
 
     def weigh(self) -> None:
         """Move sessions that wait for more to a file, when they fill the memory."""
@@ -133,7 +146,8 @@ class FileWork:
         self._spoken = None
         for session in self._sessions.drain():
             self._close_turns(session, keep=0, at_end=True)
-            self._add("sessions", self._session_row(session))
+            if not session.forgotten:
+                self._add("sessions", self._session_row(session))
 
     def close(self) -> None:
         """Give the temporary file up, if there is one, whether or not the log was read to its end."""
@@ -166,7 +180,7 @@ class FileWork:
     # --- one event -------------------------------------------------------------------------------
 
     def _session_seen(self, event: SessionSeen, session: _Session) -> None:
-        names = ("harness", "harness_version", "parent_session_id", "provider", "model")
+        names = ("harness", "harness_version", "parent_session_id", "user", "provider", "model")
         session.facts.update({name: value for name in names if (value := getattr(event, name)) is not None})
 
     def _prompt_seen(self, event: PromptSeen, session: _Session) -> None:
@@ -329,6 +343,7 @@ class FileWork:
             **self._place(session.where),
             "source": self._source,
             **facts,
+            "user_name": session.facts.get("user"),
             "started_at": session.started,
             "ended_at": session.ended,
             "day": dated(session.started)["day"],

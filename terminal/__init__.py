@@ -13,6 +13,7 @@ from lenient import DefinitionFinding, Diagnostic, Policy, ToolCallRequest
 from lenient.codes import CODES, Code, Severity, Stage
 from lenient.examples import run_example
 from lenient.lint import DefinitionCode
+from terminal.forgotten import forget_text
 from terminal.interrupts import INTERRUPTED, stoppable
 from terminal.loads import load_report, load_trouble, outlook_text, progress
 from terminal.rejects import rejects_lines
@@ -26,6 +27,7 @@ if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
 __all__ = [
     "INTERRUPTED",
     "as_json",
+    "forget_text",
     "load_report",
     "load_trouble",
     "outlook_text",

@@ -36,7 +36,7 @@ THIRD_PARTY = {
     "orjson": ("lenient", "ingest", "dashboard", "cli"),
     "streamlit": ("dashboard.pages", "dashboard.filters", "app"),
     "plotly": ("dashboard.charts",),
-    "duckdb": ("ingest.store", "ingest.lookup", "ingest.migrations", "dashboard.metrics", "app"),
+    "duckdb": ("ingest.building_file", "ingest.lookup", "ingest.migrations", "dashboard.metrics", "app"),
     "pyarrow": ("ingest",),
     "msgspec": ("ingest",),
     "fsspec": ("ingest",),

@@ -338,3 +338,20 @@ def test_rejects_are_listed_with_their_place_and_read_again(log: Path, tmp_path:
 
 def test_rejects_of_a_place_without_a_store_are_one_sentence(tmp_path: Path) -> None:
     assert "nothing has been loaded" in refused(run("rejects", "--store", tmp_path / "x"), cli.NOTHING_READ)
+
+
+def test_a_session_is_forgotten_for_good(log: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    run("ingest", log, "--store", store)
+    with duckdb.connect(str(store / "gen-000001.duckdb"), read_only=True) as con:
+        (session_id,) = con.execute("SELECT session_id FROM sessions").fetchall()[0]
+    trial = run("forget", "--store", store, "--session", session_id, "--dry-run")
+    assert trial.exit_code == 0, trial.output
+    assert trial.stdout.splitlines()[-1] == "nothing was removed: this was a trial"
+    done = run("forget", "--store", store, "--session", session_id)
+    assert done.stdout.startswith("1 sessions with ")
+    assert done.stdout.splitlines()[-1].startswith("removed for good; published gen-000003.duckdb in")
+    none = run("forget", "--store", store, "--before", "2026-01-01", "--json")
+    assert (none.exit_code, json.loads(none.stdout)["sessions"]) == (1, 0)
+    said = refused(run("forget", "--store", store), cli.WRONG_USE)
+    assert said == "callgauge: say what to forget with one of --session, --before and --user"

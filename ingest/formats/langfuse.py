@@ -111,7 +111,8 @@ def _found(record: Record) -> Iterator[Found]:
         raw = _raw(row, record, trace_id, span_id)
         facts = _facts(row, raw)
         facts.fill(
-            session_id=text_of(row, "sessionId", "session_id") or text_of(trace, "sessionId", "session_id")
+            session_id=text_of(row, "sessionId", "session_id") or text_of(trace, "sessionId", "session_id"),
+            user=text_of(row, "userId", "user_id") or text_of(trace, "userId", "user_id"),
         )
         if raw.parent_id not in known and trace is not row:
             facts.fill_texts(shown(trace.get("input")), shown(trace.get("output")))

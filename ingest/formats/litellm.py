@@ -153,7 +153,9 @@ def _request(payload: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(said, str):
         said = [{"role": "user", "content": said}]
     name = "input" if table(payload.get("response")).get("object") == "response" else "messages"
-    return {**table(payload.get("model_parameters")), "model": payload.get("model"), name: said}
+    asked = table(payload.get("model_parameters"))
+    user = text(payload.get("end_user")) or asked.get("user")
+    return {**asked, "model": payload.get("model"), "user": user, name: said}
 
 
 def _add_prompt(found: Exchange, payload: Mapping[str, Any]) -> None:

@@ -21,10 +21,9 @@ _HERE = Path(__file__).parent
 def version_of(con: duckdb.DuckDBPyConnection, generation: Path) -> int:
     """The version of a generation's tables. Raises StoreVersionError when this Callgauge cannot use them."""
     try:
-        row = con.execute("SELECT max(schema_version) FROM store_info").fetchone()
+        ((found,),) = con.execute("SELECT max(schema_version) FROM store_info").fetchall()
     except duckdb.CatalogException:
-        row = None
-    found = row[0] if row else None
+        found = None
     if found is None or not 1 <= found <= SCHEMA_VERSION:
         version = "without a version" if found is None else f"of version {found}"
         raise StoreVersionError(

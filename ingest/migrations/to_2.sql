@@ -83,3 +83,9 @@ CREATE TABLE copies (
 CREATE TABLE unfinished (
     file_id INTEGER, byte_offset BIGINT, line BIGINT, prefix VARCHAR, made_by VARCHAR, open_turns VARCHAR, state BLOB
 );
+
+-- Sessions that are to be forgotten.
+
+ALTER TABLE sessions ADD COLUMN user_name VARCHAR;
+ALTER TABLE files ADD COLUMN forgetful BOOLEAN;
+CREATE TABLE forgotten (session_hash VARCHAR, forgotten_at TIMESTAMP);

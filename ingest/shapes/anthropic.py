@@ -61,6 +61,7 @@ def asked(body: Mapping[str, Any]) -> Asked:
         prompt=text_of(blocks_of(body.get("system"))),
         tools=definitions(body.get("tools")),
         model=text(body.get("model")),
+        user=text(table(body.get("metadata")).get("user_id")),
         max_tokens=whole(body.get("max_tokens")),
         result=result,
     )

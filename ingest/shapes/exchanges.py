@@ -66,6 +66,7 @@ class Asked:
     prompt_version: str | None = None
     tools: list[Mapping[str, Any]] = field(default_factory=list)
     model: str | None = None
+    user: str | None = None
     max_tokens: int | None = None
     previous: str | None = None
     result: Callable[[Mapping[str, Any]], Result] = lambda _body: Result(None)

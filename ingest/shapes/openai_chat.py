@@ -40,6 +40,7 @@ def asked(body: Mapping[str, Any]) -> Asked:
         prompt=joined(leading_prompt(messages)),
         tools=definitions(body),
         model=text(body.get("model")),
+        user=text(body.get("user")),
         max_tokens=whole(body.get("max_completion_tokens", body.get("max_tokens"))),
         result=_result,
     )

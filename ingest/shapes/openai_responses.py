@@ -61,6 +61,7 @@ def asked(body: Mapping[str, Any]) -> Asked:
         prompt_version=text(prompt.get("version")),
         tools=definitions(body.get("tools")),
         model=text(body.get("model")),
+        user=text(body.get("user")),
         max_tokens=whole(body.get("max_output_tokens")),
         previous=text(body.get("previous_response_id")) or _conversation(body),
         result=_result,

@@ -70,7 +70,9 @@ class TracedSession:
         if span is None:
             return
         named = root if root is not None and root.harness else span
-        found = (named.harness, named.harness_version, self._parent)
+        spans = (root, *lane.calls, *lane.agents)
+        user = next((one.facts.user for one in spans if one is not None and one.facts.user), None)
+        found = (named.harness, named.harness_version, self._parent, user)
         if any(found) and found != self._introduced:
             self._introduced = found
             yield SessionSeen(
@@ -78,6 +80,7 @@ class TracedSession:
                 harness=named.harness,
                 harness_version=named.harness_version,
                 parent_session_id=self._parent,
+                user=user,
             )
 
     # --- turns ---------------------------------------------------------------------------------

@@ -52,6 +52,7 @@ class Facts(msgspec.Struct, kw_only=True):
 
     kind: Kind | None = None
     session_id: str | None = None
+    user: str | None = None
     provider: str | None = None
     model: str | None = None
     prompt_name: str | None = None

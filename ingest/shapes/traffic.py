@@ -100,12 +100,13 @@ class Traffic:
     def _facts(self, exchange: Exchange, asked: Asked, thread: Thread) -> Iterator[Event]:
         """Who speaks, the prompt and the definitions, when they are not the same as before."""
         at = _at(exchange, thread)
-        if thread.turns == 0 and (exchange.harness or thread.parent):
+        if thread.turns == 0 and (exchange.harness or thread.parent or asked.user):
             yield SessionSeen(
                 **at,
                 harness=exchange.harness,
                 harness_version=exchange.harness_version,
                 parent_session_id=thread.parent,
+                user=asked.user,
             )
         stated = (asked.prompt, asked.prompt_name, asked.prompt_version)
         digest = blake2b(repr(stated).encode("utf-8", "surrogatepass"), digest_size=8).digest()

@@ -88,6 +88,7 @@ class Session:
             harness=text(harness.get("name")),
             harness_version=text(harness.get("version")),
             parent_session_id=text(entry.meta.get("parent_session_id")),
+            user=text(entry.meta.get("user")),
             provider=provider,
             model=model,
         )

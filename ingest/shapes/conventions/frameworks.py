@@ -82,6 +82,7 @@ def read_langfuse(raw: RawSpan, facts: Facts) -> None:
     facts.fill(
         kind=kind,
         session_id=text(attributes, "langfuse.session.id"),
+        user=text(attributes, "langfuse.user.id"),
         prompt_name=text(attributes, start + "prompt.name"),
         prompt_version=None if version is None else str(version),
     )

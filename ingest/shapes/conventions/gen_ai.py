@@ -29,6 +29,7 @@ def read(raw: RawSpan, facts: Facts) -> None:
     facts.fill(
         kind=_KINDS.get(text(attributes, "gen_ai.operation.name") or ""),
         session_id=conversation(attributes),
+        user=text(attributes, "user.id", "enduser.id"),
         provider=text(attributes, "gen_ai.provider.name", "gen_ai.system"),
         model=text(attributes, "gen_ai.response.model", "gen_ai.request.model"),
         system=worded(first(attributes, "gen_ai.system_instructions")),

@@ -1,0 +1,72 @@
+"""The path of a generation in the making in, a connection that fills it out, and its errors in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from ingest.errors import StoreError
+
+Connection = duckdb.DuckDBPyConnection
+MEMORY_LIMIT = (
+    "256MB"  # DuckDB's share of a load; what does not fit goes to a folder beside the building file
+)
+CHECKPOINT = "64MB"  # of uncompressed rows; at 16 MB, its default, the same row groups are written many times
+
+
+def open_for_building(path: Path) -> Connection:
+    """A connection that writes no log of its own: a building file is never read after a crash.
+
+    Nor does DuckDB wait for the disk: whoever publishes the finished file does, once.
+    """
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": MEMORY_LIMIT,
+        "temp_directory": f"{path}.tmp",
+        "checkpoint_threshold": CHECKPOINT,
+        "fsync_mode": "NONE",
+    }
+    con = duckdb.connect(config=settings)
+    con.execute(f"ATTACH {_quoted(path)} AS building (RECOVERY_MODE no_wal_writes)")
+    con.execute("USE building")
+    return con
+
+
+def copy_to(con: Connection, path: Path) -> None:
+    """Write all rows, and nothing that was removed, into a file of their own."""
+    con.execute("CHECKPOINT")
+    con.execute(f"ATTACH {_quoted(path)} AS clean (RECOVERY_MODE no_wal_writes)")
+    con.execute("COPY FROM DATABASE building TO clean")
+    con.execute("DETACH clean")
+
+
+def _quoted(path: Path) -> str:
+    text = str(path).replace("'", "''")
+    return f"'{text}'"
+
+
+_THE_DISK = (
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.FatalException,
+    duckdb.PermissionException,
+)
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what DuckDB says of the file into a `StoreError`."""
+    try:
+        yield
+    except duckdb.Error as error:
+        next_step = (
+            "check that the disk has space and is healthy, then run the same command again"
+            if isinstance(error, _THE_DISK)
+            else "this is a bug: report it with the files you loaded"
+        )
+        raise StoreError(
+            f"the store {path.parent} failed at {path.name}: {str(error).strip().splitlines()[0]}; "
+            f"{next_step}. What was published is untouched."
+        ) from error

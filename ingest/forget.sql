@@ -1,0 +1,63 @@
+-- After touched.sql: every row of the sessions in `leaving` (source, session_id) goes, and every text that only they used.
+
+CREATE TEMP TABLE leaving_calls AS
+SELECT call_id, file_id, definition_id FROM tool_calls SEMI JOIN leaving USING (source, session_id);
+
+CREATE TEMP TABLE leaving_texts AS
+SELECT prompt_id, prompt_hash AS text_hash FROM turns SEMI JOIN leaving USING (source, session_id)
+UNION
+SELECT prompt_id, NULL FROM tool_calls SEMI JOIN leaving USING (source, session_id);
+
+DELETE FROM rejects USING late_results l
+WHERE rejects.code = 'orphan_result' AND (l.source, l.session_id) IN (FROM leaving)
+    AND (rejects.file_id, rejects.line, rejects.byte_offset) = (l.file_id, l.line, l.byte_offset);
+
+DELETE FROM tool_calls WHERE (source, session_id) IN (FROM leaving);
+DELETE FROM turns WHERE (source, session_id) IN (FROM leaving);
+DELETE FROM turn_parts WHERE (source, session_id) IN (FROM leaving);
+DELETE FROM late_results WHERE (source, session_id) IN (FROM leaving);
+DELETE FROM probes WHERE (source, session_id) IN (FROM leaving);
+DELETE FROM sessions WHERE (source, session_id) IN (FROM leaving);
+
+-- What is kept for reading on may hold anything that a log said: such a log is read whole when it grows.
+DELETE FROM unfinished;
+
+-- A copy of a call in another session of the same file keeps its findings.
+DELETE FROM diagnostics
+WHERE (call_id, file_id) IN (SELECT (call_id, file_id) FROM leaving_calls)
+    AND (call_id, file_id) NOT IN (SELECT (call_id, file_id) FROM tool_calls WHERE file_id IN (FROM touched_also));
+
+DELETE FROM tool_definitions
+WHERE definition_id IN (SELECT definition_id FROM leaving_calls)
+    AND definition_id NOT IN (SELECT definition_id FROM tool_calls WHERE definition_id IS NOT NULL);
+
+DELETE FROM prompt_texts
+WHERE (prompt_id, text_hash) IN (SELECT (prompt_id, text_hash) FROM leaving_texts WHERE text_hash IS NOT NULL)
+    AND (prompt_id, text_hash) NOT IN (SELECT (prompt_id, prompt_hash) FROM turns WHERE prompt_hash IS NOT NULL);
+
+DELETE FROM prompts
+WHERE prompt_id IN (SELECT prompt_id FROM leaving_texts)
+    AND prompt_id NOT IN (SELECT prompt_id FROM turns WHERE prompt_id IS NOT NULL)
+    AND prompt_id NOT IN (SELECT prompt_id FROM tool_calls WHERE prompt_id IS NOT NULL);
+
+UPDATE prompts SET text = other.text, text_hash = other.text_hash
+FROM (
+    SELECT p.prompt_id, any_value(t.text) AS text, any_value(t.text_hash) AS text_hash
+    FROM prompts p LEFT JOIN prompt_texts t USING (prompt_id)
+    WHERE p.prompt_id IN (SELECT prompt_id FROM leaving_texts)
+        AND (p.prompt_id, p.text_hash) NOT IN (SELECT (prompt_id, text_hash) FROM prompt_texts)
+    GROUP BY p.prompt_id
+) other
+WHERE prompts.prompt_id = other.prompt_id;
+
+-- A line that could not be read belongs to nobody, so it may be of a session that leaves.
+UPDATE rejects SET snippet = '', reason = 'removed by callgauge forget'
+WHERE file_id IN (FROM touched_also) AND code <> 'orphan_result';
+
+UPDATE files SET
+    forgetful = true,
+    sessions = (SELECT count(*) FROM sessions s WHERE s.file_id = files.file_id),
+    turns = (SELECT count(*) FROM turns t WHERE t.file_id = files.file_id),
+    calls = (SELECT count(*) FROM tool_calls c WHERE c.file_id = files.file_id),
+    rejects = (SELECT count(*) FROM rejects r WHERE r.file_id = files.file_id)
+WHERE file_id IN (FROM touched_also);
