@@ -43,6 +43,7 @@ THIRD_PARTY = {
     "detect_secrets": ("ingest.privacy",),
     "rich": ("terminal",),
     "pandas": ("dashboard",),
+    "numpy": ("dashboard.statistics",),
     "scipy": ("dashboard.statistics",),
     "typer": ("cli",),
 }
