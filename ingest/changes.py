@@ -5,15 +5,12 @@ A file is known by the fingerprint of its content. Its path, size and time of ch
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from ingest.collect import Found, look_at, path_of
-
-_PIECE = 1024 * 1024
+from ingest.sources.content import fingerprint_of
 
 
 class Status(StrEnum):
@@ -116,7 +113,7 @@ def decide(found: Found, ledger: Ledger, options: Options) -> Decision:
     if known is not None and (known.size, known.mtime_ns) == (found.size, found.mtime_ns):
         return Decision(Change.UNCHANGED, known)
     alike = ledger.of_size(found.size)
-    content = fingerprint_of(found.path) if alike else None
+    content = fingerprint_of(found.path, found.size) if alike else None
     same = [row for row in alike if row.fingerprint == content]
     if known is not None:
         # Another row's content is no reason to skip a known name: that row may be replaced in this very load.
@@ -130,17 +127,3 @@ def decide(found: Found, ledger: Ledger, options: Options) -> Decision:
 def _still_there(row: Known) -> bool:
     now = look_at(path_of(row.name))
     return now.problem is None and (now.size, now.mtime_ns) == (row.size, row.mtime_ns)
-
-
-def fingerprint_of(path: Path) -> str:
-    """The fingerprint of a whole file; the same as `ingest.reading` computes while it reads."""
-    digest = new_fingerprint()
-    with path.open("rb") as stream:
-        while piece := stream.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
-
-
-def new_fingerprint() -> hashlib._Hash:
-    """SHA-256: processors have it built in, and nobody can make two logs that look alike."""
-    return hashlib.sha256()

@@ -64,7 +64,8 @@ def _has_object_line(head: bytes) -> bool:
     for line in whole:
         if line.startswith(b"{"):
             try:
-                return isinstance(orjson.loads(line), dict)
+                if orjson.loads(line):
+                    return True  # an empty object looks the same in any container
             except orjson.JSONDecodeError:
                 continue
     return False

@@ -42,6 +42,15 @@ def tables(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+def epoch_ms(value: Any) -> datetime | None:
+    """Milliseconds since 1970 as an aware UTC time."""
+    milliseconds = number(value)
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds is not None else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
 def moment(value: Any) -> datetime | None:
     """ISO 8601 text as an aware UTC time; text without an offset is read as UTC."""
     if not isinstance(value, str):

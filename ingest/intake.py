@@ -14,8 +14,9 @@ from ingest.containers import read_records
 from ingest.errors import IngestError
 from ingest.events import Rejected
 from ingest.formats import decoder_of, translated
-from ingest.reading import LineCount, Recognised, Unusable, bounded, recognise
+from ingest.reading import LineCount, Recognised, Unusable, recognise
 from ingest.rows import definition_row, identity
+from ingest.sources.content import bounded
 from ingest.work import FileWork
 from ingest.writing import Writer
 from lenient import ToolCatalog

@@ -64,6 +64,7 @@ class Verdict:
     parse_warning: str | None
     definition: ToolDefinition | None
     definition_origin: str | None  # log | tools
+    tools_offered: bool  # the log lists what the model was offered
 
 
 def judge(call: CallMade, result: ResultSeen | None, definitions: Definitions) -> Verdict:
@@ -84,6 +85,7 @@ def judge(call: CallMade, result: ResultSeen | None, definitions: Definitions) -
         parse_warning=request.parse_warning if request else None,
         definition=definition,
         definition_origin=origin,
+        tools_offered=definitions.offered is not None,
     )
 
 

@@ -7,7 +7,7 @@ the file has been read anew to its end.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from ingest.lines import MAX_LINE
 from ingest.publishing import Totals, publish
 from ingest.reading import Unusable
 from ingest.reports import LoadReport, Progress
-from ingest.store import labels_are_news, read_ledger, utc_now
+from ingest.store import is_outdated, labels_are_news, read_ledger, utc_now
 from ingest.writing import Writer
 from lenient import ToolCatalog, ToolDefinitionError
 
@@ -55,7 +55,7 @@ def load(
         run = _Load(folder, read_ledger(current) if current else [], settings, on_progress)
         try:
             run.take_in_all(found)
-            news = run.totals.changed or (current is not None and labels_are_news(current, names))
+            news = run.totals.changed or (current is not None and _is_behind(current, names))
             generation = publish(run.writer, folder, run.totals, started_at, names) if news else None
         except BaseException:
             run.writer.abandon()
@@ -63,6 +63,11 @@ def load(
         if generation is None:
             run.writer.abandon()
     return run.totals.report(generation, time.monotonic() - started)
+
+
+def _is_behind(current: Path, names: Mapping[str, str]) -> bool:
+    """True when the published generation lacks something that no log needs to be read for."""
+    return is_outdated(current) or labels_are_news(current, names)
 
 
 def read_tools(files: Iterable[Path]) -> ToolCatalog:

@@ -6,24 +6,22 @@ with exactly the bytes that were read.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from ingest.changes import new_fingerprint
 from ingest.collect import look_at
 from ingest.containers import Container, container_of, read_records
 from ingest.events import Rejected
 from ingest.formats import About, Format, claimants
 from ingest.lines import MAX_LINE
 from ingest.records import Record
+from ingest.sources.content import bounded
 
 HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
-_BUFFER = 1024 * 1024
 _SIGNATURES = (
     (b"\x1f\x8b", "is compressed with gzip; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "is compressed with zstd; unpack it first"),
@@ -37,44 +35,6 @@ _SIGNATURES = (
 
 class Unusable(Exception):  # noqa: N818 - a verdict on a file; the load goes on without it
     """Why a file as a whole cannot be used: the end of a sentence that begins with its name."""
-
-
-class BoundedFile(io.RawIOBase):
-    """The first `size` bytes of an open file as a raw stream that takes their fingerprint as they pass."""
-
-    def __init__(self, file: io.FileIO, size: int) -> None:
-        self._file = file
-        self._left = size
-        self._digest = new_fingerprint()
-        self.bytes_read = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer)[: self._left]
-        count = self._file.readinto(view) or 0
-        self._digest.update(view[:count])
-        self._left -= count
-        self.bytes_read += count
-        return count
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-    @property
-    def fingerprint(self) -> str:
-        """Of the bytes read so far; of the file, when all were read."""
-        return self._digest.hexdigest()
-
-    def buffered(self) -> io.BufferedReader:
-        return io.BufferedReader(self, _BUFFER)
-
-
-def bounded(path: Path, size: int) -> BoundedFile:
-    """The first `size` bytes of a file. Raises OSError."""
-    return BoundedFile(path.open("rb", buffering=0), size)
 
 
 class LineCount:

@@ -58,6 +58,8 @@ def turn_row(turn: Turn, conclusion: Conclusion) -> Row:
         "output_tokens": _sum(step.output_tokens for step in turn.steps.values()),
         "latency_ms": end.latency_ms if end else None,
         "model_latency_ms": _sum(step.latency_ms for step in turn.steps.values()),
+        "begun": turn.begun,
+        "first_step": min([*turn.steps, *(call.step for call in turn.calls)], default=None),
     }
 
 
@@ -77,6 +79,7 @@ def call_row(turn: Turn, call: Call) -> Row:
         "model": call.model,
         "prompt_id": call.prompt_id,
         "tool": call.tool,
+        "tool_sent": event.tool if event.tool != call.tool else None,
         "tool_call_id": event.tool_call_id,
         "strategy": event.strategy or (step.strategy if step else None),
         **_arguments_row(event, verdict),
@@ -87,8 +90,14 @@ def call_row(turn: Turn, call: Call) -> Row:
         "parse_warning": verdict.parse_warning,
         "harness_verdict": verdict.harness_verdict,
         "harness_message": verdict.harness_message,
+        "refused_by_harness": event.refused_by_harness,
+        "syntax_told": event.syntax_seen,
+        "schema_told": event.schema_seen,
+        "definition_origin": verdict.definition_origin,
+        "tools_offered": verdict.tools_offered,
         "fault_layer": verdict.fault_layer,
         **_result_row(call),
+        "retry_of": event.retry_of,
         "attempt": link.attempt if link else None,
         "retry_kind": link.retry_kind if link else None,
         "chain_outcome": link.outcome if link else None,
@@ -129,6 +138,7 @@ def _result_row(call: Call) -> Row:
         "error_flag_source": result.flag_source,
         "result_text": result.content,
         "result_bytes": call.result_bytes,
+        "result_fault_layer": result.fault_layer,
         "latency_ms": result.latency_ms,
     }
 

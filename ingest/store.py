@@ -15,16 +15,15 @@ import duckdb
 import pyarrow as pa
 
 from ingest.changes import Known, ReadWith, Status
-from ingest.errors import StoreError, StoreVersionError
-from ingest.generations import OnWrite, published
+from ingest.errors import StoreError
+from ingest.generations import OnWrite
+from ingest.migrations import SCHEMA_VERSION, migrate, version_of
 from lenient import PARSER_VERSION
 
-__all__ = ["SCHEMA_VERSION", "Building", "published", "read_ledger"]
-
-SCHEMA_VERSION = 1
 MEMORY_LIMIT = (
     "256MB"  # DuckDB's share of a load; what does not fit goes to a folder beside the building file
 )
+CHECKPOINT = "64MB"  # of uncompressed rows; at 16 MB, its default, the same row groups are written many times
 _HERE = Path(__file__).parent
 
 FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects")
@@ -68,7 +67,7 @@ _LABEL = (
 def read_ledger(generation: Path) -> list[Known]:
     """What a published generation knows of files. Raises StoreVersionError, StoreError."""
     with _reading(generation) as con:
-        _check_version(con, generation)
+        version_of(con, generation)
         rows = con.execute(
             "SELECT file_id, path, status, reason, size_bytes, mtime_ns, fingerprint, tools_hash, cut_at "
             "FROM files"
@@ -88,18 +87,10 @@ def labels_are_news(generation: Path, labels: Mapping[str, str]) -> bool:
         return bool(con.execute(changed, [list(labels), list(labels.values())]).fetchall())
 
 
-def _check_version(con: duckdb.DuckDBPyConnection, generation: Path) -> None:
-    try:
-        row = con.execute("SELECT schema_version FROM store_info").fetchone()
-    except duckdb.CatalogException:
-        row = None
-    found = row[0] if row else None
-    if found != SCHEMA_VERSION:
-        version = "without a version" if found is None else f"of version {found}"
-        raise StoreVersionError(
-            f"the store {generation.parent} has tables {version}, this Callgauge writes version "
-            f"{SCHEMA_VERSION}; load the logs into a new folder, or use the Callgauge that made it"
-        )
+def is_outdated(generation: Path) -> bool:
+    """True when its tables are of an older version than today's. Raises StoreVersionError, StoreError."""
+    with _reading(generation) as con:
+        return version_of(con, generation) < SCHEMA_VERSION
 
 
 class Building:
@@ -111,9 +102,11 @@ class Building:
         is_new = not path.exists()
         self._on_write("open")
         with _explaining(path):
-            self._con = duckdb.connect(str(path), config={"memory_limit": MEMORY_LIMIT})
+            self._con = _open_for_building(path)
             if is_new:
                 self._create()
+            elif (found := version_of(self._con, path)) < SCHEMA_VERSION:
+                self._migrate(found)
             self._con.execute("CREATE TEMP TABLE replaced (file_id INTEGER)")
             self.schemas: Mapping[str, pa.Schema] = {name: self._schema(name) for name in _INSERT}
 
@@ -124,6 +117,11 @@ class Building:
             self._con.execute(
                 "INSERT INTO store_info VALUES (?, ?, ?)", [SCHEMA_VERSION, PARSER_VERSION, utc_now()]
             )
+
+    def _migrate(self, found: int) -> None:
+        self._on_write("migrate")
+        with self._transaction():
+            migrate(self._con, found)
 
     def _schema(self, table: str) -> pa.Schema:
         return self._con.table(table).limit(0).to_arrow_table().schema
@@ -239,6 +237,24 @@ class Building:
             self._con.rollback()
             raise
         self._con.commit()
+
+
+def _open_for_building(path: Path) -> duckdb.DuckDBPyConnection:
+    """A connection that writes no log of its own: a building file is never read after a crash.
+
+    Nor does DuckDB wait for the disk: whoever publishes the finished file does, once.
+    """
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": MEMORY_LIMIT,
+        "temp_directory": f"{path}.tmp",
+        "checkpoint_threshold": CHECKPOINT,
+        "fsync_mode": "NONE",
+    }
+    con = duckdb.connect(config=settings)
+    quoted = str(path).replace("'", "''")
+    con.execute(f"ATTACH '{quoted}' AS building (RECOVERY_MODE no_wal_writes)")
+    con.execute("USE building")
+    return con
 
 
 def utc_now() -> datetime:

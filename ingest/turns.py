@@ -116,6 +116,7 @@ class Turn:
     steps: dict[int, StepMade] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     end: TurnEnded | None = None
+    begun: bool = False  # its beginning was seen; else it may go on with a turn of an earlier file
     superseded: bool = False
     last_step: int = -1
     held: int = 0  # characters of text that wait here for the turn's end, roughly

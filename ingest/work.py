@@ -140,7 +140,7 @@ class FileWork:
 
     def _turn_started(self, event: TurnStarted, session: _Session) -> None:
         turn = self._turn(session, event.turn or session.last_turn + 1, event)
-        turn.text, turn.key = event.text, event.key
+        turn.text, turn.key, turn.begun = event.text, event.key, True
         for earlier in session.open_turns[:-1]:
             earlier.superseded = True
 
@@ -208,6 +208,7 @@ class FileWork:
         for position, call in enumerate(turn.calls):
             self._write_call(turn, call, call_ids, position, {**shared, **dated(call.event.ts or turn.ts)})
         row = {**shared, **dated(turn.ts), **self._place(turn.where), **turn_row(turn, judged)}
+        row["results_expected"] = session.saw_result
         self._add("turns", row)
         session.counts["turns"] += 1
         for name in ("steps", "calls", "faults"):

@@ -34,7 +34,7 @@ THIRD_PARTY = {
     "orjson": ("lenient", "ingest", "dashboard", "cli"),
     "streamlit": ("dashboard.pages", "dashboard.filters", "app"),
     "plotly": ("dashboard.charts",),
-    "duckdb": ("ingest.store", "dashboard.metrics", "app"),
+    "duckdb": ("ingest.store", "ingest.migrations", "dashboard.metrics", "app"),
     "pyarrow": ("ingest",),
     "msgspec": ("ingest",),
     "fsspec": ("ingest",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from datetime import datetime
@@ -17,6 +18,7 @@ from ingest.formats import About, claimants, decoder_of, formats, translated
 from ingest.lines import MAX_LINE, Line, decode_object, read_lines
 from ingest.reading import Beside
 from ingest.records import Record
+from ingest.sources.content import bounded
 from tests.conftest import CASES, write_cases
 
 _EXPECTED = ".events.json"
@@ -37,16 +39,21 @@ def lines_of(path: Path) -> list[Line | Rejected]:
 def records_of(path: Path, name: str | None = None) -> list[Record | Rejected]:
     """What stands in a log, decoded for the format of this name, or as plain objects."""
     decode = decoder_of(formats()[name]) if name else decode_object
-    with path.open("rb") as stream:
-        container = container_of(path.read_bytes()[:65536])
+    with bounded(path, path.stat().st_size).buffered() as stream:
+        container = container_of(stream.peek(65536))
         return list(read_records(stream, container, MAX_LINE, decode))
 
 
 def record_of(name: str, value: Any, line: int) -> Record | Rejected:
     """One object as the record of a line, decoded for the format of this name."""
-    data, where = json.dumps(value).encode(), Where(line, line * 10)
+    data, where = json.dumps(value, default=_in_base64).encode(), Where(line, line * 10)
     decoded = decoder_of(formats()[name])(Line(where, data))
     return decoded if isinstance(decoded, Rejected) else Record(where, decoded, data, where.offset)
+
+
+def _in_base64(value: bytes) -> dict[str, str]:
+    """YAML has bytes, JSON has not: as recorders in JSON keep them."""
+    return {"base64_string": base64.b64encode(value).decode()}
 
 
 def head_of(path: Path) -> list[dict[str, Any]]:

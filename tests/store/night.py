@@ -91,7 +91,7 @@ def contents(
 
 def _rows(con: duckdb.DuckDBPyConnection, table: str, without: Sequence[str]) -> list[str]:
     relation = con.table(table)
-    columns = [f'"{name}"' for name in relation.columns if name not in without]
+    columns = [f'"{name}"' for name in sorted(relation.columns) if name not in without]
     return sorted(map(repr, relation.select(*columns).fetchall()))
 
 

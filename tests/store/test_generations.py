@@ -133,7 +133,7 @@ def change(store: Path, statement: str) -> None:
     [
         (
             "UPDATE store_info SET schema_version = 99",
-            "tables of version 99, this Callgauge writes version 1",
+            "tables of version 99, this Callgauge writes version 2",
         ),
         ("UPDATE store_info SET schema_version = 0", "tables of version 0"),
         ("DELETE FROM store_info", "tables without a version"),

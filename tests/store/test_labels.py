@@ -8,8 +8,8 @@ import duckdb
 import pytest
 
 from ingest.errors import InputError
+from ingest.generations import published
 from ingest.pipeline import load
-from ingest.store import published
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "session-log.example.jsonl"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import duckdb
 
+from ingest.generations import published
 from ingest.pipeline import load
-from ingest.store import published
 
 READ = {"name": "read", "input_schema": {"properties": {"path": {"type": "string"}}, "required": ["path"]}}
 

@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 from ingest.formats import formats
+from ingest.migrations import SCHEMA_VERSION
 from ingest.pipeline import load
 from ingest.publishing import CALLGAUGE_VERSION
 from lenient import CODES, PARSER_VERSION
@@ -25,7 +26,9 @@ def test_the_codes_and_the_sources_are_in_every_generation(logs: Path, store: Pa
     load([logs], store)
     assert {name for (name,) in ask(store, "SELECT code FROM codes")} == set(CODES)
     assert {name for (name,) in ask(store, "SELECT source FROM sources")} == set(formats())
-    assert ask(store, "SELECT schema_version, parser_version FROM store_info") == [(1, PARSER_VERSION)]
+    assert ask(store, "SELECT schema_version, parser_version FROM store_info") == [
+        (SCHEMA_VERSION, PARSER_VERSION)
+    ]
 
 
 def test_each_load_that_published_is_a_run(logs: Path, store: Path) -> None:

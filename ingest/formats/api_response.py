@@ -1,0 +1,81 @@
+"""Replies of a model's API by themselves: whole response objects, one a line, one a document, or in an
+array.
+
+**Shape.** What the API sends: `chat.completion` objects (OpenAI and those like it, stored completions,
+Azure), `response` objects (Responses), Anthropic `message` objects, Google's generateContent responses.
+
+**Traps.**
+- Without the request nobody can tell which replies belong to one conversation: each is a session of its
+  own with one step, but for Responses, which name the reply before (`previous_response_id`) and repeat
+  instructions and tools, and for replies of Anthropic that refer to a server-side tool call of another.
+- Two copies of one reply have one id: the second is passed over.
+
+**Bounds.** None beyond the file's records.
+
+**Cannot tell.** What was asked, what came of the calls, and (but for Responses) what tools were offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.events import Event, Rejected
+from ingest.fields import text
+from ingest.formats import About, Source, Translator
+from ingest.lines import snippet_of
+from ingest.records import Record
+from ingest.shapes.apis import exchange, is_error, is_reply
+from ingest.shapes.bodies import Body
+from ingest.shapes.traffic import Traffic
+
+SOURCE = Source(
+    name="api_response",
+    title="API replies by themselves",
+    raw_arguments="partly: OpenAI and the like yes; Anthropic and Google decoded only",
+    argument_failures="partly: what is not JSON; what a definition shows where there is one",
+    error_flag="no",
+    definitions="partly: Responses repeat them; supply others with --tools",
+    system_prompt="partly: Responses repeat the instructions",
+    model="yes: per step; not who served it",
+    turn_end="yes: finish_reason or stop_reason, without a verdict",
+    cannot_tell="What was asked and what came of the calls: the requests are not in the log.",
+)
+
+# What other loggers write around or into such objects; theirs to read.
+_OTHERS = frozenset({"request", "messages", "parentUuid", "sessionId", "parentId", "call_type", "custom_id"})
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(map(_is_ours, head))
+
+
+def _is_ours(record: Mapping[str, Any]) -> bool:
+    named = isinstance(record.get("model"), str) or isinstance(record.get("modelVersion"), str)
+    ended = any(key in record for key in ("choices", "output", "stop_reason", "candidates"))
+    return is_reply(record) and named and ended and not _OTHERS & record.keys()
+
+
+def translator(about: About) -> Translator:
+    return _Replies(about)
+
+
+class _Replies:
+    def __init__(self, about: About) -> None:
+        self._traffic = Traffic(about.identity)
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        found = exchange(Body(), Body((record.value,)), where=record.where)
+        if found is not None:
+            provider = text(record.value.get("provider"))  # OpenRouter names who served it
+            found.provider = provider.lower() if provider else None
+            yield from self._traffic.take(found)
+        elif not is_error(record.value):
+            reason = "the object is no reply of an API that is known here"
+            yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+
+    def finish(self) -> Iterator[Event]:
+        yield from self._traffic.finish()
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,102 @@
+"""Streamed replies of a model's API: chunks, one JSON object a line, or as server-sent events.
+
+**Shape.** `chat.completion.chunk` objects (OpenAI, Mistral, Groq, DeepSeek, xAI …), Anthropic's
+`message_start` to `message_stop`, the Responses API's `response.*` events (OpenAI, LM Studio), Google's
+`candidates`. A file may hold several streams one after another, chat streams also mixed.
+
+**Traps.**
+- Arguments are joined by choice and call index, by block or by output index, and kept exactly as
+  streamed.
+- Servers leave the index out, give every call the same one, send a call in one piece, repeat its name.
+- The last event of Responses repeats the whole reply; some servers leave its `output` empty.
+- Anthropic streams nothing for a call without arguments; a call made by a program arrives decoded.
+- Counts of tokens come in a chunk after the last.
+- A stream that stops in the middle is a log that was cut: the text of its last call is `truncated`, not
+  the model's fault. One that ends at the token limit in the middle of a call is (emission).
+
+**Bounds.** 1,000 chat streams open at once.
+
+**Cannot tell.** What was asked, what came of the calls; each reply is a session of its own, but for
+replies that refer to another's server-side tool call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.events import Event, Rejected, Where
+from ingest.fields import table, tables
+from ingest.formats import About, Source, Translator
+from ingest.records import Record
+from ingest.shapes.apis import exchange
+from ingest.shapes.bodies import Body
+from ingest.shapes.streams import StreamJoiner, is_chunk
+from ingest.shapes.traffic import Traffic
+
+SOURCE = Source(
+    name="api_stream",
+    title="Streamed API replies",
+    raw_arguments="yes: exactly as streamed; Google's only decoded",
+    argument_failures="partly: what is not JSON; what a definition shows where there is one",
+    error_flag="no",
+    definitions="partly: Responses repeat them; supply others with --tools",
+    system_prompt="partly: Responses repeat the instructions",
+    model="yes: per step; not who served it",
+    turn_end="yes: finish_reason or stop_reason, without a verdict",
+    cannot_tell="What was asked and what came of the calls: the requests are not in the log.",
+)
+
+_PLACES = 10_000  # calls whose line is remembered until their stream ends
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(map(is_chunk, head))
+
+
+def translator(about: About) -> Translator:
+    return _Streams(about)
+
+
+class _Streams:
+    def __init__(self, about: About) -> None:
+        self._traffic = Traffic(about.identity)
+        self._joiner = StreamJoiner()
+        self._begins: dict[Any, Where] = {}  # the first line of each open stream
+        self._places: dict[str, Where] = {}
+        self._last = Where(1, 0)
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        self._last = record.where
+        key = record.value.get("id")
+        self._begins.setdefault(key if isinstance(key, str) else None, record.where)
+        for body in self._joiner.take(record.value):
+            yield from self._reply(body)
+        if len(self._places) < _PLACES:
+            for id_ in _call_ids(record.value):
+                self._places.setdefault(id_, record.where)
+
+    def finish(self) -> Iterator[Event]:
+        for body in self._joiner.finish():
+            yield from self._reply(body)
+        yield from self._traffic.finish()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _reply(self, body: dict[str, Any]) -> Iterator[Event]:
+        id_ = body.get("id")
+        where = self._begins.pop(id_ if isinstance(id_, str) and id_ in self._begins else None, self._last)
+        found = exchange(Body(), Body((body,)), where=where, places=self._places)
+        if found is not None:
+            yield from self._traffic.take(found)
+            for call in (call for reply in found.replies for call in reply.calls):
+                self._places.pop(call.id or "", None)
+
+
+def _call_ids(chunk: Mapping[str, Any]) -> Iterator[str]:
+    """The ids of the calls that begin with this chunk."""
+    calls = [table(chunk.get("item")).get("call_id"), table(chunk.get("content_block")).get("id")]
+    for choice in tables(chunk.get("choices")):
+        calls += [call.get("id") for call in tables(table(choice.get("delta")).get("tool_calls"))]
+    yield from (id_ for id_ in calls if isinstance(id_, str) and id_)

@@ -1,0 +1,117 @@
+"""Cline sessions: one JSON document, as the Cline SDK and CLI keep them (`<session>.messages.json`).
+
+Sources: cline/cline, `sdk/packages/core/fixtures` (2026-04 to 2026-07).
+
+**Shape.** `{version, updated_at, agent, sessionId, messages, system_prompt}`. A message has `role` and
+Anthropic's content blocks, of the model also `ts`, `modelInfo.{id, provider}` and `metrics.{inputTokens,
+outputTokens}`.
+
+**Turns.** A user's message with words, once the model answers it. The last message without a call ends it.
+
+**Traps.**
+- A compaction replaces what came before by a summary: a user message with `metadata.kind`
+  compaction_summary, which is no prompt. What it replaced is not in the file.
+- Only the model's messages have a time.
+- The conversation of the VS Code extension (`api_conversation_history.json`) is another shape: an array of
+  messages that name no session, older ones with calls as XML in their text. It is not read.
+
+**Bounds.** A document is held whole, so `--max-line` bounds it.
+
+**Cannot tell.** Tool definitions, the model's own text of arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.events import Event, FaultLayer, PromptSeen, ResultSeen, SessionSeen
+from ingest.fields import epoch_ms, table, tables, text, whole
+from ingest.formats import About, Source, Translator
+from ingest.records import Record
+from ingest.shapes.blocks import blocks_in, calls_in, results_in, words_in
+from ingest.shapes.dialogue import Dialogue, call_key
+from ingest.shapes.verdicts import Texts
+
+SOURCE = Source(
+    name="cline",
+    title="Cline sessions",
+    raw_arguments="no: the decoded object",
+    argument_failures="no: how refused arguments are worded is not known well enough",
+    error_flag="yes: is_error",
+    definitions="no: supply them with --tools",
+    system_prompt="yes",
+    model="yes: per step, with its provider",
+    turn_end="no: concluded from the last message",
+    cannot_tell="Clean and mended arguments cannot be told apart. What a compaction replaced is gone.",
+)
+
+_TEXTS: Texts = (
+    (FaultLayer.REFUSED, re.compile(r"The user denied this operation|Tool execution was (?:denied|aborted)")),
+    (
+        FaultLayer.SCHEMA,
+        re.compile(r"Missing value for required parameter|Invalid (?:input|arguments) for tool"),
+    ),
+)
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(
+        {"version", "sessionId", "agent"} <= record.keys() and isinstance(record.get("messages"), list)
+        for record in head[:1]
+    )
+
+
+def translator(about: About) -> Translator:
+    return _Sessions(about.identity)
+
+
+class _Sessions:
+    """One file; more than one document in it are as many sessions."""
+
+    def __init__(self, identity: str) -> None:
+        self._identity = identity
+
+    def take(self, record: Record) -> Iterator[Event]:
+        dialogue = Dialogue(text(record.value.get("sessionId")) or self._identity)
+        here: dict[str, Any] = {"session_id": dialogue.session_id, "where": record.where}
+        yield SessionSeen(**here, harness="cline")
+        prompt = text(record.value.get("system_prompt"))
+        if prompt:
+            yield PromptSeen(**here, text=prompt)
+        for message in tables(record.value.get("messages")):
+            yield from _events(message, record, dialogue)
+        yield from dialogue.end()
+
+    def finish(self) -> Iterable[Event]:
+        return ()
+
+    def close(self) -> None:
+        """Nothing is kept between records."""
+
+
+def _events(message: Mapping[str, Any], record: Record, dialogue: Dialogue) -> Iterator[Event]:
+    ident, ts = text(message.get("id")), epoch_ms(message.get("ts"))
+    where = record.place(f'"{ident}"') if ident is not None else record.where
+    blocks = blocks_in(message.get("content"))
+    if message.get("role") == "assistant":
+        model, metrics = table(message.get("modelInfo")), table(message.get("metrics"))
+        yield from dialogue.step(
+            where,
+            ts,
+            words_in(blocks),
+            provider=text(model.get("provider")),
+            model=text(model.get("id")),
+            input_tokens=whole(metrics.get("inputTokens")) or None,
+            output_tokens=whole(metrics.get("outputTokens")) or None,
+        )
+        for call in calls_in(blocks):
+            yield dialogue.call(record.place(f'"{call["tool_call_id"]}"'), ts, **call)
+    elif message.get("role") == "user":
+        for result in results_in(blocks, _TEXTS):
+            place = record.place(f'"{result["tool_call_id"]}"')
+            yield ResultSeen(session_id=dialogue.session_id, where=place, ts=ts, **result)
+        words = words_in(blocks)
+        if words is not None and table(message.get("metadata")).get("kind") != "compaction_summary":
+            dialogue.ask(where, ts, words, call_key(ident))

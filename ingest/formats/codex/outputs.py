@@ -1,0 +1,114 @@
+"""The text of a tool's result in a Codex rollout in, what it says of the call's success out.
+
+The sentences are Codex's own (openai/codex, `codex-rs/core/src/tools`) and stand at a result's beginning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ingest.events import FaultLayer, FlagSource, ResultStatus
+from ingest.fields import table
+from ingest.shapes.chat import Flag, content_text
+from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
+
+_HEAD = 400  # characters in which Codex says how a command ended, before what it printed
+
+_EXIT_CODE = FlagSource.DERIVED_EXIT_CODE
+
+_FRAMED = re.compile(r"Chunk ID: |Exit code: |Wall time: |Process (?:exited|running)")
+_EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,10})$", re.MULTILINE)
+_WALL = re.compile(r"^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds$", re.MULTILINE)
+_OLD = re.compile(
+    r'"metadata":\{"exit_code":(-?\d{1,10}),"duration_seconds":(\d{1,9}(?:\.\d{1,9})?)\}\}\s*\Z'
+)
+
+_UNPARSED = "failed to parse function arguments"
+# serde's words for JSON that is not what a tool's Rust type asks for; its other errors are about JSON itself.
+_SCHEMA = re.compile(
+    r"missing field|unknown field|duplicate field|unknown variant|invalid (?:type|value|length)"
+    r"|did not match any"
+)
+_TEXTS: Texts = (
+    (FaultLayer.SCHEMA, re.compile(r"unsupported (?:custom tool )?call: ")),
+    (
+        FaultLayer.REFUSED,
+        re.compile(
+            r"(?:exec command |patch )?rejected by user|aborted(?: by user)?(?: after [\d.]+s)?\s*\Z"
+            r"|patch rejected: |approval policy is |This action was rejected"
+            r"|user (?:rejected|cancelled) MCP tool call|exec_command failed .{0,4000}?Rejected\(",
+            re.DOTALL,
+        ),
+    ),
+    (
+        FaultLayer.TOOL_REJECTED,
+        re.compile(r"apply_patch (?:verification failed|handler received)|write_stdin failed: "),
+    ),
+    (
+        FaultLayer.EXECUTION,
+        re.compile(
+            r"exec_command failed|execution error|failed in sandbox|sandbox (?:error|denied)"
+            r"|tool call error|command timed out"
+        ),
+    ),
+)
+
+
+def content_of(payload: Mapping[str, Any]) -> str | None:
+    """The text of a result: it is a string, a list of parts or, before 2025-09, an object."""
+    output = payload.get("output")
+    return content_text(table(output).get("content") if isinstance(output, dict) else output)
+
+
+def flag_of(content: str, told: bool | None = None) -> Flag:
+    """What is known of a result. `told`: what an event of the harness said before it."""
+    fault = _fault_in(content)
+    if fault is not None:
+        return failed(content, fault, FlagSource.DERIVED_TEXT)
+    code = _exit_code(content)
+    if code is not None and (code or told is None):
+        return failed(content, source=_EXIT_CODE) if code else Flag(ResultStatus.OK, _EXIT_CODE)
+    if told is not None:
+        return PASSED if told else failed(content)
+    return Flag()
+
+
+def told_by(payload: Mapping[str, Any]) -> bool | None:
+    """Whether the call went well, as an event of the harness says; None where it does not."""
+    success, code = payload.get("success"), payload.get("exit_code")
+    if isinstance(success, bool):
+        return success
+    if isinstance(code, int):
+        return code == 0
+    result = payload.get("result")
+    if isinstance(result, dict):
+        return "Err" not in result and table(result.get("Ok")).get("isError") is not True
+    return None
+
+
+def wall_time(content: str) -> float | None:
+    """How long the call took, in milliseconds."""
+    found = _WALL.search(_head(content)) or _OLD.search(content[-_HEAD:])
+    return float(found.group(found.lastindex or 1)) * 1000 if found else None
+
+
+def _fault_in(content: str) -> FaultLayer | None:
+    if content.startswith(_UNPARSED):
+        return FaultLayer.SCHEMA if _SCHEMA.search(content[:1000]) else FaultLayer.SYNTAX
+    return layer_in(content, _TEXTS)
+
+
+def _exit_code(content: str) -> int | None:
+    found = _EXIT.search(_head(content))
+    if found is None and content.startswith('{"output":'):
+        found = _OLD.search(content[-_HEAD:])
+    return int(found.group(1)) if found else None
+
+
+def _head(content: str) -> str:
+    """What Codex itself says of a command, before what it printed; nothing of a result of another kind."""
+    if not _FRAMED.match(content):
+        return ""
+    return content[:_HEAD].split("\nOutput:", 1)[0]

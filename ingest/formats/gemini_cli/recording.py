@@ -1,0 +1,100 @@
+"""The records of one Gemini CLI session in, its messages with all their changes and rewinds applied out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ingest.events import Event, SessionSeen, Where
+from ingest.fields import moment, table, tables, text
+from ingest.formats.gemini_cli.messages import Conversation
+from ingest.records import Record
+
+_HELD = 200  # messages that may still be changed or taken back …
+_HELD_BYTES = 8 * 1024 * 1024  # … as long as they are not larger together
+_REMEMBERED = 50_000  # ids of messages that were let go
+
+
+class Recording:
+    """One file: one session."""
+
+    def __init__(self, identity: str) -> None:
+        self._conversation = Conversation(identity)
+        self._held: dict[str, tuple[Where, Mapping[str, Any], int]] = {}  # by id, in the order they came
+        self._bytes = 0
+        self._gone: dict[str, None] = {}
+
+    def take(self, record: Record) -> Iterator[Event]:
+        value = record.value
+        rewound_to = text(value.get("$rewindTo"))
+        if rewound_to is not None:
+            yield from self._rewind(rewound_to)
+        elif isinstance(value.get("sessionId"), str) and "projectHash" in value:
+            yield self._session(value, record.where)
+            yield from self._document(record, value)
+        elif isinstance(value.get("$set"), dict):
+            if not self._held and not self._gone:
+                yield from self._document(record, value["$set"])
+        elif isinstance(value.get("type"), str):
+            self._hold(value, record.where, len(record.data))
+            yield from self._let_go()
+
+    def finish(self) -> Iterator[Event]:
+        yield from self._let_go(all_of_them=True)
+        yield from self._conversation.end()
+
+    def close(self) -> None:
+        """Nothing is kept outside of memory."""
+
+    def _session(self, header: Mapping[str, Any], where: Where) -> Event:
+        self._conversation.session_id = str(header["sessionId"])
+        return SessionSeen(
+            session_id=self._conversation.session_id,
+            where=where,
+            ts=moment(header.get("startTime")),
+            harness="gemini_cli",
+        )
+
+    def _document(self, record: Record, holder: Mapping[str, Any]) -> Iterator[Event]:
+        for message in tables(holder.get("messages")):
+            ident = text(message.get("id"))
+            where = record.where if ident is None else record.place(f'"{ident}"')
+            yield from self._conversation.take(message, where, record)
+            self._forget(ident or "")
+
+    def _hold(self, message: Mapping[str, Any], where: Where, size: int) -> None:
+        ident = text(message.get("id")) or f":{where.line}"
+        if ident in self._gone:
+            return
+        self._bytes += size - (self._held[ident][2] if ident in self._held else 0)
+        self._held[ident] = (where, message, size)
+
+    def _let_go(self, *, all_of_them: bool = False) -> Iterator[Event]:
+        """Pass the oldest messages on: nothing will change them any more."""
+        while self._held and (
+            all_of_them or len(self._held) > _HELD or (self._bytes > _HELD_BYTES and len(self._held) > 1)
+        ):
+            yield from self._pass_on(next(iter(self._held)))
+
+    def _pass_on(self, ident: str) -> Iterable[Event]:
+        where, message, size = self._held.pop(ident)
+        self._bytes -= size
+        self._forget(ident)
+        return self._conversation.take(message, where)
+
+    def _forget(self, ident: str) -> None:
+        self._gone[ident] = None
+        if len(self._gone) > _REMEMBERED:
+            del self._gone[next(iter(self._gone))]
+
+    def _rewind(self, ident: str) -> Iterator[Event]:
+        """What is held up to this message stays as it was; from it on, each turn was taken back."""
+        taken_back = ident not in self._held
+        for each in list(self._held):
+            taken_back = taken_back or each == ident
+            if taken_back and table(self._held[each][1]).get("type") == "user":
+                yield from self._conversation.take_back()
+            yield from self._pass_on(each)
+            if taken_back:
+                self._conversation.is_taken_back = True
+        yield from self._conversation.take_back()

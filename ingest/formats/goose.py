@@ -1,0 +1,198 @@
+"""Goose sessions: one message a line, `~/.local/share/goose/sessions/<id>.jsonl`, or an export as JSON.
+
+Since 2025-10 goose keeps its sessions in a database; `goose session export --format json` writes one as a
+document. Sources: block/goose, `crates/goose/src/conversation`; a sample of teck968/goose-session-analysis.
+
+**Shape.** A first line with facts of the session (`working_dir`, `description`, sometimes `tools`), then
+messages `{role, created, content}`; an export has the messages in `conversation`. Content items: text,
+`toolRequest.toolCall`, `toolResponse.toolResult`, both `{status: success, value}` or `{status: error,
+error}`.
+
+**Turns.** A user's message with words, once the model answers it.
+
+**Traps.**
+- `created` is in seconds.
+- A `toolCall` of status error is a call that goose could not read: arguments that were not JSON (`Could not
+  interpret tool use parameters`), or a name that cannot be one. Name and text are not kept.
+- A result's `value` is a list of content, in newer versions an object with `content` and `isError`.
+- Messages that goose wrote itself for the model (`metadata.userVisible` false: summaries after a
+  compaction) are no prompts.
+
+**Cannot tell.** The model (an export names it), the prompt, the model's own text of arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ingest.events import (
+    Event,
+    FaultLayer,
+    ResultSeen,
+    Seen,
+    SessionSeen,
+    Strategy,
+    ToolsOffered,
+    Where,
+)
+from ingest.fields import epoch_ms, number, table, tables, text
+from ingest.formats import About, Source, Translator
+from ingest.records import Record
+from ingest.shapes.chat import Flag, content_text
+from ingest.shapes.dialogue import Dialogue, call_key, decoded
+from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
+
+SOURCE = Source(
+    name="goose",
+    title="Goose sessions",
+    raw_arguments="no: the decoded object; nothing of calls that were not JSON",
+    argument_failures="yes: calls that goose could not read are marked",
+    error_flag="yes: status of the result",
+    definitions="partly: where the first line lists the tools",
+    system_prompt="no",
+    model="partly: in exports, for the whole session",
+    turn_end="no: concluded from the last message",
+    cannot_tell="Session files name no model.",
+)
+
+_TEXTS: Texts = (
+    (
+        FaultLayer.SYNTAX,
+        re.compile(r"(?:-32602: |Invalid parameters: )?Could not interpret tool use parameters"),
+    ),
+    (
+        FaultLayer.SCHEMA,
+        re.compile(
+            r"(?:-32602: |Invalid parameters: |MCP error -32602)|(?:-32601: )?(?:Tool '?\S{1,200}'? not found"
+            r"|Tool not found|The provided function name)|(?:Error: )?failed to deserialize parameters"
+        ),
+    ),
+    (FaultLayer.REFUSED, re.compile(r"The user has (?:declined|denied)|Permission denied by user")),
+)
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(_is_message(record) or _is_export(record) for record in head[:5])
+
+
+def _is_message(record: Mapping[str, Any]) -> bool:
+    return (
+        record.get("role") in ("user", "assistant")
+        and number(record.get("created")) is not None
+        and isinstance(record.get("content"), list)
+    )
+
+
+def _is_export(record: Mapping[str, Any]) -> bool:
+    return "working_dir" in record and isinstance(record.get("conversation"), list)
+
+
+def translator(about: About) -> Translator:
+    return _Session(about.identity)
+
+
+class _Session:
+    """One file: one session."""
+
+    def __init__(self, identity: str) -> None:
+        self._dialogue = Dialogue(identity)
+        self._begun = False
+
+    def take(self, record: Record) -> Iterator[Event]:
+        value = record.value
+        if not self._begun:
+            self._begun = True
+            yield from self._facts(value, record.where)
+        messages = tables(value.get("conversation")) if _is_export(value) else [value]
+        for message in messages:
+            ident = text(message.get("id"))
+            where = record.place(f'"{ident}"') if ident is not None else record.where
+            yield from self._message(message, where, _seconds(message.get("created")))
+
+    def finish(self) -> Iterator[Event]:
+        return self._dialogue.end()
+
+    def close(self) -> None:
+        """Nothing is kept outside of memory."""
+
+    def _facts(self, header: Mapping[str, Any], where: Where) -> Iterator[Event]:
+        if "role" not in header:
+            self._dialogue.session_id = text(header.get("id")) or self._dialogue.session_id
+        here: dict[str, Any] = {"session_id": self._dialogue.session_id, "where": where}
+        yield SessionSeen(
+            **here,
+            harness="goose",
+            provider=text(header.get("provider_name")),
+            model=text(table(header.get("model_config")).get("model_name")),
+        )
+        definitions = tables(header.get("tools"))
+        if definitions:
+            yield ToolsOffered(**here, definitions=tuple(definitions))
+
+    def _message(self, message: Mapping[str, Any], where: Where, ts: datetime | None) -> Iterator[Event]:
+        items = tables(message.get("content"))
+        words = [text(item.get("text")) or "" for item in items if item.get("type") == "text"]
+        if message.get("role") == "assistant":
+            yield from self._dialogue.step(where, ts, "\n".join(words))
+            for item in items:
+                if item.get("type") == "toolRequest":
+                    yield self._dialogue.call(where, ts, **_call(item))
+        elif message.get("role") == "user":
+            for item in items:
+                if item.get("type") == "toolResponse":
+                    yield ResultSeen(
+                        session_id=self._dialogue.session_id, where=where, ts=ts, **_result(item)
+                    )
+            if words and table(message.get("metadata")).get("userVisible") is not False:
+                self._dialogue.ask(where, ts, "\n".join(words))
+
+
+def _call(item: Mapping[str, Any]) -> dict[str, Any]:
+    call_id, sent = text(item.get("id")), table(item.get("toolCall"))
+    asked = table(sent.get("value"))
+    facts = {
+        **decoded(asked.get("arguments")),
+        "tool": text(asked.get("name")),
+        "tool_call_id": call_id,
+        "key": call_key(call_id),
+        "strategy": Strategy.TOOL_USE,
+        "syntax_seen": Seen.FAILURES,
+        "schema_seen": Seen.FAILURES,
+    }
+    if sent.get("status") != "error":
+        return facts
+    reason = _reason(sent.get("error"))
+    layer = layer_in(reason, _TEXTS)
+    refused = layer if layer in (FaultLayer.SYNTAX, FaultLayer.SCHEMA) else FaultLayer.SYNTAX
+    return {**facts, "refused_by_harness": refused, "harness_message": reason}
+
+
+def _result(item: Mapping[str, Any]) -> dict[str, Any]:
+    told = table(item.get("toolResult"))
+    value = told.get("value")
+    if told.get("status") == "error":
+        content: str | None = _reason(told.get("error"))
+        flag = failed(content or "", layer_in(content or "", _TEXTS) or FaultLayer.EXECUTION)
+    else:
+        content = content_text(value.get("content") if isinstance(value, dict) else value)
+        is_error = isinstance(value, dict) and value.get("isError") is True
+        flag = failed(content or "") if is_error else PASSED if told.get("status") == "success" else Flag()
+    return {
+        "tool_call_id": text(item.get("id")),
+        "status": flag.status,
+        "flag_source": flag.source,
+        "content": content,
+        **flag.facts,
+    }
+
+
+def _reason(error: Any) -> str:
+    return text(error) or text(table(error).get("message")) or ""
+
+
+def _seconds(value: Any) -> datetime | None:
+    seconds = number(value)
+    return epoch_ms(seconds * 1000) if seconds is not None else None

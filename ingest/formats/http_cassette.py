@@ -1,0 +1,175 @@
+"""HTTP recordings of calls to a model's API: VCR cassettes (YAML or JSON), nock recordings, HAR archives.
+
+**Shape.** VCR and its like (vcrpy, go-vcr, betamax, Ruby's VCR): one document with `interactions` or
+`http_interactions`, each with `request.{method, uri | url, body}` and `response.{status, headers, body}`;
+pydantic's writes `parsed_body`. nock: an array of `{scope, method, path, status, response}`, the request
+often left out. HAR: `log.entries[].{request.postData, response.content}`, as browsers and Polly.js write
+it.
+
+**Which API** is told from the body: Chat Completions and their like, Responses, Anthropic Messages,
+Google's generateContent; whole or streamed, gzip, deflate, zstd, base64. The provider is told from the
+host.
+
+**Traps.**
+- Each request repeats the whole conversation: joined by its content, so that a call counts once, and
+  results come from the next request. Calls that stand in a first request were written by whoever wrote
+  the test: not counted.
+- A cassette may hold several recordings of one test, one after another: conversations of their own.
+- Copies of a recording in other cassettes carry the same reply ids: recognised as copies.
+- A nock recording without requests shows replies only: each is a conversation of its own.
+- Traffic to other services (telemetry, object stores) and requests for one token pass silently.
+- A request without a reply (429, overloaded, a stream that broke) is no step; sent again, it is the same
+  one.
+
+**Bounds.** A document is held whole. A body unpacks to at most 64 MB. Brotli cannot be read: such a reply
+is rejected.
+
+**Cannot tell.** Whether a tool's result was an error, but for Anthropic's flag; how long tools ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.events import Event, Rejected, Where
+from ingest.fields import number, table, tables, text, whole
+from ingest.formats import About, Source, Translator
+from ingest.lines import snippet_of
+from ingest.records import Record
+from ingest.shapes.apis import exchange
+from ingest.shapes.bodies import Body, decoded
+from ingest.shapes.exchanges import instant
+from ingest.shapes.traffic import Traffic
+
+SOURCE = Source(
+    name="http_cassette",
+    title="HTTP recordings (VCR, nock, HAR)",
+    raw_arguments="partly: OpenAI and the like always; Anthropic where the reply was streamed; Google never",
+    argument_failures="yes: judged here, on the raw text; where there is none only what the definition shows",
+    error_flag="partly: Anthropic's is_error; no other API has one",
+    definitions="partly: where the request is recorded and offers tools",
+    system_prompt="partly: where the request is recorded",
+    model="yes: per step, as the reply names it; the provider from the host",
+    turn_end="yes: finish_reason or stop_reason, without a verdict",
+    cannot_tell="Whether a tool failed, unless its client told Anthropic so. "
+    "Calls in a history whose reply was not recorded are not counted.",
+)
+
+_LISTS = ("interactions", "http_interactions")
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return bool(head) and any(map(_is_recording, head))
+
+
+def _is_recording(record: Mapping[str, Any]) -> bool:
+    for entries in (record.get("interactions"), record.get("http_interactions"), _har(record)):
+        if isinstance(entries, list) and entries and isinstance(entries[0], dict):
+            return {"request", "response"} <= entries[0].keys()
+    return {"scope", "method", "path", "response"} <= record.keys()
+
+
+def _har(record: Mapping[str, Any]) -> Any:
+    return table(record.get("log")).get("entries")
+
+
+def translator(about: About) -> Translator:
+    return _Recording(about)
+
+
+class _Recording:
+    def __init__(self, about: About) -> None:
+        self._traffic = Traffic(about.identity)
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        places = _Places(record)
+        for interaction in _interactions(record.value):
+            yield from self._interaction(interaction, record, places.of("request"), places.of("response"))
+
+    def _interaction(
+        self, interaction: Mapping[str, Any], record: Record, where: Where, reply_where: Where
+    ) -> Iterator[Event | Rejected]:
+        request, response = table(interaction.get("request")), table(interaction.get("response"))
+        came, headers = _body(response), _headers(response)
+        found = exchange(
+            _body(request),
+            came,
+            url=text(request.get("uri")) or text(request.get("url")),
+            status=_status(response),
+            where=where,
+            reply_where=reply_where,
+            ts=instant(interaction.get("startedDateTime"))
+            or instant(headers.get("date"))
+            or instant(interaction.get("recorded_at")),
+            latency_ms=number(interaction.get("time")),
+        )
+        if found is not None and came.problem is not None:
+            reason = f"a reply cannot be read: {came.problem}"
+            yield Rejected(reply_where, "wrong_type", reason, snippet_of(record.data))
+        elif found is not None:
+            yield from self._traffic.take(found)
+
+    def finish(self) -> Iterator[Event]:
+        yield from self._traffic.finish()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _interactions(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for name in _LISTS:
+        yield from tables(record.get(name))
+    yield from tables(_har(record))
+    if "scope" in record:
+        yield {
+            "request": {"url": f"{record['scope']}{record.get('path')}", "body": record.get("body")},
+            "response": {
+                "status": record.get("status"),
+                "headers": record.get("rawHeaders"),
+                "body": record.get("response"),
+            },
+        }
+
+
+def _body(message: Mapping[str, Any]) -> Body:
+    kept = next(
+        (message[name] for name in ("parsed_body", "body", "postData", "content") if name in message), None
+    )
+    return decoded(kept, _headers(message).get("content-encoding"))
+
+
+def _headers(message: Mapping[str, Any]) -> dict[str, str]:
+    """By lower-case name, the first value of each: recorders write objects, objects of lists, or pairs."""
+    kept = message.get("headers")
+    if isinstance(kept, list):
+        pairs = [(item.get("name"), item.get("value")) for item in tables(kept)]
+        pairs += list(zip(kept[::2], kept[1::2], strict=False)) if not pairs else []
+    else:
+        pairs = list(table(kept).items())
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        first = value[0] if isinstance(value, list) and value else value
+        if isinstance(name, str) and isinstance(first, str):
+            found.setdefault(name.lower(), first)
+    return found
+
+
+def _status(response: Mapping[str, Any]) -> int | None:
+    status = response.get("status")
+    return whole(status) or whole(table(status).get("code")) or whole(response.get("code"))
+
+
+class _Places:
+    """The lines of a document's interactions: of each `request` and `response` key in turn."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._quote = '"' if record.data.lstrip()[:1] in (b"{", b"[") else ""
+        self._last = record.where
+
+    def of(self, key: str) -> Where:
+        """The line of the next such key; the one before where there is none."""
+        found = self._record.place(f"{self._quote}{key}{self._quote}:")
+        self._last = self._last if found is self._record.where else found
+        return self._last

@@ -1,0 +1,163 @@
+"""LiteLLM's standard logging payload: one call through its proxy or library a line.
+
+**On disk.** What LiteLLM hands to every logger (S3, GCS, Azure, SQS, a callback of one's own that writes
+lines): the payload itself, or under `standard_logging_object`.
+https://docs.litellm.ai/docs/proxy/logging_spec describes it; these notes are from there and from the
+project's own tests, no real file was at hand.
+
+**Shape.** `id, trace_id, session_id, call_type, status (success | failure), custom_llm_provider, model,
+model_id, api_base, messages, response, model_parameters.{tools, max_tokens …}, prompt_tokens,
+completion_tokens, startTime, endTime, error_information.{error_code, error_class}, metadata`. `response`
+is a chat completion, or what the API of the call type sends (Responses, Anthropic Messages). Times are
+seconds or text.
+
+**Traps.**
+- LiteLLM shows every provider as a chat completion. Where the provider's own API sends arguments decoded
+  (Anthropic, Bedrock, Google, Cohere, Ollama), their text is LiteLLM's: kept as the object it stands for.
+- A failure that LiteLLM sent again, to another deployment (`model_id`) or not, is no retry of the model.
+- With `turn_off_message_logging` messages and replies are `redacted-by-litellm`: such a file says nothing
+  of calls; its first such line is rejected with this reason, the others pass.
+- Conversations are joined as in `request_log`; `trace_id` names one request, not one conversation.
+
+**Bounds.** 50,000 conversations that may go on.
+
+**Cannot tell.** Whether a tool's result was an error; which calls LiteLLM's adapters had mended or
+dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.events import ArgsSource, Event, Rejected
+from ingest.fields import table, text
+from ingest.formats import About, Source, Translator
+from ingest.lines import snippet_of
+from ingest.records import Record
+from ingest.shapes.apis import exchange, provider_of
+from ingest.shapes.bodies import Body, decoded
+from ingest.shapes.exchanges import Exchange, decoded_arguments, instant
+from ingest.shapes.traffic import Traffic
+
+SOURCE = Source(
+    name="litellm",
+    title="LiteLLM standard logging payload",
+    raw_arguments="partly: of providers that send text; LiteLLM writes it itself for the others",
+    argument_failures="partly: judged here; what LiteLLM's adapters mended or dropped cannot be seen",
+    error_flag="no",
+    definitions="yes: model_parameters.tools",
+    system_prompt="yes: unless message logging is off",
+    model="yes: per step, and the provider",
+    turn_end="yes: finish_reason, without a verdict",
+    cannot_tell="Whether a tool failed, and which calls an adapter of LiteLLM mended before it logged them.",
+)
+
+_REDACTED = "redacted-by-litellm"
+# Providers whose API sends arguments decoded; LiteLLM writes their text.
+_DECODED = (
+    "anthropic",
+    "bedrock",
+    "sagemaker",
+    "vertex_ai",
+    "gemini",
+    "palm",
+    "cohere",
+    "ollama",
+    "snowflake",
+)
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(_is_payload(_payload(record)) for record in head)
+
+
+def _payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    return table(record.get("standard_logging_object")) or record
+
+
+def _is_payload(payload: Mapping[str, Any]) -> bool:
+    return (
+        "call_type" in payload
+        and {"messages", "response"} <= payload.keys()
+        and ("model_parameters" in payload or "hidden_params" in payload)
+    )
+
+
+def translator(about: About) -> Translator:
+    return _Payloads(about)
+
+
+class _Payloads:
+    def __init__(self, about: About) -> None:
+        self._traffic = Traffic(about.identity)
+        self._told_redacted = False
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        payload = _payload(record.value)
+        if not _is_payload(payload):
+            reason = "the line is no standard logging payload: call_type, messages or response is missing"
+            yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+        elif _is_redacted(payload):
+            if not self._told_redacted:
+                self._told_redacted = True
+                reason = "LiteLLM wrote this log without messages and replies (turn_off_message_logging)"
+                yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+        else:
+            found = _exchange(payload, record)
+            if found is not None:
+                yield from self._traffic.take(found)
+
+    def finish(self) -> Iterator[Event]:
+        yield from self._traffic.finish()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _is_redacted(payload: Mapping[str, Any]) -> bool:
+    said = payload.get("messages")
+    first = table(said[0]).get("content") if isinstance(said, list) and said else said
+    return first == _REDACTED
+
+
+def _exchange(payload: Mapping[str, Any], record: Record) -> Exchange | None:
+    failed = payload.get("status") == "failure"
+    began, ended = instant(payload.get("startTime")), instant(payload.get("endTime"))
+    found = exchange(
+        Body((_request(payload),)),
+        Body() if failed else decoded(payload.get("response")),
+        where=record.where,
+        ts=began,
+        session=text(payload.get("session_id")),
+        latency_ms=(ended - began).total_seconds() * 1000 if began and ended and ended >= began else None,
+    )
+    if found is None:
+        return None
+    found.provider = text(payload.get("custom_llm_provider")) or provider_of(text(payload.get("api_base")))
+    if failed:
+        told = table(payload.get("error_information"))
+        code = text(told.get("error_code"))
+        found.failure = f"http_{code}" if code else text(told.get("error_class")) or "error"
+    _add_prompt(found, payload)
+    if (found.provider or "").startswith(_DECODED):
+        for call in (call for reply in found.replies for call in reply.calls):
+            if call.arguments.get("args_source") is ArgsSource.RAW:
+                call.arguments = decoded_arguments(call.arguments)
+    return found
+
+
+def _request(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The request's body, put together again."""
+    said = payload.get("messages")
+    if isinstance(said, str):
+        said = [{"role": "user", "content": said}]
+    name = "input" if table(payload.get("response")).get("object") == "response" else "messages"
+    return {**table(payload.get("model_parameters")), "model": payload.get("model"), name: said}
+
+
+def _add_prompt(found: Exchange, payload: Mapping[str, Any]) -> None:
+    """The prompt's name where a prompt management named it."""
+    told = table(table(payload.get("metadata")).get("prompt_management_metadata"))
+    if found.asked is not None and found.asked.prompt_name is None:
+        found.asked.prompt_name = text(told.get("prompt_id"))

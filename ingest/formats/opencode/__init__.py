@@ -1,0 +1,105 @@
+"""OpenCode exports: one session as one JSON document, as `opencode export SESSION` prints it.
+
+Often kept under a name that ends in `.jsonl`. Sources: sst/opencode, `packages/opencode/src/session`;
+exports of versions 1.2 and 1.14 (2026).
+
+**Shape.** `{info: {id, parentID, version, …}, messages: [{info, parts}]}`. `info.role` user (text parts;
+those with `synthetic` are the harness's) or assistant (`modelID`, `providerID`, `tokens`, `finish`,
+`error`). Parts: text, tool (`tool`, `callID`, `state.{status, input, output, error, metadata, time}`),
+step-start, step-finish, reasoning, patch, compaction … Parts that are not named here pass silently.
+
+**Turns.** A user message with words of its own that the model answers. `finish` stop ends it, `error` says
+why it broke off; `MessageAbortedError` is the user's choice (status `cancelled`). An assistant message is
+one model call, or one for each `step-finish` in it.
+
+**Traps.**
+- A bash command that exited non-zero is `completed`: `state.metadata.exit` has the code, or, after a
+  timeout, the end of the output has the reason.
+- A call whose arguments or name the AI SDK refused is recorded as a completed call of a tool named
+  `invalid` with `{tool, error}`. The error quotes the text that was not JSON in full: those are the model's
+  own words.
+- Arguments that did not fit a tool's schema are an error: `The bash tool was called with invalid arguments:
+  …`.
+- Refusals by the user or a rule, interruptions, the tool's own refusals and failures are all `error`; texts
+  tell them apart.
+- A sub-agent's session is an export of its own; `info.parentID` names the session that started it.
+- A compaction is a user message with a `compaction` part, then an assistant message with `summary`: neither
+  is part of the conversation. The message that makes the agent go on is synthetic and begins no turn.
+- Ids may read `REDACTED`: results are joined to calls by their place, not by id.
+- A file of OpenCode's own storage holds one message or one part. It is refused, with the command that
+  writes the whole session.
+
+**Bounds.** A document is held whole, so `--max-line` bounds it.
+
+**Cannot tell.** System prompt, tool definitions, the model's own text of arguments that were JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.events import Event, Rejected
+from ingest.formats import About, Source, Translator
+from ingest.formats.opencode.session import session_events
+from ingest.lines import snippet_of
+from ingest.records import Record
+
+SOURCE = Source(
+    name="opencode",
+    title="OpenCode exports",
+    raw_arguments="partly: of calls that were not JSON",
+    argument_failures="yes: marked by the harness; what it mended silently cannot be seen",
+    error_flag="yes: status, and the exit code of commands",
+    definitions="no: supply them with --tools",
+    system_prompt="no",
+    model="yes: per step, with its provider",
+    turn_end="yes: finish and error; whether the turn did what the user wanted is not recorded",
+    cannot_tell="Clean and mended arguments cannot be told apart without the model's own text.",
+)
+
+_PIECES = (  # the files of OpenCode's storage: what each holds, and the keys it is known by
+    ("part of a message", frozenset({"id", "messageID", "type"})),
+    ("message", frozenset({"id", "sessionID", "role", "time"})),
+    ("header", frozenset({"id", "projectID", "directory", "time"})),
+)
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(_is_export(record) or _piece(record) is not None for record in head[:1])
+
+
+def _is_export(record: Mapping[str, Any]) -> bool:
+    info = record.get("info")
+    is_ours = isinstance(info, dict) and {"id", "projectID", "directory"} <= info.keys()
+    return is_ours and isinstance(record.get("messages"), list)
+
+
+def _piece(record: Mapping[str, Any]) -> str | None:
+    """What of a session a file of OpenCode's storage holds; None when it is no such file."""
+    return next((name for name, keys in _PIECES if keys <= record.keys()), None)
+
+
+def translator(about: About) -> Translator:
+    return _Export(about.identity)
+
+
+class _Export:
+    """One file; more than one export in it are as many sessions."""
+
+    def __init__(self, identity: str) -> None:
+        self._identity = identity
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        piece = _piece(record.value)
+        if piece is None or _is_export(record.value):
+            yield from session_events(record, self._identity)
+            return
+        reason = f"only the {piece} of a session; `opencode export SESSION` writes the whole session"
+        yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+
+    def finish(self) -> Iterable[Event]:
+        return ()
+
+    def close(self) -> None:
+        """Nothing is kept between records."""

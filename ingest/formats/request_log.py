@@ -1,0 +1,202 @@
+"""Request–response logs of a gateway, proxy or client: one request to a model and its reply a line.
+
+**Shape.** No standard, but few spellings. The two bodies are `request` and `response` (Portkey,
+Cloudflare and most home-made loggers), `input` and `output` (OpenPipe), `request_body` and
+`response_body` (Helicone), `requestBody`/`responseBody`, `req`/`res`; or the fields of the request stand
+at the top beside `response`. Each is an object, JSON text, the text of a stream, or a list of chunks; or
+an HTTP envelope around it: `url`, `headers`, `status`, `body`. Result files of batch jobs have replies
+only: OpenAI's `custom_id` and `response.body`, Anthropic's `custom_id` and `result.message`. Chat
+Completions and their like, Responses, Anthropic Messages, Google.
+
+**Traps.**
+- Each request repeats the whole conversation. Requests are joined by the hash of what they repeat, by
+  unique call ids where the client changed it, by `previous_response_id`; a call counts once, its result
+  comes from the next request. Conversations that begin alike do not become one.
+- A reply that failed (4xx, 5xx, none) is no step, and the same request sent again no retry of the model.
+  Groq's `tool_use_failed` is one: the model's call that could not be read.
+- `n` > 1: each further choice is a session of its own.
+- A reply cut off at the token limit loses its last call (emission). Some servers say `tool_calls` then.
+- Calls in a history whose reply is not in the log are not counted: they may be examples, or another
+  model's.
+- Embeddings, moderations and the like pass silently, and so do requests for one token.
+
+**Bounds.** 50,000 conversations that may go on; one that falls silent for longer becomes a second
+session.
+
+**Cannot tell.** Whether a tool's result was an error, but for Anthropic's flag; how long tools ran;
+whether two requests that share no history belong to one session, unless the log says so (`session_id`,
+`conversation_id` …).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from ingest.events import Event, Rejected
+from ingest.fields import number, table, text, whole
+from ingest.formats import About, Source, Translator
+from ingest.formats.claude_trace import is_pair
+from ingest.lines import snippet_of
+from ingest.records import Record
+from ingest.shapes.apis import exchange, is_error, is_reply, is_request
+from ingest.shapes.bodies import Body, decoded
+from ingest.shapes.exchanges import Exchange, instant
+from ingest.shapes.traffic import Traffic
+
+SOURCE = Source(
+    name="request_log",
+    title="Request–response logs",
+    raw_arguments="partly: OpenAI and the like yes; Anthropic where the reply was streamed; Google never",
+    argument_failures="yes: judged here, on the raw text and the definitions in the request",
+    error_flag="partly: Anthropic's is_error; no other API has one",
+    definitions="yes: in every request that offers tools; not in result files of batch jobs",
+    system_prompt="yes: in every request; not in result files of batch jobs",
+    model="yes: per step, as the reply names it; the provider where the log has a URL",
+    turn_end="yes: finish_reason or stop_reason, without a verdict",
+    cannot_tell="Whether a tool failed, unless its client told Anthropic so. "
+    "Calls in a history whose reply is not in the log are not counted.",
+)
+
+_PAIRS = (
+    ("request", "response"),
+    ("request_body", "response_body"),
+    ("requestBody", "responseBody"),
+    ("input", "output"),
+    ("req", "res"),
+    ("raw_request", "raw_response"),
+)
+_ENVELOPE = frozenset({"url", "uri", "method", "headers", "status", "status_code", "statusCode"})
+_BODIES = ("body_raw", "body", "json", "content", "data")
+_TIMES = ("timestamp", "ts", "time", "request_created_at", "started_at", "start_time", "startTime",
+          "created_at", "createdAt", "logged_at")  # fmt: skip
+_LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs", "elapsed_ms", "delay_ms")
+_SESSIONS = ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "threadId")
+_URLS = ("url", "uri", "endpoint", "base_url", "api_base")
+_STATUSES = ("status_code", "statusCode", "response_status", "response_status_code", "status")
+# What other producers write beside such bodies; theirs to read.
+_OTHERS = frozenset({"call_type", "data_index", "run_type", "traceId", "spanContext", "spanId", "parentUuid"})
+_OTHER_APIS = frozenset(
+    {"list", "embedding", "text_completion.chunk", "image", "moderation", "file", "batch"}
+)
+
+
+class _Pair(NamedTuple):
+    """What a line has of a request and its reply."""
+
+    request: Body
+    response: Body
+    url: str | None
+    status: int | None
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(map(_is_ours, head))
+
+
+def _is_ours(record: Mapping[str, Any]) -> bool:
+    if _OTHERS & record.keys() or is_pair(record):
+        return False
+    pair = _pair_of(record)
+    if pair is None or not any(is_reply(body) for body in pair.response.objects):
+        return False
+    return "custom_id" in record or any(is_request(body) for body in pair.request.objects)
+
+
+def _pair_of(record: Mapping[str, Any]) -> _Pair | None:
+    """The two bodies of a line, whatever they are called; None when it has none."""
+    result = table(record.get("result"))
+    if "custom_id" in record and (result or isinstance(record.get("response"), dict)):
+        kept = result.get("message") or result.get("error") or record.get("response") or record.get("error")
+        return _unwrapped({}, kept, record)
+    for asked, came in _PAIRS:
+        if asked in record and came in record:
+            return _unwrapped(record[asked], record[came], record)
+    if is_request(record) and "response" in record:
+        return _unwrapped(dict(record), record["response"], record)
+    return None
+
+
+def _unwrapped(request: Any, response: Any, record: Mapping[str, Any]) -> _Pair:
+    """The bodies out of what may be an HTTP envelope around them."""
+    holders = (table(request), table(response), record)
+    url = next(filter(None, (_first_text(holder, _URLS) for holder in holders)), None)
+    codes = (whole(holder.get(name)) for holder in holders[1:] for name in _STATUSES)
+    status = next((code for code in codes if code is not None), None)
+    return _Pair(decoded(_inner(request)), decoded(_inner(response)), url, status)
+
+
+def _inner(kept: Any) -> Any:
+    """The body of an HTTP envelope, or what was kept itself."""
+    if not isinstance(kept, dict) or is_request(kept) or is_reply(kept) or not _ENVELOPE & kept.keys():
+        return kept
+    return next((kept[name] for name in _BODIES if isinstance(kept.get(name), dict | list | str)), kept)
+
+
+def translator(about: About) -> Translator:
+    return _Log(about)
+
+
+class _Log:
+    def __init__(self, about: About) -> None:
+        self._traffic = Traffic(about.identity)
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        pair = _pair_of(record.value)
+        found = _exchange(record, pair) if pair is not None else None
+        reason = _problem(pair, found)
+        if reason is not None:
+            yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+        elif found is not None:
+            yield from self._traffic.take(found)
+
+    def finish(self) -> Iterator[Event]:
+        yield from self._traffic.finish()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _exchange(record: Record, pair: _Pair) -> Exchange | None:
+    value = record.value
+    found = exchange(
+        pair.request,
+        pair.response,
+        url=pair.url,
+        status=pair.status,
+        where=record.where,
+        ts=_first_time(value),
+        session=_first_text(value, _SESSIONS) or _first_text(table(value.get("metadata")), _SESSIONS),
+        latency_ms=next(
+            (found for name in _LATENCIES if (found := number(value.get(name))) is not None), None
+        ),
+    )
+    if found is not None and found.provider is None:
+        found.provider = (text(value.get("provider")) or "").lower() or None
+    return found
+
+
+def _problem(pair: _Pair | None, found: Exchange | None) -> str | None:
+    """Why a line gives nothing; None for one that need not give anything."""
+    if pair is None:
+        return "the line has no request and reply in a spelling that is known here"
+    if pair.response.problem is not None:
+        return f"the reply cannot be read: {pair.response.problem}"
+    if found is not None or any(is_reply(body) or is_error(body) for body in pair.response.objects):
+        return None
+    if any("data" in body or body.get("object") in _OTHER_APIS for body in pair.response.objects):
+        return None
+    return "neither the request nor the reply is of an API that is known here"
+
+
+def _first_text(holder: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    return next((found for name in names if (found := text(holder.get(name)))), None)
+
+
+def _first_time(value: Mapping[str, Any]) -> datetime | None:
+    for holder in (value, table(value.get("request")), table(value.get("response"))):
+        for name in _TIMES:
+            if (found := instant(holder.get(name))) is not None:
+                return found
+    return None

@@ -1,0 +1,133 @@
+"""What people ask and a model answers in one agent session, in order; the begins and ends of turns out.
+
+Transcripts of coding agents have this in common, whatever their records look like: only a prompt that the
+model answers is a turn, and a turn ends with a message without calls, by a word of the log, or with the
+next prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ingest.events import ArgsSource, CallMade, Event, StepMade, TurnEnded, TurnStarted, Where
+
+CANCELLED = "cancelled"  # the status of a turn that a person stopped: it has no verdict
+ERROR = "error"
+
+# An id that is unique in the world, by its looks: long, one word, with a digit. `call_0` is only counted.
+_RANDOM = re.compile(r"(?=.{0,200}?\d)[\w.:|+/=-]{20,200}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    where: Where
+    ts: datetime | None
+    text: str | None
+    key: str | None
+
+
+@dataclass(slots=True)
+class _Standing:
+    """How the open turn stands. `answer` is None while a call is the last thing the model made."""
+
+    where: Where
+    ts: datetime | None
+    answer: str | None = None
+    status: str | None = None
+    ok: bool | None = None
+    latency_ms: float | None = None
+
+
+class Dialogue:
+    """One session's turns. Prompts wait here until they are answered; what else happens passes through."""
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self._prompt: Prompt | None = None
+        self._turn: _Standing | None = None
+
+    @property
+    def waits_for_words(self) -> bool:
+        """True when a prompt was announced, but its text is not known yet, nor the model's answer."""
+        return self._prompt is not None and self._prompt.text is None
+
+    def ask(self, where: Where, ts: datetime | None, text: str | None, key: str | None = None) -> None:
+        """A prompt. One that is not answered before the next is forgotten."""
+        self._prompt = Prompt(where, ts, text, key)
+
+    def step(
+        self, where: Where, ts: datetime | None, text: str | None = None, **facts: Any
+    ) -> Iterator[Event]:
+        """A message of the model; `facts` are further fields of `StepMade`."""
+        yield from self._enter(where, ts)
+        self._turn = _Standing(where, ts, text or "")
+        yield StepMade(session_id=self.session_id, where=where, ts=ts, text=text or None, **facts)
+
+    def call(self, where: Where, ts: datetime | None, **facts: Any) -> CallMade:
+        """A call of the message made last; `facts` are further fields of `CallMade`."""
+        if self._turn is not None:
+            self._turn.answer = None
+        return CallMade(session_id=self.session_id, where=where, ts=ts, **facts)
+
+    def stopped(
+        self,
+        where: Where,
+        ts: datetime | None,
+        status: str | None = None,
+        *,
+        ok: bool | None = None,
+        answer: str | None = None,
+        latency_ms: float | None = None,
+    ) -> None:
+        """What the log says of the open turn's end; told when the turn closes, since it may yet go on."""
+        turn = self._turn
+        if turn is None or self._prompt is not None:
+            return
+        turn.where, turn.ts = where, ts
+        turn.status, turn.ok, turn.latency_ms = status, ok, latency_ms
+        turn.answer = answer if answer is not None else turn.answer
+
+    def end(self) -> Iterator[Event]:
+        """Close the open turn, if the log shows that it ended."""
+        turn, self._turn = self._turn, None
+        if turn is None or (turn.answer is None and turn.status is None):
+            return
+        yield TurnEnded(
+            session_id=self.session_id,
+            where=turn.where,
+            ts=turn.ts,
+            status=turn.status,
+            recorded_ok=turn.ok,
+            answer=turn.answer,
+            latency_ms=turn.latency_ms,
+        )
+
+    def leave(self) -> None:
+        """Close the open turn without an end: the log says that there was none."""
+        self._turn = None
+
+    def _enter(self, where: Where, ts: datetime | None) -> Iterator[Event]:
+        prompt, self._prompt = self._prompt, None
+        if prompt is None and self._turn is not None:
+            return
+        yield from self.end()
+        prompt = prompt or Prompt(where, ts, None, None)
+        yield TurnStarted(
+            session_id=self.session_id, where=prompt.where, ts=prompt.ts, text=prompt.text, key=prompt.key
+        )
+
+
+def decoded(value: Any) -> dict[str, Any]:
+    """The fields of `CallMade` for arguments of which the log keeps only the decoded value."""
+    if value is None:
+        return {"args_source": ArgsSource.MISSING}
+    return {"arguments": value, "args_source": ArgsSource.RESERIALISED}
+
+
+def call_key(call_id: str | None) -> str | None:
+    """The id of a call as a key by which copies are found, where it looks random and not counted."""
+    return call_id if call_id is not None and _RANDOM.match(call_id) else None

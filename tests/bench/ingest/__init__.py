@@ -1,0 +1,57 @@
+"""How fast a night of Claude Code logs is loaded, beside `orjson.loads` and DuckDB's own reader.
+
+Every reader runs in a process of its own, all of them in turns; the least time of all rounds counts, as other
+work on the machine can only add to it. `--pieces` times the stages in one process instead, `--template FILE…`
+repeats other logs than those of the night.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+from tests.bench.apart import run_module
+from tests.bench.ingest import night, pieces
+from tests.bench.ingest.tables import BASELINE, Best, table
+
+WORK = Path(__file__).parents[1] / ".work"
+READERS = (BASELINE, "callgauge", "again", "duckdb_sql")
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    shutil.rmtree(WORK, ignore_errors=True)
+    try:
+        sources = options.template or night.CLAUDE_CODE
+        files = night.write_night(WORK / "night", options.mb * 1_000_000, sources)
+        size = sum(path.stat().st_size for path in files)
+        print(f"{len(files)} files, {size / 1e6:.0f} MB")
+        if options.pieces:
+            pieces.main(files)
+        else:
+            print("\n".join(table(measure(WORK, options.rounds), size)))
+    finally:
+        shutil.rmtree(WORK, ignore_errors=True)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="./dev bench ingest", description=__doc__)
+    parser.add_argument("--mb", type=int, default=200, help="size of the night in megabytes (200)")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each reader reads it (3)")
+    parser.add_argument("--pieces", action="store_true", help="time each stage alone, in one process")
+    parser.add_argument("--template", type=Path, nargs="+", metavar="FILE", help="logs to repeat")
+    return parser
+
+
+def measure(work: Path, rounds: int) -> dict[str, Best]:
+    """Each reader's best of `rounds`, in the order in which they take turns."""
+    best = {name: Best() for name in READERS}
+    for _ in range(rounds):
+        store = work / "store"
+        for name in READERS:
+            best[name].take(run_module("tests.bench.ingest.contender", name, work / "night", store))
+        shutil.rmtree(store)
+        store.with_suffix(".duckdb").unlink()
+    return best

@@ -1,0 +1,85 @@
+"""A reader, a folder of logs, a place for a store in; what the reading took out, as one line of JSON.
+
+Starting Python and importing are not counted; processes that a reader starts are, with their imports.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import orjson
+import pyarrow as pa
+
+from ingest.pipeline import load
+
+Told = dict[str, Any]
+
+
+def loads(folder: Path, _store: Path) -> Told:
+    """The measure of all: every line decoded by `orjson.loads`, and nothing done with it."""
+    lines = 0
+    for path in sorted(folder.iterdir()):
+        with path.open("rb") as stream:
+            for line in stream:
+                lines += 1
+                with suppress(ValueError):  # the samples hold broken lines on purpose
+                    orjson.loads(line)
+    return {"lines": lines}
+
+
+def callgauge(folder: Path, store: Path) -> Told:
+    report = load([folder], store)
+    size = sum(path.stat().st_size for path in store.glob("gen-*.duckdb"))
+    return {"lines": report.lines, "calls": report.calls, "rejects": report.rejects, "store": size}
+
+
+def again(folder: Path, store: Path) -> Told:
+    """A second load of what `callgauge` loaded."""
+    report = load([folder], store)
+    return {"unchanged": report.unchanged, "loaded": report.loaded}
+
+
+def duckdb_sql(folder: Path, store: Path) -> Told:
+    """The nearest that DuckDB's own reader of JSON comes to it; see read_json.sql."""
+    path = store.with_suffix(".duckdb")
+    with duckdb.connect(str(path)) as con:
+        first, *others = con.extract_statements(Path(__file__).with_name("read_json.sql").read_text("utf-8"))
+        con.execute(first, {"files": f"{folder}/*.jsonl"})
+        for statement in others:
+            con.execute(statement)
+        row = con.execute("SELECT count(*) FROM tool_calls").fetchone()
+    return {"calls": row[0] if row else 0, "store": path.stat().st_size}
+
+
+CONTENDERS: dict[str, Callable[[Path, Path], Told]] = {
+    "loads": loads,
+    "callgauge": callgauge,
+    "again": again,
+    "duckdb_sql": duckdb_sql,
+}
+
+
+def processor_seconds() -> float:
+    """Of this process and of those it has started and seen the end of."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def main(name: str, folder: str, store: str) -> None:
+    pa.array([0])  # imports what pyarrow imports at its first use
+    before, clock = processor_seconds(), time.perf_counter()
+    told = CONTENDERS[name](Path(folder), Path(store))
+    taken = {"clock": time.perf_counter() - clock, "processor": processor_seconds() - before}
+    print(json.dumps(taken | told))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,40 @@
+"""Small archives and compressed files, made in the test that reads them."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import zstandard
+
+ZSTD = 93  # the zip method that the standard library cannot write before 3.14
+
+
+def zipped(path: Path, members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    """A zip of these members."""
+    if method == ZSTD:
+        path.write_bytes(_zip_of_zstd(members))
+    else:
+        with zipfile.ZipFile(path, "w", method) as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+    return path
+
+
+def _zip_of_zstd(members: Mapping[str, bytes]) -> bytes:
+    out, contents = io.BytesIO(), b""
+    for name, content in members.items():
+        packed, raw_name = zstandard.compress(content), name.encode()
+        sizes = (zlib.crc32(content), len(packed), len(content), len(raw_name), 0)
+        head = struct.pack("<4s6H3I2H", b"PK\x01\x02", 63, 63, 0, ZSTD, 0, 0, *sizes)
+        contents += head + struct.pack("<3H2I", 0, 0, 0, 0, out.tell()) + raw_name
+        out.write(struct.pack("<4s5H3I2H", b"PK\x03\x04", 63, 0, ZSTD, 0, 0, *sizes) + raw_name + packed)
+    start = out.tell()
+    out.write(contents)
+    count = len(members)
+    out.write(struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, count, count, len(contents), start, 0))
+    return out.getvalue()

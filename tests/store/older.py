@@ -1,0 +1,39 @@
+"""A published store in, the same store as an older Callgauge would have left it out."""
+
+# ruff: noqa: S608 - the statements are made of our own table and column names
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from ingest.generations import published
+
+_VERSIONS = Path(__file__).parent / "versions"
+
+
+def make_older(store: Path, version: int) -> None:
+    """Replace the published generation by one with the tables of `version`, and what they have room for."""
+    generation = published(store)
+    assert generation is not None
+    newer = generation.with_name("newer.duckdb")
+    generation.rename(newer)
+    with duckdb.connect(str(generation)) as con:
+        con.execute((_VERSIONS / f"{version}.sql").read_text("utf-8"))
+        tables = [name for (name,) in con.execute("SHOW TABLES").fetchall()]
+        con.execute(f"ATTACH '{newer}' AS newer (READ_ONLY)")
+        for table in tables:
+            columns = ", ".join(f'"{name}"' for name in con.table(f"main.{table}").columns)
+            con.execute(f"INSERT INTO {table} BY NAME SELECT {columns} FROM newer.{table}")
+        con.execute("UPDATE store_info SET schema_version = ?", [version])
+    newer.unlink()
+
+
+def described(store: Path) -> set[tuple[str, str, str]]:
+    """Every table, column and type of the published generation."""
+    generation = published(store)
+    assert generation is not None
+    with duckdb.connect(str(generation), read_only=True) as con:
+        query = "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal"
+        return set(con.execute(query).fetchall())
