@@ -45,6 +45,7 @@ THIRD_PARTY = {
     "detect_secrets": ("ingest.privacy",),
     "rich": ("terminal",),
     "pandas": ("dashboard",),
+    "numpy": ("dashboard.statistics",),
     "scipy": ("dashboard.statistics",),
     "typer": ("cli", "loading", "upkeep"),
 }

@@ -1,10 +1,39 @@
-"""Intervals against published values and R's binom.confint(k, n, methods = "wilson")."""
+"""Intervals and differences against published values and statsmodels, and whether they keep their word."""
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Sequence
 
-from dashboard.statistics import wilson
+import numpy as np
+import pytest
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import confint_proportions_2indep, proportions_ztest
+
+from dashboard.statistics import Share, benjamini_hochberg, difference, holm, paired, sessions_needed, wilson
+from dashboard.statistics.changes import changes
+from dashboard.statistics.differences import bootstrapped
+from dashboard.statistics.mixes import standardised
+
+Sessions = Sequence[tuple[int, int]]
+
+
+def of_sessions(sessions: Sessions) -> Share:
+    k, n = (np.array(column, dtype=float) for column in zip(*sessions, strict=True))
+    sums = {"kk": (k * k).sum(), "kn": (k * n).sum(), "nn": (n * n).sum()}
+    return Share(int(k.sum()), int(n.sum()), len(sessions), **{key: float(v) for key, v in sums.items()})
+
+
+def drawn(random: np.random.Generator, sessions: int, calls: int, rate: float, alike: float) -> Sessions:
+    """Sessions whose own rates spread around `rate` (beta; `alike` is the correlation within a session)."""
+    size = random.poisson(calls - 1, sessions) + 1
+    if alike == 0:
+        return [(int(random.binomial(n, rate)), int(n)) for n in size]
+    weight = 1 / alike - 1
+    own = random.beta(rate * weight, (1 - rate) * weight, sessions)
+    return [(int(random.binomial(n, p)), int(n)) for n, p in zip(size, own, strict=True)]
+
+
+# --- one rate ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -32,3 +61,178 @@ def test_nothing_observed_has_no_interval() -> None:
 def test_more_hits_than_tries_is_refused(k: int, n: int) -> None:
     with pytest.raises(ValueError, match="no share"):
         wilson(k, n)
+
+
+def test_sessions_of_one_call_are_independent_calls() -> None:
+    share = of_sessions([(1, 1)] * 5 + [(0, 1)] * 45)
+    assert share.interval == wilson(5, 50)
+    assert share.method == "Wilson, 95 %"
+
+
+def test_calls_that_all_share_their_sessions_fate_count_as_sessions() -> None:
+    share = of_sessions([(10, 10)] * 20 + [(0, 10)] * 20)
+    assert share.design_effect == pytest.approx(10 * 40 / 39)
+
+
+def test_a_rate_of_nothing_in_few_sessions_is_not_certain() -> None:
+    many, few = of_sessions([(0, 1)] * 1000), of_sessions([(0, 100)] * 10)
+    assert many.interval is not None
+    assert few.interval is not None
+    assert few.interval.high > 0.2 > 0.004 > many.interval.high
+
+
+@pytest.mark.parametrize(("sessions", "calls"), [(40, 12), (200, 5), (400, 30)])
+@pytest.mark.parametrize("rate", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("alike", [0.0, 0.1, 0.3])
+def test_the_interval_covers_the_rate_as_often_as_it_says(
+    sessions: int, calls: int, rate: float, alike: float
+) -> None:
+    random = np.random.default_rng(7)
+    found = [of_sessions(drawn(random, sessions, calls, rate, alike)).interval for _ in range(400)]
+    covered = np.mean([one is not None and one.low <= rate <= one.high for one in found])
+    assert covered >= (0.91 if sessions * rate >= 5 else 0.86)  # see the module on few hits
+
+
+def test_counting_calls_as_independent_would_not() -> None:
+    random = np.random.default_rng(7)
+    shares = [of_sessions(drawn(random, 100, 20, 0.1, 0.3)) for _ in range(300)]
+    naive = [wilson(share.k, share.n) for share in shares]
+    assert np.mean([one is not None and one.low <= 0.1 <= one.high for one in naive]) < 0.75
+
+
+# --- two rates -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("of", "against", "low", "high"),
+    [
+        # Newcombe (1998), Statistics in Medicine 17:873, table II, method 10.
+        ((56, 70), (48, 80), 0.0524, 0.3339),
+        ((9, 10), (3, 10), 0.1705, 0.8090),
+        ((6, 7), (2, 7), 0.0582, 0.8062),
+        ((5, 56), (0, 29), -0.0381, 0.1926),
+        ((0, 10), (0, 20), -0.1611, 0.2775),
+        ((10, 10), (0, 20), 0.6791, 1.0000),
+    ],
+)
+def test_the_difference_is_the_published_one(
+    of: tuple[int, int], against: tuple[int, int], low: float, high: float
+) -> None:
+    found = difference(Share(*of), Share(*against))
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
+    reference = confint_proportions_2indep(*of, *against, method="newcomb")
+    assert (found.low, found.high) == pytest.approx(reference)
+    if 0 < of[0] + against[0] < of[1] + against[1]:
+        counts, totals = zip(of, against, strict=True)
+        assert found.p == pytest.approx(proportions_ztest(counts, totals)[1])
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.2])
+def test_false_alarms_stay_at_the_stated_rate(alike: float) -> None:
+    random = np.random.default_rng(11)
+    pairs = [
+        (of_sessions(drawn(random, 120, 8, 0.08, alike)), of_sessions(drawn(random, 120, 8, 0.08, alike)))
+        for _ in range(600)
+    ]
+    found = [difference(*pair) for pair in pairs]
+    assert np.mean([one is not None and one.decisive for one in found]) <= 0.075
+    assert np.mean([one is not None and one.p < 0.05 for one in found]) <= 0.075
+
+
+def test_drawing_whole_sessions_anew_agrees_with_the_interval() -> None:
+    random = np.random.default_rng(3)
+    of, against = drawn(random, 300, 10, 0.2, 0.2), drawn(random, 300, 10, 0.1, 0.2)
+    found = difference(of_sessions(of), of_sessions(against))
+    assert found is not None
+    assert bootstrapped(of, against) == pytest.approx((found.low, found.high), abs=0.01)
+
+
+def test_nothing_observed_has_no_difference() -> None:
+    assert difference(Share(1, 2), Share(0, 0)) is None
+    assert paired([0.1]) is None
+
+
+def test_pairing_sees_what_the_tasks_hide() -> None:
+    random = np.random.default_rng(5)
+    hard = random.random(60)
+    better = [(random.random(5) < h * 0.8).mean() - (random.random(5) < h).mean() for h in hard]
+    found = paired(better)
+    assert found is not None
+    assert found.decisive
+    assert paired([0.0] * 5) is not None
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.3])
+def test_as_many_sessions_as_it_asks_for_show_the_difference(alike: float) -> None:
+    random = np.random.default_rng(13)
+
+    def arm(sessions: int, rate: float) -> Share:
+        return of_sessions(drawn(random, sessions, 10, rate, alike))
+
+    more = sessions_needed(arm(400, 0.10), arm(400, 0.10), 0.02)
+    assert more is not None
+    found = [difference(arm(400 + more, 0.08), arm(400 + more, 0.10)) for _ in range(200)]
+    assert 0.68 <= np.mean([one is not None and one.decisive for one in found]) <= 0.92
+    assert sessions_needed(arm(400 + 2 * more, 0.10), arm(400 + 2 * more, 0.10), 0.02) == 0
+
+
+def test_without_sessions_nothing_is_asked_for() -> None:
+    assert sessions_needed(Share(1, 10), Share(1, 10), 0.01) is None
+
+
+# --- many of them --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [[], [0.04], [0.01, 0.04, 0.03, 0.005], [0.5, 0.5, 0.001, 1.0, 0.02]])
+def test_corrections_are_those_of_statsmodels(p: list[float]) -> None:
+    for ours, method in ((holm, "holm"), (benjamini_hochberg, "fdr_bh")):
+        assert ours(p) == pytest.approx(list(multipletests(p, method=method)[1]) if p else [])
+
+
+# --- mixes ---------------------------------------------------------------------------------------------
+
+
+def test_a_mix_that_hides_the_better_one_is_said() -> None:
+    """The kidney stones of Charig et al. (1986): treatment A is better on both, and worse in the sum."""
+    small = (Share(81, 87), Share(234, 270))
+    large = (Share(192, 263), Share(55, 80))
+    found = standardised([small, large])
+    assert found is not None
+    assert found.of == pytest.approx(0.8325, abs=5e-4)
+    assert found.against == pytest.approx(0.7789, abs=5e-4)
+    assert (found.flips, found.covered) == (True, 1.0)
+
+
+def test_strata_that_only_one_has_are_left_out_and_told() -> None:
+    found = standardised([(Share(1, 10), Share(2, 10)), (Share(5, 20), Share(0, 0))])
+    assert found is not None
+    assert found.covered == 0.5
+    assert standardised([(Share(1, 10), Share(0, 0))]) is None
+
+
+# --- changes -------------------------------------------------------------------------------------------
+
+
+def test_a_change_is_found_on_its_day() -> None:
+    random = np.random.default_rng(3)
+    days = [(int(random.binomial(400, 0.02)), 400) for _ in range(30)]
+    days += [(int(random.binomial(400, 0.06)), 400) for _ in range(20)]
+    (found,) = changes(days)
+    assert found.first <= 30 <= found.last
+    assert found.before == pytest.approx(0.02, abs=0.006)
+    assert found.after == pytest.approx(0.06, abs=0.01)
+
+
+def test_a_series_without_a_change_seldom_shows_one() -> None:
+    random = np.random.default_rng(4)
+    series = []
+    for _ in range(150):
+        rates = random.beta(3, 97, 30)  # days differ by themselves
+        series.append([(int(random.binomial(200, p)), 200) for p in rates])
+    assert sum(bool(changes(days)) for days in series) / len(series) <= 0.04
+
+
+@pytest.mark.parametrize("days", [[], [(1, 2)], [(0, 0)] * 10, [(0, 5)] * 10])
+def test_too_little_to_tell_has_no_change(days: list[tuple[int, int]]) -> None:
+    assert changes(days) == []

@@ -1,0 +1,86 @@
+"""A rate over days (or versions) in, the days out on which it changed, each with the days it may have been.
+
+Binary segmentation: the split that explains the counts best, then the splits of both halves. A split counts
+when chance seldom gives one as good: the days are shuffled, so that whatever spread days have by themselves
+is no change (a permutation test; Matteson & James 2014).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2
+
+SHUFFLES = 499
+LEVEL = 0.01  # the chance that a series without a change shows one
+SHORTEST = 2  # days on each side of a change
+_Counts = np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """From day `at` on (an index) the rate is another; `first` to `last` are the days it may have been.
+
+    `before` and `after` are the rates up to the neighbouring changes.
+    """
+
+    at: int
+    first: int
+    last: int
+    before: float
+    after: float
+    p: float
+
+
+def changes(counts: Sequence[tuple[int, int]], *, seed: int = 1) -> list[Change]:
+    """The changes of a series of (k, n), in order. The same seed gives the same changes."""
+    series = np.asarray(counts, dtype=float).reshape(-1, 2)
+    found = sorted(_splits(series, 0, len(series), np.random.default_rng(seed)))
+    edges = [0, *(at for at, *_ in found), len(series)]
+    return [
+        Change(at, first, last, _rate(series[edges[i] : at]), _rate(series[at : edges[i + 2]]), p)
+        for i, (at, first, last, p) in enumerate(found)
+    ]
+
+
+def _splits(
+    series: _Counts, start: int, end: int, random: np.random.Generator
+) -> list[tuple[int, int, int, float]]:
+    part = series[start:end]
+    if len(part) < 2 * SHORTEST or part[:, 1].sum() == 0:
+        return []
+    gains = _gains(part)
+    best = int(np.argmax(gains))
+    shuffled = np.array([_gains(random.permutation(part)).max() for _ in range(SHUFFLES)])
+    p = float((1 + (shuffled >= gains[best]).sum()) / (1 + SHUFFLES))
+    if p > LEVEL:
+        return []
+    at = start + best + SHORTEST
+    # The days whose split is nearly as good: a likelihood interval (Hinkley 1970).
+    near = np.nonzero(gains >= gains[best] - chi2.ppf(0.95, 1) / 2)[0] + start + SHORTEST
+    here = (at, int(near.min()), int(near.max()), p)
+    return [*_splits(series, start, at, random), here, *_splits(series, at, end, random)]
+
+
+def _gains(part: _Counts) -> np.ndarray:
+    """The gain in log likelihood of a split before each day that leaves enough days on both sides."""
+    sums = part.cumsum(axis=0)
+    left = sums[SHORTEST - 1 : -SHORTEST]
+    gains: np.ndarray = _likelihood(left) + _likelihood(sums[-1] - left) - _likelihood(sums[-1:])
+    return gains
+
+
+def _likelihood(sums: np.ndarray) -> np.ndarray:
+    """The largest log likelihood of k out of n, row by row."""
+    k, n = sums[:, 0], sums[:, 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = np.where(n > 0, k / n, 0.0)
+        value = np.where(k > 0, k * np.log(p), 0.0) + np.where(n > k, (n - k) * np.log1p(-p), 0.0)
+    return np.asarray(value)
+
+
+def _rate(part: _Counts) -> float:
+    n = float(part[:, 1].sum())
+    return float(part[:, 0].sum()) / n if n else 0.0

@@ -1,0 +1,116 @@
+"""Two rates in, their difference with its interval and a p-value out; and what it would take to be sure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+import numpy as np
+from scipy.stats import norm, t
+
+from dashboard.statistics.intervals import LEVEL, Share
+
+POWER = 0.8  # the chance with which a real difference should show, where more sessions are asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`of` minus `against`, as a difference of shares: -0.013 is 1.3 points less. `p` is two-sided.
+
+    `method` names what was done, for people.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    p: float
+    method: str
+
+    @property
+    def decisive(self) -> bool:
+        """True when the interval leaves 0 out."""
+        return self.low > 0 or self.high < 0
+
+
+def difference(of: Share, against: Share) -> Difference | None:
+    """The difference of two rates from different sessions; None when either was not observed.
+
+    Newcombe's hybrid score interval (Newcombe 1998, method 10): the two Wilson intervals squared and added,
+    which holds for any two sound intervals (MOVER; Zou & Donner 2008), so the intervals over sessions take
+    the clusters along.
+    """
+    one, other = of.interval, against.interval
+    if one is None or other is None or of.rate is None or against.rate is None:
+        return None
+    estimate = of.rate - against.rate
+    low = estimate - sqrt((of.rate - one.low) ** 2 + (other.high - against.rate) ** 2)
+    high = estimate + sqrt((one.high - of.rate) ** 2 + (against.rate - other.low) ** 2)
+    over = " over sessions" if of.clustered or against.clustered else ""
+    return Difference(estimate, low, high, _p_value(of, against), f"Newcombe{over}, 95 %")
+
+
+def _p_value(of: Share, against: Share) -> float:
+    """The pooled score test over the effective numbers."""
+    n1, n2 = of.effective, against.effective
+    p1, p2 = of.rate or 0.0, against.rate or 0.0
+    pooled = (p1 * n1 + p2 * n2) / (n1 + n2)
+    error = sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
+    return 1.0 if error == 0 else float(2 * norm.sf(abs(p1 - p2) / error))
+
+
+def paired(differences: Sequence[float]) -> Difference | None:
+    """The mean of the differences task by task, both arms having seen each task; None below two tasks.
+
+    A t interval over the tasks, which are the independent units however often each was tried (Miller 2024,
+    section 4). For one trial each it tests what McNemar's test does.
+    """
+    values = np.asarray(differences, dtype=float)
+    if len(values) < 2:
+        return None
+    mean, error = float(values.mean()), float(values.std(ddof=1)) / sqrt(len(values))
+    method = f"paired over {len(values):,} tasks, 95 %"
+    if error == 0:
+        return Difference(mean, mean, mean, 1.0 if mean == 0 else 0.0, method)
+    reach = float(t.ppf(0.5 + LEVEL / 2, len(values) - 1)) * error
+    p = float(2 * t.sf(abs(mean) / error, len(values) - 1))
+    return Difference(mean, max(-1.0, mean - reach), min(1.0, mean + reach), p, method)
+
+
+def bootstrapped(
+    of: Sequence[tuple[int, int]], against: Sequence[tuple[int, int]], *, draws: int = 2000, seed: int = 1
+) -> tuple[float, float]:
+    """A check on `difference`: the 95 % percentile interval of whole sessions, each (k, n), drawn anew.
+
+    Needs a session with calls on both sides. The same seed gives the same interval.
+    """
+    random = np.random.default_rng(seed)
+
+    def rates(sessions: Sequence[tuple[int, int]]) -> np.ndarray:
+        counts = np.asarray(sessions, dtype=float)
+        drawn = random.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), size=draws)
+        sums = drawn @ counts
+        return np.asarray(sums[:, 0] / np.maximum(sums[:, 1], 1))
+
+    low, high = np.quantile(rates(of) - rates(against), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+    return float(low), float(high)
+
+
+def sessions_needed(of: Share, against: Share, points: float) -> int | None:
+    """How many sessions more, in each arm, would show a difference of `points` (a share) with 80 % power.
+
+    From the usual two-sample formula (Fleiss, Levin & Paik 2003, 4.14, without continuity), times the design
+    effect, at as many calls a session as there are now. None when an arm has no session.
+    """
+    if of.rate is None or against.rate is None or not of.sessions or not against.sessions:
+        return None
+    p1 = of.rate
+    p2 = p1 - points if p1 >= points else p1 + points
+    z = float(norm.ppf(0.5 + LEVEL / 2) + norm.ppf(POWER))
+    calls = z * z * (p1 * (1 - p1) + p2 * (1 - p2)) / points**2
+    needed = max(
+        ceil(calls * arm.design_effect / (arm.n / arm.sessions)) - arm.sessions
+        for arm in (of, against)
+        if arm.sessions
+    )
+    return max(0, needed)
