@@ -50,12 +50,20 @@ def _file_row(row: Row) -> list[Cell]:
     tones: dict[str, Tone] = {"loaded": "good", "rejected": "bad"}
     counts = ("lines", "sessions", "turns", "calls", "rejects")
     return [
-        Cell(file_name(row["path"]), mono=True, title=wording.visible(row["path"] or "")),
+        Cell(file_name(row["path"]), sub=_also_as(row), mono=True, title=wording.visible(row["path"] or "")),
         Cell(row["status"], sub=_left_out(row["privacy"]), tone=tones.get(row["status"])),
         Cell(row["source"] or "–"),
         Cell(wording.size(row["size_bytes"])),
         *(Cell(f"{row[count]:,}" if row[count] is not None else "–") for count in counts),
     ]
+
+
+def _also_as(row: Row) -> str | None:
+    """Where the same content was found as well."""
+    if not row["copies"]:
+        return None
+    more = f" and {row['copies'] - 1:,} more" if row["copies"] > 1 else ""
+    return f"the same as {file_name(row['copy'])}{more}, read once"
 
 
 def _left_out(privacy: str | None) -> str | None:

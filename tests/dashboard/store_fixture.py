@@ -162,6 +162,7 @@ def small_tables() -> dict[str, Rows]:
                 "first_ts": "2026-11-21T10:00:00",
             }
         ],
+        "copies": [{"path": "/logs/b.jsonl", "file_id": 1}, {"path": "/logs/c.jsonl", "file_id": 1}],
         "sessions": [
             {"session_id": "s1", "file_id": 1, "source": "session_history", "calls": 44, "duplicate": False},
             {"session_id": "s1", "file_id": 3, "source": "session_history", "calls": 9, "duplicate": True},
