@@ -57,7 +57,7 @@ class Definitions:
         return None, None
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What is known of one call. `request` is lenient's reading, None where there was nothing to read."""
 
     request: ToolCallRequest | None

@@ -11,7 +11,7 @@ from ingest.events import Where
 _MISSES = 20
 
 
-class Record(msgspec.Struct):
+class Record(msgspec.Struct, gc=False):
     """What a format is given. `value` is a decoded object, or what the format's own `decode` made of a line.
 
     `where` is the line it begins on, `data` its bytes as they stand in the file (without the line break),

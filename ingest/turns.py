@@ -33,7 +33,7 @@ _RESERIALISED = ArgsSource.RESERIALISED
 _CALL = 4_096  # characters that a call is counted for besides its raw text: its result, its decoded arguments
 
 
-class Context(msgspec.Struct, frozen=True):
+class Context(msgspec.Struct, frozen=True, gc=False):
     """What a session has in force at one moment."""
 
     provider: str | None
@@ -42,7 +42,7 @@ class Context(msgspec.Struct, frozen=True):
     definitions: int  # which of the file's sets of definitions
 
 
-class Call(msgspec.Struct):
+class Call(msgspec.Struct, gc=False):
     """One call of the turn. `verdict` and `link` are set when the turn closes."""
 
     event: CallMade
@@ -212,7 +212,7 @@ def _may_answer(result: ResultSeen, call: Call, turn: int) -> bool:
     return call.result is None and all(agree)
 
 
-class Conclusion(msgspec.Struct, frozen=True):
+class Conclusion(msgspec.Struct, frozen=True, gc=False):
     """What we conclude of a turn: `ok` None = it cannot be known."""
 
     ok: bool | None
