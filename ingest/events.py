@@ -76,7 +76,7 @@ class Where(msgspec.Struct, frozen=True, gc=False):
 class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What all events share. `ts` is an aware UTC datetime or None.
 
-    No event leads back to itself, so the garbage collector need not look at the millions of them (`gc=False`).
+    No event leads back to itself, so the garbage collector need not look at the many there are (`gc=False`).
     """
 
     session_id: str

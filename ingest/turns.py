@@ -36,10 +36,10 @@ _CALL = 4_096  # characters that a call is counted for besides its raw text: its
 class Context(msgspec.Struct, frozen=True, gc=False):
     """What a session has in force at one moment."""
 
-    provider: str | None
-    model: str | None
-    prompt_id: str | None
-    definitions: int  # which of the file's sets of definitions
+    provider: str | None = None
+    model: str | None = None
+    prompt_id: str | None = None
+    definitions: int = 0  # which of the file's sets of definitions: 0 = those given with --tools
 
 
 class Call(msgspec.Struct, gc=False):
@@ -99,6 +99,10 @@ class Call(msgspec.Struct, gc=False):
         return raw if raw is None else canonical(raw)
 
 
+def _clean(tool: str | None) -> str | None:
+    return tool if tool is None or tool.isidentifier() else clean_tool_name(tool)[0]
+
+
 def size_of(content: str | None) -> int | None:
     """Bytes of a whole result, of which only the beginning is kept."""
     if content is None or content.isascii():
@@ -139,19 +143,17 @@ class Turn(msgspec.Struct):
 
     def add_call(self, event: CallMade, context: Context) -> None:
         """Take a call in with what is in force; its model is its step's where there is one."""
-        number = event.step if event.step is not None else max(self.last_step, 0)
-        self.last_step = max(self.last_step, number)
+        number = event.step
+        if number is None:
+            number = max(0, self.last_step)
+        if number > self.last_step:
+            self.last_step = number
         step, ordinal = self.steps.get(number), self._calls_of_step.get(number, 0)
+        served_by = context if step is None else step
         call = Call(
-            event,
-            step=number,
-            ordinal=ordinal,
-            provider=step.provider if step else context.provider,
-            model=step.model if step else context.model,
-            prompt_id=context.prompt_id,
-            definitions=context.definitions,
-            tool=clean_tool_name(event.tool)[0] if event.tool is not None else None,
-        )
+            event, number, ordinal, served_by.provider, served_by.model,
+            context.prompt_id, context.definitions, None, _clean(event.tool),
+        )  # fmt: skip
         self._calls_of_step[number] = ordinal + 1
         self.calls.append(call)
         self.held += len(event.raw_arguments or "") + _CALL
