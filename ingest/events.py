@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, final
 
 import msgspec
 
@@ -200,6 +200,7 @@ class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
     latency_ms: float | None = None
 
 
+@final
 class Rejected(msgspec.Struct, frozen=True, gc=False):
     """A line that could not be used. `code` is one of REJECT_CODES; `reason` one sentence for people."""
 
