@@ -70,9 +70,10 @@ class Call(msgspec.Struct, gc=False):
     def keep_result(self, result: ResultSeen) -> None:
         """Join the result, cut to what is stored: turns stay open for a while, and results can be huge."""
         content = result.content
-        self.result_bytes = size_of(content)
-        if content is not None and len(content) > TEXT_KEPT:
-            result = replace(result, content=kept(content))
+        if content is not None:
+            self.result_bytes = size_of(content)
+            if len(content) > TEXT_KEPT:
+                result = replace(result, content=kept(content))
         self.result = result
 
     @property
@@ -160,10 +161,9 @@ class Turn(msgspec.Struct):
         if event.tool_call_id is not None:
             self._by_id[event.tool_call_id] = call
 
-    def note_number(self, step: int | None) -> None:
+    def note_number(self, step: int) -> None:
         """Remember the lowest number of a step that the log itself gives."""
-        if step is not None:
-            self.first_step = step if self.first_step is None else min(step, self.first_step)
+        self.first_step = step if self.first_step is None else min(step, self.first_step)
 
     def take_result(self, result: ResultSeen) -> bool:
         """Join a result to its call; False when this turn made no such call."""

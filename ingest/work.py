@@ -167,14 +167,16 @@ class FileWork:
         if provider != event.provider or model != event.model:
             event = replace(event, provider=provider, model=model)
         turn.add_step(event)
-        turn.note_number(event.step)
+        if event.step is not None:
+            turn.note_number(event.step)
         turn.prompt_id, turn.prompt_hash = context.prompt_id, session.prompt_hash
         turn.definitions = context.definitions
 
     def _call_made(self, event: CallMade, session: Session) -> None:
         turn = self._turn(session, event.turn, event)
         turn.prompt_id, turn.prompt_hash = session.context.prompt_id, session.prompt_hash
-        turn.note_number(event.step)
+        if event.step is not None:
+            turn.note_number(event.step)
         turn.add_call(event, session.context)
 
     def _result_seen(self, event: ResultSeen, session: Session) -> None:
