@@ -21,7 +21,8 @@ _TOLD = """
     INSERT INTO ingest_runs BY NAME
         SELECT 1 AS run_id, now()::TIMESTAMP AS started_at, now()::TIMESTAMP AS finished_at,
         1 AS files_loaded, 0 AS files_rejected, 0 AS rejects;
-    INSERT INTO files BY NAME SELECT 1 AS file_id, 1 AS run_id, 'made.jsonl' AS path, 'session_history' AS source,
+    INSERT INTO files BY NAME
+        SELECT 1 AS file_id, 1 AS run_id, 'made.jsonl' AS path, 'session_history' AS source,
         'loaded' AS status, 0 AS rejects;
     INSERT INTO prompts BY NAME SELECT prompt_id, split_part(prompt_id, '@', 1) AS name,
         split_part(prompt_id, '@', 2) AS version, 'You are ' || prompt_id AS text, prompt_id AS text_hash
