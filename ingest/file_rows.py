@@ -77,6 +77,7 @@ class FileRows:
             "harness": facts.get("harness"),
             "harness_version": facts.get("harness_version"),
             "parent_session_id": facts.get("parent_session_id"),
+            "task": facts.get("task"),
             "user_name": facts.get("user"),
             "started_at": session.started,
             "ended_at": session.ended,
@@ -92,6 +93,7 @@ class FileRows:
     def add_turn(self, session: Session, turn: Turn, definitions: Sequence[Definitions]) -> None:
         """Judge a turn; write it and its calls, and count both for the session."""
         turn_id = identity(self._source, turn.key or session.session_id, "" if turn.key else turn.number)
+        offered = definitions[turn.definitions].offered
         judged = turn.judged(definitions, results_expected=session.saw_result)
         self._add_calls(session.session_id, turn, turn_id)
         row = {
@@ -103,6 +105,7 @@ class FileRows:
             **dated(turn.ts),
             **turn_row(turn, judged),
             "results_expected": session.saw_result,
+            "offered_tools": len(offered) if offered is not None else None,
         }
         self.add("turns", turn.where, row)
         session.turns += 1

@@ -9,7 +9,7 @@ import msgspec
 from ingest.events import SessionSeen, Where
 from ingest.turns import Context, Turn
 
-_FACTS = ("harness", "harness_version", "parent_session_id", "user", "provider", "model")
+_FACTS = ("harness", "harness_version", "parent_session_id", "user", "task", "provider", "model")
 
 
 class Session(msgspec.Struct):

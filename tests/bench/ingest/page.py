@@ -21,10 +21,10 @@ sessions (`tests/bench/ingest/night.py` says which), repeated under new ids. Eve
 its own, in turns; the least time of all rounds counts. *× loads* is the speed as a multiple of `orjson.loads`
 on every line, for each core and by the clock; *store* is the size of what is kept, as a share of the logs."""
 
-_NOTES = """Not all do the same. `orjson.loads` keeps nothing. DuckDB's SQL (`tests/bench/ingest/read_json.sql`) checks
-nothing: a line that is no JSON vanishes, arguments are not judged, attempts are not linked, no row knows its
-line. agent-session-analytics has DuckDB's command line read all blocks into one database; ccusage adds tokens
-up and keeps nothing. Peers are measured where they are on the PATH, and starting them counts."""
+_NOTES = """Not all do the same. `orjson.loads` keeps nothing. DuckDB's SQL (`read_json.sql` beside the night)
+checks nothing: a line that is no JSON vanishes, arguments are not judged, attempts are not linked, no row
+knows its line. agent-session-analytics has DuckDB's command line read all blocks into one database; ccusage
+adds tokens up and keeps nothing. Peers are measured where they are on the PATH; starting them counts."""
 
 
 def page(best: Mapping[str, Best], size: int, limits: Sequence[Limit], peers: Iterable[str]) -> str:
