@@ -78,6 +78,7 @@ SOURCE = Source(
 
 _GAVE_UP = ("Exit due to ", "Exiting due to ", "Exited")
 _DOCS = re.compile(r"^([\w-]{1,80}):\n +docstring:", re.MULTILINE)
+_LISTED = re.compile(r"^([\w-]{1,80})(?: [<\[][^\n]{0,200})?(?: - |\n<)", re.MULTILINE)
 _ARGUMENT = re.compile(
     r"^ {4}- (\w{1,80}) \((\w{1,40})\) \[(required|optional)\]:? ?(.{0,2000})$", re.MULTILINE
 )
@@ -124,7 +125,7 @@ class _Run:
         tools = table(self._agent.get("tools"))
         self._native = table(tools.get("parse_function")).get("type") == "function_calling"
         self._docs = text(tools.get("command_docs")) or ""
-        self._commands = frozenset(_DOCS.findall(f"{self._docs}\n{self._prompt()}"))
+        self._commands = _command_names(self._docs, self._prompt())
 
     def events(self) -> Iterator[Event]:
         yield SessionSeen(
@@ -257,6 +258,12 @@ def _decoded(config: Any) -> dict[str, Any]:
         return table(orjson.loads(config))
     except orjson.JSONDecodeError:
         return {}
+
+
+def _command_names(docs: str, prompt: str) -> frozenset[str]:
+    """The commands told of: `name:` over a docstring, or `name <argument> - what it does` in older prompts."""
+    listed = prompt.partition("COMMANDS:\n")[2].partition("\n\n")[0]
+    return frozenset((*_DOCS.findall(f"{docs}\n{prompt}"), *_LISTED.findall(listed)))
 
 
 def _definitions(docs: str) -> Iterator[dict[str, Any]]:
