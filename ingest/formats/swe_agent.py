@@ -261,7 +261,7 @@ def _decoded(config: Any) -> dict[str, Any]:
 
 
 def _command_names(docs: str, prompt: str) -> frozenset[str]:
-    """The commands told of: `name:` over a docstring, or `name <argument> - what it does` in older prompts."""
+    """The commands told of: `name:` over a docstring, or `name <argument> - …` in older prompts."""
     listed = prompt.partition("COMMANDS:\n")[2].partition("\n\n")[0]
     return frozenset((*_DOCS.findall(f"{docs}\n{prompt}"), *_LISTED.findall(listed)))
 
