@@ -41,7 +41,8 @@ from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.blocks import blocks_in, calls_in, results_in, words_in
 from ingest.shapes.chat import Flag
-from ingest.shapes.dialogue import Dialogue, call_key, decoded
+from ingest.shapes.dialogue import Dialogue, decoded
+from ingest.shapes.marks import unique_id
 from ingest.shapes.verdicts import PASSED, Texts, failed
 
 SOURCE = Source(
@@ -96,7 +97,7 @@ class _Session:
             self._begun = True
             yield from self._session(value)
         if isinstance(value.get("message"), dict):
-            yield from self._kept(value["message"], call_key(text(value.get("id"))))
+            yield from self._kept(value["message"], unique_id(text(value.get("id"))))
         elif isinstance(value.get("session_id"), str):
             yield from self._streamed(value)
 
@@ -150,7 +151,7 @@ class _Session:
                 **decoded(value.get("parameters")),
                 tool=text(value.get("toolName")),
                 tool_call_id=call_id,
-                key=call_key(call_id),
+                key=unique_id(call_id),
                 strategy=Strategy.TOOL_USE,
             )
         elif kind == "tool_result":

@@ -42,7 +42,8 @@ from ingest.fields import epoch_ms, number, table, tables, text
 from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.chat import Flag, content_text
-from ingest.shapes.dialogue import Dialogue, call_key, decoded
+from ingest.shapes.dialogue import Dialogue, decoded
+from ingest.shapes.marks import unique_id
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
 SOURCE = Source(
@@ -157,7 +158,7 @@ def _call(item: Mapping[str, Any]) -> dict[str, Any]:
         **decoded(asked.get("arguments")),
         "tool": text(asked.get("name")),
         "tool_call_id": call_id,
-        "key": call_key(call_id),
+        "key": unique_id(call_id),
         "strategy": Strategy.TOOL_USE,
         "syntax_seen": Seen.FAILURES,
         "schema_seen": Seen.FAILURES,

@@ -13,7 +13,8 @@ from typing import Any
 from ingest.events import FaultLayer, Strategy
 from ingest.fields import tables, text
 from ingest.shapes.chat import Flag, content_text
-from ingest.shapes.dialogue import call_key, decoded
+from ingest.shapes.dialogue import decoded
+from ingest.shapes.marks import unique_id
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
 
@@ -37,7 +38,7 @@ def calls_in(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                 **decoded(block.get("input")),
                 "tool": text(block.get("name")),
                 "tool_call_id": call_id,
-                "key": call_key(call_id),
+                "key": unique_id(call_id),
                 "strategy": Strategy.TOOL_USE,
             }
 

@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import Any
 
 from ingest.events import ArgsSource, CallMade, Event, StepMade, TurnEnded, TurnStarted, Where
-from ingest.shapes.marks import is_unique
 
 CANCELLED = "cancelled"  # the status of a turn that a person stopped: it has no verdict
 ERROR = "error"
@@ -128,8 +127,3 @@ def decoded(value: Any) -> dict[str, Any]:
     if value is None:
         return {"args_source": ArgsSource.MISSING}
     return {"arguments": value, "args_source": ArgsSource.RESERIALISED}
-
-
-def call_key(call_id: str | None) -> str | None:
-    """The id of a call as a key by which copies are found, where it looks random and not counted."""
-    return call_id if is_unique(call_id) else None

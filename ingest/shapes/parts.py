@@ -13,7 +13,8 @@ from typing import Any
 from ingest.events import Strategy
 from ingest.fields import table, tables, text
 from ingest.shapes.chat import content_text
-from ingest.shapes.dialogue import call_key, decoded
+from ingest.shapes.dialogue import decoded
+from ingest.shapes.marks import unique_id
 
 
 def spoken(parts: Any) -> str | None:
@@ -36,7 +37,7 @@ def calls_among(parts: Any) -> Iterator[dict[str, Any]]:
                 **decoded(call.get("args")),
                 "tool": text(call.get("name")),
                 "tool_call_id": call_id,
-                "key": call_key(call_id),
+                "key": unique_id(call_id),
                 "strategy": Strategy.TOOL_USE,
             }
 

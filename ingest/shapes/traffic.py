@@ -27,7 +27,7 @@ from ingest.events import (
     TurnStarted,
 )
 from ingest.shapes.exchanges import Asked, Call, End, Exchange, Item, Kind, Reply, Result
-from ingest.shapes.marks import is_unique
+from ingest.shapes.marks import is_unique, unique_id
 from ingest.shapes.thread import Failure, Joined, Thread
 from ingest.shapes.threads import Threads
 
@@ -184,7 +184,7 @@ def _call_made(call: Call, at: Mapping[str, Any]) -> CallMade:
         **at,
         tool=call.tool,
         tool_call_id=call.id,
-        key=call.id if is_unique(call.id) else None,
+        key=unique_id(call.id),
         **call.arguments,
         strategy=Strategy.TOOL_USE,
         refused_by_harness=FaultLayer.EMISSION if call.lost else None,

@@ -20,7 +20,8 @@ from ingest.events import (
 from ingest.fields import moment, table, tables, text, whole
 from ingest.records import Record
 from ingest.shapes.chat import Flag, arguments_of
-from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, call_key, decoded
+from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, decoded
+from ingest.shapes.marks import unique_id
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
 _TEXTS: Texts = (
@@ -88,7 +89,7 @@ class Session:
     # --- turns ---------------------------------------------------------------------------------
 
     def _asked(self, data: Mapping[str, Any], event: Mapping[str, Any]) -> Iterable[Event]:
-        key = call_key(text(event.get("id")))
+        key = unique_id(text(event.get("id")))
         self._main.ask(self._where, self._ts, text(data.get("content")), key)
         return ()
 
@@ -173,7 +174,7 @@ def _call(request: Mapping[str, Any]) -> dict[str, Any]:
         **(decoded({"input": sent}) if free_text else arguments_of(sent)),
         "tool": text(request.get("name")),
         "tool_call_id": call_id,
-        "key": call_key(call_id),
+        "key": unique_id(call_id),
         "strategy": Strategy.TOOL_USE,
     }
 

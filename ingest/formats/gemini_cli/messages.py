@@ -11,7 +11,8 @@ from ingest.events import Event, FaultLayer, FlagSource, ResultSeen, Seen, Strat
 from ingest.fields import moment, table, tables, text, whole
 from ingest.records import Record
 from ingest.shapes.chat import Flag, content_text
-from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, call_key, decoded
+from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, decoded
+from ingest.shapes.marks import unique_id
 from ingest.shapes.parts import answered
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
@@ -56,7 +57,7 @@ class Conversation(Dialogue):
         words = _words(message)
         if kind == "user" and words is not None:
             self._may_call = False
-            self.ask(where, ts, words, call_key(text(message.get("id"))))
+            self.ask(where, ts, words, unique_id(text(message.get("id"))))
         elif kind == "info" and (words or "").startswith(_CANCELLED):
             self.stopped(where, ts, CANCELLED)
         elif kind == "error":
@@ -93,7 +94,7 @@ class Conversation(Dialogue):
                 called_at,
                 tool=text(call.get("name")),
                 tool_call_id=call_id,
-                key=call_key(call_id),
+                key=unique_id(call_id),
                 strategy=Strategy.TOOL_USE,
                 schema_seen=Seen.FAILURES,
                 **decoded(call.get("args")),

@@ -11,7 +11,8 @@ from ingest.events import ArgsSource, Event, FaultLayer, ResultSeen, Seen, Sessi
 from ingest.fields import epoch_ms, moment, table, tables, text, whole
 from ingest.records import Record
 from ingest.shapes.chat import Flag, content_text
-from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, call_key, decoded
+from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, decoded
+from ingest.shapes.marks import unique_id
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
 _CUT_OFF = frozenset({"aborted", "error"})
@@ -139,7 +140,7 @@ def _call(block: Mapping[str, Any], stop: str | None) -> dict[str, Any]:
         **sent,
         "tool": text(block.get("name")),
         "tool_call_id": call_id,
-        "key": call_key(call_id),
+        "key": unique_id(call_id),
         "strategy": Strategy.TOOL_USE,
         "schema_seen": Seen.FAILURES if cut is None else Seen.NONE,
     }
