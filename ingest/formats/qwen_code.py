@@ -157,10 +157,8 @@ class _Session:
                     where=where,
                     ts=ts,
                     tool_call_id=text(response.get("id")),
-                    status=flag.status,
-                    flag_source=flag.source,
                     content=content,
-                    **flag.facts,
+                    **flag.fields,
                 )
 
 

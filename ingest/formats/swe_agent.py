@@ -59,6 +59,7 @@ from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.chat import call_made, calls_of, content_text
 from ingest.shapes.separate import Separate
+from ingest.shapes.verdicts import MESSAGE
 
 SOURCE = Source(
     name="swe_agent",
@@ -213,7 +214,7 @@ class _Run:
             args_source=ArgsSource.MISSING,
             strategy=strategy,
             refused_by_harness=layer,
-            harness_message=refusal[:500],
+            harness_message=refusal[:MESSAGE],
         )
 
     def _observed(
@@ -229,7 +230,7 @@ class _Run:
             status=status,
             flag_source=FlagSource.DERIVED_TEXT if layer else FlagSource.ABSENT,
             fault_layer=layer,
-            message=(refusal or content or "")[:500] if layer else None,
+            message=(refusal or content or "")[:MESSAGE] if layer else None,
             content=content,
             latency_ms=latency,
         )
@@ -269,9 +270,8 @@ def _command_names(docs: str, prompt: str) -> frozenset[str]:
 def _definitions(docs: str) -> Iterator[dict[str, Any]]:
     """The commands of `command_docs` as definitions: name, docstring, arguments with type and need."""
     starts = [*_DOCS.finditer(docs)]
-    ends = [one.start() for one in starts[1:]] + [len(docs)]
-    for start, end in zip(starts, ends, strict=True):
-        body = docs[start.end() : end]
+    for at, start in enumerate(starts):
+        body = docs[start.end() : starts[at + 1].start() if at + 1 < len(starts) else len(docs)]
         arguments = _ARGUMENT.findall(body)
         described = body.partition("\n  signature:")[0]
         yield {

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ingest.events import ArgsSource, CallMade, Event, StepMade, TurnEnded, TurnStarted, Where
+from ingest.events import ArgsSource, CallMade, Event, StepMade, Strategy, TurnEnded, TurnStarted, Where
+from ingest.shapes.marks import unique_id
 
 CANCELLED = "cancelled"  # the status of a turn that a person stopped: it has no verdict
 ERROR = "error"
@@ -127,3 +128,8 @@ def decoded(value: Any) -> dict[str, Any]:
     if value is None:
         return {"args_source": ArgsSource.MISSING}
     return {"arguments": value, "args_source": ArgsSource.RESERIALISED}
+
+
+def native(call_id: str | None) -> dict[str, Any]:
+    """The fields of `CallMade` that a native call's id gives."""
+    return {"tool_call_id": call_id, "key": unique_id(call_id), "strategy": Strategy.TOOL_USE}
