@@ -32,7 +32,8 @@ _ABOUT_VALUES = frozenset({Stage.COERCE, Stage.CHECK})
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
 _EMISSION, _SYNTAX, _SCHEMA, _, _EXECUTION, _REFUSED = LAYERS
 _ERROR, _DENIED = ResultStatus.ERROR, ResultStatus.DENIED
-_FAILED, _UNMEASURED, _COERCED = Outcome.FAILED, Outcome.UNMEASURED, Outcome.COERCED
+_CLEAN, _COERCED = Outcome.CLEAN, Outcome.COERCED
+_FAILED, _UNMEASURED = Outcome.FAILED, Outcome.UNMEASURED
 _FULL, _FAILURES, _NONE = Seen.FULL, Seen.FAILURES, Seen.NONE
 _MESSAGE = 200  # characters of a harness's message that parse_error repeats
 
@@ -126,12 +127,13 @@ def _verdict(
     offered: bool,
 ) -> Verdict:
     refused_at = told.refused_at
-    outcome = _outcome(told, request, refused_at)
+    defined = definition is not None and _tells_of_arguments(definition)
+    outcome = _outcome(told, request, refused_at, defined=defined)
     return Verdict(
         request=request,
         outcome=outcome,
         syntax_seen=_syntax_seen(told, refused_at),
-        schema_seen=_schema_seen(told, request, definition, refused_at),
+        schema_seen=_schema_seen(told, request, refused_at, defined=defined),
         fault_layer=_first_layer(refused_at, _lenient_layer(request), _result_layer(told)),
         harness_verdict=_harness_verdict(told, refused_at),
         harness_message=message,
@@ -159,9 +161,16 @@ def _read(
     return parse_arguments(raw, known, tool_name=call.tool, tool_call_id=call.tool_call_id)
 
 
-def _outcome(told: _Told, request: ToolCallRequest | None, refused_at: FaultLayer | None) -> Outcome:
+def _tells_of_arguments(definition: ToolDefinition) -> bool:
+    """False for a name without a schema, as of tools that a provider runs: whatever was sent would fit."""
+    return definition.schema is None or len(definition.schema) > 0
+
+
+def _outcome(
+    told: _Told, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
+) -> Outcome:
     if told.args_source is _RAW and request is not None:
-        return request.outcome
+        return request.outcome if defined or request.outcome is not _CLEAN else _UNMEASURED
     if refused_at in ARGUMENT_LAYERS:
         return _FAILED
     if request is not None and request.outcome in (_FAILED, _COERCED):
@@ -179,14 +188,11 @@ def _syntax_seen(told: _Told, refused_at: FaultLayer | None) -> Seen:
 
 
 def _schema_seen(
-    told: _Told,
-    request: ToolCallRequest | None,
-    definition: ToolDefinition | None,
-    refused_at: FaultLayer | None,
+    told: _Told, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
 ) -> Seen:
     if refused_at is _EMISSION or (refused_at is _SYNTAX and request is None):
         return _NONE
-    if request is not None and (definition is not None or _lenient_layer(request) is _SCHEMA):
+    if request is not None and (defined or _lenient_layer(request) is _SCHEMA):
         return _FULL
     if refused_at is _SCHEMA:
         return _FAILURES
