@@ -39,7 +39,7 @@ def test_what_a_row_lacks_is_null() -> None:
 
 
 def test_a_column_of_one_text_or_of_nothing_throughout_is_stored_as_any_other() -> None:
-    rows = [PLACE | {"text": "a", "flag": True, "number": None}, PLACE | {"text": "a", "flag": 1}]
+    rows: list[dict[str, Any]] = [PLACE | {"text": "a", "flag": True}, PLACE | {"text": "a", "flag": 1}]
     table, unfit = to_arrow("turns", rows, SCHEMA)
     assert table.column("text").to_pylist() == ["a", "a"]
     assert table.column("number").to_pylist() == [None, None]
