@@ -20,7 +20,7 @@ OWN = {"outcome": "outcome", "fault": "fault layer", "turns": "turns", "code": "
 # Where the pages of lists are, and what of the Data page is open.
 _PAGING = ("page", "rejects", "files", "refused", "copies", "changes", "reject", "changed", "before", "after")
 # What pages.rate_choice draws: which rate, by what, and against what.
-CHOICES = ("rate", "by", "also", "against", "of")
+CHOICES = ("rate", "by", "cells", "against", "of", "least")
 _DAYS = "days"
 _EXTENT = "_extent"
 _PICKING = "_picking_days"

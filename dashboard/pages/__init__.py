@@ -27,6 +27,27 @@ PAGES = (
         "Measure", "overview", "Overview", ":material/monitoring:", "The headline rates, by model and by day."
     ),
     Entry(
+        "Decide",
+        "models",
+        "Models",
+        ":material/leaderboard:",
+        "Which model makes the best calls, at what cost, and since when.",
+    ),
+    Entry(
+        "Decide",
+        "prompts",
+        "Prompts",
+        ":material/edit_note:",
+        "What each version of a prompt changed, in its text and in the rates.",
+    ),
+    Entry(
+        "Decide",
+        "matrix",
+        "Matrix",
+        ":material/grid_on:",
+        "One rate for each model and prompt, model and tool, or tool and prompt.",
+    ),
+    Entry(
         "Measure",
         "calls",
         "Calls",
