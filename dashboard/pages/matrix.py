@@ -17,7 +17,7 @@ from dashboard.statistics import ENOUGH
 
 _PAIRS = {"model.prompt": "Model × prompt", "model.tool": "Model × tool", "tool.prompt": "Tool × prompt"}
 _ROWS, _COLUMNS = 40, 14
-_STEPS = 6  # of the legend
+_STEPS = 5  # of the legend
 
 
 def show() -> None:

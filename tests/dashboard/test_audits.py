@@ -16,8 +16,8 @@ def used(strategy: str, k: int, n: int, name: str = "m", **probes: Any) -> Used:
     return Used(Slice(RATES["parse_error"], name, "host", Share(k, n), n), strategy, **probes)
 
 
-YES = {"probes": 3, "probes_ok": 3, "last_ok": True}
-NO = {"probes": 3, "probes_ok": 0, "last_ok": False}
+YES: dict[str, Any] = {"probes": 3, "probes_ok": 3, "last_ok": True}
+NO: dict[str, Any] = {"probes": 3, "probes_ok": 0, "last_ok": False}
 
 
 @pytest.mark.parametrize(
