@@ -9,12 +9,14 @@ Where hardly ten sessions have a hit, the sessions show less than there is, and 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite, sqrt
 
 from scipy.stats import norm, t
 
 ENOUGH = 30  # below this many observations a rate is shown pale: its interval spans most of the scale
 LEVEL = 0.95
+_Z = float(norm.ppf(0.5 + LEVEL / 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,7 @@ class Share:
         n = self.n / self.design_effect
         if self.sessions < 2:
             return n
-        few = float(t.ppf(0.5 + LEVEL / 2, self.n - 1) / t.ppf(0.5 + LEVEL / 2, self.sessions - 1))
-        return n * few**2
+        return n * (_quantile(self.n - 1) / _quantile(self.sessions - 1)) ** 2
 
     @property
     def interval(self) -> Interval | None:
@@ -92,6 +93,12 @@ class Share:
         return f"Wilson over sessions, 95 % (design effect {self.design_effect:.1f})"
 
 
+@lru_cache(maxsize=20_000)  # scipy takes a millisecond for each, and a page asks for hundreds
+def _quantile(freedom: int) -> float:
+    """Of Student's t, at the upper end of the interval."""
+    return float(t.ppf(0.5 + LEVEL / 2, freedom))
+
+
 def wilson(k: int, n: int) -> Interval | None:
     """The 95 % Wilson score interval of `k` out of `n` (Wilson 1927); None when nothing was observed.
 
@@ -102,7 +109,7 @@ def wilson(k: int, n: int) -> Interval | None:
 
 def _wilson(p: float, n: float) -> Interval:
     """Of a rate over a number of observations that need not be whole."""
-    z = float(norm.ppf(0.5 + LEVEL / 2))
+    z = _Z
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     low, high = max(0.0, centre - half), min(1.0, centre + half)
