@@ -55,7 +55,7 @@ CREATE OR REPLACE TEMP MACRO speaking(text) AS coalesce(
     nullif(regexp_extract(text, '(?m)^\s*"(?:error|message|detail|reason)"\s*:\s*"(.{3,})",?\s*$', 1), ''),
     nullif(regexp_extract(
         text,
-        '(?m)^[^\w\n]*(?:\[[^\]\n]*\]\s*)?(?:[^\s:]{1,100}:\s*){0,4}(?:(?i:errors?|fatal|fatal error|panic|exception|fail(?:ed|ure)?|aborted)|[\w.]*(?:Error|Exception))\b.*\S.*$'
+        '(?m)^[^\w\n]*(?:\[[^\]\n]*\]\s*)?(?:[^\s:]+:\s*){0,4}(?:(?i:errors?|fatal|fatal error|panic|exception|fail(?:ed|ure)?|aborted)|[\w.]*(?:Error|Exception))\b.*\S.*$'
     ), ''),
     nullif(regexp_extract(
         text,
@@ -81,8 +81,8 @@ CREATE OR REPLACE TEMP MACRO without_particulars(line) AS
         left(line, 600),
         '<command>.*?</command>', '<text>', 'g'),
         '[a-z][a-z0-9+.-]*://[^\s"''`<>)\]]+', '<url>', 'g'),
-        '"[^"]{0,400}"|`[^`'']{0,400}[`'']|“[^”]{0,400}”', '<text>', 'g'),
-        '(^|[^\w])''[^'']{0,400}''', '\1<text>', 'g'),
+        '"[^"]*"|`[^`'']*[`'']|“[^”]*”', '<text>', 'g'),
+        '(^|[^\w])''[^'']*''', '\1<text>', 'g'),
         '(^|[\s(=:,<>])(?:[A-Za-z]:|~)?[\w.@+-]*(?:[/\\][\w.@+*-]+){2,}[/\\]?', '\1<path>', 'g'),
         '(^|[\s(=:,<>])(?:[A-Za-z]:|~|\.{1,2})?[/\\][\w.@+*-]+[/\\]?', '\1<path>', 'g'),
         '(^|[\s(=:,<>])(?:[\w@+-]+[/\\])?[\w@+-]*(?:\.[\w-]+)*\.(?:py|pyi|ipynb|js|mjs|cjs|jsx|ts|tsx|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp|cs|swift|sh|bash|json|jsonl|ya?ml|toml|ini|cfg|conf|md|rst|txt|csv|html?|css|sql|lock|log|xml|png|pdf|zip|gz)\b', '\1<path>', 'g'),
@@ -102,45 +102,53 @@ CREATE OR REPLACE TEMP MACRO tidy(line) AS left(trim(regexp_replace(regexp_repla
     '(^\s*|: )(?:(?:Error|ERROR|error):\s+)+', '\1', 'g'),
     '\s+', ' ', 'g')), 200);
 
+-- One step a table: a macro repeats its argument, and each of these is read several times.
 CREATE TEMP TABLE signed AS
 WITH
-    said AS (
+    wrong AS (
         SELECT
             rowid AS row, fault_layer, signature_id AS old,
             coalesce(fault_layer IN ('emission', 'syntax', 'schema')
                 AND parse_error <> '' AND NOT starts_with(parse_error, 'refused_by_harness:'), false) AS ours,
-            ends(trim(unwrapped(trim(told(fault_layer, parse_error, harness_message, result_text))))) AS text
+            told(fault_layer, parse_error, harness_message, ends(result_text)) AS said
         FROM tool_calls
         WHERE fault_layer IS NOT NULL
             AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
     ),
-    framed AS (SELECT *, without_frame(text) AS bare FROM said),
+    distinct_said AS MATERIALIZED (SELECT DISTINCT said, ours FROM wrong),
+    opened AS MATERIALIZED (SELECT said, ours, trim(unwrapped(trim(said))) AS opened FROM distinct_said),
+    bared AS MATERIALIZED (SELECT *, without_frame(opened) AS bare, exit_code(opened) AS code FROM opened),
     -- A parse error is one line already, and all of it speaks.
-    lines AS (
+    spoken AS MATERIALIZED (
         SELECT
-            row, fault_layer, old,
+            *,
             CASE
-                WHEN ours THEN distinct_findings(text)
-                WHEN starts_with(text, 'refused_by_harness:') THEN text
-                ELSE coalesce(
-                    speaking(bare),
-                    'exit code ' || exit_code(text),
-                    nullif(regexp_extract(bare, '(?m)^.*[\pL\pN].*$'), ''),
-                    nullif(regexp_extract(text, '(?m)^.*\S.*$'), '')
-                )
-            END AS line,
-            NOT ours AND speaking(bare) IS NULL AND exit_code(text) IS NOT NULL AS verbatim
-        FROM framed
+                WHEN ours THEN distinct_findings(opened)
+                WHEN starts_with(opened, 'refused_by_harness:') THEN opened
+                ELSE speaking(bare)
+            END AS line
+        FROM bared
     ),
-    worded AS (
+    lines AS MATERIALIZED (
         SELECT
-            row, fault_layer, old,
-            coalesce(nullif(
-                if(verbatim, line, tidy(without_particulars(line)) || coalesce(' · ' || http_status(line), '')), ''
-            ), 'no reason logged') AS text
+            said, ours, if(line IS NULL, code, NULL) AS code,
+            coalesce(
+                line, nullif(regexp_extract(bare, '(?m)^.*[\pL\pN].*$'), ''), nullif(regexp_extract(opened, '(?m)^.*\S.*$'), '')
+            ) AS line
+        FROM spoken
+    ),
+    texts AS MATERIALIZED (
+        SELECT
+            said, ours,
+            coalesce(
+                'exit code ' || code,
+                nullif(tidy(without_particulars(line)) || coalesce(' · ' || http_status(line), ''), ''),
+                'no reason logged'
+            ) AS text
         FROM lines
     )
-SELECT *, left(md5(fault_layer || chr(31) || lower(text)), 12) AS signature_id FROM worded;
+SELECT row, fault_layer, text, left(md5(fault_layer || chr(31) || lower(text)), 12) AS signature_id, old
+FROM wrong JOIN texts USING (said, ours);
 
 UPDATE tool_calls SET signature_id = s.signature_id FROM signed s
 WHERE tool_calls.rowid = s.row AND s.old IS DISTINCT FROM s.signature_id;

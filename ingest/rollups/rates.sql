@@ -7,10 +7,7 @@ DELETE FROM daily_rates USING touched_days t WHERE daily_rates.day IS NOT DISTIN
 
 INSERT INTO daily_rates BY NAME
 WITH
-    told AS (
-        SELECT session_id, min(harness_version) AS harness_version FROM sessions
-        WHERE NOT duplicate GROUP BY session_id
-    ),
+    told AS (SELECT session_id, harness_version FROM sessions WHERE NOT duplicate),
     calls_of_days AS (
         SELECT
             c.*, t.harness_version,

@@ -1,5 +1,6 @@
 """What went wrong, told without what is different each time: texts of logs in, the signature's text out."""
 
+# ruff: noqa: E501  a text of a log stands on the line of what becomes of it
 from __future__ import annotations
 
 from pathlib import Path
@@ -87,7 +88,7 @@ FINDINGS = {
     "missing_required:b; missing_required:a": "missing_required:a; missing_required:b",
     "unknown_tool:get_apy_rates": "unknown_tool:<name>",
     "json_parse_error:expected , at 17": "json_parse_error:expected , at <n>",
-    "refused_by_harness:SchemaError(Missing key at [\"a\"])": "refused_by_harness:SchemaError(Missing key at <list>)",
+    'refused_by_harness:SchemaError(Missing key at ["a"])': "refused_by_harness:SchemaError(Missing key at <list>)",
 }  # fmt: skip
 
 
