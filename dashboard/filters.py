@@ -19,6 +19,8 @@ DIMENSIONS = ("model", "prompt", "tool", "source")
 OWN = {"outcome": "outcome", "fault": "fault layer", "turns": "turns", "code": "finding", "q": "search"}
 # Where the pages of lists are, and what of the Data page is open.
 _PAGING = ("page", "rejects", "files", "refused", "copies", "changes", "reject", "changed", "before", "after")
+# What pages.rate_choice draws: which rate, by what, and against what.
+CHOICES = ("rate", "by", "also", "against", "of")
 _DAYS = "days"
 _EXTENT = "_extent"
 _PICKING = "_picking_days"
@@ -132,7 +134,7 @@ def _unique_labels(rows: pd.DataFrame) -> dict[str, str]:
 
 def reset() -> None:
     """Clear what narrows the view: the bar, and what a page keeps in the URL for itself."""
-    for name in (*OWN, *_PAGING):
+    for name in (*OWN, *_PAGING, *CHOICES):
         st.query_params.pop(name, None)
     for name in DIMENSIONS:
         st.session_state[name] = []
