@@ -181,12 +181,19 @@ def label(dimension: str, value: str) -> str:
     return labels.get(value, value)
 
 
-def link(page: str, narrowed: Mapping[str, str], own: Mapping[str, str]) -> str:
-    """A relative URL of `page` under the filters in force; `narrowed` sets dimensions, `own` the rest."""
+def link(
+    page: str,
+    narrowed: Mapping[str, str],
+    own: Mapping[str, str],
+    days: tuple[date, date] | None = None,
+) -> str:
+    """A relative URL of `page` under the filters in force; `narrowed` sets dimensions, `own` the rest.
+
+    `days`: the first and the last, in place of those of the filters.
+    """
     filters = chosen()
     values = {name: getattr(filters, f"{name}s") or () for name in DIMENSIONS}
     values |= {name: (value,) for name, value in narrowed.items()}
     pairs = [(name, label(name, value)) for name, several in values.items() for value in several]
-    if filters.from_day or filters.to_day:
-        pairs += [(_DAYS, day.isoformat()) for day in (filters.from_day, filters.to_day) if day]
+    pairs += [(_DAYS, day.isoformat()) for day in days or (filters.from_day, filters.to_day) if day]
     return f"{page}?{urlencode(pairs + list(own.items()))}"

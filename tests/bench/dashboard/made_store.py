@@ -1,4 +1,4 @@
-"""A number of calls in, a store of that size out, made by SQL alone: 90 days, 15 calls a session, rolled up by ingest.
+"""A number of calls in, a store of that size out, made by SQL alone: 90 days, 15 calls a session.
 
 The rollups are ingest's own scripts over the made facts, day by day, as a load runs them.
 """
@@ -18,9 +18,11 @@ DAYS = 90
 LAST = date(2026, 11, 21)
 CALLS_A_SESSION = 15
 _TOLD = """
-    INSERT INTO ingest_runs BY NAME SELECT 1 AS run_id, now()::TIMESTAMP AS started_at, now()::TIMESTAMP AS finished_at,
+    INSERT INTO ingest_runs BY NAME
+        SELECT 1 AS run_id, now()::TIMESTAMP AS started_at, now()::TIMESTAMP AS finished_at,
         1 AS files_loaded, 0 AS files_rejected, 0 AS rejects;
-    INSERT INTO files BY NAME SELECT 1 AS file_id, 1 AS run_id, 'made.jsonl' AS path, 'session_history' AS source,
+    INSERT INTO files BY NAME
+        SELECT 1 AS file_id, 1 AS run_id, 'made.jsonl' AS path, 'session_history' AS source,
         'loaded' AS status, 0 AS rejects;
     INSERT INTO prompts BY NAME SELECT prompt_id, split_part(prompt_id, '@', 1) AS name,
         split_part(prompt_id, '@', 2) AS version, 'You are ' || prompt_id AS text, prompt_id AS text_hash
