@@ -11,40 +11,8 @@ from typing import Any
 
 from dashboard import wording
 from dashboard.statistics import ENOUGH, Difference, Share, difference, holm
+from dashboard.traits import TITLES, class_words
 from dashboard.verdicts import span
-
-
-def _bytes(number: int) -> str:
-    return f"{number} B" if number < 1024 else f"{number // 1024} KiB"
-
-
-TRAITS: Mapping[str, tuple[str, Mapping[int, str]]] = {
-    "length": (
-        "Argument length",
-        {4: "under 32 B", 16: "64 KiB or more"}
-        | {n: f"{_bytes(2**n)} – {_bytes(2 ** (n + 1))}" for n in range(5, 16)},
-    ),
-    "depth": ("Nesting depth", {n: str(n) for n in range(6)} | {6: "6 or more"}),
-    "non_ascii": (
-        "Beyond ASCII",
-        {
-            0: "ASCII only",
-            1: "up to 1% extra bytes",
-            2: "1 – 10% extra bytes",
-            3: "10 – 50% extra bytes",
-            4: "over 50% extra bytes",
-        },
-    ),
-    "turn": (
-        "Turn number",
-        {1: "1", 2: "2", 3: "3", 4: "4 – 5", 5: "6 – 10", 6: "11 – 20", 7: "21 or later"},
-    ),
-    "offered": (
-        "Tools offered",
-        {0: "1 at most", 1: "2 – 5", 2: "6 – 10", 3: "11 – 20", 4: "21 – 50", 5: "over 50"},
-    ),
-}
-"""By name: the title, and the classes in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +25,7 @@ class TraitClass:
 
     @property
     def words(self) -> str:
-        return TRAITS[self.trait][1].get(self.number, str(self.number))
+        return class_words(self.trait, self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +39,7 @@ class Standout:
 
 
 def trait_classes(rows: Iterable[Mapping[Hashable, Any]]) -> list[TraitClass]:
-    """In the order of TRAITS; traits without a name here are left out."""
+    """In the order of TITLES; traits without a name here are left out."""
     known = [
         TraitClass(
             row["trait"],
@@ -79,9 +47,9 @@ def trait_classes(rows: Iterable[Mapping[Hashable, Any]]) -> list[TraitClass]:
             Share(row["k"], row["n"], row["sessions"], row["kk"], row["kn"], row["nn"]),
         )
         for row in rows
-        if row["trait"] in TRAITS and row["n"]
+        if row["trait"] in TITLES and row["n"]
     ]
-    return sorted(known, key=lambda one: (list(TRAITS).index(one.trait), one.number))
+    return sorted(known, key=lambda one: (list(TITLES).index(one.trait), one.number))
 
 
 def standouts(classes: Sequence[TraitClass]) -> list[Standout]:
@@ -128,7 +96,7 @@ def sentence(found: Sequence[Standout]) -> str:
     first = found[0]
     if not _decisive(first):
         return "No trait stands out: no class of any of them fails more than its others by more than chance."
-    title, _ = TRAITS[first.worst.trait]
+    title = TITLES[first.worst.trait]
     share = first.worst.share
     return (
         f"{title} goes with failure most: at {first.worst.words}, {wording.rate(share.k, share.n)} fail "

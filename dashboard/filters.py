@@ -27,6 +27,8 @@ OWN = {
 # Where the pages of lists are, and what of a page is open.
 _PAGING = (
     "tool_open",
+    "def_before",
+    "def_after",
     "tool_page",
     "signature_page",
     "layer",

@@ -49,7 +49,7 @@ THIRD_PARTY = {
     "scipy": ("dashboard.statistics",),
     "typer": ("cli", "loading", "upkeep"),
 }
-# The playground shows the parser at work, and the advice on a definition is that of its lint; no other may ask.
+# The playground shows the parser at work; the advice on a definition is that of its lint. No other may ask.
 ASKS_LENIENT = ("dashboard.playground", "dashboard.pages.playground", "dashboard.advice")
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}
 

@@ -38,8 +38,8 @@ class Cell:
 
     `bars` (0 to 1 each) are small bars side by side, one a day. On an interval's track 0 and 1 are the ends;
     what lies beyond them shows as an arrow. `title` shows on hover; `pale` says that too little was observed
-    to lean on it. `heat` (0 to 1) shades the cell. A column whose cells have an `order` is sorted by a click on its head: numbers from the largest,
-    texts from A.
+    to lean on it. `heat` (0 to 1) shades the cell. A column whose cells have an `order` is sorted by a
+    click on its head: numbers from the largest, texts from A.
     """
 
     text: str

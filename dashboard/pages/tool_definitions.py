@@ -1,4 +1,4 @@
-"""The definitions of one tool: how its calls fared under each, what changed between two, what the lint advises."""
+"""The definitions of one tool: how calls fared under each, what changed between two, what the lint says."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def _difference(versions: Sequence[Row]) -> None:
     by_number = {str(row["number"]): row for row in versions}
     numbers = list(by_number)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        before = choice("Before", "before", numbers, numbers[1], _titled, width=160)
-        after = choice("After", "after", numbers, numbers[0], _titled, width=160)
+        before = choice("Before", "def_before", numbers, numbers[1], _titled, width=160)
+        after = choice("After", "def_after", numbers, numbers[0], _titled, width=160)
     changes = unified(_text(by_number[before]), _text(by_number[after]))
     if changes:
         st.code(wording.visible(changes), language="diff", wrap_lines=True)
@@ -106,8 +106,8 @@ def _advice(tool: str, versions: Sequence[Row], culprits: Sequence[Row]) -> None
     guilty = [Culprit(row["parameter"], row["code"], row["severity"], row["calls"]) for row in culprits]
     with cards.card(
         "What the newest definition could say better",
-        caption=f"Version {newest['number']}, read by the lint (callgauge lint). Calls: with an error or a guess at "
-        "that parameter, in all versions; the definition may be the cause, or the model.",
+        caption=f"Version {newest['number']}, read by the lint (callgauge lint). Calls: with an error or "
+        "a guess at that parameter, in all versions; the definition may be the cause, or the model.",
     ):
         try:
             found = advice(tool, newest["description"], newest["definition"], guilty)
