@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dashboard.statistics import Share
 
-Row = Mapping[Hashable, Any]
+Row = Mapping[Any, Any]
 MOST = 10  # attempts; the rollup takes ten and more together
 
 

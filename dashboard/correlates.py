@@ -5,7 +5,7 @@ It says what goes together, never why: the same tool or model may have both.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ class Standout:
     p: float
 
 
-def trait_classes(rows: Iterable[Mapping[Hashable, Any]]) -> list[TraitClass]:
+def trait_classes(rows: Iterable[Mapping[Any, Any]]) -> list[TraitClass]:
     """In the order of TITLES; traits without a name here are left out."""
     known = [
         TraitClass(

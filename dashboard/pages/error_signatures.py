@@ -70,7 +70,7 @@ _HEADS = (
 def _row(row: Row) -> list[Cell]:
     return [
         Cell(
-            wording.one_line(row["text"] or "–", 180),
+            wording.one_line(row["text"] or "–", 120),
             href=filters.link("errors", {}, {"signature": row["signature_id"]}),
             sub="new since the day before" if row["new"] else None,
             order=row["text"],

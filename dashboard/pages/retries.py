@@ -18,7 +18,7 @@ from dashboard.statistics import ENOUGH, Share, difference
 from dashboard.verdicts import span
 
 Row = Mapping[Hashable, Any]
-_SLICES = 20  # models or tools in a table
+_SLICES = 15  # models or tools in a table
 
 
 def show() -> None:
@@ -37,8 +37,9 @@ def show() -> None:
     with right:
         _cost(rows)
     _layers(by_layer)
-    for dimension in ("model", "tool"):
-        _recovered(dimension, chosen)
+    for dimension, column in zip(("model", "tool"), st.columns(2, gap="small"), strict=True):
+        with column:
+            _recovered(dimension, chosen)
     retry_losses.show(chosen)
 
 

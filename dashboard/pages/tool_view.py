@@ -1,4 +1,4 @@
-"""One tool: its rates by model, what calls get wrong in it down to the parameter, and its definitions."""
+"""One tool: what calls get wrong in it down to the parameter, its definitions, and its rates by model."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def show(tool: str) -> None:
     if rows.empty:
         cards.nothing_matches("calls of this tool")
         return
-    _models(tool, slices(rows), chosen)
     culprits = answers.ask("culprits", **chosen).to_dict("records")
     _culprits(tool, culprits, chosen)
     tool_definitions.show(tool, chosen, culprits)
+    _models(tool, slices(rows), chosen)
 
 
 def _models(tool: str, found: list[Slice], chosen: Mapping[str, Any]) -> None:

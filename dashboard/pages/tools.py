@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 from dashboard import filters, wording
+from dashboard.losses import by_loss, expected_loss
 from dashboard.pages import answers, cards, tool_view
 from dashboard.pages.paging import pager
 from dashboard.pages.rate_choice import rate_choice
@@ -39,24 +40,6 @@ def show() -> None:
     for one in slices(rows):
         columns[one.rate.name][one.name] = one
     _table(rate.name, columns, chosen)
-
-
-def expected_loss(one: Slice | None) -> float:
-    """How many are bad by this rate, if those that could not be measured are like the others."""
-    if one is None or one.share.rate is None:
-        return 0.0
-    bad = 1 - one.share.rate if one.rate.good else one.share.rate
-    return bad * one.total
-
-
-def by_loss(several: Mapping[str, Slice], names: Sequence[str]) -> list[str]:
-    """Names by their expected loss, the largest first; those of which too little was measured stand last."""
-
-    def place(name: str) -> tuple[bool, float, int, str]:
-        one = several.get(name)
-        return one is None or not one.rankable, -expected_loss(one), -(one.total if one else 0), name
-
-    return sorted(names, key=place)
 
 
 def _table(rate: str, columns: Mapping[str, Mapping[str, Slice]], chosen: Mapping[str, Any]) -> None:
