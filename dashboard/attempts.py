@@ -84,9 +84,9 @@ def tried_again(rows: Sequence[Row]) -> Share:
     )
 
 
-def retries(rows: Sequence[Row], kind: str) -> Share:
-    """Retries of the kind, `identical` or `changed`, that worked, of all of it."""
-    return Share(sum(row[f"{kind}_worked"] for row in rows), sum(row[kind] for row in rows))
+def first_retries(rows: Sequence[Row], kind: str) -> Share:
+    """First retries of the kind, `identical` or `changed`, that worked, of all of it: one a chain."""
+    return Share(sum(row[f"first_{kind}_worked"] for row in rows), sum(row[f"first_{kind}"] for row in rows))
 
 
 def cost(rows: Sequence[Row], what: str) -> Cost:

@@ -201,7 +201,8 @@ CREATE TABLE daily_rates (
 CREATE TABLE daily_chains (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR, fault_layer VARCHAR,
     ended VARCHAR, attempts INTEGER, chains BIGINT, retries BIGINT,
-    identical BIGINT, identical_worked BIGINT, changed BIGINT, changed_worked BIGINT,
+    identical BIGINT, first_identical BIGINT, first_identical_worked BIGINT,
+    first_changed BIGINT, first_changed_worked BIGINT,
     steps BIGINT, tokens BIGINT, tokens_known BIGINT, ms DOUBLE, ms_known BIGINT
 );
 

@@ -97,11 +97,13 @@ def _rate(share: Share, scale: Scale) -> Cell:
 
 def _kinds(rows: Sequence[Row]) -> None:
     with cards.card("Does changing the call help?", "chains", stretch=True):
-        kinds = {kind: attempts.retries(rows, kind) for kind in ("changed", "identical")}
+        kinds = {kind: attempts.first_retries(rows, kind) for kind in ("changed", "identical")}
         found = difference(kinds["changed"], kinds["identical"])
-        known, every = sum(share.n for share in kinds.values()), sum(row["retries"] for row in rows)
+        known, every = sum(share.n for share in kinds.values()), attempts.tried_again(rows).k
         if found is None:
-            st.markdown("Nothing to compare: it takes retries with changed and with identical arguments.")
+            st.markdown(
+                "Nothing to compare: it takes first retries with changed and with identical arguments."
+            )
         elif found.decisive:
             better = "more" if found.estimate > 0 else "less"
             st.markdown(f"A changed retry works {better} often: difference {span(found)}, 95%.")
@@ -112,7 +114,7 @@ def _kinds(rows: Sequence[Row]) -> None:
             "kinds",
             "Retries that worked, by kind",
             [
-                Column("Retry", "tight"),
+                Column("First retry", "tight"),
                 Column("Worked", "rate", "Had no fault", scale=scale.ends()),
                 Column("Retries", "number"),
             ],
@@ -122,8 +124,8 @@ def _kinds(rows: Sequence[Row]) -> None:
             ],
         )
         st.caption(
-            f"{wording.of(every - known, every)} retries are neither: one of the two texts is unknown. "
-            "The interval takes each retry for one observation."
+            f"{wording.of(every - known, every)} first retries are neither: one of the two texts is unknown. "
+            "Later retries are left out, so that one long chain does not outweigh many."
         )
 
 

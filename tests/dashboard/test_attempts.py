@@ -12,7 +12,16 @@ from dashboard.statistics import Share
 
 def rows_of(attempts: int, ended: str, chains: int, layer: str = "schema", **said: Any) -> dict[str, Any]:
     nothing = dict.fromkeys(
-        ("retries", "identical", "identical_worked", "changed", "changed_worked", "steps", "tokens"), 0
+        (
+            "retries",
+            "first_identical",
+            "first_identical_worked",
+            "first_changed",
+            "first_changed_worked",
+            "steps",
+            "tokens",
+        ),
+        0,
     )
     return (
         nothing
@@ -25,9 +34,28 @@ def rows_of(attempts: int, ended: str, chains: int, layer: str = "schema", **sai
 ROWS = [
     rows_of(1, "abandoned", 4),
     rows_of(1, "open", 2, "execution"),
-    rows_of(2, "recovered", 10, changed=9, changed_worked=9, identical=1, identical_worked=1, steps=10),
-    rows_of(3, "recovered", 3, changed=4, changed_worked=3, identical=2, steps=6, tokens=900, tokens_known=2),
-    rows_of(3, "abandoned", 1, "execution", changed=2, steps=2),
+    rows_of(
+        2,
+        "recovered",
+        10,
+        first_changed=9,
+        first_changed_worked=9,
+        first_identical=1,
+        first_identical_worked=1,
+        steps=10,
+    ),
+    rows_of(
+        3,
+        "recovered",
+        3,
+        first_changed=4,
+        first_changed_worked=3,
+        first_identical=2,
+        steps=6,
+        tokens=900,
+        tokens_known=2,
+    ),
+    rows_of(3, "abandoned", 1, "execution", first_changed=2, steps=2),
 ]
 
 
@@ -53,8 +81,8 @@ def test_chains_stand_under_the_layer_at_which_they_began() -> None:
 
 
 def test_retries_of_a_kind_and_those_that_worked() -> None:
-    assert attempts.retries(ROWS, "changed") == Share(12, 15)
-    assert attempts.retries(ROWS, "identical") == Share(1, 3)
+    assert attempts.first_retries(ROWS, "changed") == Share(12, 15)
+    assert attempts.first_retries(ROWS, "identical") == Share(1, 3)
     assert attempts.tried_again(ROWS) == Share(14, 20)
 
 
