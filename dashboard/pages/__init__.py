@@ -48,6 +48,27 @@ PAGES = (
         "One rate for each model and prompt, model and tool, or tool and prompt.",
     ),
     Entry(
+        "Decide",
+        "tools",
+        "Tools",
+        ":material/build:",
+        "Which tools lose most calls, and at which parameter.",
+    ),
+    Entry(
+        "Decide",
+        "errors",
+        "Errors",
+        ":material/error:",
+        "What goes wrong, by layer, code and signature; what is new.",
+    ),
+    Entry(
+        "Decide",
+        "retries",
+        "Retries",
+        ":material/replay:",
+        "What happens after a fault, and what it costs.",
+    ),
+    Entry(
         "Measure",
         "calls",
         "Calls",

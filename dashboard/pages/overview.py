@@ -10,27 +10,13 @@ from typing import Any
 import streamlit as st
 
 from dashboard import charts, filters, wording
-from dashboard.pages import answers, cards
-from dashboard.pages.findings import SEVERITY_TONES
+from dashboard.pages import answers, cards, fault_cards
 from dashboard.pages.rate_table import READING, rate_table
-from dashboard.pages.sheet import Cell, Column, sheet
 from dashboard.statistics import ENOUGH, wilson
 
 Row = Mapping[Hashable, Any]
 
 _DRAWN = 30  # days with data
-_CODES = 12  # of the findings, until all are asked for
-
-_LAYERS = {
-    "emission": ("Emission", "No call, a leaked call or one cut off"),
-    "syntax": ("Syntax", "The arguments are not JSON"),
-    "schema": ("Schema", "JSON, but not what the tool's definition asks for"),
-    "tool_rejected": ("Tool rejected", "The tool itself refused the arguments"),
-    "execution": ("Execution", "It ran and failed"),
-    "refused": ("Refused", "A user, a policy or the harness stopped it"),
-    "none": ("No fault seen", "It went through, clean or mended"),
-    "unknown": ("Cannot tell", "The log keeps no result, or not how the arguments were read"),
-}
 
 
 def show() -> None:
@@ -48,8 +34,8 @@ def show() -> None:
     with wide:
         _trend(chosen)
     with narrow:
-        _layers(chosen)
-    _findings(chosen, row)
+        fault_cards.layers(chosen)
+    fault_cards.findings(chosen, row["mend_n"], row["calls"])
 
 
 def _last_load() -> None:
@@ -192,76 +178,6 @@ def _trend(chosen: Mapping[str, Any]) -> None:
         newest = f" Drawn are the {_DRAWN} newest days with data; choose days above for earlier ones."
         hollow = f"Days without calls are left out. Hollow: fewer than {ENOUGH} calls."
         st.caption(hollow + (newest if left_out else ""))
-
-
-def _layers(chosen: Mapping[str, Any]) -> None:
-    with cards.card("Where calls went wrong first", "fault_layers", stretch=True, height=380):
-        rows = {row["layer"]: row for row in answers.ask("fault_layers", **chosen).to_dict("records")}
-        total = rows["none"]["total"]
-        st.caption(f"Share of all {wording.plural(total, 'call')}; a full bar is 100%.")
-        sheet(
-            "layers",
-            "Calls by fault layer",
-            [Column("Layer"), Column("Calls", "number"), Column("Share", "number")],
-            [_layer_row(layer, rows[layer]["calls"], total) for layer in _LAYERS],
-        )
-
-
-def _layer_row(layer: str, calls: int, total: int) -> list[Cell]:
-    title, meaning = _LAYERS[layer]
-    return [
-        Cell(
-            title,
-            sub=meaning,
-            share=calls / total if total else 0.0,
-            href=filters.link("calls", {}, {"fault": layer}) if calls else None,
-            pale=layer in ("none", "unknown"),
-        ),
-        Cell(f"{calls:,}"),
-        Cell(wording.rate(calls, total)),
-    ]
-
-
-def _findings(chosen: Mapping[str, Any], rates: Row) -> None:
-    with cards.card("What the parser found", "findings", height=220):
-        rows = answers.ask("findings", **chosen).to_dict("records")
-        if not rows:
-            st.caption(_nothing_found(rates))
-            return
-        shown = rows if st.session_state.get("all_codes") else rows[:_CODES]
-        st.caption(
-            f"{len(shown)} of {wording.plural(len(rows), 'code')}. Share: of the "
-            f"{wording.plural(rows[0]['measured'], 'call')} that the parser could judge; "
-            f"{wording.unmeasured(rates['mend_n'], rates['calls'])}."
-        )
-        columns = [
-            Column("Code", "tight"),
-            Column("Severity", "tight"),
-            Column("Calls", "number"),
-            Column("Share", "number"),
-            Column("Meaning"),
-        ]
-        sheet("findings", "Parser findings by code", columns, [_finding_row(row) for row in shown])
-        if len(rows) > _CODES:
-            st.toggle(f"Show all {len(rows)} codes", key="all_codes")
-
-
-def _nothing_found(rates: Row) -> str:
-    if not rates["mend_n"]:
-        return "Not measured: these logs keep neither the model's text nor a tool definition."
-    known = wording.unmeasured(rates["mend_n"], rates["calls"])
-    return f"No findings in the {wording.plural(rates['mend_n'], 'call')} that could be judged; {known}."
-
-
-def _finding_row(row: Row) -> list[Cell]:
-    return [
-        Cell(row["code"], mono=True, href=filters.link("calls", {}, {"code": row["code"]})),
-        Cell(row["severity"] or "–", tone=SEVERITY_TONES.get(row["severity"])),
-        Cell(f"{row['calls']:,}"),
-        # A code that the harness gave us stands on calls that the parser could not judge.
-        Cell(wording.rate(row["calls"], row["measured"]) if row["calls"] <= row["measured"] else "–"),
-        Cell(row["summary"] or ""),
-    ]
 
 
 show()
