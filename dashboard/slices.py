@@ -95,7 +95,13 @@ class Against:
 
 def against(several: Sequence[Slice], reference: Slice) -> list[Against]:
     """Each slice beside `reference`, in the same order; the reference itself has no difference."""
-    found = [None if one is reference else difference(one.share, reference.share) for one in several]
+    return beside([(one, None if one is reference else reference) for one in several])
+
+
+def beside(pairs: Sequence[tuple[Slice, Slice | None]]) -> list[Against]:
+    """Each first slice beside its second, in the same order, all looked at together; None: beside nothing."""
+    several = [one for one, _ in pairs]
+    found = [None if other is None else difference(one.share, other.share) for one, other in pairs]
     corrected = iter(holm([one.p for one in found if one is not None]))
     return [
         Against(one, diff, next(corrected) if diff is not None else None)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 from dashboard import wording
-from dashboard.slices import Slice
+from dashboard.slices import Against, Slice
 from dashboard.statistics import Difference, difference, sessions_needed
 
 POINT = 0.01  # the difference that "not decisive" asks for
@@ -35,6 +38,34 @@ def verdict(of: Slice, against: Slice, found: Difference | None = None) -> str:
     if not needed:
         return f"No difference of a point or more: {size}."
     return f"Not decisive: {size}. About {needed:,} more sessions of each would show a 1-point difference."
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A verdict for a cell: a word or three, and smaller what it rests on or what it would take."""
+
+    text: str
+    tone: Literal["bad", "good", "calm"]
+    sub: str = ""
+
+
+def word(held: Against, reference: Slice) -> Word:
+    """`held` beside `reference`, all of its table considered (Holm)."""
+    found = held.difference
+    if found is None or held.p is None:
+        return Word("Not measured", "calm")
+    chance = f"p {held.p:.3f}, Holm" if held.p >= 0.001 else "p < 0.001, Holm"
+    if held.decisive:
+        if held.slice.rate.better is None:
+            return Word("Less" if found.estimate < 0 else "More", "calm", chance)
+        better = (found.estimate > 0) == held.slice.rate.good
+        return Word("Better" if better else "Worse", "good" if better else "bad", chance)
+    if found.decisive:
+        return Word("Not decisive", "calm", f"{chance}: alone it would be")
+    needed = sessions_needed(held.slice.share, reference.share, POINT)
+    if needed == 0:
+        return Word("Alike", "calm", "no difference of a point or more")
+    return Word("Not decisive", "calm", f"some {needed:,} more sessions each" if needed else chance)
 
 
 def sessions(of: Slice, against: Slice) -> str:
