@@ -36,26 +36,30 @@ CREATE OR REPLACE TEMP MACRO without_particulars(line) AS left(trim(
         '[a-z][a-z0-9+.-]*://[^\s"''`<>)\]]+', '<url>', 'g'),
         '(?:[A-Za-z]:)?(?:[~.]{0,2}[/\\][\w.@+-]+){2,}[/\\]?', '<path>', 'g'),
         '\[(?:[^\[\]]|\[[^\[\]]*\])*\]', '<list>', 'g'),
-        '"[^"]{0,400}"|''[^'']{0,400}''|`[^`]{0,400}`|“[^”]{0,400}”', '<text>', 'g'),
+        '"[^"]*"|''[^'']*''|`[^`]*`|“[^”]*”', '<text>', 'g'),
         '\b(?:0x[0-9a-fA-F]+|[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,})*|[0-9]+[a-f]+[0-9][0-9a-f]*|[a-f]+[0-9]+[a-f][0-9a-f]*)\b', '<id>', 'g'),
         '[-+]?\d+(?:[.,:]\d+)*', '<n>', 'g')
 ), 200);
 
+-- One step a table: a macro repeats its argument, and each of these is read several times.
 CREATE TEMP TABLE signed AS
-SELECT
-    row, fault_layer, text, left(md5(fault_layer || chr(31) || text), 12) AS signature_id, old
-FROM (
-    SELECT
-        rowid AS row, fault_layer, signature_id AS old,
-        coalesce(
-            nullif(regexp_replace(
-                without_particulars(speaking(unwrapped(told(fault_layer, parse_error, harness_message, result_text)))), '\s+', ' ', 'g'
-            ), ''),
-            'no reason logged'
-        ) AS text
-    FROM tool_calls
-    WHERE fault_layer IS NOT NULL AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
-);
+WITH
+    wrong AS (
+        SELECT
+            rowid AS row, fault_layer, signature_id AS old,
+            told(fault_layer, parse_error, harness_message, left(result_text, 20000)) AS said
+        FROM tool_calls
+        WHERE fault_layer IS NOT NULL AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
+    ),
+    distinct_said AS MATERIALIZED (SELECT DISTINCT said FROM wrong),
+    opened AS MATERIALIZED (SELECT said, unwrapped(said) AS opened FROM distinct_said),
+    spoken AS MATERIALIZED (SELECT said, speaking(opened) AS line FROM opened),
+    texts AS MATERIALIZED (
+        SELECT said, coalesce(nullif(regexp_replace(without_particulars(line), '\s+', ' ', 'g'), ''), 'no reason logged') AS text
+        FROM spoken
+    )
+SELECT row, fault_layer, text, left(md5(fault_layer || chr(31) || text), 12) AS signature_id, old
+FROM wrong JOIN texts USING (said);
 
 UPDATE tool_calls SET signature_id = s.signature_id FROM signed s
 WHERE tool_calls.rowid = s.row AND s.old IS DISTINCT FROM s.signature_id;

@@ -10,64 +10,17 @@
 -- column sessions: in which n was observed
 -- column kk: sum over these sessions of k², as kn of k·n and nn of n²: what the interval needs to know how alike calls of one session are
 -- note: Unmeasured is in neither number of a rate: it counts neither as good nor as bad.
--- note: From the daily sums. Only turns by tool, or of chosen tools, are counted in the facts: a turn belongs to every tool that it called.
+-- note: From the daily sums. Where tools are told apart or chosen, a turn counts for every tool that it called.
 -- note: A session counts once for each day, model and prompt it saw, and, where tools are told apart, for each tool.
 -- $by and $also: model, provider, prompt, prompt_name, tool, definition, strategy, source, harness_version, day.
 WITH
-by_tool AS (
-  SELECT $tools IS NOT NULL OR $definitions IS NOT NULL OR coalesce($by, '') IN ('tool', 'definition') OR coalesce($also, '') IN ('tool', 'definition') AS apart
-),
-turns_called AS (
-  SELECT DISTINCT turn_id, coalesce(tool, 'unknown') AS tool, strategy, definition_id FROM tool_calls
-  WHERE (SELECT apart FROM by_tool) AND list_has_any($rates, ['retried', 'recorded_ok', 'derived_ok', 'disagree'])
-    AND NOT coalesce(duplicate, false)
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-),
-turns_by_tool AS (
-  SELECT u.day, u.source, u.provider, u.model, u.prompt_id, s.harness_version, c.strategy, c.tool, c.definition_id,
-         u.session_id, u.calls, u.retries, u.recorded_ok, u.derived_ok
-  FROM turns u
-  JOIN (
-    -- Without a dimension of the tool a turn counts once, whichever of the chosen tools it called.
-    SELECT DISTINCT turn_id,
-           CASE WHEN 'tool' IN (coalesce($by, ''), coalesce($also, '')) THEN tool END AS tool,
-           CASE WHEN 'strategy' IN (coalesce($by, ''), coalesce($also, '')) THEN strategy END AS strategy,
-           CASE WHEN 'definition' IN (coalesce($by, ''), coalesce($also, '')) THEN definition_id END AS definition_id
-    FROM turns_called
-  ) c USING (turn_id)
-  LEFT JOIN (
-    SELECT session_id, min(harness_version) AS harness_version FROM sessions WHERE NOT coalesce(duplicate, false) GROUP BY session_id
-  ) s USING (session_id)
-  WHERE NOT coalesce(u.duplicate, false)
-),
-turn_rates AS (
-  SELECT day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, rate.rate AS rate,
-         rate.k AS k, rate.n AS n, rate.total AS total, (rate.n > 0)::BIGINT AS sessions,
-         rate.k * rate.k AS kk, rate.k * rate.n AS kn, rate.n * rate.n AS nn
-  FROM (
-    SELECT day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, session_id, unnest([
-      {'rate': 'retried', 'k': count(*) FILTER (retries > 0), 'n': count(*) FILTER (calls > 0), 'total': count(*)},
-      {'rate': 'recorded_ok', 'k': count(*) FILTER (recorded_ok), 'n': count(recorded_ok), 'total': count(*)},
-      {'rate': 'derived_ok', 'k': count(*) FILTER (derived_ok), 'n': count(derived_ok), 'total': count(*)},
-      {'rate': 'disagree', 'k': count(*) FILTER (recorded_ok <> derived_ok),
-       'n': count(*) FILTER (recorded_ok IS NOT NULL AND derived_ok IS NOT NULL), 'total': count(*)}
-    ]) AS rate
-    FROM turns_by_tool
-    GROUP BY day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, session_id
-  )
-),
-counted AS (
-  SELECT * EXCLUDE (cut) FROM daily_rates
-  WHERE cut = CASE WHEN (SELECT apart FROM by_tool) THEN 'tool' ELSE 'all' END
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-  UNION ALL BY NAME
-  SELECT * FROM turn_rates
-),
 chosen AS (
   SELECT c.*, coalesce(p.name, c.prompt_id) AS prompt_name
-  FROM counted c LEFT JOIN prompts p USING (prompt_id)
+  FROM daily_rates c LEFT JOIN prompts p USING (prompt_id)
   WHERE list_contains($rates, rate)
+    AND cut = CASE WHEN $tools IS NOT NULL OR $definitions IS NOT NULL OR coalesce($by, '') IN ('tool', 'definition')
+                     OR coalesce($also, '') IN ('tool', 'definition') THEN 'tool' ELSE 'all' END
+    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
     AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
     AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
     AND ($providers IS NULL OR list_contains($providers, coalesce(provider, 'unknown')))

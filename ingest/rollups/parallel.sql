@@ -4,11 +4,7 @@
 DELETE FROM daily_parallel USING touched_days t WHERE daily_parallel.day IS NOT DISTINCT FROM t.day;
 
 INSERT INTO daily_parallel BY NAME
-WITH
-shown AS (
-    SELECT turn_id, bool_or(results_expected) AS results_expected FROM turns WHERE NOT duplicate GROUP BY turn_id
-),
-steps AS (
+WITH steps AS (
     SELECT
         day, source, provider, model, prompt_id, turn_id, step,
         count(*) AS calls,
@@ -16,7 +12,7 @@ steps AS (
         count(*) FILTER (
             (fault_layer IS NULL OR fault_layer = 'refused') AND result_status IN ('missing', 'denied')
         ) AS lost
-    FROM tool_calls SEMI JOIN (FROM shown WHERE results_expected) USING (turn_id)
+    FROM tool_calls SEMI JOIN (FROM turns WHERE results_expected AND NOT duplicate) USING (turn_id)
     WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
     GROUP BY ALL HAVING count(*) > 1
 )

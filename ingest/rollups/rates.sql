@@ -1,16 +1,13 @@
 -- Every rate, with what its interval needs: k of n observed, of `total` in all, in how many sessions n was observed, and
 -- the sums over these sessions of k², k·n and n² (dashboard.statistics.intervals). They add up over days and over
--- everything else here, but for `cut`: 'all' holds each session once, 'tool' once for each tool it called. A session that
--- goes on over midnight, or changes its model, counts as one on each side.
+-- everything else here, but for `cut`: 'all' holds each session once, 'tool' once for each tool it called, and each turn,
+-- too. A session that goes on over midnight, or changes its model, counts as one on each side.
 
 DELETE FROM daily_rates USING touched_days t WHERE daily_rates.day IS NOT DISTINCT FROM t.day;
 
 INSERT INTO daily_rates BY NAME
 WITH
-    told AS (
-        SELECT session_id, min(harness_version) AS harness_version FROM sessions
-        WHERE NOT duplicate GROUP BY session_id
-    ),
+    told AS (SELECT session_id, harness_version FROM sessions WHERE NOT duplicate),
     calls_of_days AS (
         SELECT
             c.*, t.harness_version,
@@ -25,6 +22,17 @@ WITH
         SELECT u.*, t.harness_version
         FROM turns u LEFT JOIN told t USING (session_id)
         WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM u.day)
+    ),
+    -- Once for all that a turn did, and once for each tool that it called.
+    turns_and_tools AS (
+        SELECT *, 'all' AS cut, NULL AS strategy, NULL AS tool, NULL AS definition_id FROM turns_of_days
+        UNION ALL BY NAME
+        SELECT u.*, 'tool' AS cut, called.strategy, called.tool, called.definition_id
+        FROM turns_of_days u
+        JOIN (
+            SELECT DISTINCT turn_id, strategy, tool, definition_id FROM tool_calls
+            SEMI JOIN turns_of_days USING (turn_id) WHERE NOT duplicate
+        ) called USING (turn_id)
     ),
     of_sessions AS (
         SELECT
@@ -111,7 +119,7 @@ WITH
         )
         UNION ALL BY NAME
         SELECT
-            day, source, provider, model, prompt_id, harness_version, 'all' AS cut,
+            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
             [
                 {
                     'rate': 'retried', 'total': count(*), 'n': count(*) FILTER (calls > 0),
@@ -131,8 +139,8 @@ WITH
                     'k': count(*) FILTER (recorded_ok <> derived_ok)
                 }
             ] AS rates
-        FROM turns_of_days
-        GROUP BY day, source, provider, model, prompt_id, harness_version, session_id
+        FROM turns_and_tools
+        GROUP BY day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, session_id
     ),
     apart AS (
         SELECT * EXCLUDE (rates, rate), rate.rate AS rate, rate.k AS k, rate.n AS n, rate.total AS total

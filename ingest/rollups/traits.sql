@@ -13,9 +13,7 @@ WITH
             length(c.raw_arguments) AS chars,
             c.arguments_depth, c.turn, u.offered_tools
         FROM tool_calls c
-        LEFT JOIN (
-            SELECT turn_id, max(offered_tools) AS offered_tools FROM turns WHERE NOT duplicate GROUP BY turn_id
-        ) u USING (turn_id)
+        LEFT JOIN (FROM turns WHERE NOT duplicate) u USING (turn_id)
         WHERE NOT c.duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM c.day)
             AND (c.syntax_seen = 'full' OR (c.syntax_seen <> 'none' AND c.schema_seen <> 'none')
                 OR c.fault_layer IN ('syntax', 'schema'))
