@@ -48,7 +48,7 @@ def pairs(a: Sequence[Slice], b: Sequence[Slice]) -> list[Pair]:
 
 
 def strata(a: Iterable[Slice], b: Iterable[Slice]) -> list[tuple[Share, Share]]:
-    """B's and A's counts of each stratum, as `statistics.mixes.standardised` wants them; 0 of 0 where one has none."""
+    """B's and A's counts of each stratum, for `mixes.standardised`; 0 of 0 where one has none."""
     firsts, seconds = ({(one.name, one.also): one.share for one in arm} for arm in (a, b))
     return [
         (seconds.get(key, _NOTHING), firsts.get(key, _NOTHING)) for key in dict.fromkeys([*firsts, *seconds])
@@ -78,9 +78,12 @@ def shifts(a: pd.DataFrame, b: pd.DataFrame, leave_out: Iterable[str] = ()) -> l
     A dimension that an arm has no call with, as a trait that its logs do not tell, cannot be compared.
     """
     left_out = set(leave_out)
-    firsts, seconds = ({(row.dimension, row.value): row.calls for row in arm.itertuples()} for arm in (a, b))
+    of_a, of_b = a.to_dict("records"), b.to_dict("records")
+    firsts, seconds = (
+        {(row["dimension"], row["value"]): row["calls"] for row in rows} for rows in (of_a, of_b)
+    )
     first_totals, second_totals = (
-        {row.dimension: row.total for row in arm.itertuples() if row.total} for arm in (a, b)
+        {row["dimension"]: row["total"] for row in rows if row["total"]} for rows in (of_a, of_b)
     )
     found = [
         Shift(

@@ -27,6 +27,13 @@ PAGES = (
         "Measure", "overview", "Overview", ":material/monitoring:", "The headline rates, by model and by day."
     ),
     Entry(
+        "Decide",
+        "compare",
+        "Compare",
+        ":material/compare_arrows:",
+        "Any two slices: which is better, by how much, and is the difference real?",
+    ),
+    Entry(
         "Measure",
         "calls",
         "Calls",

@@ -131,7 +131,7 @@ def _days(key: str, first: date, last: date) -> Days | None:
             st.session_state[drawn] = ()
         picked = st.date_input(
             f"Days of slice {key[0].upper()} (UTC)",
-            (),
+            [],
             first,
             last,
             key=drawn,
@@ -144,7 +144,8 @@ def _days(key: str, first: date, last: date) -> Days | None:
     def parse(text: str) -> tuple[date, ...]:
         return arms.read_days(text, first, last)
 
-    days = url_widget(draw, key, (), parse, arms.between)
+    none: tuple[date, ...] = ()
+    days = url_widget(draw, key, none, parse, arms.between)
     return (days[0], days[-1]) if days else None
 
 
@@ -152,7 +153,7 @@ def overlap_note(a: Arm, b: Arm) -> str | None:
     if not arms.overlapping(a, b):
         return None
     return (
-        "The slices overlap: a call can be in both, which makes the difference smaller than it is. "
+        "The slices overlap: a call can be in both, which hides part of the difference. "
         "Narrow one of them to what the other leaves out."
     )
 
