@@ -24,7 +24,8 @@ _PAGING = ("page", "rejects", "files", "refused", "copies", "changes", "reject",
 # What pages.rate_choice draws: which rate, by what, and against what.
 CHOICES = ("rate", "by", "also", "against", "of")
 # What pages.compare_arms draws: the choices of the two slices.
-_ARMS = tuple(f"{letter}_{name}" for letter in "ab" for name in (*PARAMETERS, "days"))
+_ARMS = [f"{letter}_{name}" for letter in "ab" for name in (*PARAMETERS, "days")]
+_COMPARED = (*_ARMS, "anew", "success")
 _DAYS = "days"
 _EXTENT = "_extent"
 _PICKING = "_picking_days"
@@ -138,7 +139,7 @@ def _unique_labels(rows: pd.DataFrame) -> dict[str, str]:
 
 def reset() -> None:
     """Clear what narrows the view: the bar, and what a page keeps in the URL for itself."""
-    for name in (*OWN, *_PAGING, *CHOICES, *_ARMS):
+    for name in (*OWN, *_PAGING, *CHOICES, *_COMPARED):
         st.query_params.pop(name, None)
     for name in DIMENSIONS:
         st.session_state[name] = []

@@ -24,7 +24,11 @@ class Entry:
 
 PAGES = (
     Entry(
-        "Measure", "overview", "Overview", ":material/monitoring:", "The headline rates, by model and by day."
+        "Measure",
+        "overview",
+        "Overview",
+        ":material/monitoring:",
+        "What works how well, what changed, and where it goes wrong.",
     ),
     Entry(
         "Decide",

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import arms, filters
 from dashboard.pages import answers, cards
-from dashboard.pages.compare_arms import choose, labels
+from dashboard.pages.compare_arms import at_once, choose, labels
 from dashboard.pages.compare_sides import side
 from dashboard.pages.compare_tables import forest, other_rates, what_differs
 from dashboard.pages.compare_verdict import verdict_card
@@ -21,19 +21,18 @@ def show() -> None:
         cards.nothing_matches("calls")
         return
     extent = answers.ask("extent").iloc[0]
-    one, other = choose(known, extent.first_day, extent.last_day)
-    rate = rate_choice()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        rate = rate_choice()
+        at_once(rate, extent.first_day, extent.last_day)
+    one, other = choose(rate, known, extent.first_day, extent.last_day)
     if filters.chosen().active():
         st.caption("The filter bar narrows both slices; a slice's own choice takes the place of the bar's.")
     a, b = (side(arm, name) for arm, name in zip((one, other), arms.names(one, other, known), strict=True))
     verdict_card(a, b, rate)
     forest(a, b, rate)
-    left, right = st.columns(2, gap="small")
-    with left:
-        other_rates(a, b)
-    with right:
-        what_differs(a, b)
-        passed_again(a, b)
+    other_rates(a, b)
+    what_differs(a, b)
+    passed_again(a, b)
     costs(a, b)
 
 

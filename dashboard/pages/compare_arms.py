@@ -12,6 +12,7 @@ from dashboard import arms, filters, wording
 from dashboard.arms import PARAMETERS, Arm, Days, Letter
 from dashboard.pages import answers
 from dashboard.pages.urlstate import put, url_widget
+from dashboard.rates import Rate
 
 _SEEN = ("model", "prompt", "tool")  # the others are one click away
 _WORDS = {"harness_version": "harness version", "strategy": "strategy"}
@@ -36,12 +37,14 @@ def labels() -> Labels:
     }
 
 
-def choose(known: Labels, first: date | None, last: date | None) -> tuple[Arm, Arm]:
-    """Draw the choices and give the two slices. `first` and `last`: the days that the store spans."""
+def choose(rate: Rate, known: Labels, first: date | None, last: date | None) -> tuple[Arm, Arm]:
+    """Draw the choices and give the two slices. `first` and `last`: the days that the store spans.
+
+    Where nothing is chosen yet, the two models are that were measured most.
+    """
     if not any(key in st.query_params for key in keys()):
-        for key, text in _most_used(known).items():
+        for key, text in _most_measured(rate).items():
             put(key, text)
-    _at_once(known, first, last)
     left, right = st.columns(2, gap="small")
     with left:
         a = _arm("A", known, first, last)
@@ -50,33 +53,38 @@ def choose(known: Labels, first: date | None, last: date | None) -> tuple[Arm, A
     return a, b
 
 
-def _at_once(known: Labels, first: date | None, last: date | None) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.button("Swap A and B", on_click=_swap, key="swap", icon=":material/swap_horiz:")
-        ready = {"Two most used models": _most_used(known)}
-        if first and last and last - first >= _WEEK:
-            days = (last - _WEEK + timedelta(1), last)
-            before = (days[0] - _WEEK, days[0] - timedelta(1))
-            ready["Newest week vs the week before"] = {
-                **arms.query("A", {}, before),
-                **arms.query("B", {}, days),
-            }
-        for row in answers.ask("newest_prompts", limit=_PROMPTS).itertuples():
-            name = wording.in_markdown(str(row.name), 40)
-            ready[f"{name}: newest version vs the one before"] = {
-                **arms.query("A", {"prompt": [str(row.previous)]}),
-                **arms.query("B", {"prompt": [str(row.newest)]}),
-            }
-        rate = {"rate": st.query_params["rate"]} if "rate" in st.query_params else {}
-        for label, query in ready.items():
-            st.page_link(_PAGE, label=wording.door(label), query_params=query | rate, width="content")
+def at_once(rate: Rate, first: date | None, last: date | None) -> None:
+    """Draw what chooses both slices at once: swapped, or two that are often compared."""
+    st.button("Swap A and B", on_click=_swap, key="swap", icon=":material/swap_horiz:")
+    ready = {"The two models measured most": _most_measured(rate)}
+    if first and last and last - first >= _WEEK:
+        days = (last - _WEEK + timedelta(1), last)
+        before = (days[0] - _WEEK, days[0] - timedelta(1))
+        ready["Newest week vs the week before"] = {
+            **arms.query("A", {}, before),
+            **arms.query("B", {}, days),
+        }
+    for row in answers.ask("newest_prompts", limit=_PROMPTS).itertuples():
+        name = wording.in_markdown(str(row.name), 40)
+        ready[f"{name}: newest version vs the one before"] = {
+            **arms.query("A", {"prompt": [str(row.previous)]}),
+            **arms.query("B", {"prompt": [str(row.newest)]}),
+        }
+    kept = {"rate": st.query_params["rate"]} if "rate" in st.query_params else {}
+    for label, query in ready.items():
+        st.page_link(_PAGE, label=wording.door(label), query_params=query | kept, width="content")
 
 
-def _most_used(known: Labels) -> dict[str, str]:
-    models = list(known.get("model", {}))
-    named = [model for model in models if model != "unknown"]
-    one, other = ([*named, "unknown"] if len(named) < 2 else named)[:2] if len(models) > 1 else ("", "")
-    return {**arms.query("A", {"model": [one]}), **arms.query("B", {"model": [other]})} if one else {}
+def _most_measured(rate: Rate) -> dict[str, str]:
+    """Of the models that have a name; of the others only where there is just one that has."""
+    rows = answers.ask("slices", rates=(rate.name,), by="model", **filters.chosen().parameters())
+    by_use = sorted(
+        rows.to_dict("records"), key=lambda row: (row["slice"] == "unknown", -row["n"], -row["total"])
+    )
+    if len(by_use) < 2:
+        return {}
+    one, other = (str(row["slice"]) for row in by_use[:2])
+    return {**arms.query("A", {"model": [one]}), **arms.query("B", {"model": [other]})}
 
 
 def _swap() -> None:

@@ -52,7 +52,9 @@ def verdict_card(a: Side, b: Side, rate: Rate) -> None:
         if first is None or second is None or plain is None:
             _nothing(a, b, rate)
             return
-        st.subheader(wording.in_markdown(verdicts.verdict(second, first, plain), 600), anchor=False)
+        with st.container(key="verdict"):
+            sentence = verdicts.verdict(second, first, plain)
+            st.subheader(wording.in_markdown(sentence, 600), anchor=False)
         st.caption(f"{plain.method}. {_measured(a, first)} {_measured(b, second)}")
         adjusted = standardised(contrasts.strata(strata_of(a.arm, rate), strata_of(b.arm, rate)))
         for warning in _warnings(a, b, rate, first, second, adjusted):

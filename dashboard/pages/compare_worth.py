@@ -23,14 +23,13 @@ _VERDICTS = {"recorded_ok": "recorded by the log", "derived_ok": "derived by us"
 def passed_again(a: Side, b: Side) -> None:
     """pass^1 to pass^4 of both, over the tasks with enough trials."""
 
-    def verdict_choice() -> None:
-        choice(
+    def verdict_choice() -> str:
+        return choice(
             "Success", "success", tuple(_VERDICTS), "recorded_ok", lambda name: _VERDICTS[name].capitalize()
         )
 
     with cards.card("The same task again: pass^k", "pass_k", height=200):
-        verdict_choice()
-        measure = st.session_state.get("success", "recorded_ok")
+        measure = verdict_choice()
         split = sorted({*a.arm.split_by_call(), *b.arm.split_by_call()})
         if split:
             st.caption(
@@ -140,6 +139,6 @@ def _cost_cells(row: Row | None) -> list[Cell]:
 def _amount(value: float | None, known: int, turns: int) -> Cell:
     if value is None:
         return Cell("–", sub="unknown")
-    said = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    said = f"{float(f'{value:.3g}'):,.0f}" if value >= 100 else f"{value:.3g}"
     sub = None if known == turns else f"of {wording.rate(known, turns)}"
     return Cell(said, sub=sub, pale=known < MEASURED_ENOUGH * turns, order=value)

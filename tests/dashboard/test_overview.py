@@ -7,7 +7,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dashboard.pages.rate_table import Scale, _scale
+from dashboard.pages.slice_table import Scale, scale_of
+from dashboard.statistics import Share
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
 
@@ -82,9 +83,9 @@ def test_counting_is_told_in_sentences_before_the_sql(small: Path) -> None:
 
 
 def test_a_scale_of_rates_ends_on_a_round_share_and_says_so() -> None:
-    assert _scale([(72, 309), (2, 263)]).ends() == ("0%", "30%")
-    assert _scale([(2, 263)]).ends() == ("0%", "3%")
-    assert _scale([(109, 111), (100, 113)]).ends() == ("80%", "100%")
+    assert scale_of([Share(72, 309), Share(2, 263)]).ends() == ("0%", "30%")
+    assert scale_of([Share(2, 263)]).ends() == ("0%", "3%")
+    assert scale_of([Share(109, 111), Share(100, 113)]).ends() == ("80%", "100%")
 
 
 def test_what_lies_beyond_a_scale_is_not_pulled_to_its_end() -> None:
