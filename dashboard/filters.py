@@ -22,7 +22,7 @@ OWN = {"outcome": "outcome", "fault": "fault layer", "turns": "turns", "code": "
 # Where the pages of lists are, and what of the Data page is open.
 _PAGING = ("page", "rejects", "files", "refused", "copies", "changes", "reject", "changed", "before", "after")
 # What pages.rate_choice draws: which rate, by what, and against what.
-CHOICES = ("rate", "by", "also", "against", "of")
+CHOICES = ("rate", "by", "cells", "against", "of", "least")
 # What pages.compare_arms draws: the choices of the two slices.
 _ARMS = [f"{letter}_{name}" for letter in "ab" for name in (*PARAMETERS, "days")]
 _COMPARED = (*_ARMS, "anew", "success")

@@ -65,7 +65,7 @@ def word(held: Against, reference: Slice) -> Word:
     needed = sessions_needed(held.slice.share, reference.share, POINT)
     if needed == 0:
         return Word("Alike", "calm", "no difference of a point or more")
-    return Word("Not decisive", "calm", f"some {needed:,} more sessions each" if needed else chance)
+    return Word("Not decisive", "calm", f"about {needed:,} more sessions each" if needed else chance)
 
 
 def sessions(of: Slice, against: Slice) -> str:

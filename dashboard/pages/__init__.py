@@ -32,6 +32,27 @@ PAGES = (
     ),
     Entry(
         "Decide",
+        "models",
+        "Models",
+        ":material/leaderboard:",
+        "Which model makes the best calls, at what cost, and since when.",
+    ),
+    Entry(
+        "Decide",
+        "prompts",
+        "Prompts",
+        ":material/edit_note:",
+        "What each version of a prompt changed, in its text and in the rates.",
+    ),
+    Entry(
+        "Decide",
+        "matrix",
+        "Matrix",
+        ":material/grid_on:",
+        "One rate for each model and prompt, model and tool, or tool and prompt.",
+    ),
+    Entry(
+        "Decide",
         "compare",
         "Compare",
         ":material/compare_arrows:",

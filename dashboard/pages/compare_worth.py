@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard import wording
 from dashboard.pages import answers, cards
 from dashboard.pages.compare_sides import Side
+from dashboard.pages.models_cost import amount, per
 from dashboard.pages.rate_choice import choice
 from dashboard.pages.sheet import Cell, Column, sheet
 from dashboard.slices import MEASURED_ENOUGH
@@ -128,7 +129,7 @@ def _cost_cells(row: Row | None) -> list[Cell]:
         ),
     ]
     for total, of in amounts:
-        each = total / of if of else None
+        each = per(total, of)
         cells += [
             _amount(each, of, turns),
             _amount(each / success if each is not None and success else None, of, turns),
@@ -139,6 +140,5 @@ def _cost_cells(row: Row | None) -> list[Cell]:
 def _amount(value: float | None, known: int, turns: int) -> Cell:
     if value is None:
         return Cell("–", sub="unknown")
-    said = f"{float(f'{value:.3g}'):,.0f}" if value >= 100 else f"{value:.3g}"
     sub = None if known == turns else f"of {wording.rate(known, turns)}"
-    return Cell(said, sub=sub, pale=known < MEASURED_ENOUGH * turns, order=value)
+    return Cell(amount(value), sub=sub, pale=known < MEASURED_ENOUGH * turns, order=value)

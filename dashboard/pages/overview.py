@@ -46,10 +46,10 @@ def show() -> None:
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:
         changes(chosen)
+        trend(chosen)
     with narrow:
         _layers(chosen)
     rates_by(chosen)
-    trend(chosen)
     _findings(chosen, rates.get("mended"))
 
 
@@ -69,7 +69,7 @@ def _last_load() -> None:
 
 
 def _layers(chosen: Mapping[str, Any]) -> None:
-    with cards.card("Where calls went wrong first", "fault_layers", stretch=True, height=380):
+    with cards.card("Where calls went wrong first", "fault_layers", height=380):
         rows = {row["layer"]: row for row in answers.ask("fault_layers", **chosen).to_dict("records")}
         total = rows["none"]["total"]
         st.caption(f"Share of all {wording.plural(total, 'call')}; a full bar is 100%.")

@@ -20,13 +20,13 @@ _OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
 _OF_ANY = (*_OF_CALLS, "recorded_ok", "derived_ok")
 _LOOKED_AT = {"model": _OF_ANY, "prompt": _OF_ANY, "tool": _OF_CALLS}
 _SHOWN = 5
-_HEIGHT = 380
+_HEIGHT = 120
 
 
 def changes(chosen: Mapping[str, Any]) -> None:
     found = _windows(chosen)
     title = f"What changed {_days(found.now)}" if found else "What changed"
-    with cards.card(title, "slices", stretch=True, height=_HEIGHT):
+    with cards.card(title, "slices", height=_HEIGHT):
         if found is None:
             st.caption("Nothing to hold the newest days against: widen the days, or load earlier logs.")
             return

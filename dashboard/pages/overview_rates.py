@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any
 
 import streamlit as st
 
-from dashboard import charts, wording
+from dashboard import wording
 from dashboard.pages import answers, cards
 from dashboard.pages.rate_choice import dimension_choice
+from dashboard.pages.rate_trend import rate_trend
 from dashboard.pages.slice_table import READING, slice_table
+from dashboard.rates import RATES
 from dashboard.slices import Slice, ranked, slices
 from dashboard.statistics import ENOUGH
 
 HEADLINES = ("parse_error", "mended", "retried", "recorded_ok", "derived_ok")
 _BY = ("model", "prompt", "prompt_name", "tool", "provider", "source")
 _ROWS = 10  # of the table, until all are asked for
-_DRAWN = 30  # days with data
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,26 +116,5 @@ def _worst_first(columns: Mapping[str, Sequence[Slice]]) -> list[str]:
 
 
 def trend(chosen: Mapping[str, Any]) -> None:
-    with cards.card("Parse errors by day", "slices", height=460):
-        found = slices(answers.ask("slices", rates=("parse_error",), by="model", also="day", **chosen))
-        dated = [one for one in found if one.share.n and one.also != "unknown"]
-        if not dated:
-            st.caption("No dated calls whose arguments could be judged.")
-            return
-        choices = answers.ask("choices")
-        order = charts.series_order(choices[choices.dimension == "model"].value.tolist())
-        drawn = sorted({one.also for one in dated})[-_DRAWN:]
-        points = [
-            charts.DayRate(date.fromisoformat(one.also), one.name, one.share.k, one.share.n)
-            for one in dated
-            if one.also >= drawn[0]
-        ]
-        st.plotly_chart(
-            charts.trend(points, order),
-            config=charts.CONFIG,
-            key="trend",
-            alt="Parse error rate by day and model",
-        )
-        newest = f" Drawn are the {_DRAWN} newest days with data; choose days above for earlier ones."
-        hollow = f"Days without calls are left out. Hollow: fewer than {ENOUGH} calls."
-        st.caption(hollow + (newest if len(points) < len(dated) else ""))
+    found = slices(answers.ask("slices", rates=("parse_error",), by="model", also="day", **chosen))
+    rate_trend("Parse errors by day", found, RATES["parse_error"], "model", key="trend")
