@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 from dashboard.slices import Slice
 from dashboard.statistics import ENOUGH
@@ -23,11 +24,19 @@ class Matrix:
     worst: float
 
     def heat(self, one: Slice) -> float | None:
-        """0 (best) to DEEPEST (as bad as `worst`, or worse); None where hardly anything was observed."""
+        """0 (best) to DEEPEST (as bad as `worst`); None where hardly anything was observed.
+
+        By the root of the badness: one cell that is much worse than all others leaves them apart.
+        """
         bad = badness(one)
         if bad is None or one.share.n < ENOUGH:
             return None
-        return DEEPEST * min(1.0, bad / self.worst) if self.worst else 0.0
+        return DEEPEST * sqrt(min(1.0, bad / self.worst)) if self.worst else 0.0
+
+    def shades(self, steps: int) -> list[tuple[float, float]]:
+        """For a legend: `steps` shades from the best to the worst, each with the badness it stands for."""
+        places = [step / (steps - 1) for step in range(steps)]
+        return [(DEEPEST * place, self.worst * place * place) for place in places]
 
 
 def badness(one: Slice) -> float | None:
@@ -37,9 +46,9 @@ def badness(one: Slice) -> float | None:
 
 
 def matrix(several: Sequence[Slice], rows: int, columns: int) -> Matrix:
-    """The `rows` × `columns` most used of slices whose `name` is the row and whose `also` is the column."""
-    down = _by_use((one.name, one.total) for one in several)
-    across = _by_use((one.also, one.total) for one in several)
+    """The `rows` × `columns` most observed of slices: `name` is the row, `also` the column."""
+    down = _by_use((one.name, one) for one in several)
+    across = _by_use((one.also, one) for one in several)
     kept = {
         (one.name, one.also): one
         for one in several
@@ -49,8 +58,10 @@ def matrix(several: Sequence[Slice], rows: int, columns: int) -> Matrix:
     return Matrix(down[:rows], across[:columns], kept, len(down), len(across), max(solid, default=0.0))
 
 
-def _by_use(pairs: Iterable[tuple[str, int]]) -> list[str]:
-    totals: dict[str, int] = {}
-    for name, total in pairs:
-        totals[name] = totals.get(name, 0) + total
-    return sorted(totals, key=lambda name: (-totals[name], name))
+def _by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:
+    """The most observed first, then what could not be measured, by how much there is of it."""
+    totals: dict[str, tuple[int, int]] = {}
+    for name, one in named:
+        n, total = totals.get(name, (0, 0))
+        totals[name] = (n + one.share.n, total + one.total)
+    return sorted(totals, key=lambda name: (-totals[name][0], -totals[name][1], name))

@@ -10,8 +10,8 @@ from dashboard.charts import DayRate
 from dashboard.slices import Slice
 from dashboard.statistics.changes import LEVEL, changes
 
-ENOUGH_DAYS = 9
-"""Of fewer, even the clearest split is too likely among all orders of the days: of eight, 1 in 70."""
+ENOUGH_DAYS = 12
+"""Of fewer, shuffling hardly rules out chance: of ten days, 2 of 252 orders are as clear as any split."""
 LOOKED_AT = 6  # series, the longest first: each is shuffled some hundred times
 DAYS = 120  # the newest with data, of each series
 

@@ -8,17 +8,16 @@ from collections.abc import Sequence
 from dashboard import verdicts
 from dashboard.pages.sheet import Cell, Column
 from dashboard.slices import Against, Slice
-from dashboard.statistics import ENOUGH
 
 _STEP = 0.05
 
 
 def reach_of(held: Sequence[Against]) -> float:
-    """Half the width of the track, as a share: around the intervals of those with enough observations."""
+    """Half the width of the track, as a share: around the intervals of those that are judged."""
     bounds = [
         max(abs(one.difference.low), abs(one.difference.high))
         for one in held
-        if one.difference and one.slice.share.n >= ENOUGH
+        if one.difference and one.p is not None
     ] or [max(abs(one.difference.low), abs(one.difference.high)) for one in held if one.difference]
     return min(1.0, _STEP * math.ceil(round(max(bounds, default=_STEP) / _STEP, 6)))
 
@@ -43,7 +42,7 @@ def difference_cell(held: Against, reach: float, *, none: str = "–") -> Cell:
         at=place(found.estimate),
         low=place(found.low),
         high=place(found.high),
-        pale=held.slice.share.n < ENOUGH,
+        pale=held.p is None,
         title=found.method,
         order=found.estimate,
     )
@@ -52,5 +51,5 @@ def difference_cell(held: Against, reach: float, *, none: str = "–") -> Cell:
 def verdict_cell(held: Against, other: Slice) -> Cell:
     """The verdict in a word; the whole sentence shows on hover."""
     word = verdicts.word(held, other)
-    sentence = verdicts.verdict(held.slice, other, held.difference)
+    sentence = verdicts.verdict(held.slice, other, held.difference) if held.p is not None else None
     return Cell(word.text, sub=word.sub or None, tone=word.tone, title=sentence, order=held.p)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dashboard import filters, wording
-from dashboard.matrices import DEEPEST, Matrix, matrix
+from dashboard.matrices import Matrix, matrix
 from dashboard.pages import answers, cards
 from dashboard.pages.rate_choice import DIMENSIONS, choice, rate_choice
 from dashboard.pages.sheet import Cell, Column, sheet
@@ -17,7 +17,7 @@ from dashboard.statistics import ENOUGH
 
 _PAIRS = {"model.prompt": "Model × prompt", "model.tool": "Model × tool", "tool.prompt": "Tool × prompt"}
 _ROWS, _COLUMNS = 40, 14
-_STEPS = 6  # of the legend
+_STEPS = 5  # of the legend
 
 
 def show() -> None:
@@ -38,7 +38,7 @@ def show() -> None:
         f"{rate.title} by {DIMENSIONS[by].lower()} and {DIMENSIONS[also].lower()}",
         "slices",
         take=take,
-        caption=f"Share of {rate.noun}s that {rate.hit}. The most used first; a cell leads to its calls.",
+        caption=f"Share of {rate.noun}s that {rate.hit}. The most observed first; a cell leads to its calls.",
         height=480,
     ):
         shown = matrix(found, _ROWS, _COLUMNS)
@@ -49,11 +49,11 @@ def show() -> None:
 
 def _draw(shown: Matrix, totals: Mapping[str, Slice], rate: Rate, by: str, also: str) -> None:
     columns = [
-        Column(DIMENSIONS[by], "name"),
+        Column(DIMENSIONS[by], "name", width="180px"),
         Column("All", "cell", f"All of the {DIMENSIONS[by].lower()}"),
         *(
             Column(
-                wording.one_line(filters.label(also, name), 22),
+                wording.one_line(filters.label(also, name), 18),
                 "cell",
                 wording.one_line(filters.label(also, name), 200),
             )
@@ -104,11 +104,10 @@ def _legend(shown: Matrix, rate: Rate) -> None:
     if not shown.worst:
         st.caption(f"No shades: no cell with {ENOUGH} or more {rate.noun}s has anything wrong. Pale: fewer.")
         return
-    steps = [step / (_STEPS - 1) for step in range(_STEPS)]
-    values = [1 - step * shown.worst if rate.good else step * shown.worst for step in steps]
-    columns = [Column("Shade", "tight"), *(Column(wording.percent(value), "cell") for value in values)]
-    cells = [Cell(f"{rate.title}", pale=True), *(Cell("", heat=DEEPEST * step) for step in steps)]
-    with st.container(width=520):
+    shades = [(heat, 1 - bad if rate.good else bad) for heat, bad in shown.shades(_STEPS)]
+    columns = [Column("Shade", "tight"), *(Column(wording.percent(value), "cell") for _, value in shades)]
+    cells = [Cell(rate.title, pale=True), *(Cell("", heat=heat) for heat, _ in shades)]
+    with st.container(width=640):
         sheet("matrix_legend", "What the shades stand for", columns, [cells])
     st.caption(
         f"The deepest shade is the worst cell with {ENOUGH} or more {rate.noun}s. Pale, unshaded: fewer. "
@@ -126,7 +125,7 @@ def _bounds(shown: Matrix, by: str, also: str) -> None:
         if in_all > len(names)
     ]
     if parts:
-        st.caption(f"Shown are {' and '.join(parts)}, the most used; the filters bring up the others.")
+        st.caption(f"Shown are {' and '.join(parts)}, the most observed; the filters bring up the others.")
 
 
 show()

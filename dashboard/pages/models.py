@@ -31,7 +31,7 @@ _TABLES = (
     ),
     ("Calls lost before they reached a tool", "lost_of_models", ("emission", "unknown_tool", "truncated")),
 )  # fmt: skip
-_SHOWN = 40  # rows of a table; the most used
+_SHOWN = 25  # rows of a table; the most used
 Found = Mapping[str, Sequence[Slice]]
 
 
@@ -51,9 +51,9 @@ def show() -> None:
         _not_counted(rate)
     else:
         ranking(by, rate, found[rate.name], reference, shown, chosen)
+    _trend(by, rate, chosen)
     _rates(by, rate, found, shown, chosen)
     cost(by, shown, chosen)
-    _trend(by, rate, chosen)
     hosts(rate, chosen)
     strategies(chosen)
 
@@ -80,13 +80,11 @@ def most_used(found: Found) -> list[str]:
 
 
 def _reference(by: str, several: Sequence[Slice]) -> Slice:
-    """What the others are held against: chosen, or the most observed that is named."""
-    known = {
-        one.name: one
-        for one in sorted(
-            several, key=lambda one: (one.name == "unknown", not one.rankable, -one.share.n, one.name)
-        )
-    }
+    """What the others are held against: chosen, or the one with a name that is known best.
+
+    That is the one with the largest effective number, so that doubt about the reference hides least.
+    """
+    known = {one.name: one for one in sorted(several, key=_known_best)}
     names = list(known)
     against = choice(
         "Held against",
@@ -97,6 +95,11 @@ def _reference(by: str, several: Sequence[Slice]) -> Slice:
         width=280,
     )
     return known[against]
+
+
+def _known_best(one: Slice) -> tuple[Any, ...]:
+    effective = one.share.effective if one.share.n else 0.0
+    return one.name == "unknown", not one.rankable, -effective, one.name
 
 
 def _not_counted(rate: Rate) -> None:

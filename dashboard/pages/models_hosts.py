@@ -31,10 +31,10 @@ def hosts(rate: Rate, chosen: Mapping[str, Any]) -> None:
                 "or the sources, or load logs of another host."
             )
             return
-        _table(rate, pairs[:_SHOWN])
+        judged = _table(rate, pairs[:_SHOWN])
         st.caption(
             "Each host is held against the one that serves the model most; the verdict counts that "
-            f"{wording.plural(sum(other is not None for _, other in pairs[:_SHOWN]), 'difference')} are "
+            f"{wording.plural(judged, 'difference')} are "
             "looked at together (Holm)."
             + (f" {_SHOWN} of {len(pairs)} rows are shown." if len(pairs) > _SHOWN else "")
         )
@@ -57,7 +57,8 @@ def on_several(several: Sequence[Slice]) -> list[tuple[Slice, Slice | None]]:
     return pairs
 
 
-def _table(rate: Rate, pairs: Sequence[tuple[Slice, Slice | None]]) -> None:
+def _table(rate: Rate, pairs: Sequence[tuple[Slice, Slice | None]]) -> int:
+    """Draw it; the number of differences that are judged together."""
     held = beside(pairs)
     scale, reach = scale_of([one.share for one, _ in pairs]), reach_of(held)
     columns = [
@@ -84,3 +85,4 @@ def _table(rate: Rate, pairs: Sequence[tuple[Slice, Slice | None]]) -> None:
             ]
         )
     sheet("hosts", f"{rate.title} by model and host", columns, rows)
+    return sum(one.p is not None for one in held)

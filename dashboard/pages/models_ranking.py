@@ -29,13 +29,14 @@ def ranking(
     """The card. `shown`: the names that get a row; the others are counted in a sentence."""
     rows = [one for one in in_order(several) if one.name in shown or one is reference]
     held = against(rows, reference)
+    judged = sum(one.p is not None for one in held)
     label = wording.in_markdown(filters.label(by, reference.name), 60)
     better = {"low": "the lowest rate first", "high": "the highest rate first", None: "neither end is better"}
     with cards.card(
         f"{rate.title} by {DIMENSIONS[by].lower()}, {better[rate.better]}",
         "slices",
         caption=f"Share of {rate.noun}s that {rate.hit}. Each is held against {label}; the verdict counts "
-        f"that {wording.plural(len(held) - 1, 'difference')} are looked at together (Holm).",
+        f"that {wording.plural(judged, 'difference')} are looked at together (Holm).",
         take=cards.Take(f"{rate.name}_by_{by}", answers.later("slices", rates=(rate.name,), by=by, **chosen)),
         height=420,
     ):
@@ -56,14 +57,10 @@ def in_order(several: Sequence[Slice]) -> list[Slice]:
     """The best first; then, without a rank, those of which too few were observed, or too little measured."""
     best = ranked(several)
     return [
-        *(one for one in best if has_rank(one)),
-        *(one for one in best if one.rankable and not has_rank(one)),
+        *(one for one in best if one.solid),
+        *(one for one in best if one.rankable and not one.solid),
         *(one for one in best if not one.rankable),
     ]
-
-
-def has_rank(one: Slice) -> bool:
-    return one.rankable and one.share.n >= ENOUGH
 
 
 def _table(by: str, rate: Rate, held: Sequence[Against], reference: Slice) -> None:
@@ -95,7 +92,7 @@ def _row(by: str, place: int, held: Against, reference: Slice, scale: Scale, rea
 
 
 def _rank(place: int, one: Slice) -> Cell:
-    if has_rank(one):
+    if one.solid:
         return Cell(f"{place}", order=-place)
     few = one.share.n and one.rankable
     measured = f"{wording.rate(one.share.n, one.total)} measured" if one.share.n else "unmeasured"
