@@ -24,7 +24,11 @@ class Entry:
 
 PAGES = (
     Entry(
-        "Measure", "overview", "Overview", ":material/monitoring:", "The headline rates, by model and by day."
+        "Measure",
+        "overview",
+        "Overview",
+        ":material/monitoring:",
+        "What works how well, what changed, and where it goes wrong.",
     ),
     Entry(
         "Decide",
@@ -67,6 +71,13 @@ PAGES = (
         "Retries",
         ":material/replay:",
         "What happens after a fault, and what it costs.",
+    ),
+    Entry(
+        "Decide",
+        "compare",
+        "Compare",
+        ":material/compare_arrows:",
+        "Any two slices: which is better, by how much, and is the difference real?",
     ),
     Entry(
         "Measure",
