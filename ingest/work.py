@@ -180,7 +180,7 @@ class FileWork:
     # --- one event -------------------------------------------------------------------------------
 
     def _session_seen(self, event: SessionSeen, session: _Session) -> None:
-        names = ("harness", "harness_version", "parent_session_id", "user", "provider", "model")
+        names = ("harness", "harness_version", "parent_session_id", "user", "task", "provider", "model")
         session.facts.update({name: value for name in names if (value := getattr(event, name)) is not None})
 
     def _prompt_seen(self, event: PromptSeen, session: _Session) -> None:
