@@ -1,25 +1,32 @@
 -- Chains of attempts by how they began, how long they grew (10 = ten or more) and how they ended, and what the attempts
--- after the first cost: steps, tokens and time of the steps in which they were made. A chain counts on its first day.
+-- after the first cost: steps, tokens and time of the steps in which they were made. A chain counts on its first day. A
+-- step that tries several chains again costs its steps, tokens and model's time once, with the first of its calls.
 
 DELETE FROM daily_chains USING touched_days t WHERE daily_chains.day IS NOT DISTINCT FROM t.day;
 
 INSERT INTO daily_chains BY NAME
 WITH
     begun AS (
-        SELECT chain_id, day, source, provider, model, prompt_id, tool, fault_layer, chain_outcome AS ended
+        SELECT chain_id, turn_id, day, source, provider, model, prompt_id, tool, fault_layer, chain_outcome AS ended
         FROM tool_calls
         WHERE NOT duplicate AND attempt = 1 AND chain_id = call_id
             AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
     ),
+    retried AS (
+        SELECT
+            chain_id, retry_kind, latency_ms, model_latency_ms, input_tokens + output_tokens AS tokens,
+            (row_number() OVER (PARTITION BY turn_id, step ORDER BY ordinal, call_id) = 1)::INTEGER AS is_first
+        FROM tool_calls
+        WHERE NOT duplicate AND attempt > 1 AND turn_id IN (SELECT turn_id FROM begun)
+    ),
     again AS (
         SELECT
             chain_id, count(*) AS retries, count(*) FILTER (retry_kind = 'identical') AS identical,
-            count(DISTINCT (turn_id, step)) AS steps,
-            sum(input_tokens) + sum(output_tokens) AS tokens,
-            sum(coalesce(model_latency_ms, 0) + coalesce(latency_ms, 0))
+            sum(is_first) AS steps,
+            if(count(tokens) = count(*), sum(is_first * tokens), NULL) AS tokens,
+            sum(is_first * coalesce(model_latency_ms, 0) + coalesce(latency_ms, 0))
                 FILTER (model_latency_ms IS NOT NULL OR latency_ms IS NOT NULL) AS ms
-        FROM tool_calls
-        WHERE NOT duplicate AND attempt > 1 AND chain_id IN (SELECT chain_id FROM begun)
+        FROM retried
         GROUP BY chain_id
     )
 SELECT
