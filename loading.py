@@ -98,12 +98,13 @@ def ingest(
         "form": form,
         "since": since,
         "limit": limit,
+        "private": _private(redact, redact_config, results=not no_results),
     }
     if dry_run:
         _foresee(named, store, words, as_json=as_json)
         return
     patience = partial(upkeep.patience, wait, wait_at_most)
-    words |= {"labels": labels, "private": _private(redact, redact_config, results=not no_results)}
+    words["labels"] = labels
     once = partial(_load, named, store, words, patience, quiet=quiet)
     show = partial(_show, store=store, quiet=quiet, as_json=as_json)
     if watch:
