@@ -10,8 +10,11 @@ from ingest.sources import solid
 from ingest.sources.found import Found
 from ingest.writing import Writer
 
-Foresee = Callable[[Found], Job | None]
-"""What will be asked of a log, as far as its looks tell before its turn; None = nothing, or nobody knows."""
+Likely = Callable[[Found], bool]
+"""Whether a log will be asked for, as far as its looks tell before its turn."""
+
+JobOf = Callable[[Found], Job]
+"""What will be asked for then."""
 
 
 class Hands(Protocol):
@@ -21,7 +24,7 @@ class Hands(Protocol):
     def ahead(self) -> int:
         """How many logs are read, or being read, that were not asked for yet."""
 
-    def expect(self, files: Sequence[Found], foresee: Foresee) -> None:
+    def expect(self, files: Sequence[Found], likely: Likely, job_of: JobOf) -> None:
         """What will be asked for, in this order, or passed over."""
 
     def reach(self, position: int) -> None:
@@ -43,7 +46,7 @@ class Alone:
         self._settings = settings
         self._writer = writer
 
-    def expect(self, files: Sequence[Found], foresee: Foresee) -> None: ...
+    def expect(self, files: Sequence[Found], likely: Likely, job_of: JobOf) -> None: ...
 
     def reach(self, position: int) -> None: ...
 

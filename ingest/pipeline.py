@@ -15,9 +15,10 @@ from ingest.booking import Book
 from ingest.changes import Change, Decision, Known, Ledger, Status, decide, in_safe_order
 from ingest.collect import Named, collect
 from ingest.continuing import Unfinished
+from ingest.crew import hands_for
 from ingest.definitions import given_definitions
+from ingest.foresight import is_likely_read
 from ingest.generations import Folder, OnWrite, Patience, hold, ignore, none, published
-from ingest.hands import Alone, Hands
 from ingest.intake import Job, Settings
 from ingest.labels import read_labels
 from ingest.lines import MAX_LINE
@@ -54,6 +55,7 @@ def load(
     stop: Stop = go_on,
     patience: Patience = none,
     again: Collection[str] = (),
+    workers: int | None = None,
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
@@ -62,9 +64,10 @@ def load(
     `ingest.labels`), `max_line` is in bytes, `form` the name of the format that all are read as. Files that
     did not change `since` (see `ingest.selection`) are left out; at most `limit` are read: those that are in,
     or that no format takes, do not count. `private` says what is left out of all texts. `again` names files
-    that are read though they are in. Once `stop()` is true, the file at work is given up after its batch, and
-    what was read whole so far is published. Raises InputError, StoreError, StoreBusy or StoreVersionError
-    with nothing published; all are IngestErrors.
+    that are read though they are in. `workers` processes read (None = as many as pay, see `ingest.crew`),
+    this one writes. Once `stop()` is true, the file at work is given up after its batch, and what was read
+    whole so far is published. Raises InputError, StoreError, StoreBusy or StoreVersionError with nothing
+    published; all are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
     store_dir = store_dir.absolute()
@@ -77,7 +80,7 @@ def load(
         forgotten = read_forgotten(current) if current else frozenset[str]()
         privacy, left_out = private.of(store_dir, (row.read_with.privacy for row in ledger.rows()))
         settings = Settings.of(catalog, max_line, known_as, privacy, left_out, forgotten)
-        run = _Load(folder, ledger, settings, on_progress, stop, limit=limit, again=again)
+        run = _Load(folder, ledger, settings, on_progress, stop, limit=limit, again=again, workers=workers)
         run.totals.left = left
         try:
             run.take_in_all(found)
@@ -110,6 +113,7 @@ class _Load:
         *,
         limit: int | None,
         again: Collection[str],
+        workers: int | None,
     ) -> None:
         self._ledger = ledger
         self._settings = settings
@@ -120,7 +124,7 @@ class _Load:
         self.writer = Writer(folder, ledger.last_id + 1)
         self.totals = Totals()
         self._book = Book(ledger, self.totals, settings, self.writer)
-        self._hands: Hands = Alone(settings, self.writer)
+        self._hands = hands_for(workers, settings, self.writer, folder)
 
     def take_in_all(self, files: Iterable[Found]) -> None:
         try:
@@ -141,10 +145,13 @@ class _Load:
         base = Progress(
             name="", files_done=0, files_total=len(files), bytes_done=0, bytes_total=total, rejects=0
         )
-        for position, found in enumerate(in_safe_order(files, self._ledger)):
+        ordered = in_safe_order(files, self._ledger)
+        self._hands.expect(ordered, self._is_likely_read, self._likely_job)
+        for position, found in enumerate(ordered):
             rejects = self.totals.rejects
             base = replace(base, name=found.name, files_done=position, bytes_done=done, rejects=rejects)
             self._tell(base)
+            self._hands.reach(position)
             if self._stop() or not self._takes_in(found, base):
                 self.totals.unread = len(files) - position
                 break
@@ -181,6 +188,14 @@ class _Load:
                 self._book.read(found, decision.known, intake)
         except Unusable as unusable:
             self._book.refused(found, unusable)
+
+    def _is_likely_read(self, found: Found) -> bool:
+        if self._limit is not None and len(self.totals.loaded) + self._hands.ahead >= self._limit:
+            return False
+        return is_likely_read(found, self._ledger, self._settings.options, self._again)
+
+    def _likely_job(self, found: Found) -> Job:
+        return self._job(found, self._ledger.at(found.name))
 
     def _job(self, found: Found, known: Known | None) -> Job:
         return Job(found, self._begun(found, known), quoting=known is None or not known.forgetful)
