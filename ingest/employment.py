@@ -47,10 +47,6 @@ class Worker:
         self._send(start)
 
     @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
     def waiting(self) -> list[int]:
         """Tickets of what it is asked for and has not ended, in order."""
         return list(self._waiting)

@@ -21,12 +21,13 @@ from ingest.reading import Unusable
 from ingest.wire import Begun, Ended, Failed, Part, Shipment, Start, Taken, Task, ToWorker, write_tables
 
 SHIPPED_ROWS = 10_000
-SHIPPED_BYTES = 16 * 1024 * 1024  # of log read since the last shipment
+SHIPPED_BYTES = 8 * 1024 * 1024  # of log read since the last shipment
 AHEAD = 128 * 1024 * 1024  # bytes of rows on disk that the load has not taken in yet; then we wait for it
 
 
 def main(descriptor: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the load's to answer
+    sys.meta_path.insert(0, _WithoutPandas())
     with Connection(descriptor) as connection:
         try:
             start: Start = connection.recv()
@@ -62,6 +63,14 @@ def _read(task: Task, start: Start, outbox: Outbox) -> Ended:
     return Ended(task.ticket, replace(intake, begun=None), went_on=intake.begun is not None)
 
 
+class _WithoutPandas:
+    """Arrow imports pandas where it can, to know its arrays: 50 MB and half a second for nothing."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:  # noqa: ARG002
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
 class Outbox:
     """The rows of one file after another in, shipments to the load out."""
 
@@ -83,9 +92,9 @@ class Outbox:
 
     def next_task(self) -> Task:
         """Raises EOFError when there is none any more, OSError."""
-        if not self._tasks and not self._connection.poll():
-            self._ship()  # nothing is asked for at the moment: the load may be waiting for just these rows
         while not self._tasks:
+            if not self._connection.poll():
+                self._ship()  # nothing is asked for at the moment: we may be waited for
             self._hear()
         return self._tasks.popleft()
 
