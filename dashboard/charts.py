@@ -19,6 +19,8 @@ Figure = dict[str, Any]
 SERIES = tuple(f"#00000{number}" for number in range(1, 7))
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid")
 OTHERS = "other models"
+_MARK = "rgba(128,128,128,0.9)"
+_BAND = "rgba(128,128,128,0.14)"
 _WITH_INTERVALS = 1  # the whiskers of two series hide each other; their ends are in the hover text
 _TICK_A_DAY = 12  # days; on a longer axis there are at most _TICKS
 _TICKS = 8
@@ -36,19 +38,35 @@ class DayRate:
     n: int
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something happened at the beginning of `day`, or of one of the days from `first` to `last`."""
+
+    text: str
+    day: date
+    first: date
+    last: date
+
+
 def series_order(by_use: Sequence[str]) -> dict[str, int]:
     """Model → colour number, the same on every page: the five most used of the store, then the others."""
     first = by_use if len(by_use) <= len(SERIES) else by_use[: len(SERIES) - 1]
     return {name: number for number, name in enumerate(first)}
 
 
-def trend(points: Sequence[DayRate], order: Mapping[str, int]) -> Figure:
-    """The rate by day, one line a series; of a single series the interval of each point is drawn."""
-    series = _gathered(points, order)
+def trend(
+    points: Sequence[DayRate], order: Mapping[str, int], marks: Sequence[Mark] = (), *, others: str = OTHERS
+) -> Figure:
+    """The rate by day, one line a series; of a single series the interval of each point is drawn.
+
+    `others`: the name of the line that sums up the series without a colour of their own. A mark on a day
+    without data stands at the next that has some; one behind them all is left out.
+    """
+    series = _gathered(points, order, others)
     traces = [_line(name, series[name], order.get(name, len(SERIES) - 1), len(series)) for name in series]
     highest = max(_top(trace) for trace in traces)
     longest = max(len(trace["name"]) for trace in traces)
-    layout = _layout(height=460, margin={"l": 46, "r": 8, "t": 8, "b": 40})
+    layout = _layout(height=460, margin={"l": 46, "r": 8, "t": 22 if marks else 8, "b": 40})
     layout |= {
         "hovermode": "closest",
         "showlegend": True,
@@ -56,14 +74,39 @@ def trend(points: Sequence[DayRate], order: Mapping[str, int]) -> Figure:
         "xaxis": _day_axis([point.day for several in series.values() for point in several]),
         "yaxis": _percent_axis(min(1.0, max(0.04, 1.08 * highest))),
     }
-    return {"data": traces, "layout": layout}
+    return {"data": traces, "layout": layout | _marked(layout["xaxis"]["categoryarray"], marks)}
 
 
-def _gathered(points: Sequence[DayRate], order: Mapping[str, int]) -> dict[str, list[DayRate]]:
+def _marked(days: Sequence[str], marks: Sequence[Mark]) -> Figure:
+    """A line before the day of each mark, its text above, and a band where it may have been another day."""
+    shapes: list[Figure] = []
+    above: list[Figure] = []
+
+    def before(day: date) -> float | None:
+        later = [place for place, drawn in enumerate(days) if drawn >= day.isoformat()]
+        return later[0] - 0.5 if later else None
+
+    for mark in marks:
+        at, first, last = before(mark.day), before(mark.first), before(mark.last)
+        if at is None or mark.last.isoformat() < days[0]:
+            continue
+        across = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+        shapes.append(
+            across | {"type": "line", "x0": at, "x1": at, "line": {"color": _MARK, "width": 1, "dash": "dot"}}
+        )
+        if first is not None and last is not None and first < last:
+            band = {"type": "rect", "x0": first, "x1": last, "fillcolor": _BAND, "line": {"width": 0}}
+            shapes.append(across | band)
+        text = {"text": wording.in_figure(mark.text), "x": at, "y": 1, "yref": "paper", "yanchor": "bottom"}
+        above.append(text | {"showarrow": False, "font": {"size": 12}})
+    return {"shapes": shapes, "annotations": above}
+
+
+def _gathered(points: Sequence[DayRate], order: Mapping[str, int], others: str) -> dict[str, list[DayRate]]:
     """Points by series in colour order; series without a colour of their own are summed into one."""
     summed: dict[tuple[str, date], tuple[int, int]] = {}
     for point in points:
-        key = (point.series if point.series in order else OTHERS, point.day)
+        key = (point.series if point.series in order else others, point.day)
         k, n = summed.get(key, (0, 0))
         summed[key] = (k + point.k, n + point.n)
     names = sorted({name for name, _ in summed}, key=lambda name: order.get(name, len(order)))

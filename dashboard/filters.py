@@ -19,6 +19,8 @@ DIMENSIONS = ("model", "prompt", "tool", "source")
 OWN = {"outcome": "outcome", "fault": "fault layer", "turns": "turns", "code": "finding", "q": "search"}
 # Where the pages of lists are, and what of the Data page is open.
 _PAGING = ("page", "rejects", "files", "refused", "copies", "changes", "reject", "changed", "before", "after")
+# What pages.rate_choice draws: which rate, by what, and against what.
+CHOICES = ("rate", "by", "also", "against", "of")
 _DAYS = "days"
 _EXTENT = "_extent"
 _PICKING = "_picking_days"
@@ -132,7 +134,7 @@ def _unique_labels(rows: pd.DataFrame) -> dict[str, str]:
 
 def reset() -> None:
     """Clear what narrows the view: the bar, and what a page keeps in the URL for itself."""
-    for name in (*OWN, *_PAGING):
+    for name in (*OWN, *_PAGING, *CHOICES):
         st.query_params.pop(name, None)
     for name in DIMENSIONS:
         st.session_state[name] = []
@@ -156,12 +158,19 @@ def label(dimension: str, value: str) -> str:
     return labels.get(value, value)
 
 
-def link(page: str, narrowed: Mapping[str, str], own: Mapping[str, str]) -> str:
-    """A relative URL of `page` under the filters in force; `narrowed` sets dimensions, `own` the rest."""
+def link(
+    page: str,
+    narrowed: Mapping[str, str],
+    own: Mapping[str, str],
+    days: tuple[date, date] | None = None,
+) -> str:
+    """A relative URL of `page` under the filters in force; `narrowed` sets dimensions, `own` the rest.
+
+    `days`: the first and the last, in place of those of the filters.
+    """
     filters = chosen()
     values = {name: getattr(filters, f"{name}s") or () for name in DIMENSIONS}
     values |= {name: (value,) for name, value in narrowed.items()}
     pairs = [(name, label(name, value)) for name, several in values.items() for value in several]
-    if filters.from_day or filters.to_day:
-        pairs += [(_DAYS, day.isoformat()) for day in (filters.from_day, filters.to_day) if day]
+    pairs += [(_DAYS, day.isoformat()) for day in days or (filters.from_day, filters.to_day) if day]
     return f"{page}?{urlencode(pairs + list(own.items()))}"

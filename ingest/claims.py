@@ -15,7 +15,7 @@ from ingest.changes import Ledger, Options
 from ingest.collect import Named, each_of
 from ingest.formats import Format, formats
 from ingest.lines import MAX_LINE
-from ingest.reading import Unusable, chosen, head_of, unreadable
+from ingest.reading import Unusable, about_of, chosen, head_of, unreadable
 from ingest.sources.content import opened
 from ingest.sources.found import Found
 from ingest.unfolding import unfold
@@ -54,10 +54,11 @@ def _claim(found: Found, max_line: int) -> Claim:
     try:
         with opened(found, rewinds=True) as content:
             head = head_of(content, max_line)
+            about = about_of(found, content, head, max_line)
     except OSError as error:
         return Claim(found.name, None, str(unreadable(error)))
     try:
-        name, reason = chosen(head).SOURCE.name, None
+        name, reason = chosen(head, about).SOURCE.name, None
     except Unusable as unusable:
         name, reason = None, str(unusable)
     if not head.objects:

@@ -88,6 +88,7 @@ class SessionSeen(Event, frozen=True, kw_only=True):
     harness_version: str | None = None
     parent_session_id: str | None = None
     user: str | None = None  # who asked, by whatever name or id the log has
+    task: str | None = None  # what a benchmark gives to several models: the same task has the same name
     provider: str | None = None
     model: str | None = None
 

@@ -31,7 +31,8 @@ _ABOUT_VALUES = frozenset({Stage.COERCE, Stage.CHECK})
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
 _EMISSION, _SYNTAX, _SCHEMA, _, _EXECUTION, _REFUSED = LAYERS
 _ERROR, _DENIED = ResultStatus.ERROR, ResultStatus.DENIED
-_FAILED, _UNMEASURED, _COERCED = Outcome.FAILED, Outcome.UNMEASURED, Outcome.COERCED
+_CLEAN, _COERCED = Outcome.CLEAN, Outcome.COERCED
+_FAILED, _UNMEASURED = Outcome.FAILED, Outcome.UNMEASURED
 _FULL, _FAILURES, _NONE = Seen.FULL, Seen.FAILURES, Seen.NONE
 _MESSAGE = 200  # characters of a harness's message that parse_error repeats
 
@@ -79,12 +80,13 @@ def judge(call: CallMade, result: ResultSeen | None, definitions: Definitions) -
     refused_at = _refused_at(call, result)
     message = call.harness_message or (result.message if result else None)
     request = _read(call, definition, definitions)
-    outcome = _outcome(call, request, refused_at)
+    told = definition is not None and _tells_of_arguments(definition)
+    outcome = _outcome(call, request, refused_at, told=told)
     return Verdict(
         request=request,
         outcome=outcome,
         syntax_seen=_syntax_seen(call, refused_at),
-        schema_seen=_schema_seen(call, result, request, definition, refused_at),
+        schema_seen=_schema_seen(call, result, request, refused_at, told=told),
         fault_layer=_first_layer(refused_at, _lenient_layer(request), _result_layer(result)),
         harness_verdict=_harness_verdict(result, refused_at),
         harness_message=message,
@@ -119,9 +121,16 @@ def _read(
     return parse_arguments(raw, known, tool_name=call.tool, tool_call_id=call.tool_call_id)
 
 
-def _outcome(call: CallMade, request: ToolCallRequest | None, refused_at: FaultLayer | None) -> Outcome:
+def _tells_of_arguments(definition: ToolDefinition) -> bool:
+    """False for a name without a schema, as of tools that a provider runs: whatever was sent would fit."""
+    return definition.schema is None or len(definition.schema) > 0
+
+
+def _outcome(
+    call: CallMade, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, told: bool
+) -> Outcome:
     if call.args_source is _RAW and request is not None:
-        return request.outcome
+        return request.outcome if told or request.outcome is not _CLEAN else _UNMEASURED
     if refused_at in ARGUMENT_LAYERS:
         return _FAILED
     if request is not None and request.outcome in (_FAILED, _COERCED):
@@ -142,12 +151,13 @@ def _schema_seen(
     call: CallMade,
     result: ResultSeen | None,
     request: ToolCallRequest | None,
-    definition: ToolDefinition | None,
     refused_at: FaultLayer | None,
+    *,
+    told: bool,
 ) -> Seen:
     if refused_at is _EMISSION or (refused_at is _SYNTAX and request is None):
         return _NONE
-    if request is not None and (definition is not None or _lenient_layer(request) is _SCHEMA):
+    if request is not None and (told or _lenient_layer(request) is _SCHEMA):
         return _FULL
     if refused_at is _SCHEMA:
         return _FAILURES

@@ -16,11 +16,12 @@ from typing import Any
 
 from ingest.containers import Container, container_of, read_records
 from ingest.events import Rejected
-from ingest.formats import About, Format, claimants, formats
+from ingest.formats import About, Format, claimants, explanation_of, formats
 from ingest.records import Record
 from ingest.sources.content import Content, opened
 from ingest.sources.damage import Damaged
 from ingest.sources.found import Found, Place
+from ingest.sources.naming import shown
 
 HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
@@ -66,11 +67,15 @@ def recognise(content: Content, found: Found, max_line: int, form: str | None = 
     `content` must be rewindable. Raises Unusable with the reason, or OSError.
     """
     head = head_of(content, max_line)
+    about = about_of(found, content, head, max_line)
+    return Recognised(chosen(head, about, form), head.container, about)
+
+
+def about_of(found: Found, content: Content, head: Head, max_line: int) -> About:
     name = found.place.own_name
     if content.packed:
         name = _PACKED.sub("", name)
-    about = About(name, _identity(head), Beside(found.place, max_line))
-    return Recognised(chosen(head, form), head.container, about)
+    return About(name, _identity(head), Beside(found.place, max_line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,24 +118,29 @@ def _objects(records: Iterable[Record | Rejected], objects: int, at_most: int) -
     return seen
 
 
-def chosen(head: Head, form: str | None = None) -> Format:
+def chosen(head: Head, about: About, form: str | None = None) -> Format:
     """The one format that claims a log which begins so, or the one of this name. Raises Unusable."""
     if not head.objects:
-        raise Unusable(_why_nothing(head.first))
+        raise Unusable("; ".join((_why_nothing(head.first), *_explained(about))))
     if form is not None:
         return formats()[form]
     if not head.claiming:
         keys = ", ".join(list(head.objects[0])[:8])
-        raise Unusable(
-            f"is in no format known here (its first object has the keys {keys[:200]}); "
-            "`callgauge formats` lists those that are"
-        )
+        known = "`callgauge formats` lists those that are"
+        why = f"is in no format known here (its first object has the keys {keys[:200]})"
+        raise Unusable("; ".join((why, *(_explained(about) or [known]))))
     if len(head.claiming) > 1:
         names = " and ".join(one.SOURCE.name for one in head.claiming)
         raise Unusable(
             f"is claimed by {names}; only one can be right: name it with --format, and please report it"
         )
     return head.claiming[0]
+
+
+def _explained(about: About) -> list[str]:
+    """What formats know of a file that none of them reads."""
+    told = (explanation_of(form, about) for form in formats().values())
+    return [" ".join(shown(one).split()) for one in told if one is not None]
 
 
 def _identity(head: Head) -> str:

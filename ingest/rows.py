@@ -7,6 +7,7 @@ from datetime import date, datetime
 from hashlib import blake2b, sha256
 from typing import Any
 
+from ingest.depth import depth_of
 from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus
 from ingest.judgement import Verdict
 from ingest.texts import json_text, kept, spelled
@@ -79,7 +80,7 @@ def _sum(numbers: Iterable[float | None]) -> float | None:
 JUDGED = (
     "step", "ordinal", "provider", "model", "prompt_id",
     "tool", "tool_sent", "tool_call_id", "strategy", "args_source",
-    "raw_arguments", "arguments", "rejected", "worst_severity", "lossy",
+    "raw_arguments", "arguments_depth", "arguments", "rejected", "worst_severity", "lossy",
     "outcome", "syntax_seen", "schema_seen", "parse_error", "parse_warning",
     "harness_verdict", "harness_message", "refused_by_harness", "syntax_told", "schema_told",
     "definition_origin", "tools_offered", "fault_layer",
@@ -145,16 +146,16 @@ def call_values(turn: Turn, call: Call) -> tuple[Any, ...]:
 
 
 def _argument_values(event: CallMade, request: ToolCallRequest | None) -> tuple[Any, ...]:
-    """raw_arguments, arguments, rejected, worst_severity, lossy."""
+    """raw_arguments, arguments_depth, arguments, rejected, worst_severity, lossy."""
     decoded = json_text(event.arguments) if event.arguments is not None else None
     raw = (decoded or "null") if event.args_source is _RESERIALISED else event.raw_arguments
     if request is None:
-        return raw, decoded, None, None, False
+        return raw, depth_of(raw), decoded, None, None, False
     arguments = json_text(request.arguments) if request.arguments is not None else None
     rejected = json_text(spelled(request.rejected)) if request.rejected else None
     findings = request.diagnostics
     worst = max((finding.severity for finding in findings), key=_SEVERITIES.index, default=None)
-    return raw, arguments, rejected, worst, any(finding.lossy for finding in findings)
+    return raw, depth_of(raw), arguments, rejected, worst, any(finding.lossy for finding in findings)
 
 
 def late_result_row(result: ResultSeen) -> Row:

@@ -50,7 +50,7 @@ CREATE TABLE sources (
 CREATE TABLE sessions (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, source VARCHAR,
     harness VARCHAR, harness_version VARCHAR, parent_session_id VARCHAR,
-    user_name VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
+    user_name VARCHAR, task VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
     turns BIGINT, steps BIGINT, calls BIGINT, faults BIGINT, duplicate_calls BIGINT,
     duplicate BOOLEAN
 );
@@ -79,7 +79,7 @@ CREATE TABLE turns (
     steps INTEGER, calls INTEGER, faults INTEGER, retries INTEGER,
     recorded_status VARCHAR, recorded_ok BOOLEAN, derived_ok BOOLEAN, derived_reason VARCHAR,
     input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE, model_latency_ms DOUBLE,
-    results_expected BOOLEAN, begun BOOLEAN, first_step INTEGER,
+    results_expected BOOLEAN, begun BOOLEAN, first_step INTEGER, offered_tools INTEGER,
     duplicate BOOLEAN
 );
 
@@ -103,12 +103,12 @@ CREATE TABLE tool_calls (
     tool VARCHAR, tool_sent VARCHAR, tool_call_id VARCHAR, strategy VARCHAR,
     definition_id VARCHAR, definition_origin VARCHAR, tools_offered BOOLEAN,
     raw_arguments VARCHAR USING COMPRESSION zstd, args_source VARCHAR,
-    arguments VARCHAR USING COMPRESSION zstd, rejected VARCHAR,
+    arguments VARCHAR USING COMPRESSION zstd, arguments_depth INTEGER, rejected VARCHAR,
     outcome VARCHAR, syntax_seen VARCHAR, schema_seen VARCHAR,
     parse_error VARCHAR, parse_warning VARCHAR, worst_severity VARCHAR, lossy BOOLEAN,
     harness_verdict VARCHAR, harness_message VARCHAR, refused_by_harness VARCHAR,
     syntax_told VARCHAR, schema_told VARCHAR,
-    fault_layer VARCHAR, result_fault_layer VARCHAR, result_file_id INTEGER,
+    fault_layer VARCHAR, signature_id VARCHAR, result_fault_layer VARCHAR, result_file_id INTEGER,
     result_status VARCHAR, error_flag_source VARCHAR,
     result_text VARCHAR USING COMPRESSION zstd, result_bytes BIGINT,
     chain_id VARCHAR, attempt INTEGER, retry_of VARCHAR, retry_kind VARCHAR, chain_outcome VARCHAR,
@@ -168,7 +168,8 @@ CREATE TABLE daily_calls (
 CREATE TABLE daily_turns (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     turns BIGINT, retried BIGINT, recorded_known BIGINT, recorded_ok BIGINT, derived_known BIGINT, derived_ok BIGINT,
-    both_known BIGINT, disagree BIGINT, steps BIGINT, calls BIGINT, retries BIGINT, input_tokens BIGINT, output_tokens BIGINT
+    both_known BIGINT, disagree BIGINT, steps BIGINT, calls BIGINT, retries BIGINT, input_tokens BIGINT, output_tokens BIGINT,
+    tokens_known BIGINT, tokens BIGINT, ms_known BIGINT, ms DOUBLE
 );
 
 -- Which text of a prompt, and which definition of a tool, was in force when; first_ts and last_ts within the day.
@@ -185,4 +186,46 @@ CREATE TABLE daily_definitions (
 CREATE TABLE daily_codes (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR,
     code VARCHAR, calls BIGINT, findings BIGINT
+);
+
+-- What went wrong, without what is different each time (ingest/signatures.sql).
+CREATE TABLE signatures (signature_id VARCHAR, fault_layer VARCHAR, text VARCHAR);
+
+-- The scripts in ingest/rollups/ say what the columns of these mean.
+CREATE TABLE daily_rates (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, harness_version VARCHAR,
+    strategy VARCHAR, tool VARCHAR, definition_id VARCHAR, cut VARCHAR, rate VARCHAR,
+    k BIGINT, n BIGINT, total BIGINT, sessions BIGINT, kk BIGINT, kn BIGINT, nn BIGINT
+);
+
+CREATE TABLE daily_chains (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR, fault_layer VARCHAR,
+    ended VARCHAR, attempts INTEGER, chains BIGINT, retries BIGINT, identical BIGINT,
+    steps BIGINT, tokens BIGINT, tokens_known BIGINT, ms DOUBLE, ms_known BIGINT
+);
+
+CREATE TABLE daily_parallel (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    steps BIGINT, calls BIGINT, lost BIGINT, bad_steps BIGINT, others BIGINT, others_lost BIGINT
+);
+
+CREATE TABLE daily_errors (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR,
+    signature_id VARCHAR, calls BIGINT, sessions BIGINT, example VARCHAR
+);
+
+CREATE TABLE daily_parameters (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR, definition_id VARCHAR,
+    parameter VARCHAR, code VARCHAR, severity VARCHAR, calls BIGINT, example VARCHAR
+);
+
+CREATE TABLE daily_traits (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR,
+    trait VARCHAR, class INTEGER, k BIGINT, n BIGINT, sessions BIGINT, kk BIGINT, kn BIGINT, nn BIGINT
+);
+
+CREATE TABLE task_trials (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, session_id VARCHAR,
+    task VARCHAR, task_origin VARCHAR, task_text VARCHAR,
+    recorded_ok BOOLEAN, derived_ok BOOLEAN, turns BIGINT, calls BIGINT, parse_k BIGINT, parse_n BIGINT
 );

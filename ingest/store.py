@@ -19,6 +19,7 @@ from ingest.errors import StoreError, explaining
 from ingest.generations import OnWrite
 from ingest.lookup import LABELLED
 from ingest.migrations import SCHEMA_VERSION, migrate, version_of
+from ingest.rollups import rollup_scripts
 from lenient import PARSER_VERSION
 
 _HERE = Path(__file__).parent
@@ -69,12 +70,18 @@ _LABEL = (
 )
 
 
+_ALL_DAYS = """
+    INSERT INTO touched_days
+    (SELECT day FROM tool_calls UNION SELECT day FROM turns) EXCEPT SELECT day FROM touched_days"""
+
+
 class Building:
     """The generation being built, open for writing. Every method raises StoreError when the disk fails."""
 
     def __init__(self, path: Path, on_write: OnWrite) -> None:
         self._path = path
         self._on_write = on_write
+        self._all_days = False  # whether the rollups of all days are to be made anew
         is_new = not path.exists()
         self._on_write("open")
         with explained(path):
@@ -99,6 +106,7 @@ class Building:
         self._on_write("migrate")
         with self._transaction():
             migrate(self._con, found)
+        self._all_days = True
 
     def _schema(self, table: str) -> pa.Schema:
         return self._con.table(table).limit(0).to_arrow_table().schema
@@ -184,8 +192,14 @@ class Building:
 
         Raises StoreError when the counts disagree: such a generation is never published.
         """
-        with self.writing("rollups.sql") as con:
-            con.execute(_sql("rollups.sql"))
+        if self._all_days:
+            with self.writing("all_days") as con:
+                con.execute(_ALL_DAYS)
+        with self.writing("signatures.sql") as con:
+            con.execute(_sql("signatures.sql"))
+        with self.writing("rollups") as con:
+            for script in rollup_scripts():
+                con.execute(script)
         with explained(self._path):
             wrong = self._con.execute(_sql("verify.sql")).fetchall()
         if wrong:

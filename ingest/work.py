@@ -290,6 +290,8 @@ class FileWork:
             self._write_call(turn, call, call_ids, position, tuple(shared.values()))
         row = {**shared, **dated(turn.ts), **self._place(turn.where), **turn_row(turn, judged)}
         row["results_expected"] = session.saw_result
+        offered = self._definitions[turn.definitions].offered
+        row["offered_tools"] = len(offered) if offered is not None else None
         self._add("turns", row)
         session.counts["turns"] += 1
         for name in ("steps", "calls", "faults"):
@@ -336,7 +338,8 @@ class FileWork:
 
     def _session_row(self, session: _Session) -> Row:
         facts = {
-            name: session.facts.get(name) for name in ("harness", "harness_version", "parent_session_id")
+            name: session.facts.get(name)
+            for name in ("harness", "harness_version", "parent_session_id", "task")
         }
         return {
             "session_id": session.session_id,

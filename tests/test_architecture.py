@@ -37,7 +37,7 @@ THIRD_PARTY = {
     "streamlit": ("dashboard.pages", "dashboard.filters", "app"),
     "plotly": ("dashboard.charts",),
     "duckdb": ("ingest.building_file", "ingest.lookup", "ingest.migrations", "dashboard.metrics", "app"),
-    "pyarrow": ("ingest",),
+    "pyarrow": ("ingest", "dashboard.export"),
     "msgspec": ("ingest",),
     "fsspec": ("ingest",),
     "yaml": ("ingest",),

@@ -4,13 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 
+import pandas as pd
 import streamlit as st
 
 from dashboard import filters
+from dashboard.export import csv, parquet
 from dashboard.metrics import Metric, MetricError, metrics
 from dashboard.metrics.generations import NoStoreError, StoreError
 from dashboard.pages.sheet import Cell, Column, sheet
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """The rows of a card to take away: `name` is the file's, `rows` is asked when somebody wants them."""
+
+    name: str
+    rows: Callable[[], pd.DataFrame]
+
+
+def _take_away(take: Take) -> None:
+    with st.popover("Export", type="tertiary", width="content"):
+        _download("CSV", f"{take.name}.csv", "text/csv", lambda: csv(take.rows()))
+        _download(
+            "Parquet", f"{take.name}.parquet", "application/vnd.apache.parquet", lambda: parquet(take.rows())
+        )
+
+
+def _download(label: str, name: str, mime: str, made: Callable[[], bytes]) -> None:
+    st.download_button(
+        label,
+        made,
+        name,
+        mime,
+        type="tertiary",
+        icon=":material/download:",
+        on_click="ignore",
+        key=f"take_{name}",
+    )
 
 
 @contextmanager
@@ -19,11 +51,13 @@ def card(
     *metric_names: str,
     caption: str | None = None,
     beside: Callable[[], None] | None = None,
+    take: Take | None = None,
     stretch: bool = False,
     height: int | None = None,
 ) -> Iterator[None]:
     """A bordered card: its heading, `beside` it a control, and at the right how its numbers are counted.
 
+    `take`: what can be taken away as CSV and Parquet, see `Take`.
     `stretch`: as high as its row; `height`: of the placeholder until its content is there. A metric that
     fails inside becomes a sentence in this card only.
     """
@@ -33,8 +67,11 @@ def card(
                 st.header(title, anchor=False, width="content")
                 if beside:
                     beside()
-            if metric_names:
-                how_counted(*metric_names)
+            with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
+                if take:
+                    _take_away(take)
+                if metric_names:
+                    how_counted(*metric_names)
         if caption:
             st.caption(caption)
         try:

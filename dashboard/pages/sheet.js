@@ -8,7 +8,7 @@ function element(name, className, text) {
   return made
 }
 
-function whisker(cell) {
+function whisker(cell, zero) {
   const svg = document.createElementNS(NS, "svg")
   svg.setAttribute("class", "whisker")
   svg.setAttribute("viewBox", "0 0 100 10")
@@ -16,11 +16,13 @@ function whisker(cell) {
   svg.setAttribute("aria-hidden", "true")
   const part = (className, x, width) => {
     const rect = document.createElementNS(NS, "rect")
-    const box = { class: className, x, width, y: className === "point" ? 0 : 3, height: className === "point" ? 10 : 4 }
+    const tall = className === "point" || className === "zero"
+    const box = { class: className, x, width, y: tall ? 0 : 3, height: tall ? 10 : 4 }
     for (const [name, value] of Object.entries(box)) rect.setAttribute(name, value)
     svg.append(rect)
   }
   part("track", 0, 100)
+  if (zero !== null) part("zero", 100 * zero - 0.3, 0.6)
   const within = (place) => Math.min(1, Math.max(0, place))
   if (cell.high !== null) {
     const low = Math.min(0.99, within(cell.low))
@@ -54,7 +56,7 @@ function follow(event) {
   window.dispatchEvent(new PopStateEvent("popstate", { state: {} }))
 }
 
-function content(cell) {
+function content(cell, zero) {
   const holder = document.createDocumentFragment()
   if (cell.href) {
     const link = element("a", cell.mono ? "mono" : "", cell.text)
@@ -64,7 +66,7 @@ function content(cell) {
   } else {
     holder.append(element("span", [cell.mono ? "mono" : "", cell.tone ? `tone ${cell.tone}` : ""].join(" ").trim(), cell.text))
   }
-  if (cell.at !== null) holder.append(whisker(cell))
+  if (cell.at !== null) holder.append(whisker(cell, zero))
   if (cell.share !== null) holder.append(bar(cell.share))
   if (cell.sub) holder.append(element("span", "sub", cell.sub))
   return holder
@@ -76,31 +78,63 @@ function row(cells, columns) {
     const place = element(index === 0 ? "th" : "td", columns[index].kind + (cell.pale ? " pale" : ""))
     if (index === 0) place.scope = "row"
     if (cell.title) place.title = cell.title
-    place.append(content(cell))
+    if (cell.heat !== null) {
+      place.classList.add("heat")
+      place.style.setProperty("--heat", `${Math.round(100 * cell.heat)}%`)
+    }
+    place.append(content(cell, columns[index].zero))
     made.append(place)
   })
   return made
+}
+
+// What has no order (an unmeasured rate, say) stays at the end, whichever way the others go.
+function sorted(rows, index, descending) {
+  const known = rows.filter((cells) => cells[index].order !== null)
+  const way = descending ? -1 : 1
+  known.sort((one, other) => {
+    const [a, b] = [one[index].order, other[index].order]
+    return way * (typeof a === "string" ? a.localeCompare(b) : a - b)
+  })
+  return [...known, ...rows.filter((cells) => cells[index].order === null)]
+}
+
+function sortable(title, column, index, data, body) {
+  const label = element("button", "sort", column.title)
+  label.type = "button"
+  label.onclick = () => {
+    const numbers = data.rows.some((cells) => typeof cells[index].order === "number")
+    const before = title.getAttribute("aria-sort")
+    const descending = before ? before === "ascending" : numbers
+    for (const other of title.parentElement.children) other.removeAttribute("aria-sort")
+    title.setAttribute("aria-sort", descending ? "descending" : "ascending")
+    body.replaceChildren(...sorted(data.rows, index, descending).map((cells) => row(cells, data.columns)))
+  }
+  title.replaceChildren(label)
 }
 
 export default function ({ parentElement, data }) {
   const table = element("table")
   table.append(element("caption", "hidden", data.caption))
   const head = element("tr")
-  for (const column of data.columns) {
+  const body = element("tbody")
+  data.columns.forEach((column, index) => {
     const title = element("th", column.kind, column.title)
     title.scope = "col"
     if (column.width) title.style.width = column.width
     if (column.help) title.title = column.help
+    if (data.rows.length > 1 && data.rows.some((cells) => cells[index].order !== null)) {
+      sortable(title, column, index, data, body)
+    }
     if (column.scale) {
       const scale = element("span", "scale")
       for (const end of column.scale) scale.append(element("span", "", end))
       title.append(scale)
     }
     head.append(title)
-  }
+  })
   const top = element("thead")
   top.append(head)
-  const body = element("tbody")
   for (const cells of data.rows) body.append(row(cells, data.columns))
   table.append(top, body)
   const frame = element("div", "frame")

@@ -20,7 +20,8 @@ Tone = Literal["bad", "warn", "good", "calm", "info"]
 class Column:
     """`kind` decides alignment and wrapping; `width` is CSS; `help` shows on hover.
 
-    `scale`: what the left and the right end of the intervals' track stand for, in words.
+    `scale`: what the left and the right end of the intervals' track stand for, in words; `zero` is where on
+    the track (0 to 1) a line stands for no difference.
     """
 
     title: str
@@ -28,6 +29,7 @@ class Column:
     help: str | None = None
     width: str | None = None
     scale: tuple[str, str] | None = None
+    zero: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,9 @@ class Cell:
     """`sub` is smaller lines below; `at`, `low` and `high` draw an interval, `share` (0 to 1) a bar.
 
     On an interval's track 0 and 1 are the ends; what lies beyond them shows as an arrow.
-    `title` shows on hover; `pale` says that too little was observed to lean on it.
+    `title` shows on hover; `pale` says that too little was observed to lean on it. `heat` (0 to 1) shades
+    the cell. A column whose cells have an `order` is sorted by a click on its head: numbers from the largest,
+    texts from A.
     """
 
     text: str
@@ -49,6 +53,8 @@ class Cell:
     share: float | None = None
     title: str | None = None
     pale: bool = False
+    heat: float | None = None
+    order: float | str | None = None
 
 
 _FOLDER = Path(__file__).parent

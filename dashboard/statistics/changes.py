@@ -53,7 +53,8 @@ def _splits(
         return []
     gains = _gains(part)
     best = int(np.argmax(gains))
-    shuffled = np.array([_gains(random.permutation(part)).max() for _ in range(SHUFFLES)])
+    orders = random.permuted(np.tile(np.arange(len(part)), (SHUFFLES, 1)), axis=1)
+    shuffled = _gains(part[orders]).max(axis=1)
     p = float((1 + (shuffled >= gains[best]).sum()) / (1 + SHUFFLES))
     if p > LEVEL:
         return []
@@ -65,16 +66,19 @@ def _splits(
 
 
 def _gains(part: _Counts) -> np.ndarray:
-    """The gain in log likelihood of a split before each day that leaves enough days on both sides."""
-    sums = part.cumsum(axis=0)
-    left = sums[SHORTEST - 1 : -SHORTEST]
-    gains: np.ndarray = _likelihood(left) + _likelihood(sums[-1] - left) - _likelihood(sums[-1:])
+    """The gain in log likelihood of a split before each day that leaves enough days on both sides.
+
+    `part`: days by (k, n), or many series of them at once, along the axes before these two.
+    """
+    sums = part.cumsum(axis=-2)
+    left, whole = sums[..., SHORTEST - 1 : -SHORTEST, :], sums[..., -1:, :]
+    gains: np.ndarray = _likelihood(left) + _likelihood(whole - left) - _likelihood(whole)
     return gains
 
 
 def _likelihood(sums: np.ndarray) -> np.ndarray:
-    """The largest log likelihood of k out of n, row by row."""
-    k, n = sums[:, 0], sums[:, 1]
+    """The largest log likelihood of k out of n, along the last axis."""
+    k, n = sums[..., 0], sums[..., 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.where(n > 0, k / n, 0.0)
         value = np.where(k > 0, k * np.log(p), 0.0) + np.where(n > k, (n - k) * np.log1p(-p), 0.0)

@@ -7,7 +7,8 @@ A format module opens with its field notes and has
 - `translator(about)`: a new `Translator` for one file; it is given the file's records one by one.
 
 It may have `decode(line)`, which makes the value of a record from a line where JSON objects are more than it
-needs, and `skim(data)`, which does so quickly for the lines it understands (see `ingest.containers.Skim`).
+needs, `skim(data)`, which does so quickly for the lines it understands (see `ingest.containers.Skim`), and
+`explain(about)`, which says of a file that no format reads how it belongs to one that this format does.
 A format recognises and translates, nothing else. What several of them share (chat messages, content blocks,
 spans) is in `ingest.shapes`. Two formats that claim one file are an error.
 """
@@ -109,6 +110,12 @@ def decoder_of(form: Format) -> Callable[..., Any]:
 def skim_of(form: Format) -> Callable[[bytes], Any] | None:
     """The quick way for the lines it understands, where the format has one."""
     return cast("Callable[[bytes], Any] | None", getattr(form, "skim", None))
+
+
+def explanation_of(form: Format, about: About) -> str | None:
+    """What the format knows of a file that none reads; None where it has nothing to say."""
+    explain = cast("Callable[[About], str | None] | None", getattr(form, "explain", None))
+    return explain(about) if explain is not None else None
 
 
 def translated(

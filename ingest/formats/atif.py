@@ -49,6 +49,7 @@ from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.chat import arguments_of, content_text
 from ingest.shapes.separate import Separate
+from ingest.shapes.verdicts import MESSAGE
 
 SOURCE = Source(
     name="atif",
@@ -193,7 +194,7 @@ class _Run:
                 tool_call_id=call_id,
                 status=status,
                 flag_source=source,
-                message=(content or "")[:500] if failed is True else None,
+                message=(content or "")[:MESSAGE] if failed is True else None,
                 content=content,
             )
 

@@ -51,6 +51,7 @@ from ingest.records import Record
 from ingest.shapes.chat import arguments_of, content_text
 from ingest.shapes.separate import Separate
 from ingest.shapes.trials import argument_layer
+from ingest.shapes.verdicts import MESSAGE
 from lenient.calls import extract_tool_calls
 
 SOURCE = Source(
@@ -183,7 +184,7 @@ def _result(content: str, ordinal: int, step: int, shared: dict[str, Any]) -> Re
         status=ResultStatus.ERROR if layer else ResultStatus.OK,
         flag_source=FlagSource.DERIVED_TEXT,
         fault_layer=layer,
-        message=content[:500] if layer else None,
+        message=content[:MESSAGE] if layer else None,
         content=content,
     )
 

@@ -31,7 +31,8 @@ from ingest.fields import epoch_ms, table, tables, text, whole
 from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.blocks import blocks_in, calls_in, results_in, words_in
-from ingest.shapes.dialogue import Dialogue, call_key
+from ingest.shapes.dialogue import Dialogue
+from ingest.shapes.marks import unique_id
 from ingest.shapes.verdicts import Texts
 
 SOURCE = Source(
@@ -114,7 +115,7 @@ def _events(message: Mapping[str, Any], record: Record, dialogue: Dialogue) -> I
             yield ResultSeen(session_id=dialogue.session_id, where=place, ts=ts, **result)
         words = words_in(blocks)
         if words is not None and table(message.get("metadata")).get("kind") != "compaction_summary":
-            dialogue.ask(where, ts, words, call_key(ident))
+            dialogue.ask(where, ts, words, unique_id(ident))
 
 
 def _place(record: Record, ident: str | None) -> Where:

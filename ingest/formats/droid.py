@@ -33,7 +33,6 @@ from ingest.events import (
     ResultSeen,
     ResultStatus,
     SessionSeen,
-    Strategy,
     Where,
 )
 from ingest.fields import moment, table, text
@@ -41,7 +40,8 @@ from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.blocks import blocks_in, calls_in, results_in, words_in
 from ingest.shapes.chat import Flag
-from ingest.shapes.dialogue import Dialogue, call_key, decoded
+from ingest.shapes.dialogue import Dialogue, decoded, native
+from ingest.shapes.marks import unique_id
 from ingest.shapes.verdicts import PASSED, Texts, failed
 
 SOURCE = Source(
@@ -96,7 +96,7 @@ class _Session:
             self._begun = True
             yield from self._session(value)
         if isinstance(value.get("message"), dict):
-            yield from self._kept(value["message"], call_key(text(value.get("id"))))
+            yield from self._kept(value["message"], unique_id(text(value.get("id"))))
         elif isinstance(value.get("session_id"), str):
             yield from self._streamed(value)
 
@@ -149,9 +149,7 @@ class _Session:
                 self._ts,
                 **decoded(value.get("parameters")),
                 tool=text(value.get("toolName")),
-                tool_call_id=call_id,
-                key=call_key(call_id),
-                strategy=Strategy.TOOL_USE,
+                **native(call_id),
             )
         elif kind == "tool_result":
             self._answered = True
@@ -173,10 +171,8 @@ class _Session:
         return ResultSeen(
             **self._here,
             tool_call_id=text(value.get("toolCallId")),
-            status=flag.status,
-            flag_source=flag.source,
             content=content,
-            **flag.facts,
+            **flag.fields,
         )
 
     @property
@@ -190,7 +186,7 @@ def _failed_command(result: Mapping[str, Any]) -> dict[str, Any]:
     if result["status"] is not ResultStatus.UNKNOWN or not _COMMAND.match(content):
         return {}
     flag = failed(content, source=FlagSource.DERIVED_EXIT_CODE)
-    return {"status": flag.status, "flag_source": flag.source, **flag.facts}
+    return flag.fields
 
 
 def _is_reminder(block: Mapping[str, Any]) -> bool:

@@ -34,7 +34,6 @@ from ingest.events import (
     ResultSeen,
     Seen,
     SessionSeen,
-    Strategy,
     ToolsOffered,
     Where,
 )
@@ -42,7 +41,7 @@ from ingest.fields import epoch_ms, number, table, tables, text
 from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.chat import Flag, content_text
-from ingest.shapes.dialogue import Dialogue, call_key, decoded
+from ingest.shapes.dialogue import Dialogue, decoded, native
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
 SOURCE = Source(
@@ -156,9 +155,7 @@ def _call(item: Mapping[str, Any]) -> dict[str, Any]:
     facts = {
         **decoded(asked.get("arguments")),
         "tool": text(asked.get("name")),
-        "tool_call_id": call_id,
-        "key": call_key(call_id),
-        "strategy": Strategy.TOOL_USE,
+        **native(call_id),
         "syntax_seen": Seen.FAILURES,
         "schema_seen": Seen.FAILURES,
     }

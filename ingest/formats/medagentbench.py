@@ -46,6 +46,7 @@ from ingest.fields import moment, number, table, tables, text
 from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.separate import Separate
+from ingest.shapes.verdicts import MESSAGE
 from ingest.texts import json_text
 
 SOURCE = Source(
@@ -159,6 +160,6 @@ def _observed(said: str, step: int, shared: dict[str, Any]) -> ResultSeen:
         status=status,
         flag_source=known,
         fault_layer=layer,
-        message=said[:500] if layer else None,
+        message=said[:MESSAGE] if layer else None,
         content=said,
     )

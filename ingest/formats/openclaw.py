@@ -151,11 +151,9 @@ class _Telemetry:
         yield ResultSeen(
             **self._at(lane),
             tool=text(event.get("toolName")),
-            status=flag.status,
-            flag_source=flag.source,
             content=reason,
             latency_ms=number(event.get("durationMs")),
-            **flag.facts,
+            **flag.fields,
         )
 
     def _usage(self, lane: _Lane, event: Mapping[str, Any]) -> Iterator[Event]:

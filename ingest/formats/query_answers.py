@@ -8,9 +8,9 @@ Function Calling Benchmark, data and results of a baseline.
 object. Each line is a session of one turn without an end.
 
 **Traps.**
-- Some sets keep an answer key instead of calls: each argument is the list of values that would be accepted
-  (`{"base": [10], "unit": ["units", ""]}`). Nobody made such a call. The first line with arguments tells; it
-  is refused, and nothing is read from its file.
+- Some sets keep an answer key instead of calls: an argument is the list of values that would be accepted
+  (`{"base": [10], "unit": ["units", ""]}`), in some only where there are several. Nobody made such a call. A
+  tenth of the first lines that have a list where the tool declares one value tell; the file is refused.
 - `gold_tools` is what was expected. The file does not say whether a prediction was counted as right.
 
 **Cannot tell.** The model (at best the file's name says it); the argument text.
@@ -45,11 +45,14 @@ SOURCE = Source(
     ),
 )
 
-_LISTS = ("array", "list", "tuple")
+_SINGLE = ("string", "str", "integer", "int", "number", "float", "boolean", "bool")
 _KEY = (
-    "an answer key: each argument is the list of values that would be accepted, so nobody made these calls; "
+    "an answer key: an argument is the list of values that would be accepted, so nobody made these calls; "
     "nothing is read from this file"
 )
+_HELD = 50  # lines with answers that are looked at before it is decided whether they are a key …
+_HELD_BYTES = 4_000_000  # … or so many bytes of them
+_SHARE = 10  # one in so many of them shows a key
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -64,26 +67,45 @@ def translator(about: About) -> Translator:
 
 
 class _Lines:
-    """`_is_key`: whether the file is an answer key, as the first line that has arguments tells."""
+    """`_held`: the first lines with answers, until it is known whether they are a key; None from then on."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._count = 0
-        self._is_key: bool | None = None
+        self._held: list[Record] | None = []
+        self._is_key = False
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
-        value = record.value
-        session_id = f"{self._identity}/{self._count}"
-        self._count += 1
-        calls = listed(value.get("predict_tools", value.get("answers")))
-        definitions = tuple(listed(value.get("tools")))
-        if self._is_key is None and any(table(call.get("arguments")) for call in calls):
-            self._is_key = _is_answer_key(calls, definitions)
-            if self._is_key:
-                yield Rejected(record.where, "wrong_type", _KEY, snippet_of(record.data))
         if self._is_key:
             return
-        shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
+        if self._held is None or "predict_tools" in record.value:
+            yield from self._line(record)
+            return
+        self._held.append(record)
+        if len(self._held) >= _HELD or sum(len(held.data) for held in self._held) > _HELD_BYTES:
+            yield from self._decide()
+
+    def finish(self) -> Iterator[Event | Rejected]:
+        yield from self._decide()
+
+    def close(self) -> None:
+        """Nothing is kept outside of memory."""
+
+    def _decide(self) -> Iterator[Event | Rejected]:
+        held, self._held = self._held or [], None
+        signs = [record for record in held if _lists_what_is_accepted(record.value)]
+        self._is_key = bool(signs) and len(signs) * _SHARE >= len(held)
+        if self._is_key:
+            yield Rejected(signs[0].where, "wrong_type", _KEY, snippet_of(signs[0].data))
+            return
+        for record in held:
+            yield from self._line(record)
+
+    def _line(self, record: Record) -> Iterator[Event]:
+        value = record.value
+        calls, definitions = _calls(value), tuple(listed(value.get("tools")))
+        shared: dict[str, Any] = {"session_id": f"{self._identity}/{self._count}", "where": record.where}
+        self._count += 1
         yield SessionSeen(**shared)
         if definitions:
             yield ToolsOffered(**shared, definitions=definitions)
@@ -93,25 +115,24 @@ class _Lines:
         for call in calls:
             yield call_made(call, shared, strategy=strategy)
 
-    def finish(self) -> Iterator[Event | Rejected]:
-        yield from ()
 
-    def close(self) -> None:
-        """Nothing is kept outside of memory."""
+def _calls(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return listed(value.get("predict_tools", value.get("answers")))
 
 
-def _is_answer_key(calls: Sequence[Mapping[str, Any]], definitions: Sequence[Mapping[str, Any]]) -> bool:
-    """True when every argument is a list, and one of them is declared as something else."""
+def _lists_what_is_accepted(value: Mapping[str, Any]) -> bool:
+    """True when an argument is a list where its tool declares one text, number or boolean."""
     declared = {
         name: table(table(function.get("parameters")).get("properties"))
-        for definition in definitions
+        for definition in listed(value.get("tools"))
         if isinstance(name := (function := table(definition.get("function")) or definition).get("name"), str)
     }
-    arguments = [
-        (value, table(declared.get(str(call.get("name")), {}).get(name)).get("type"))
-        for call in calls
-        for name, value in table(call.get("arguments")).items()
-    ]
-    return all(isinstance(value, list) for value, _ in arguments) and any(
-        isinstance(kind, str) and kind not in _LISTS for _, kind in arguments
+    return any(
+        isinstance(sent, list) and _is_single(table(declared.get(str(call.get("name")))).get(name))
+        for call in _calls(value)
+        for name, sent in table(call.get("arguments")).items()
     )
+
+
+def _is_single(schema: Any) -> bool:
+    return text(table(schema).get("type")) in _SINGLE

@@ -30,7 +30,8 @@ from ingest.fields import moment, table, tables, text, whole
 from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.chat import Flag
-from ingest.shapes.dialogue import CANCELLED, Dialogue, call_key
+from ingest.shapes.dialogue import CANCELLED, Dialogue
+from ingest.shapes.marks import unique_id
 from ingest.shapes.parts import answered, calls_among, spoken
 from ingest.shapes.verdicts import PASSED, failed
 
@@ -99,7 +100,7 @@ class _Session:
             words = spoken(table(value.get("message")).get("parts"))
             steers = value.get("subtype") == "mid_turn_user_message" and self._dialogue.is_open
             if words is not None and not steers:
-                self._dialogue.ask(record.where, ts, words, call_key(ident))
+                self._dialogue.ask(record.where, ts, words, unique_id(ident))
         elif value.get("subtype") == "rewind":
             self._dialogue.stopped(record.where, ts, CANCELLED)
             yield from self._dialogue.end()
@@ -156,10 +157,8 @@ class _Session:
                     where=where,
                     ts=ts,
                     tool_call_id=text(response.get("id")),
-                    status=flag.status,
-                    flag_source=flag.source,
                     content=content,
-                    **flag.facts,
+                    **flag.fields,
                 )
 
 

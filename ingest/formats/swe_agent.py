@@ -59,6 +59,7 @@ from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.chat import call_made, calls_of, content_text
 from ingest.shapes.separate import Separate
+from ingest.shapes.verdicts import MESSAGE
 
 SOURCE = Source(
     name="swe_agent",
@@ -78,6 +79,7 @@ SOURCE = Source(
 
 _GAVE_UP = ("Exit due to ", "Exiting due to ", "Exited")
 _DOCS = re.compile(r"^([\w-]{1,80}):\n +docstring:", re.MULTILINE)
+_LISTED = re.compile(r"^([\w-]{1,80})(?: [<\[][^\n]{0,200})?(?: - |\n<)", re.MULTILINE)
 _ARGUMENT = re.compile(
     r"^ {4}- (\w{1,80}) \((\w{1,40})\) \[(required|optional)\]:? ?(.{0,2000})$", re.MULTILINE
 )
@@ -124,7 +126,7 @@ class _Run:
         tools = table(self._agent.get("tools"))
         self._native = table(tools.get("parse_function")).get("type") == "function_calling"
         self._docs = text(tools.get("command_docs")) or ""
-        self._commands = frozenset(_DOCS.findall(f"{self._docs}\n{self._prompt()}"))
+        self._commands = _command_names(self._docs, self._prompt())
 
     def events(self) -> Iterator[Event]:
         yield SessionSeen(
@@ -212,7 +214,7 @@ class _Run:
             args_source=ArgsSource.MISSING,
             strategy=strategy,
             refused_by_harness=layer,
-            harness_message=refusal[:500],
+            harness_message=refusal[:MESSAGE],
         )
 
     def _observed(
@@ -228,7 +230,7 @@ class _Run:
             status=status,
             flag_source=FlagSource.DERIVED_TEXT if layer else FlagSource.ABSENT,
             fault_layer=layer,
-            message=(refusal or content or "")[:500] if layer else None,
+            message=(refusal or content or "")[:MESSAGE] if layer else None,
             content=content,
             latency_ms=latency,
         )
@@ -259,12 +261,17 @@ def _decoded(config: Any) -> dict[str, Any]:
         return {}
 
 
+def _command_names(docs: str, prompt: str) -> frozenset[str]:
+    """The commands told of: `name:` over a docstring, or `name <argument> - …` in older prompts."""
+    listed = prompt.partition("COMMANDS:\n")[2].partition("\n\n")[0]
+    return frozenset((*_DOCS.findall(f"{docs}\n{prompt}"), *_LISTED.findall(listed)))
+
+
 def _definitions(docs: str) -> Iterator[dict[str, Any]]:
     """The commands of `command_docs` as definitions: name, docstring, arguments with type and need."""
     starts = [*_DOCS.finditer(docs)]
-    ends = [one.start() for one in starts[1:]] + [len(docs)]
-    for start, end in zip(starts, ends, strict=True):
-        body = docs[start.end() : end]
+    for at, start in enumerate(starts):
+        body = docs[start.end() : starts[at + 1].start() if at + 1 < len(starts) else len(docs)]
         arguments = _ARGUMENT.findall(body)
         described = body.partition("\n  signature:")[0]
         yield {

@@ -46,6 +46,7 @@ from ingest.records import Record
 from ingest.shapes.chat import Flag, calls_of, content_text
 from ingest.shapes.separate import Separate
 from ingest.shapes.trials import Trial, argument_layer
+from ingest.shapes.verdicts import failed
 
 SOURCE = Source(
     name="tau2_bench",
@@ -185,4 +186,4 @@ def _flag(message: Mapping[str, Any]) -> Flag:
     said = content_text(message.get("content")) or ""
     unknown = said.startswith("Error: Tool '") and said.endswith("' not found.")
     layer = FaultLayer.SCHEMA if unknown else argument_layer(said) or FaultLayer.EXECUTION
-    return Flag(ResultStatus.ERROR, FlagSource.EXPLICIT, {"fault_layer": layer, "message": said[:500]})
+    return failed(said, layer)

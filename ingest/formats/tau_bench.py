@@ -44,6 +44,7 @@ from ingest.records import Record
 from ingest.shapes.chat import Flag, content_text
 from ingest.shapes.separate import Separate
 from ingest.shapes.trials import Trial, argument_layer
+from ingest.shapes.verdicts import failed
 
 SOURCE = Source(
     name="tau_bench",
@@ -113,4 +114,4 @@ def _flag(message: Mapping[str, Any]) -> Flag:
         layer = argument_layer(said) or FaultLayer.EXECUTION
     if layer is None:
         return Flag(ResultStatus.OK, FlagSource.DERIVED_TEXT)
-    return Flag(ResultStatus.ERROR, FlagSource.DERIVED_TEXT, {"fault_layer": layer, "message": said[:500]})
+    return failed(said, layer, FlagSource.DERIVED_TEXT)

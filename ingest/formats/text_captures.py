@@ -14,7 +14,8 @@ not: nothing in the file says for certain that one was.
 
 **Traps.**
 - A `.txt` alone says nothing: no model, no tools, no prompt. It is refused as a file without JSON, or, when
-  the reply is JSON itself, as one in no known format. It is read with its `.json`.
+  the reply is JSON itself, as one in no known format. It is read with its `.json`, and the reason says which
+  that is, or that it is not there.
 - `summary.json` beside them is an index of the captures and refused too.
 - `natural_output_class` is what the bench made of the reply (`no_tool`, `semi_structured_repairable` …): the
   status of the turn, no verdict.
@@ -40,10 +41,11 @@ from ingest.events import (
     ToolsOffered,
     TurnEnded,
     TurnStarted,
+    Where,
 )
 from ingest.fields import moment, number, table, tables, text, whole
 from ingest.formats import About, Source, Translator
-from ingest.lines import snippet_of
+from ingest.lines import Line, decode_object, snippet_of
 from ingest.records import Record
 from lenient.calls import TextCall, extract_tool_calls
 from lenient.schemas import ToolDefinitionError
@@ -63,6 +65,7 @@ SOURCE = Source(
 )
 
 _KEYS = {"request_tools", "prompt", "raw_path"}
+_REQUEST, _REPLY = ".json", ".txt"
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -71,6 +74,19 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 def translator(about: About) -> Translator:
     return _Captures(about)
+
+
+def explain(about: About) -> str | None:
+    """Of a text file: the JSON file that it belongs to, where that is beside it."""
+    if not about.name.endswith(_REPLY):
+        return None
+    request = about.name.removesuffix(_REPLY) + _REQUEST
+    if (data := about.beside(request)) is None:
+        return f"if it is a captured reply: {request}, with which it would be read, is not beside it"
+    value = decode_object(Line(Where(1, 0), data, True))
+    if isinstance(value, Rejected) or not recognise([value]):
+        return None
+    return f"it is the reply to {request}, from which its offered tools and calls are read"
 
 
 class _Captures:
@@ -101,7 +117,7 @@ class _Captures:
 
 def _reply_beside(name: str, path: str | None, beside: Callable[[str], bytes | None]) -> bytes | str:
     """The bytes of the reply's file, or why there are none."""
-    names = [name.removesuffix(".json") + ".txt" if name else "", PurePosixPath(path or "").name]
+    names = [name.removesuffix(_REQUEST) + _REPLY if name else "", PurePosixPath(path or "").name]
     for one in filter(None, names):
         if (found := beside(one)) is not None:
             return found

@@ -56,6 +56,7 @@ from ingest.records import Record
 from ingest.shapes.chat import content_text
 from ingest.shapes.separate import Separate
 from ingest.shapes.trials import argument_layer
+from ingest.shapes.verdicts import MESSAGE
 
 SOURCE = Source(
     name="toolbench",
@@ -162,7 +163,7 @@ def _observed(shared: dict[str, Any], node: Mapping[str, Any]) -> ResultSeen:
         status=ResultStatus.ERROR if layer else unknown,
         flag_source=source,
         fault_layer=layer,
-        message=(content or "")[:500] if layer else None,
+        message=(content or "")[:MESSAGE] if layer else None,
         content=content,
     )
 

@@ -1,3 +1,5 @@
+-- From version 1. All rollups are made anew afterwards.
+
 -- What it takes to judge stored calls again. What version 1 did not keep is told from what it kept, or unknown.
 
 ALTER TABLE tool_calls ADD COLUMN tool_sent VARCHAR;
@@ -45,13 +47,15 @@ UPDATE turns SET prompt_hash = p.text_hash FROM prompts p WHERE p.prompt_id = tu
 CREATE TABLE prompt_texts AS
 SELECT prompt_id, text_hash, any_value(text) AS text FROM prompts WHERE text IS NOT NULL GROUP BY prompt_id, text_hash;
 
-CREATE TABLE daily_prompts AS
-SELECT day, source, prompt_id, prompt_hash, count(*)::BIGINT AS turns, min(ts) AS first_ts, max(ts) AS last_ts
-FROM turns WHERE NOT duplicate AND prompt_id IS NOT NULL GROUP BY ALL;
+CREATE TABLE daily_prompts (
+    day DATE, source VARCHAR, prompt_id VARCHAR, prompt_hash VARCHAR,
+    turns BIGINT, first_ts TIMESTAMP, last_ts TIMESTAMP
+);
 
-CREATE TABLE daily_definitions AS
-SELECT day, source, tool, definition_id, count(*)::BIGINT AS calls, min(ts) AS first_ts, max(ts) AS last_ts
-FROM tool_calls WHERE NOT duplicate AND definition_id IS NOT NULL GROUP BY ALL;
+CREATE TABLE daily_definitions (
+    day DATE, source VARCHAR, tool VARCHAR, definition_id VARCHAR,
+    calls BIGINT, first_ts TIMESTAMP, last_ts TIMESTAMP
+);
 
 -- Facts that come late.
 
@@ -89,3 +93,55 @@ CREATE TABLE unfinished (
 ALTER TABLE sessions ADD COLUMN user_name VARCHAR;
 ALTER TABLE files ADD COLUMN forgetful BOOLEAN;
 CREATE TABLE forgotten (session_hash VARCHAR, forgotten_at TIMESTAMP);
+
+-- What comparisons ask for.
+
+ALTER TABLE sessions ADD COLUMN task VARCHAR;
+ALTER TABLE turns ADD COLUMN offered_tools INTEGER;
+ALTER TABLE turn_parts ADD COLUMN offered_tools INTEGER;
+ALTER TABLE tool_calls ADD COLUMN arguments_depth INTEGER;
+ALTER TABLE tool_calls ADD COLUMN signature_id VARCHAR;
+ALTER TABLE daily_turns ADD COLUMN tokens_known BIGINT;
+ALTER TABLE daily_turns ADD COLUMN tokens BIGINT;
+ALTER TABLE daily_turns ADD COLUMN ms_known BIGINT;
+ALTER TABLE daily_turns ADD COLUMN ms DOUBLE;
+
+CREATE TABLE signatures (signature_id VARCHAR, fault_layer VARCHAR, text VARCHAR);
+
+CREATE TABLE daily_rates (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, harness_version VARCHAR,
+    strategy VARCHAR, tool VARCHAR, definition_id VARCHAR, cut VARCHAR, rate VARCHAR,
+    k BIGINT, n BIGINT, total BIGINT, sessions BIGINT, kk BIGINT, kn BIGINT, nn BIGINT
+);
+
+CREATE TABLE daily_chains (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR, fault_layer VARCHAR,
+    ended VARCHAR, attempts INTEGER, chains BIGINT, retries BIGINT, identical BIGINT,
+    steps BIGINT, tokens BIGINT, tokens_known BIGINT, ms DOUBLE, ms_known BIGINT
+);
+
+CREATE TABLE daily_parallel (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    steps BIGINT, calls BIGINT, lost BIGINT, bad_steps BIGINT, others BIGINT, others_lost BIGINT
+);
+
+CREATE TABLE daily_errors (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR,
+    signature_id VARCHAR, calls BIGINT, sessions BIGINT, example VARCHAR
+);
+
+CREATE TABLE daily_parameters (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR, definition_id VARCHAR,
+    parameter VARCHAR, code VARCHAR, severity VARCHAR, calls BIGINT, example VARCHAR
+);
+
+CREATE TABLE daily_traits (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR,
+    trait VARCHAR, class INTEGER, k BIGINT, n BIGINT, sessions BIGINT, kk BIGINT, kn BIGINT, nn BIGINT
+);
+
+CREATE TABLE task_trials (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, session_id VARCHAR,
+    task VARCHAR, task_origin VARCHAR, task_text VARCHAR,
+    recorded_ok BOOLEAN, derived_ok BOOLEAN, turns BIGINT, calls BIGINT, parse_k BIGINT, parse_n BIGINT
+);

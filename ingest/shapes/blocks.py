@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ingest.events import FaultLayer, Strategy
+from ingest.events import FaultLayer
 from ingest.fields import tables, text
 from ingest.shapes.chat import Flag, content_text
-from ingest.shapes.dialogue import call_key, decoded
+from ingest.shapes.dialogue import decoded, native
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
 
@@ -36,9 +36,7 @@ def calls_in(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield {
                 **decoded(block.get("input")),
                 "tool": text(block.get("name")),
-                "tool_call_id": call_id,
-                "key": call_key(call_id),
-                "strategy": Strategy.TOOL_USE,
+                **native(call_id),
             }
 
 

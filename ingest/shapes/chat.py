@@ -35,6 +35,11 @@ class Flag(NamedTuple):
     source: FlagSource = FlagSource.ABSENT
     facts: Mapping[str, Any] = {}  # further fields of ResultSeen: fault_layer, message
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """All of it as fields of `ResultSeen`."""
+        return {"status": self.status, "flag_source": self.source, **self.facts}
+
 
 def no_flag(_message: Mapping[str, Any]) -> Flag:
     """Chat messages carry no error flag."""
@@ -100,10 +105,8 @@ class Conversation:
             **shared,
             tool_call_id=text(message.get("tool_call_id")),
             tool=text(message.get("name")),
-            status=flag.status,
-            flag_source=flag.source,
             content=content_text(message.get("content")),
-            **flag.facts,
+            **flag.fields,
         )
 
 

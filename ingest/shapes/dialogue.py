@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ingest.events import ArgsSource, CallMade, Event, StepMade, TurnEnded, TurnStarted, Where
-from ingest.shapes.marks import is_unique
+from ingest.events import ArgsSource, CallMade, Event, StepMade, Strategy, TurnEnded, TurnStarted, Where
+from ingest.shapes.marks import unique_id
 
 CANCELLED = "cancelled"  # the status of a turn that a person stopped: it has no verdict
 ERROR = "error"
@@ -130,6 +130,6 @@ def decoded(value: Any) -> dict[str, Any]:
     return {"arguments": value, "args_source": ArgsSource.RESERIALISED}
 
 
-def call_key(call_id: str | None) -> str | None:
-    """The id of a call as a key by which copies are found, where it looks random and not counted."""
-    return call_id if is_unique(call_id) else None
+def native(call_id: str | None) -> dict[str, Any]:
+    """The fields of `CallMade` that a native call's id gives."""
+    return {"tool_call_id": call_id, "key": unique_id(call_id), "strategy": Strategy.TOOL_USE}

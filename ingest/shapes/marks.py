@@ -26,6 +26,11 @@ def is_unique(id_: str | None) -> bool:
     return id_ is not None and _UNIQUE.search(id_) is not None
 
 
+def unique_id(id_: str | None) -> str | None:
+    """The id as a key by which copies are found, None where another conversation may have the same."""
+    return id_ if is_unique(id_) else None
+
+
 def call_mark(tool: Any, id_: Any, arguments: Any) -> str:
     """The mark of a call: its id, with its name and arguments where the id may come again."""
     known = id_ if isinstance(id_, str) else None

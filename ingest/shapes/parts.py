@@ -10,10 +10,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ingest.events import Strategy
 from ingest.fields import table, tables, text
 from ingest.shapes.chat import content_text
-from ingest.shapes.dialogue import call_key, decoded
+from ingest.shapes.dialogue import decoded, native
 
 
 def spoken(parts: Any) -> str | None:
@@ -35,9 +34,7 @@ def calls_among(parts: Any) -> Iterator[dict[str, Any]]:
             yield {
                 **decoded(call.get("args")),
                 "tool": text(call.get("name")),
-                "tool_call_id": call_id,
-                "key": call_key(call_id),
-                "strategy": Strategy.TOOL_USE,
+                **native(call_id),
             }
 
 

@@ -21,7 +21,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from ingest.shapes.exchanges import Asked, Exchange, Item, Kind, Reply
-from ingest.shapes.marks import is_unique
+from ingest.shapes.marks import is_unique, unique_id
 from ingest.shapes.thread import Failure, Joined, Thread, Trail
 
 OPEN = 50_000
@@ -202,7 +202,7 @@ class Threads:
     def _named(self, exchange: Exchange, number: int) -> tuple[str, str | None]:
         """A new session's id and its parent's: the log's id, the first reply's, or a number in the file."""
         first = exchange.replies[0].id if exchange.replies else None
-        given = exchange.session or (first if is_unique(first) else None)
+        given = exchange.session or unique_id(first)
         if given is None:
             return f"{self._identity}-{number}", None
         count = self._sessions.pop(given, 0) + 1

@@ -27,12 +27,12 @@ from ingest.events import (
     TurnStarted,
 )
 from ingest.shapes.exchanges import Asked, Call, End, Exchange, Item, Kind, Reply, Result
-from ingest.shapes.marks import is_unique
+from ingest.shapes.marks import is_unique, unique_id
 from ingest.shapes.thread import Failure, Joined, Thread
 from ingest.shapes.threads import Threads
+from ingest.shapes.verdicts import MESSAGE
 
 _SAID = 2_000  # characters of what a user said to a model that never replied
-_MESSAGE = 500  # characters of a failed result that are kept as its reason
 _TOOL_LISTS = 64  # lists of definitions that are kept to see whether a request offers new ones
 _ENDED = {End.ANSWER: True, End.REFUSED: False, End.CUT: False}  # … with an answer to what was asked?
 
@@ -146,7 +146,7 @@ class Traffic:
                 status=result.status,
                 flag_source=result.flag_source,
                 fault_layer=result.fault_layer,
-                message=(result.content or "")[:_MESSAGE] if failed else None,
+                message=(result.content or "")[:MESSAGE] if failed else None,
                 content=result.content,
             )
 
@@ -184,7 +184,7 @@ def _call_made(call: Call, at: Mapping[str, Any]) -> CallMade:
         **at,
         tool=call.tool,
         tool_call_id=call.id,
-        key=call.id if is_unique(call.id) else None,
+        key=unique_id(call.id),
         **call.arguments,
         strategy=Strategy.TOOL_USE,
         refused_by_harness=FaultLayer.EMISSION if call.lost else None,

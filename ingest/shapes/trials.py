@@ -105,10 +105,8 @@ class Trial:
             **self._here(),
             tool_call_id=text(message.get("tool_call_id")),
             tool=text(message.get("name")),
-            status=flag.status,
-            flag_source=flag.source,
             content=words,
-            **flag.facts,
+            **flag.fields,
         )
 
     def _place(self, token: Any) -> Where:

@@ -79,8 +79,8 @@ def test_a_finding_leads_to_the_calls_that_have_it(app: App) -> None:
 
 def test_an_open_page_keeps_answering_during_a_load_and_then_shows_it(app: App) -> None:
     app.open("/data")
-    files = app.page.get_by_role("region", name="Files")
-    expect(files).not_to_contain_text("session-log.example.jsonl")
+    app.expect("files in")
+    before = int(re.findall(r"([\d,]+) files in", app.page.get_by_test_id("stMain").inner_text())[0])
     loading = load("docs/session-log.example.jsonl", app.served.store)
     while loading.poll() is None:
         app.page.get_by_role("link", name="Overview").click()
@@ -89,6 +89,5 @@ def test_an_open_page_keeps_answering_during_a_load_and_then_shows_it(app: App) 
         app.expect("Session history")
     said, _ = loading.communicate()
     assert loading.returncode == 0, said
-    app.expect("45 files in")
-    app.page.get_by_label("Next page").last.click()
+    app.expect(f"{before + 1} files in")
     app.expect("session-log.example.jsonl")

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from dashboard.metrics.generations import SCHEMA_VERSION
+from ingest.rollups import rollup_scripts
 from tests.dashboard.rows import SCHEMA, empty_tables, insert
 
-ROLLUPS = SCHEMA.with_name("rollups.sql")
+SIGNATURES = SCHEMA.with_name("signatures.sql")
 HOSTILE = '<img src=x onerror="alert(1)">**bold** :red[x] $x$ =1+1'
 
 Rows = Iterable[Mapping[str, Any]]
@@ -23,15 +26,21 @@ def publish(folder: Path, tables: Mapping[str, Rows], *, number: int = 1) -> Pat
     insert(connection, "store_info", [{"schema_version": SCHEMA_VERSION, "parser_version": "1"}])
     for table, rows in tables.items():
         insert(connection, table, rows)
-    connection.execute(
-        "CREATE TEMP TABLE touched_days AS SELECT day FROM tool_calls UNION SELECT day FROM turns"
-    )
-    connection.execute(ROLLUPS.read_text(encoding="utf-8"))
+    roll_up_all_days(connection)
     connection.close()
     pointer = folder / "CURRENT.new"
     pointer.write_text(path.name + "\n", encoding="utf-8")
     pointer.replace(folder / "CURRENT")
     return path
+
+
+def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make every rollup from the facts, as a load does for the days that it touches."""
+    connection.execute(
+        "CREATE TEMP TABLE touched_days AS SELECT day FROM tool_calls UNION SELECT day FROM turns"
+    )
+    for script in (SIGNATURES.read_text(encoding="utf-8"), *rollup_scripts()):
+        connection.execute(script)
 
 
 def a_call(number: int, **said: Any) -> dict[str, Any]:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+from ingest.collect import look_at
 from ingest.events import CallMade, Event, FaultLayer, ProbeSeen, Rejected, ResultSeen, TurnEnded
+from ingest.formats import formats
+from ingest.lines import MAX_LINE
+from ingest.reading import recognised
 from sample_data import generate
 from tests.formats.test_cases import events_of as events_in
 
 LOGS = Path(__file__).parents[2] / "sample_data" / "logs"
 HISTORY = LOGS / "session_history"
+REPLIES = set(LOGS.glob("text_captures/*.txt"))  # they are read with the .json beside them
+OTHERS = sorted(path for path in LOGS.glob("*/*") if path.parent != HISTORY and path not in REPLIES)
+HOME = re.compile(rb"(?:/|__)(?:Users|home)(?:/|__)(?!(?:dev|user)(?![A-Za-z0-9]))[A-Za-z0-9._]+")
 
 
 def events_of(folder: Path, name: str) -> list[Event | Rejected]:
@@ -55,20 +65,36 @@ def test_the_made_week_has_identical_and_changed_retries() -> None:
 def test_only_the_damaged_sample_has_rejected_lines() -> None:
     damaged = events_of(HISTORY / "damaged", "session_history")
     assert [event.code for event in damaged if isinstance(event, Rejected)] == ["not_json", "torn_line"]
-    others = [
-        *made(),
-        *events_of(HISTORY / "wild", "session_history"),
-        *events_of(LOGS / "claude_code", "claude_code"),
-    ]
+    others = [*made(), *events_of(HISTORY / "wild", "session_history")]
     assert [event for event in others if isinstance(event, Rejected)] == []
 
 
+def test_every_format_has_a_sample() -> None:
+    assert {folder.name for folder in LOGS.iterdir()} == set(formats())
+
+
+@pytest.mark.parametrize("path", OTHERS, ids=lambda path: f"{path.parent.name}/{path.name}"[:70])
+def test_a_sample_is_its_folders_format_and_nothing_of_it_is_rejected(path: Path) -> None:
+    name = path.parent.name
+    assert recognised(look_at(path), MAX_LINE).form.SOURCE.name == name
+    found = events_in(name, path)
+    assert [event for event in found if isinstance(event, Rejected)] == []
+    assert found
+
+
 def test_every_real_file_is_small_and_attributed() -> None:
-    readme = (LOGS.parent / "README.md").read_text(encoding="utf-8")
-    for path in (LOGS / "claude_code").iterdir():
-        assert path.stat().st_size <= 100_000, path.name
-        assert f"| `{path.name}` |" in readme
+    told = "".join((LOGS.parent / name).read_text(encoding="utf-8") for name in ("README.md", "LICENCES.txt"))
+    for path in OTHERS:
+        own = path.parent.name == "text_captures"
+        assert path.stat().st_size <= (100_000 if path.parent.name == "claude_code" else 62_000), path.name
+        assert own or f"| `{path.name}` |" in told or f"{path.parent.name}/{path.name}" in told, path.name
+
+
+def test_the_samples_name_no_home_folder() -> None:
+    assert {
+        path.name: HOME.findall(path.read_bytes()) for path in OTHERS if HOME.search(path.read_bytes())
+    } == {}
 
 
 def test_the_sample_data_stays_small() -> None:
-    assert sum(path.stat().st_size for path in LOGS.rglob("*.jsonl")) < 3_000_000
+    assert sum(path.stat().st_size for path in LOGS.rglob("*") if path.is_file()) < 4_000_000

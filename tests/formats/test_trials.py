@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ingest.collect import look_at
-from ingest.events import CallMade, FaultLayer, TurnEnded, TurnStarted, Where
+from ingest.events import CallMade, FaultLayer, SessionSeen, TurnEnded, TurnStarted, Where
+from ingest.formats import About, swe_agent, translated
 from ingest.formats.mini_swe.replies import blocks
 from ingest.lines import MAX_LINE
 from ingest.reading import recognised
@@ -86,3 +87,11 @@ def test_documents_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
     paths = [tmp_path / f"{number}.json" for number in (1, 2)]
     identities = {recognised(look_at(path), MAX_LINE).about.identity for path in paths}
     assert len(identities) == 2
+
+
+@pytest.mark.parametrize("docs", [None, "", "no command"])
+def test_a_native_run_that_tells_no_commands_offers_no_tools(docs: str | None) -> None:
+    tools = {"parse_function": {"type": "function_calling"}, "command_docs": docs}
+    run = {"trajectory": [], "history": [], "info": {}, "replay_config": {"agent": {"tools": tools}}}
+    events = translated(swe_agent, [Record(Where(1, 0), run, b"{}", 0)], About())
+    assert [type(event) for event in events] == [SessionSeen, TurnStarted, TurnEnded]

@@ -13,11 +13,16 @@ import duckdb
 
 from ingest.generations import published
 
+ROLLUPS = (
+    "daily_calls", "daily_turns", "daily_codes", "daily_prompts", "daily_definitions",
+    "daily_rates", "daily_chains", "daily_parallel", "daily_errors", "daily_parameters", "daily_traits",
+    "task_trials", "signatures",
+)  # fmt: skip
 TABLES = (
     "ingest_runs", "files", "copies", "rejects", "sources", "codes",
     "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics", "probes", "late_results",
     "turn_parts",
-    "prompt_texts", "daily_calls", "daily_turns", "daily_codes", "daily_prompts", "daily_definitions",
+    "prompt_texts", *ROLLUPS,
 )  # fmt: skip
 FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects", "late_results")
 CLOCK = ("started_at", "finished_at")  # of a run; sessions have a started_at of their own

@@ -57,7 +57,14 @@ def test_killed_at_every_write_the_next_load_completes_it(logs: Path, tmp_path: 
     kills = killed_loads(logs, base, tmp_path / "out")
 
     steps = [kill["step"] for kill in kills]
-    assert {"create" if first else "copy", "batch", "settle.sql", "rollups.sql", "checkpoint"} <= set(steps)
+    assert {
+        "create" if first else "copy",
+        "batch",
+        "settle.sql",
+        "signatures.sql",
+        "rollups",
+        "checkpoint",
+    } <= set(steps)
     assert first or "remove" in steps
     assert {"sync", "name", "point", "switch", "switched"} <= set(steps)
     assert steps.count("batch") > 2, "the loads must be killed between batches, too"

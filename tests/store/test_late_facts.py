@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from ingest.pipeline import load
-from tests.store.night import ask, contents, count, session
-from tests.store.test_copies import ROLLUPS, from_scratch
+from tests.store.night import ROLLUPS, ask, contents, count, session
+from tests.store.test_copies import from_scratch
 
 # Where a row stands is another matter in two files than in one, and what the session's beginning says holds
 # in its own file only.

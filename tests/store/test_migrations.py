@@ -27,6 +27,8 @@ LOST = {
         "syntax_told",
         "schema_told",
         "first_step",
+        "offered_tools",
+        "arguments_depth",
     )
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ingest.events import (
@@ -10,6 +12,7 @@ from ingest.events import (
     FaultLayer,
     ResultStatus,
     Seen,
+    ToolsOffered,
 )
 from ingest.texts import json_text
 from lenient import ToolCatalog
@@ -151,3 +154,22 @@ def test_a_result_alone_tells_the_later_layers(status: ResultStatus, layer: str 
 def test_the_first_layer_counts_when_two_went_wrong() -> None:
     row = call_of(with_read().raw('{"lines": 1}').ok(status=ResultStatus.ERROR))
     assert row["fault_layer"] == "schema"
+
+
+@pytest.mark.parametrize("nothing", [{}, {"input_schema": None}, {"input_schema": {}}], ids=str)
+def test_a_definition_without_a_schema_shows_the_name_but_nothing_of_the_arguments(
+    nothing: dict[str, Any],
+) -> None:
+    log = started().add(ToolsOffered, definitions=({"name": "memory", **nothing},))
+    row = call_of(log.raw('{"command": "view"}', tool="memory").ok())
+    assert (row["outcome"], row["syntax_seen"], row["schema_seen"]) == ("unmeasured", "full", "none")
+    assert row["definition_id"]
+    mended = call_of(started().add(ToolsOffered, definitions=({"name": "memory", **nothing},)).raw(
+        "{'command': 'view'}", tool="memory").ok())  # fmt: skip
+    assert (mended["outcome"], mended["schema_seen"]) == ("repaired", "none")
+
+
+def test_a_definition_that_takes_no_arguments_is_a_schema() -> None:
+    takes_none = {"name": "now", "input_schema": {"type": "object", "properties": {}}}
+    row = call_of(started().add(ToolsOffered, definitions=(takes_none,)).raw("{}", tool="now").ok())
+    assert (row["outcome"], row["schema_seen"]) == ("clean", "full")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ingest.events import Seen, Strategy
+from ingest.events import Seen
 from ingest.fields import text
 from ingest.shapes.chat import arguments_of
-from ingest.shapes.dialogue import call_key, decoded
+from ingest.shapes.dialogue import decoded, native
 
 _REMOTE = "mcp__"  # tools of MCP servers: how those word a refusal of arguments is theirs
 
@@ -41,5 +41,4 @@ def built_in_call(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shared(payload: Mapping[str, Any]) -> dict[str, Any]:
-    call_id = text(payload.get("call_id"))
-    return {"tool_call_id": call_id, "key": call_key(call_id), "strategy": Strategy.TOOL_USE}
+    return native(text(payload.get("call_id")))

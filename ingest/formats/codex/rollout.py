@@ -150,11 +150,9 @@ class Rollout:
                 **self._here,
                 tool_call_id=call_id,
                 tool=tool,
-                status=flag.status,
-                flag_source=flag.source,
                 content=content,
                 latency_ms=wall_time(content or ""),
-                **flag.facts,
+                **flag.fields,
             ),
             by_provider=tool is not None,
         )

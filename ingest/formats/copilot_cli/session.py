@@ -14,13 +14,13 @@ from ingest.events import (
     PromptSeen,
     ResultSeen,
     SessionSeen,
-    Strategy,
     Where,
 )
 from ingest.fields import moment, table, tables, text, whole
 from ingest.records import Record
 from ingest.shapes.chat import Flag, arguments_of
-from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, call_key, decoded
+from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, decoded, native
+from ingest.shapes.marks import unique_id
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
 _TEXTS: Texts = (
@@ -88,7 +88,7 @@ class Session:
     # --- turns ---------------------------------------------------------------------------------
 
     def _asked(self, data: Mapping[str, Any], event: Mapping[str, Any]) -> Iterable[Event]:
-        key = call_key(text(event.get("id")))
+        key = unique_id(text(event.get("id")))
         self._main.ask(self._where, self._ts, text(data.get("content")), key)
         return ()
 
@@ -141,11 +141,9 @@ class Session:
         yield ResultSeen(
             **self._here(dialogue),
             tool_call_id=call_id,
-            status=flag.status,
-            flag_source=flag.source,
             content=content,
             latency_ms=ran * 1000 if ran is not None and ran >= 0 else None,
-            **flag.facts,
+            **flag.fields,
         )
 
     def _speaker(self, data: Mapping[str, Any]) -> Generator[Event, None, Dialogue]:
@@ -172,9 +170,7 @@ def _call(request: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **(decoded({"input": sent}) if free_text else arguments_of(sent)),
         "tool": text(request.get("name")),
-        "tool_call_id": call_id,
-        "key": call_key(call_id),
-        "strategy": Strategy.TOOL_USE,
+        **native(call_id),
     }
 
 

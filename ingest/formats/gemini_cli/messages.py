@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ingest.events import Event, FaultLayer, FlagSource, ResultSeen, Seen, Strategy, Where
+from ingest.events import Event, FaultLayer, FlagSource, ResultSeen, Seen, Where
 from ingest.fields import moment, table, tables, text, whole
 from ingest.records import Record
 from ingest.shapes.chat import Flag, content_text
-from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, call_key, decoded
+from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, decoded, native
+from ingest.shapes.marks import unique_id
 from ingest.shapes.parts import answered
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
@@ -56,7 +57,7 @@ class Conversation(Dialogue):
         words = _words(message)
         if kind == "user" and words is not None:
             self._may_call = False
-            self.ask(where, ts, words, call_key(text(message.get("id"))))
+            self.ask(where, ts, words, unique_id(text(message.get("id"))))
         elif kind == "info" and (words or "").startswith(_CANCELLED):
             self.stopped(where, ts, CANCELLED)
         elif kind == "error":
@@ -92,9 +93,7 @@ class Conversation(Dialogue):
                 place,
                 called_at,
                 tool=text(call.get("name")),
-                tool_call_id=call_id,
-                key=call_key(call_id),
-                strategy=Strategy.TOOL_USE,
+                **native(call_id),
                 schema_seen=Seen.FAILURES,
                 **decoded(call.get("args")),
             )
@@ -109,10 +108,8 @@ class Conversation(Dialogue):
                 where=where,
                 ts=ts,
                 tool_call_id=text(call.get("id")),
-                status=flag.status,
-                flag_source=flag.source,
                 content=content,
-                **flag.facts,
+                **flag.fields,
             )
 
 

@@ -26,9 +26,9 @@ from ingest.formats.inspect.kept_once import KeptOnce
 from ingest.formats.inspect.verdicts import call_facts, error_verdict, raw_arguments, scored
 from ingest.records import Record
 from ingest.shapes.chat import call_made
+from ingest.shapes.verdicts import MESSAGE
 
 _ASKS = ("input", "operator", "generate")
-_REASON = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class _Sample:
             status=status,
             flag_source=FlagSource.EXPLICIT,
             fault_layer=layer,
-            message=said[:_REASON] if said else None,
+            message=said[:MESSAGE] if said else None,
             content=self._kept.words(content) or said,
             latency_ms=took * 1000 if took is not None else None,
         )

@@ -171,10 +171,8 @@ class Agent:
         result = ResultSeen(
             **self._here,
             tool_call_id=call_id,
-            status=flag.status,
-            flag_source=flag.source,
             content=content,
-            **flag.facts,
+            **flag.fields,
         )
         if self._step is not None and self._step.is_full:
             yield from self._close_step({})

@@ -54,6 +54,7 @@ from ingest.formats.mini_swe.replies import blocks, layer_of, refusals, response
 from ingest.records import Record
 from ingest.shapes.chat import call_made, calls_of, content_text
 from ingest.shapes.separate import Separate
+from ingest.shapes.verdicts import MESSAGE
 
 SOURCE = Source(
     name="mini_swe",
@@ -199,7 +200,7 @@ class _Run:
             **self._here(),
             "step": self._step,
             "refused_by_harness": layer,
-            "harness_message": refusal[:500],
+            "harness_message": refusal[:MESSAGE],
         }
         if calls and layer is not FaultLayer.EMISSION:
             yield call_made(calls[-1], facts, strategy=Strategy.TOOL_USE)
@@ -229,7 +230,7 @@ class _Run:
             facts = {"status": ResultStatus.OK, "flag_source": FlagSource.EXPLICIT}
         call_id = text(message.get("tool_call_id"))
         if facts.get("fault_layer"):
-            facts["message"] = words[:500]
+            facts["message"] = words[:MESSAGE]
         return ResultSeen(**self._here(), step=self._step, tool_call_id=call_id, content=words, **facts)
 
     def _step_made(self, response: Mapping[str, Any], words: str | None, *, native: bool) -> StepMade:

@@ -25,8 +25,7 @@ from ingest.events import (
 from ingest.fields import moment, table, tables, text
 from ingest.formats.openhands.texts import lost_call, refusal_layer
 from ingest.shapes.chat import arguments_of, content_text
-
-_REASON = 500
+from ingest.shapes.verdicts import MESSAGE
 
 
 class SdkEvents:
@@ -105,13 +104,13 @@ class SdkEvents:
         content = content_text(seen.get("content")) or text(seen.get("output"))
         status, source = _status_of(seen)
         failed = status is ResultStatus.ERROR
-        yield self._result(event, status, source, content, (content or "")[:_REASON] if failed else None)
+        yield self._result(event, status, source, content, (content or "")[:MESSAGE] if failed else None)
 
     def _error(self, event: Mapping[str, Any]) -> Iterator[Event]:
         said = text(event.get("error")) or ""
         expected = table(event.get("classification")).get("kind") == "agent_action"
         layer = refusal_layer(said, expected=expected)
-        yield self._result(event, ResultStatus.ERROR, FlagSource.EXPLICIT, said, said[:_REASON], layer)
+        yield self._result(event, ResultStatus.ERROR, FlagSource.EXPLICIT, said, said[:MESSAGE], layer)
 
     def _rejected(self, event: Mapping[str, Any]) -> Iterator[Event]:
         said = text(event.get("rejection_reason"))

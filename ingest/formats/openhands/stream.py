@@ -26,13 +26,13 @@ from ingest.events import (
 from ingest.fields import moment, table, tables, text, whole
 from ingest.formats.openhands.texts import lost_call
 from ingest.shapes.chat import call_made, calls_of, content_text
+from ingest.shapes.verdicts import MESSAGE
 
 _TEXT_ACTIONS = frozenset(
     ("run", "run_ipython", "read", "write", "edit", "browse", "browse_interactive", "delegate", "think",
      "call_tool_mcp", "task_tracking")
 )  # fmt: skip
 _NOT_ARGUMENTS = frozenset(("thought", "blocking", "hidden", "confirmation_state", "security_risk"))
-_REASON = 500
 
 
 class StreamEvents:
@@ -148,7 +148,7 @@ class StreamEvents:
                 args_source=ArgsSource.MISSING if lost.raw is None else ArgsSource.RAW,
                 strategy=Strategy.TOOL_USE,
                 refused_by_harness=lost.layer,
-                harness_message=content[:_REASON],
+                harness_message=content[:MESSAGE],
             )
 
     def _result(self, event: Mapping[str, Any], kind: str, content: str, call_id: str) -> ResultSeen:
@@ -159,7 +159,7 @@ class StreamEvents:
             status=status,
             flag_source=source,
             fault_layer=layer,
-            message=content[:_REASON] if layer else None,
+            message=content[:MESSAGE] if layer else None,
             content=content,
         )
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ingest.events import ArgsSource, Event, FaultLayer, ResultSeen, Seen, SessionSeen, Strategy, Where
+from ingest.events import ArgsSource, Event, FaultLayer, ResultSeen, Seen, SessionSeen, Where
 from ingest.fields import epoch_ms, moment, table, tables, text, whole
 from ingest.records import Record
 from ingest.shapes.chat import Flag, content_text
-from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, call_key, decoded
+from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, decoded, native
 from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
 
 _CUT_OFF = frozenset({"aborted", "error"})
@@ -115,10 +115,8 @@ class Session:
             **self._here,
             tool_call_id=text(message.get("toolCallId")),
             tool=text(message.get("toolName")),
-            status=flag.status,
-            flag_source=flag.source,
             content=content,
-            **flag.facts,
+            **flag.fields,
         )
 
     @property
@@ -138,9 +136,7 @@ def _call(block: Mapping[str, Any], stop: str | None) -> dict[str, Any]:
     return {
         **sent,
         "tool": text(block.get("name")),
-        "tool_call_id": call_id,
-        "key": call_key(call_id),
-        "strategy": Strategy.TOOL_USE,
+        **native(call_id),
         "schema_seen": Seen.FAILURES if cut is None else Seen.NONE,
     }
 

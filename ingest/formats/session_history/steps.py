@@ -20,8 +20,7 @@ from ingest.fields import number, table, text, whole
 from ingest.formats.session_history.calls import LoggedCall, calls_of
 from ingest.formats.session_history.entries import Entry, StepRecords
 from ingest.formats.session_history.texts import Verdict, split_unparsed, unparsable_call_in, verdict_on
-
-_REASON = 500  # characters of a failed result that are kept as its reason
+from ingest.shapes.verdicts import MESSAGE
 
 
 def step_events(step: StepRecords) -> Iterator[Event]:
@@ -120,7 +119,7 @@ def _result_seen(step: StepRecords, call: LoggedCall, ordinal: int) -> ResultSee
         status=verdict.status,
         flag_source=verdict.flag_source,
         fault_layer=verdict.layer,
-        message=entry.content[:_REASON] if verdict.layer is not None else None,
+        message=entry.content[:MESSAGE] if verdict.layer is not None else None,
         content=entry.content,
         latency_ms=number(entry.meta.get("duration_ms")),
     )

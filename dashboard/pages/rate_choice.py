@@ -1,0 +1,73 @@
+"""Which rate a page shows, by what, and against which slice: selectors whose values live in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from dashboard import filters
+from dashboard.pages.urlstate import url_widget
+from dashboard.rates import RATES, Rate
+
+DIMENSIONS: Mapping[str, str] = {
+    "model": "Model",
+    "provider": "Provider",
+    "prompt": "Prompt version",
+    "prompt_name": "Prompt",
+    "tool": "Tool",
+    "definition": "Tool definition",
+    "strategy": "Strategy",
+    "source": "Source",
+    "harness_version": "Harness version",
+    "day": "Day",
+}
+"""What the metric `slices` can tell apart, in words."""
+
+
+def rate_choice(
+    key: str = "rate", *, among: Sequence[str] = tuple(RATES), empty: str = "parse_error"
+) -> Rate:
+    """Draw the selector of a rate; the URL's `key` holds its name. `empty` is chosen where it names none."""
+    return RATES[choice("Rate", key, list(among), empty, lambda name: RATES[name].title, width=220)]
+
+
+def dimension_choice(
+    label: str, key: str = "by", *, among: Sequence[str] = tuple(DIMENSIONS), empty: str = "model"
+) -> str:
+    """Draw the selector of a dimension of the metric `slices`, whose name the URL's `key` holds."""
+    return choice(label, key, list(among), empty, lambda name: DIMENSIONS[name], width=180)
+
+
+def choice(
+    label: str,
+    key: str,
+    among: Sequence[str],
+    empty: str,
+    named: Callable[[str], str] = str,
+    *,
+    width: int = 200,
+) -> str:
+    """Draw one selector; the URL's `key` holds the value, nothing while it is `empty`.
+
+    `named`: what people read for a value. A value that is none of `among` counts as `empty`.
+    """
+    if st.session_state.get(key) not in among:
+        # Another page's selector of the same key left a value that this one does not know.
+        st.session_state.pop(key, None)
+
+    def known(text: str) -> str:
+        if text not in among:
+            raise ValueError(text)
+        return text
+
+    def draw(name: str) -> str:
+        return str(st.selectbox(label, among, key=name, format_func=named, width=width))
+
+    return url_widget(draw, key, empty, known)
+
+
+def here(page: str, narrowed: Mapping[str, str], **changed: str) -> str:
+    """A link to `page` that keeps what these selectors hold in the URL, with some of it `changed`."""
+    kept = {key: value for key in filters.CHOICES if (value := st.query_params.get(key))}
+    return filters.link(page, narrowed, kept | changed)

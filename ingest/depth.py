@@ -1,0 +1,25 @@
+"""The text of a call's arguments in, how deep its brackets nest out; a broken text has a depth, too."""
+
+from __future__ import annotations
+
+import re
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_LOOKED_AT = 65_536  # characters; what is nested deeper than that far down is not seen
+
+
+def depth_of(text: str | None) -> int | None:
+    """0 without a bracket, 1 for a flat object; None without a text."""
+    if text is None:
+        return None
+    # Most arguments are flat: one opener, and it opens the text.
+    if text[:1] == "{" and "[" not in text and text.count("{") == 1:
+        return 1
+    deepest = depth = 0
+    for char in _STRING.sub("", text[:_LOOKED_AT]):
+        if char in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char in "}]":
+            depth = max(0, depth - 1)
+    return deepest

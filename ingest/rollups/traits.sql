@@ -1,0 +1,52 @@
+-- Parse errors by traits of a call that may go with them, in classes: `class` orders them, the pages name them. What a
+-- session repeats is in the sums as in daily_rates.
+
+DELETE FROM daily_traits USING touched_days t WHERE daily_traits.day IS NOT DISTINCT FROM t.day;
+
+INSERT INTO daily_traits BY NAME
+WITH
+    observed AS (
+        SELECT
+            c.day, c.source, c.provider, c.model, c.prompt_id, c.tool, c.session_id,
+            c.fault_layer IN ('syntax', 'schema') AS hit,
+            strlen(c.raw_arguments) AS bytes,
+            length(c.raw_arguments) AS chars,
+            c.arguments_depth, c.turn, u.offered_tools
+        FROM tool_calls c
+        LEFT JOIN (FROM turns WHERE NOT duplicate) u USING (turn_id)
+        WHERE NOT c.duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM c.day)
+            AND (c.syntax_seen = 'full' OR (c.syntax_seen <> 'none' AND c.schema_seen <> 'none')
+                OR c.fault_layer IN ('syntax', 'schema'))
+    ),
+    classed AS (
+        SELECT
+            * EXCLUDE (bytes, chars, arguments_depth, turn, offered_tools),
+            unnest([
+                -- Powers of two from 16 bytes to 64 kB.
+                {'trait': 'length', 'class': greatest(4, least(16, floor(log2(greatest(bytes, 1)))))::INTEGER},
+                {'trait': 'depth', 'class': least(arguments_depth, 6)::INTEGER},
+                -- More bytes than characters: 0, up to 1 %, 10 %, 50 %, more; a Chinese text has 200 %.
+                {'trait': 'non_ascii', 'class': CASE
+                    WHEN bytes IS NULL THEN NULL WHEN bytes = chars THEN 0 WHEN bytes <= 1.01 * chars THEN 1
+                    WHEN bytes <= 1.1 * chars THEN 2 WHEN bytes <= 1.5 * chars THEN 3 ELSE 4 END},
+                {'trait': 'turn', 'class': CASE
+                    WHEN turn <= 3 THEN turn WHEN turn <= 5 THEN 4 WHEN turn <= 10 THEN 5
+                    WHEN turn <= 20 THEN 6 WHEN turn > 20 THEN 7 END},
+                {'trait': 'offered', 'class': CASE
+                    WHEN offered_tools IS NULL THEN NULL WHEN offered_tools <= 1 THEN 0 WHEN offered_tools <= 5 THEN 1
+                    WHEN offered_tools <= 10 THEN 2 WHEN offered_tools <= 20 THEN 3 WHEN offered_tools <= 50 THEN 4
+                    ELSE 5 END}
+            ], recursive := true)
+        FROM observed
+    ),
+    of_sessions AS (
+        SELECT day, source, provider, model, prompt_id, tool, trait, class,
+               count(*) FILTER (hit) AS k, count(*) AS n
+        FROM classed WHERE class IS NOT NULL
+        GROUP BY day, source, provider, model, prompt_id, tool, trait, class, session_id
+    )
+SELECT
+    day, source, provider, model, prompt_id, tool, trait, class,
+    sum(k) AS k, sum(n) AS n, count(*) AS sessions, sum(k * k) AS kk, sum(k * n) AS kn, sum(n * n) AS nn
+FROM of_sessions
+GROUP BY ALL;

@@ -1,0 +1,50 @@
+-- One row for each session that tried a task: the task that the log names, else the user's first message where it is long
+-- enough to be one. A trial passed when none of its turns that could be judged failed.
+
+CREATE TEMP TABLE tried_sessions AS
+SELECT DISTINCT source, session_id FROM turns
+WHERE EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM turns.day);
+
+DELETE FROM task_trials USING touched_days t WHERE task_trials.day IS NOT DISTINCT FROM t.day;
+-- A session that goes on on another day is counted on its first.
+DELETE FROM task_trials WHERE (source, session_id) IN (FROM tried_sessions);
+
+INSERT INTO task_trials BY NAME
+WITH
+    told AS (
+        SELECT source, session_id, min(task) AS task FROM sessions WHERE NOT duplicate GROUP BY ALL
+    ),
+    tried AS (
+        SELECT
+            source, session_id, min(day) AS day, arg_min(provider, turn) AS provider, arg_min(model, turn) AS model,
+            arg_min(prompt_id, turn) AS prompt_id, arg_min(user_text, turn) AS asked,
+            bool_and(recorded_ok) AS recorded_ok, bool_and(derived_ok) AS derived_ok,
+            count(*) AS turns, sum(calls) AS calls
+        FROM turns SEMI JOIN tried_sessions USING (source, session_id)
+        WHERE NOT duplicate
+        GROUP BY source, session_id
+    ),
+    judged AS (
+        SELECT
+            source, session_id,
+            count(*) FILTER (fault_layer IN ('syntax', 'schema')) AS parse_k,
+            count(*) FILTER (
+                syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')
+                OR fault_layer IN ('syntax', 'schema')
+            ) AS parse_n
+        FROM tool_calls SEMI JOIN tried_sessions USING (source, session_id)
+        WHERE NOT duplicate
+        GROUP BY ALL
+    )
+SELECT
+    day, source, provider, model, prompt_id, session_id,
+    coalesce(source || ':' || task, left(md5(asked), 16)) AS task,
+    if(task IS NOT NULL, 'log', 'first message') AS task_origin,
+    left(coalesce(task, asked), 120) AS task_text,
+    recorded_ok, derived_ok, turns, calls, coalesce(parse_k, 0) AS parse_k, coalesce(parse_n, 0) AS parse_n
+FROM tried
+LEFT JOIN told USING (source, session_id)
+LEFT JOIN judged USING (source, session_id)
+WHERE task IS NOT NULL OR length(asked) >= 40;
+
+DROP TABLE tried_sessions;

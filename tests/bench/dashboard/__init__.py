@@ -1,0 +1,30 @@
+"""How long the questions and pages of the dashboard take on a made store of 50 million calls."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from tests.bench.dashboard.made_store import make
+from tests.bench.dashboard.questions import measured
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="./dev bench-dashboard", description=__doc__)
+    parser.add_argument("--calls", type=int, default=50_000_000, help="how many calls the store holds")
+    parser.add_argument(
+        "--store", type=Path, help="a folder to keep the made store in, used again if it is there"
+    )
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="callgauge-bench-") as folder:
+        store = options.store or Path(folder)
+        if not (store / "CURRENT").exists():
+            print(f"making {options.calls:,} calls …", flush=True)
+            make(store / "gen-000001.duckdb", options.calls)
+        print(f"{'question':22} {'median ms':>10} {'worst ms':>10}  reads")
+        for took in measured(store):
+            mark = "" if took.kept else "  ← slower than promised"
+            reads = "facts" if took.facts else "daily sums"
+            print(f"{took.metric:22} {took.median:10.0f} {took.worst:10.0f}  {reads}  {took.also}{mark}")
+    return 0

@@ -1,0 +1,58 @@
+"""A number of calls in, a store of that size out, made by SQL alone: 90 days, 15 calls a session.
+
+The rollups are ingest's own scripts over the made facts, day by day, as a load runs them.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import duckdb
+
+from dashboard.metrics.generations import SCHEMA_VERSION
+from ingest.rollups import rollup_scripts
+
+INGEST = Path(__file__).parents[3] / "ingest"
+DAYS = 90
+LAST = date(2026, 11, 21)
+CALLS_A_SESSION = 15
+_TOLD = """
+    INSERT INTO ingest_runs BY NAME
+        SELECT 1 AS run_id, now()::TIMESTAMP AS started_at, now()::TIMESTAMP AS finished_at,
+        1 AS files_loaded, 0 AS files_rejected, 0 AS rejects;
+    INSERT INTO files BY NAME
+        SELECT 1 AS file_id, 1 AS run_id, 'made.jsonl' AS path, 'session_history' AS source,
+        'loaded' AS status, 0 AS rejects;
+    INSERT INTO prompts BY NAME SELECT prompt_id, split_part(prompt_id, '@', 1) AS name,
+        split_part(prompt_id, '@', 2) AS version, 'You are ' || prompt_id AS text, prompt_id AS text_hash
+        FROM (SELECT DISTINCT prompt_id FROM daily_turns);
+    INSERT INTO tool_definitions BY NAME SELECT DISTINCT definition_id, tool, tool AS description,
+        '{"type":"object","properties":{"path":{"type":"string"},"limit":{"type":"integer"}},"required":["path"]}'
+        AS definition, 'log' AS origin FROM tool_calls;
+"""
+
+
+def make(path: Path, calls: int) -> None:
+    """Write a generation with about so many calls to `path`, and `CURRENT` beside it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sessions = max(1, calls // CALLS_A_SESSION // DAYS)
+    a_day = (Path(__file__).parent / "made_day.sql").read_text("utf-8")
+    with duckdb.connect(str(path)) as con:
+        con.execute("SET preserve_insertion_order = false; SET TimeZone = 'UTC'")
+        con.execute((INGEST / "schema.sql").read_text("utf-8"))
+        con.execute("CREATE TEMP TABLE touched_days (day DATE)")
+        con.execute("INSERT INTO store_info VALUES (?, '3', now()::TIMESTAMP)", [SCHEMA_VERSION])
+        for number in range(DAYS):
+            day = LAST - timedelta(days=DAYS - 1 - number)
+            given = {"day": day, "first": number * sessions, "sessions": sessions}
+            for statement in duckdb.extract_statements(a_day):
+                used = {name: given[name] for name in statement.named_parameters}
+                con.execute(statement, used)
+            con.execute("DELETE FROM touched_days")
+            con.execute("INSERT INTO touched_days VALUES (?)", [day])
+            for script in ((INGEST / "signatures.sql").read_text("utf-8"), *rollup_scripts()):
+                con.execute(script)
+        con.execute(_TOLD)
+        con.execute("CHECKPOINT")
+    (path.parent / "CURRENT").write_text(path.name + "\n", encoding="utf-8")

@@ -1,0 +1,70 @@
+"""A store in, how long every metric takes on it out: the median over filters that nobody has asked before."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from dashboard.metrics import answer, metrics
+from dashboard.metrics.generations import Connection, open_generation
+
+FACTS = re.compile(
+    r"\b(?:FROM|JOIN)\s+(?:tool_calls|turns|sessions|diagnostics|task_trials)\b", re.IGNORECASE
+)
+SUMS_MS, FACTS_MS = 100, 1000  # what is promised where the daily sums suffice, and where the facts are needed
+FILTERS: tuple[dict[str, Any], ...] = (
+    {},
+    {"models": ["falcon-3"]},
+    {"models": ["kestrel-mini", "osprey-2"], "from_day": date(2026, 10, 1)},
+    {"tools": ["bash"], "to_day": date(2026, 11, 1)},
+    {"prompts": ["agent@2"], "sources": ["session_history"]},
+)
+# What pages give besides the filters; a metric that is not here is asked with the filters alone.
+HEADLINES = ["parse_error", "strict_failure", "execution", "retried", "derived_ok"]
+ASKED: dict[str, tuple[dict[str, Any], ...]] = {
+    "slices": (
+        {"rates": HEADLINES},
+        {"rates": HEADLINES, "by": "model"},
+        {"rates": ["parse_error"], "by": "model", "also": "day"},
+        {"rates": ["parse_error"], "by": "model", "also": "prompt"},
+        {"rates": ["parse_error", "execution"], "by": "tool", "also": "strategy"},
+        {"rates": ["derived_ok"], "by": "tool"},
+    ),
+    "calls": ({"limit": 50, "offset": 0}, {"limit": 50, "offset": 0, "fault": "arguments"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """`median` and `worst` in ms over the filters; `facts`: it reads more than the daily sums."""
+
+    metric: str
+    also: str
+    facts: bool
+    median: float
+    worst: float
+
+    @property
+    def kept(self) -> bool:
+        return self.median <= (FACTS_MS if self.facts else SUMS_MS)
+
+
+def measured(store: Path) -> Iterator[Took]:
+    with open_generation(store / (store / "CURRENT").read_text().strip()) as connection:
+        for name, metric in metrics().items():
+            for asked in ASKED.get(name, ({},)):
+                times = [_ms(connection, name, asked | given) for given in FILTERS]
+                words = ", ".join(f"{key}={value}" for key, value in asked.items())
+                yield Took(name, words, bool(FACTS.search(metric.sql)), statistics.median(times), max(times))
+
+
+def _ms(connection: Connection, name: str, given: dict[str, Any]) -> float:
+    started = time.perf_counter()
+    answer(connection, name, given)
+    return 1000 * (time.perf_counter() - started)

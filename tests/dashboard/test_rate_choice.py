@@ -1,0 +1,55 @@
+"""The selectors of a rate, a dimension and a reference: what the URL says, and what it holds afterwards."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+
+def page() -> None:
+    import streamlit as st
+
+    from dashboard.pages.rate_choice import dimension_choice, here, rate_choice
+
+    rate = rate_choice()
+    by = dimension_choice("By", among=("model", "tool"))
+    st.text(f"{rate.name} by {by}")
+    st.code(here("matrix", {}, against="falcon"))
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_function(page)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def test_without_a_word_in_the_url_parse_errors_by_model_are_shown() -> None:
+    app = opened()
+    assert not app.exception
+    assert app.text[0].value == "parse_error by model"
+    assert app.selectbox(key="rate").options[0] == "Parse errors"
+    assert not app.query_params
+
+
+def test_the_url_chooses_and_a_choice_is_written_into_it() -> None:
+    app = opened(rate="recovered", by="tool")
+    assert app.text[0].value == "recovered by tool"
+    app.selectbox(key="rate").select("execution").run()
+    assert app.text[0].value == "execution by tool"
+    assert app.query_params == {"rate": "execution", "by": "tool"}
+    assert app.code[0].value == "matrix?rate=execution&by=tool&against=falcon"
+
+
+@pytest.mark.parametrize("nonsense", ["", "no_such_rate", "<b>", "x" * 9000])
+def test_a_word_that_is_no_rate_counts_as_none(nonsense: str) -> None:
+    app = opened(rate=nonsense, by="definition")
+    assert not app.exception
+    assert app.text[0].value == "parse_error by model"
+
+
+def test_what_another_pages_selector_left_behind_does_no_harm() -> None:
+    app = AppTest.from_function(page)
+    app.session_state["by"] = "Prompt"
+    assert not app.run().exception
+    assert app.text[0].value == "parse_error by model"
