@@ -1,8 +1,8 @@
 """Logs in, read ahead by worker processes; their rows, written when they are asked for, and their counts out.
 
 Workers read the next logs while earlier ones are being written. Every decision on a log is made in its turn
-all the same, and its rows are written then, so that the store is the one that a process alone would make. A
-worker that dies costs the log it was at.
+all the same, and its rows are written then, so that the store is the one that a process alone would make.
+Until workers are ready, this process reads. A worker that dies costs the log it was at.
 """
 
 from __future__ import annotations
@@ -161,8 +161,10 @@ class Crew:
             while self._hear(worker):
                 pass
             self._pass_over(worker)
-        while self._workers and (task := self._upcoming()) is not None:
-            worker = self._worker_for(task.job.found)
+        while ready := [worker for worker in self._workers if worker.is_ready]:
+            if (task := self._upcoming()) is None:
+                return
+            worker = self._worker_for(task.job.found, ready)
             if not worker.ask_for(task):
                 return
             self._ahead[task.ticket] = _Ahead(self._next, task, worker)
@@ -179,8 +181,8 @@ class Crew:
                 self._next += 1
         return self._task
 
-    def _worker_for(self, found: Found) -> Worker:
-        least = min(self._workers, key=lambda worker: len(worker.waiting))
+    def _worker_for(self, found: Found, ready: Sequence[Worker]) -> Worker:
+        least = min(ready, key=lambda worker: len(worker.waiting))
         if found.archive is None or not (isinstance(found.place, ArchiveMember) and found.place.on_tape):
             return least
         if self._on_tape.get(found.archive) not in self._workers:
@@ -223,7 +225,7 @@ class Crew:
         """A worker died: the log it was at is refused, the others that it had are read by another."""
         self._workers.remove(worker)
         why = worker.dismiss(patience=1.0)
-        if not worker.has_begun:
+        if not worker.is_ready:
             self._vain_starts += 1
         another = self._employ()
         for ticket in worker.waiting:

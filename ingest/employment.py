@@ -43,6 +43,7 @@ class Worker:
         self._connection = Connection(ours.detach())
         self._waiting: dict[int, int] = {}  # bytes of each task that has not ended, by ticket, in order
         self._at: int | None = None
+        self.is_ready = False  # to read: starting takes as long as reading some 50 MB
         self.parcels: deque[Parcel] = deque()
         self._send(start)
 
@@ -53,12 +54,8 @@ class Worker:
 
     @property
     def at(self) -> int | None:
-        """The ticket that it was at when it died; None = it had not begun with any."""
+        """The ticket that it was at when it died; None = it was at none."""
         return self._at if self._at in self._waiting else None
-
-    @property
-    def has_begun(self) -> bool:
-        return self._at is not None
 
     def ask_for(self, task: Task) -> bool:
         """False when it has enough to do, or would have to wait before it can be told."""
@@ -80,7 +77,7 @@ class Worker:
         except (EOFError, OSError) as error:
             raise Died from error
         if isinstance(message, Begun):
-            self._at = message.ticket
+            self._at, self.is_ready = message.ticket, True
         elif isinstance(message, Shipment):
             for part in message.parts:
                 if isinstance(part, Ended):

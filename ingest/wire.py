@@ -42,9 +42,9 @@ class Taken(msgspec.Struct):
 
 
 class Begun(msgspec.Struct):
-    """From a worker: it is at this file now. If it dies, this is why."""
+    """From a worker: it is at this file now. If it dies, this is why. First of all, at none: it is ready."""
 
-    ticket: int
+    ticket: int | None = None
 
 
 class Part(msgspec.Struct):

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ingest.batches import Batch, Row, Rows
 from ingest.errors import IngestError, explaining
+from ingest.formats import formats
 from ingest.intake import take_in
 from ingest.reading import Unusable
 from ingest.wire import Begun, Ended, Failed, Part, Shipment, Start, Taken, Task, ToWorker, write_tables
@@ -42,7 +43,9 @@ def main(descriptor: int) -> None:
 def work(connection: Connection, start: Start) -> None:
     """Read what is asked for until the load is gone. Raises EOFError, OSError then."""
     outbox = Outbox(connection, start)
+    formats()  # imports them
     gc.freeze()  # what is imported by now stays; looking through it again and again is of no use
+    connection.send(Begun())
     while True:
         task = outbox.next_task()
         connection.send(Begun(task.ticket))

@@ -16,6 +16,8 @@ from ingest.reports import LoadReport, Progress
 from tests.store.night import ask, contents, count, rows_by_reference, session
 from tests.store.test_workers import SESSIONS, long_file, night
 
+pytestmark = pytest.mark.usefixtures("workers_read")
+
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
@@ -152,6 +154,8 @@ import resource, sys
 from pathlib import Path
 from ingest.errors import StoreError
 from ingest.pipeline import load
+from tests.store.waiting import wait_for_workers
+wait_for_workers()
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
 try:
     load([Path(sys.argv[1])], Path(sys.argv[2]), workers=2)

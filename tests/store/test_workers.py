@@ -36,6 +36,9 @@ SAMPLE_DATA = Path(__file__).parents[2] / "sample_data" / "logs"
 SESSIONS = 150  # of a long file; its rows fill several shipments
 
 
+pytestmark = pytest.mark.usefixtures("workers_read")
+
+
 def in_order(store: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table but for clocks; what was read of logs, in the order in which it stands."""
     generation = published(store)
