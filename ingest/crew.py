@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.employment import Died, Worker
+from ingest.errors import StoreError
 from ingest.generations import Folder
 from ingest.hands import Alone, Hands, JobOf, Likely
 from ingest.intake import Intake, Job, OnBytes, Settings
@@ -89,6 +91,7 @@ class Crew:
                     break
         if (logs > 1 and size >= self._pays) or size >= PAYS:
             self._rows = self._folder.rows_aside()
+            self._writer.building.leave_memory(to_workers=True)
             for _ in range(min(self._size, max(logs, 1))):
                 self._employ()
 
@@ -151,6 +154,8 @@ class Crew:
         self._workers = []
         if self._rows is not None:
             shutil.rmtree(self._rows, ignore_errors=True)
+            with suppress(StoreError):  # what broke the building file has been said
+                self._writer.building.leave_memory(to_workers=False)
         self._alone.close()
 
     # --- what workers are to read --------------------------------------------------------------

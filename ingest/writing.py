@@ -81,7 +81,8 @@ class Writer:
         self.unfit.update(row["file_id"] for row in unfit)
         if unfit:
             tables.setdefault("rejects", []).append(to_arrow("rejects", unfit, self._schemas["rejects"])[0])
-        self.building.add({name: pa.concat_tables(some) for name, some in tables.items()})
+        whole = {name: pa.concat_tables(some).combine_chunks() for name, some in tables.items()}
+        self.building.add(whole)
 
     def _convert(self) -> None:
         """The batch as tables, behind those that wait."""
