@@ -18,9 +18,34 @@ from dashboard.arms import PARAMETERS
 
 DIMENSIONS = ("model", "prompt", "tool", "source")
 # The filters that the Calls page keeps for itself, by their name in the URL, in the words of the page.
-OWN = {"outcome": "outcome", "fault": "fault layer", "turns": "turns", "code": "finding", "q": "search"}
-# Where the pages of lists are, and what of the Data page is open.
-_PAGING = ("page", "rejects", "files", "refused", "copies", "changes", "reject", "changed", "before", "after")
+OWN = {
+    "outcome": "outcome",
+    "fault": "fault layer",
+    "turns": "turns",
+    "code": "finding",
+    "signature": "error signature",
+    "q": "search",
+}
+# Where the pages of lists are, and what of a page is open.
+_PAGING = (
+    "tool_open",
+    "def_before",
+    "def_after",
+    "tool_page",
+    "signature_page",
+    "layer",
+    "turn_page",
+    "page",
+    "rejects",
+    "files",
+    "refused",
+    "copies",
+    "changes",
+    "reject",
+    "changed",
+    "before",
+    "after",
+)
 # What pages.rate_choice draws: which rate, by what, and against what.
 CHOICES = ("rate", "by", "cells", "against", "of", "least")
 # What pages.compare_arms draws: the choices of the two slices.

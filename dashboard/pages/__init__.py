@@ -53,6 +53,27 @@ PAGES = (
     ),
     Entry(
         "Decide",
+        "tools",
+        "Tools",
+        ":material/build:",
+        "Which tools lose most calls, and at which parameter.",
+    ),
+    Entry(
+        "Decide",
+        "errors",
+        "Errors",
+        ":material/error:",
+        "What goes wrong, by layer, code and signature; what is new.",
+    ),
+    Entry(
+        "Decide",
+        "retries",
+        "Retries",
+        ":material/replay:",
+        "What happens after a fault, and what it costs.",
+    ),
+    Entry(
+        "Decide",
         "compare",
         "Compare",
         ":material/compare_arrows:",

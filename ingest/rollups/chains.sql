@@ -1,5 +1,7 @@
 -- Chains of attempts by how they began, how long they grew (10 = ten or more) and how they ended, and what the attempts
 -- after the first cost: steps, tokens and time of the steps in which they were made. A chain counts on its first day.
+-- A retry worked when it had no fault; `first_…` are about the second attempt of a chain, so that one long chain does not
+-- outweigh many. Where a text is unknown, a retry is neither identical nor changed.
 
 DELETE FROM daily_chains USING touched_days t WHERE daily_chains.day IS NOT DISTINCT FROM t.day;
 
@@ -13,7 +15,12 @@ WITH
     ),
     again AS (
         SELECT
-            chain_id, count(*) AS retries, count(*) FILTER (retry_kind = 'identical') AS identical,
+            chain_id, count(*) AS retries,
+            count(*) FILTER (retry_kind = 'identical') AS identical,
+            count(*) FILTER (attempt = 2 AND retry_kind = 'identical') AS first_identical,
+            count(*) FILTER (attempt = 2 AND retry_kind = 'identical' AND fault_layer IS NULL) AS first_identical_worked,
+            count(*) FILTER (attempt = 2 AND retry_kind = 'changed') AS first_changed,
+            count(*) FILTER (attempt = 2 AND retry_kind = 'changed' AND fault_layer IS NULL) AS first_changed_worked,
             count(DISTINCT (turn_id, step)) AS steps,
             sum(input_tokens) + sum(output_tokens) AS tokens,
             sum(coalesce(model_latency_ms, 0) + coalesce(latency_ms, 0))
@@ -26,7 +33,12 @@ SELECT
     day, source, provider, model, prompt_id, tool, fault_layer, coalesce(ended, 'open') AS ended,
     least(1 + coalesce(retries, 0), 10)::INTEGER AS attempts,
     count(*) AS chains,
-    coalesce(sum(retries), 0) AS retries, coalesce(sum(identical), 0) AS identical,
+    coalesce(sum(retries), 0) AS retries,
+    coalesce(sum(identical), 0) AS identical,
+    coalesce(sum(first_identical), 0) AS first_identical,
+    coalesce(sum(first_identical_worked), 0) AS first_identical_worked,
+    coalesce(sum(first_changed), 0) AS first_changed,
+    coalesce(sum(first_changed_worked), 0) AS first_changed_worked,
     coalesce(sum(steps), 0) AS steps,
     coalesce(sum(tokens), 0) AS tokens, count(tokens) AS tokens_known,
     coalesce(sum(ms), 0)::DOUBLE AS ms, count(ms) AS ms_known
