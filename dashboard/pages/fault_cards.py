@@ -29,7 +29,7 @@ LAYERS = {
 
 def layers(chosen: Mapping[str, Any]) -> None:
     """Calls by the first layer at which they went wrong."""
-    with cards.card("Where calls went wrong first", "fault_layers", stretch=True, height=380):
+    with cards.card("Where calls went wrong first", "fault_layers", height=380):
         rows = {row["layer"]: row for row in answers.ask("fault_layers", **chosen).to_dict("records")}
         total = rows["none"]["total"]
         st.caption(f"Share of all {wording.plural(total, 'call')}; a full bar is 100%.")
@@ -46,7 +46,7 @@ def _layer_row(layer: str, calls: int, total: int) -> list[Cell]:
     return [
         Cell(
             title,
-            sub=meaning,
+            title=meaning,
             share=calls / total if total else 0.0,
             href=filters.link("calls", {}, {"fault": layer}) if calls else None,
             pale=layer in ("none", "unknown"),

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate"]
+Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate", "cell"]
 Tone = Literal["bad", "warn", "good", "calm", "info"]
 
 
