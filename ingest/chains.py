@@ -68,6 +68,8 @@ def _chains(calls: Sequence[Attempt]) -> list[list[int]]:
     chains: list[list[int]] = []
     waiting: list[list[int]] = []  # chains whose last call faulted, oldest first
     for index, call in enumerate(calls):
+        if not waiting and call.retry_of is None and call.fault_layer is None:
+            continue  # most calls: there is nothing to go on with
         chain = _named_chain(call, index, calls, chains)
         if chain is None:
             chain = next((open_ for open_ in waiting if _continues(call, calls[open_[-1]])), None)

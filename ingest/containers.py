@@ -152,7 +152,7 @@ def _of_lines(block: Block, decode: Decode, skim: Skim | None) -> Batch:
             else:
                 last = number
                 if value is not None:
-                    records.append(Record(Where(number, start), value, data.rstrip(b"\r\n"), start))
+                    records.append(Record(Where(number, start), value, data, start))
                 continue
         if not data.isspace():
             last = number

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, final
 
 import msgspec
 
@@ -73,15 +73,18 @@ class Where(msgspec.Struct, frozen=True, gc=False):
     offset: int
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """What all events share. `ts` is an aware UTC datetime or None."""
+class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What all events share. `ts` is an aware UTC datetime or None.
+
+    No event leads back to itself, so the garbage collector need not look at the many there are (`gc=False`).
+    """
 
     session_id: str
     where: Where
     ts: datetime | None = None
 
 
-class SessionSeen(Event, frozen=True, kw_only=True):
+class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
     """Facts about the session; may come several times, later non-None values win."""
 
     harness: str | None = None
@@ -93,7 +96,7 @@ class SessionSeen(Event, frozen=True, kw_only=True):
     model: str | None = None
 
 
-class PromptSeen(Event, frozen=True, kw_only=True):
+class PromptSeen(Event, frozen=True, kw_only=True, gc=False):
     """The system prompt in force from here on: its text, its explicit name and version, or both."""
 
     text: str | None = None
@@ -101,13 +104,13 @@ class PromptSeen(Event, frozen=True, kw_only=True):
     version: str | None = None
 
 
-class ToolsOffered(Event, frozen=True, kw_only=True):
+class ToolsOffered(Event, frozen=True, kw_only=True, gc=False):
     """Tool definitions as the log states them, in any shape `ToolCatalog.load` reads."""
 
     definitions: tuple[Mapping[str, Any], ...]
 
 
-class ProbeSeen(Event, frozen=True, kw_only=True):
+class ProbeSeen(Event, frozen=True, kw_only=True, gc=False):
     """A gateway's trial call for native tool use."""
 
     ok: bool | None
@@ -116,7 +119,7 @@ class ProbeSeen(Event, frozen=True, kw_only=True):
     model: str | None = None
 
 
-class TurnStarted(Event, frozen=True, kw_only=True):
+class TurnStarted(Event, frozen=True, kw_only=True, gc=False):
     """A user's message. `turn` is the log's own 1-based number, or None to count here.
 
     `key` identifies the same turn in a copied transcript (a message uuid, say); None = session and number.
@@ -127,7 +130,7 @@ class TurnStarted(Event, frozen=True, kw_only=True):
     key: str | None = None
 
 
-class StepMade(Event, frozen=True, kw_only=True):
+class StepMade(Event, frozen=True, kw_only=True, gc=False):
     """One model call within the turn. `step` is the log's own 0-based number, or None to count here."""
 
     step: int | None = None
@@ -144,7 +147,7 @@ class StepMade(Event, frozen=True, kw_only=True):
     )
 
 
-class CallMade(Event, frozen=True, kw_only=True):
+class CallMade(Event, frozen=True, kw_only=True, gc=False):
     """One tool call of the step made last (or of `turn`/`step` where given).
 
     `raw_arguments` is the text for ArgsSource RAW and TRUNCATED, `arguments` the decoded value for
@@ -169,7 +172,7 @@ class CallMade(Event, frozen=True, kw_only=True):
     key: str | None = None  # globally unique id of this call, where the producer has one: finds copies
 
 
-class ResultSeen(Event, frozen=True, kw_only=True):
+class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
     """The result of a call: matched by `tool_call_id`, else by turn, step and `ordinal` among its calls."""
 
     tool_call_id: str | None = None
@@ -185,7 +188,7 @@ class ResultSeen(Event, frozen=True, kw_only=True):
     latency_ms: float | None = None
 
 
-class TurnEnded(Event, frozen=True, kw_only=True):
+class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
     """The turn's end as recorded. `recorded_ok` None = the log ends the turn without a verdict.
 
     `answer` is the final text; '' means that the log shows there was none, None that it does not tell.
@@ -198,7 +201,8 @@ class TurnEnded(Event, frozen=True, kw_only=True):
     latency_ms: float | None = None
 
 
-class Rejected(msgspec.Struct, frozen=True):
+@final
+class Rejected(msgspec.Struct, frozen=True, gc=False):
     """A line that could not be used. `code` is one of REJECT_CODES; `reason` one sentence for people."""
 
     where: Where

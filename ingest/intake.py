@@ -214,7 +214,7 @@ class _Run:
                 behind = batch.behind if batch.whole else None
                 for record in batch.records:
                     self.line = record.where.line
-                    events = [record] if isinstance(record, Rejected) else take(record)
+                    events = [record] if type(record) is Rejected else take(record)
                     if events:
                         self._take(events)
                 self._lines = max(self._lines, batch.line)
@@ -238,7 +238,7 @@ class _Run:
 
     def _take(self, events: Iterable[Event | Rejected]) -> None:
         for event in self._settings.privacy.events(events):
-            if isinstance(event, Rejected):
+            if type(event) is Rejected:  # isinstance takes four times as long where it is none
                 self._reject(event)
             else:
                 self._work.take(event)

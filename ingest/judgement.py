@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -58,7 +59,7 @@ class Definitions:
         return None, None
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What is known of one call. `request` is lenient's reading, None where there was nothing to read."""
 
     request: ToolCallRequest | None
@@ -75,34 +76,73 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     tools_offered: bool  # the log lists what the model was offered
 
 
+class _Told(NamedTuple):
+    """What the log says of a call and its result, without their texts. `status` None = no result."""
+
+    args_source: ArgsSource
+    refused_by_harness: FaultLayer | None
+    syntax_seen: Seen
+    schema_seen: Seen
+    status: ResultStatus | None
+    result_layer: FaultLayer | None
+
+    @property
+    def refused_at(self) -> FaultLayer | None:
+        """The layer up to `schema` at which the harness refused the call, by the call or by its result."""
+        if self.refused_by_harness is not None:
+            return self.refused_by_harness
+        return self.result_layer if self.result_layer in ARGUMENT_LAYERS else None
+
+
 def judge(call: CallMade, result: ResultSeen | None, definitions: Definitions) -> Verdict:
     definition, origin = definitions.find(call.tool)
-    refused_at = _refused_at(call, result)
-    message = call.harness_message or (result.message if result else None)
+    told = _Told(
+        call.args_source,
+        call.refused_by_harness,
+        call.syntax_seen,
+        call.schema_seen,
+        result.status if result is not None else None,
+        result.fault_layer if result is not None else None,
+    )
+    message = call.harness_message or (result.message if result is not None else None)
     request = _read(call, definition, definitions)
-    told = definition is not None and _tells_of_arguments(definition)
-    outcome = _outcome(call, request, refused_at, told=told)
+    offered = definitions.offered is not None
+    if request is None and definition is None and message is None:
+        return _unread(told, offered)
+    return _verdict(told, message, request, definition, origin, offered)
+
+
+@lru_cache(maxsize=1024)  # most calls of a night are alike, but for their texts
+def _unread(told: _Told, offered: bool) -> Verdict:
+    """The verdict on a call of which there is no text to read, nor a message."""
+    return _verdict(told, None, None, None, None, offered)
+
+
+def _verdict(
+    told: _Told,
+    message: str | None,
+    request: ToolCallRequest | None,
+    definition: ToolDefinition | None,
+    origin: str | None,
+    offered: bool,
+) -> Verdict:
+    refused_at = told.refused_at
+    defined = definition is not None and _tells_of_arguments(definition)
+    outcome = _outcome(told, request, refused_at, defined=defined)
     return Verdict(
         request=request,
         outcome=outcome,
-        syntax_seen=_syntax_seen(call, refused_at),
-        schema_seen=_schema_seen(call, result, request, refused_at, told=told),
-        fault_layer=_first_layer(refused_at, _lenient_layer(request), _result_layer(result)),
-        harness_verdict=_harness_verdict(result, refused_at),
+        syntax_seen=_syntax_seen(told, refused_at),
+        schema_seen=_schema_seen(told, request, refused_at, defined=defined),
+        fault_layer=_first_layer(refused_at, _lenient_layer(request), _result_layer(told)),
+        harness_verdict=_harness_verdict(told, refused_at),
         harness_message=message,
         parse_error=_parse_error(request, outcome, message),
         parse_warning=request.parse_warning if request else None,
         definition=definition,
         definition_origin=origin,
-        tools_offered=definitions.offered is not None,
+        tools_offered=offered,
     )
-
-
-def _refused_at(call: CallMade, result: ResultSeen | None) -> FaultLayer | None:
-    """The layer up to `schema` at which the harness refused the call, from the call or from its result."""
-    if call.refused_by_harness is not None:
-        return call.refused_by_harness
-    return result.fault_layer if result and result.fault_layer in ARGUMENT_LAYERS else None
 
 
 def _read(
@@ -127,10 +167,10 @@ def _tells_of_arguments(definition: ToolDefinition) -> bool:
 
 
 def _outcome(
-    call: CallMade, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, told: bool
+    told: _Told, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
 ) -> Outcome:
-    if call.args_source is _RAW and request is not None:
-        return request.outcome if told or request.outcome is not _CLEAN else _UNMEASURED
+    if told.args_source is _RAW and request is not None:
+        return request.outcome if defined or request.outcome is not _CLEAN else _UNMEASURED
     if refused_at in ARGUMENT_LAYERS:
         return _FAILED
     if request is not None and request.outcome in (_FAILED, _COERCED):
@@ -139,30 +179,25 @@ def _outcome(
     return _UNMEASURED
 
 
-def _syntax_seen(call: CallMade, refused_at: FaultLayer | None) -> Seen:
+def _syntax_seen(told: _Told, refused_at: FaultLayer | None) -> Seen:
     if refused_at is _EMISSION:
         return _NONE
-    if call.args_source is _RAW:
+    if told.args_source is _RAW:
         return _FULL
-    return _FAILURES if refused_at else call.syntax_seen
+    return _FAILURES if refused_at else told.syntax_seen
 
 
 def _schema_seen(
-    call: CallMade,
-    result: ResultSeen | None,
-    request: ToolCallRequest | None,
-    refused_at: FaultLayer | None,
-    *,
-    told: bool,
+    told: _Told, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
 ) -> Seen:
     if refused_at is _EMISSION or (refused_at is _SYNTAX and request is None):
         return _NONE
-    if request is not None and (told or _lenient_layer(request) is _SCHEMA):
+    if request is not None and (defined or _lenient_layer(request) is _SCHEMA):
         return _FULL
     if refused_at is _SCHEMA:
         return _FAILURES
     # A harness that never answered has not said that the arguments fit.
-    return call.schema_seen if result is not None else _NONE
+    return told.schema_seen if told.status is not None else _NONE
 
 
 def _lenient_layer(request: ToolCallRequest | None) -> FaultLayer | None:
@@ -173,12 +208,12 @@ def _lenient_layer(request: ToolCallRequest | None) -> FaultLayer | None:
     return _SYNTAX if about_text else _SCHEMA
 
 
-def _result_layer(result: ResultSeen | None) -> FaultLayer | None:
-    if result is None or result.fault_layer is not None:
-        return result.fault_layer if result else None
-    if result.status is _ERROR:
+def _result_layer(told: _Told) -> FaultLayer | None:
+    if told.result_layer is not None:
+        return told.result_layer
+    if told.status is _ERROR:
         return _EXECUTION
-    return _REFUSED if result.status is _DENIED else None
+    return _REFUSED if told.status is _DENIED else None
 
 
 def _first_layer(*layers: FaultLayer | None) -> FaultLayer | None:
@@ -187,10 +222,10 @@ def _first_layer(*layers: FaultLayer | None) -> FaultLayer | None:
     return min((layer for layer in layers if layer is not None), key=LAYERS.index, default=None)
 
 
-def _harness_verdict(result: ResultSeen | None, refused_at: FaultLayer | None) -> str | None:
+def _harness_verdict(told: _Told, refused_at: FaultLayer | None) -> str | None:
     if refused_at is not None:
         return refused_at.value
-    return "accepted" if result is not None and result.status is not _DENIED else None
+    return "accepted" if told.status is not None and told.status is not _DENIED else None
 
 
 def _parse_error(request: ToolCallRequest | None, outcome: Outcome, message: str | None) -> str | None:

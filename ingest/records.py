@@ -11,11 +11,11 @@ from ingest.events import Where
 _MISSES = 20
 
 
-class Record(msgspec.Struct):
+class Record(msgspec.Struct, gc=False):
     """What a format is given. `value` is a decoded object, or what the format's own `decode` made of a line.
 
-    `where` is the line it begins on, `data` its bytes as they stand in the file (without the line break),
-    `start` the byte offset of the first.
+    `where` is the line it begins on, `data` its bytes as they stand in the file, with or without the
+    line break behind them, `start` the byte offset of the first.
     """
 
     where: Where
@@ -35,7 +35,7 @@ class Record(msgspec.Struct):
         looked for any more. `past`: the next question begins behind it, for ids that occur again.
         """
         if self._in_lines is None:
-            self._in_lines = b"\n" in self.data
+            self._in_lines = self.data.find(b"\n", 0, -1) >= 0
         if self._missed == _MISSES or not self._in_lines:
             return self.where
         sought = token.encode("utf-8", "surrogatepass")

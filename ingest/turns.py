@@ -33,16 +33,16 @@ _RESERIALISED = ArgsSource.RESERIALISED
 _CALL = 4_096  # characters that a call is counted for besides its raw text: its result, its decoded arguments
 
 
-class Context(msgspec.Struct, frozen=True):
+class Context(msgspec.Struct, frozen=True, gc=False):
     """What a session has in force at one moment."""
 
-    provider: str | None
-    model: str | None
-    prompt_id: str | None
-    definitions: int  # which of the file's sets of definitions
+    provider: str | None = None
+    model: str | None = None
+    prompt_id: str | None = None
+    definitions: int = 0  # which of the file's sets of definitions: 0 = those given with --tools
 
 
-class Call(msgspec.Struct):
+class Call(msgspec.Struct, gc=False):
     """One call of the turn. `verdict` and `link` are set when the turn closes."""
 
     event: CallMade
@@ -70,9 +70,10 @@ class Call(msgspec.Struct):
     def keep_result(self, result: ResultSeen) -> None:
         """Join the result, cut to what is stored: turns stay open for a while, and results can be huge."""
         content = result.content
-        self.result_bytes = size_of(content)
-        if content is not None and len(content) > TEXT_KEPT:
-            result = replace(result, content=kept(content))
+        if content is not None:
+            self.result_bytes = size_of(content)
+            if len(content) > TEXT_KEPT:
+                result = replace(result, content=kept(content))
         self.result = result
 
     @property
@@ -97,6 +98,10 @@ class Call(msgspec.Struct):
             return json_text(self.event.arguments, sort_keys=True)
         raw = self.event.raw_arguments
         return raw if raw is None else canonical(raw)
+
+
+def _clean(tool: str | None) -> str | None:
+    return tool if tool is None or tool.isidentifier() else clean_tool_name(tool)[0]
 
 
 def size_of(content: str | None) -> int | None:
@@ -139,29 +144,26 @@ class Turn(msgspec.Struct):
 
     def add_call(self, event: CallMade, context: Context) -> None:
         """Take a call in with what is in force; its model is its step's where there is one."""
-        number = event.step if event.step is not None else max(self.last_step, 0)
-        self.last_step = max(self.last_step, number)
+        number = event.step
+        if number is None:
+            number = max(0, self.last_step)
+        if number > self.last_step:
+            self.last_step = number
         step, ordinal = self.steps.get(number), self._calls_of_step.get(number, 0)
+        served_by = context if step is None else step
         call = Call(
-            event,
-            step=number,
-            ordinal=ordinal,
-            provider=step.provider if step else context.provider,
-            model=step.model if step else context.model,
-            prompt_id=context.prompt_id,
-            definitions=context.definitions,
-            tool=clean_tool_name(event.tool)[0] if event.tool is not None else None,
-        )
+            event, number, ordinal, served_by.provider, served_by.model,
+            context.prompt_id, context.definitions, None, _clean(event.tool),
+        )  # fmt: skip
         self._calls_of_step[number] = ordinal + 1
         self.calls.append(call)
         self.held += len(event.raw_arguments or "") + _CALL
         if event.tool_call_id is not None:
             self._by_id[event.tool_call_id] = call
 
-    def note_number(self, step: int | None) -> None:
+    def note_number(self, step: int) -> None:
         """Remember the lowest number of a step that the log itself gives."""
-        if step is not None:
-            self.first_step = step if self.first_step is None else min(step, self.first_step)
+        self.first_step = step if self.first_step is None else min(step, self.first_step)
 
     def take_result(self, result: ResultSeen) -> bool:
         """Join a result to its call; False when this turn made no such call."""
@@ -212,7 +214,7 @@ def _may_answer(result: ResultSeen, call: Call, turn: int) -> bool:
     return call.result is None and all(agree)
 
 
-class Conclusion(msgspec.Struct, frozen=True):
+class Conclusion(msgspec.Struct, frozen=True, gc=False):
     """What we conclude of a turn: `ok` None = it cannot be known."""
 
     ok: bool | None

@@ -27,7 +27,7 @@ WITH
 SELECT
     day, source, provider, model, prompt_id,
     count(*) AS steps, sum(calls) AS calls, sum(lost) AS lost,
-    count(*) FILTER (bad > 0) AS bad_steps,
+    count(*) FILTER (bad > 0) AS bad_steps, sum(bad) AS bad,
     coalesce(sum(calls - bad) FILTER (bad > 0), 0) AS others,
     coalesce(sum(lost) FILTER (bad > 0), 0) AS others_lost
 FROM steps

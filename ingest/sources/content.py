@@ -15,7 +15,8 @@ from ingest.sources.places import LocalFile
 from ingest.sources.streams import FromStart, Part
 
 HEAD = 64 * 1024  # bytes of content that a log is known by before all of it is read
-_BUFFER = 1024 * 1024
+_BUFFER = 64 * 1024  # bytes; larger reads go past it, and to make one of a megabyte for each file costs more
+_PIECE = 1024 * 1024
 _KEPT = (
     4 * 1024 * 1024
 )  # bytes of content that are kept while its format is looked for; else it is opened again
@@ -97,7 +98,7 @@ class Content(io.RawIOBase):
         """SHA-256 of the first bytes, where all up to there was read: they are read again, if it was more."""
         if size == self.bytes_read:
             return self.fingerprint
-        digest, left, buffer = hashlib.sha256(), size, memoryview(bytearray(_BUFFER))
+        digest, left, buffer = hashlib.sha256(), size, memoryview(bytearray(_PIECE))
         with opened(self._found) as again:
             while left > 0 and (count := again.readinto(buffer[:left])):
                 digest.update(buffer[:count])
@@ -158,7 +159,7 @@ def _why_no_archive(packing: Packing, found: Found) -> str:
 def fingerprint_of(found: Found) -> str:
     """The fingerprint of a log's whole content; the same as reading it computes. Raises OSError."""
     with opened(found) as content:
-        buffer = bytearray(_BUFFER)
+        buffer = bytearray(_PIECE)
         while content.readinto(buffer):
             pass
         return content.fingerprint

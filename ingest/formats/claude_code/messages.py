@@ -42,14 +42,15 @@ class Conversation:
 
     def take(self, entry: Entry, where: Where, size: int, out: list[Event]) -> None:
         """Add the events that are complete after this record of `size` bytes. One seen before adds none."""
-        if self._repeated(entry.uuid):
+        if entry.uuid is not None and self._repeated(entry.uuid):
             return
         ts = moment(entry.timestamp)
-        if self._version is None or entry.version not in (None, self._version):
-            self._session(entry.version, where, ts, out)
-        if entry.type == "assistant":
+        version, kind = entry.version, entry.type
+        if self._version is None or (version != self._version and version is not None):
+            self._session(version, where, ts, out)
+        if kind == "assistant":
             self._assistant(entry, where, ts, out)
-        elif entry.type == "user":
+        elif kind == "user":
             self._user(entry, where, ts, out)
         elif self._turn is not None and entry.subtype == "turn_duration":
             self._turn.latency_ms = (self._turn.latency_ms or 0.0) + (number(entry.duration_ms) or 0.0)
@@ -68,9 +69,7 @@ class Conversation:
 
     # --- records -----------------------------------------------------------------------------
 
-    def _repeated(self, key: str | None) -> bool:
-        if key is None:
-            return False
+    def _repeated(self, key: str) -> bool:
         seen = self._seen
         if key in seen:
             return True
@@ -100,21 +99,20 @@ class Conversation:
             return
         message = self._message
         if message is None or body.id is None or message.key != body.id:
-            fresh = [block for block in blocks if not self._copied(block)]
-            if blocks and not fresh:
+            if blocks and all(map(self._copied, blocks)):
                 return
             message = self._open_message(body.id, body.model, where, ts, out)
-            blocks = fresh
         message.hear(body.usage, body.stop_reason)
         for block in blocks:
-            if block.type == "text":
+            kind = block.type
+            if kind == "text":
                 message.texts.append(block.text or "")
-            elif block.type == "tool_use" and not self._repeated(_key("call", block.id)):
+            elif kind == "tool_use" and not (block.id is not None and self._repeated(f"call:{block.id}")):
                 message.calls += 1
                 message.after.append(call_made(self._session_id, block, where, ts))
 
     def _copied(self, block: Block) -> bool:
-        return block.type == "tool_use" and _key("call", block.id) in self._seen
+        return block.type == "tool_use" and block.id is not None and f"call:{block.id}" in self._seen
 
     def _synthetic(
         self, entry: Entry, blocks: list[Block], where: Where, ts: datetime | None, out: list[Event]
@@ -158,7 +156,7 @@ class Conversation:
     def _result(
         self, entry: Entry, block: Block, where: Where, ts: datetime | None, out: list[Event]
     ) -> None:
-        if self._repeated(_key("result", block.tool_use_id)):
+        if block.tool_use_id is not None and self._repeated(f"result:{block.tool_use_id}"):
             return
         report = entry.tool_use_result
         event = result_seen(
@@ -256,7 +254,3 @@ class Conversation:
             answer=turn.answer,
             latency_ms=turn.latency_ms,
         )
-
-
-def _key(kind: str, value: str | None) -> str | None:
-    return None if value is None else f"{kind}:{value}"

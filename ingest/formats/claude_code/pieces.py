@@ -13,7 +13,7 @@ from ingest.formats.claude_code.texts import Said
 _NOTHING_SAID = Usage()
 
 
-class Message(msgspec.Struct):
+class Message(msgspec.Struct, gc=False):
     """One model message as far as it has come. `after` holds what the log shows behind its first record."""
 
     key: str | None
@@ -31,11 +31,11 @@ class Message(msgspec.Struct):
         """Take the counts of one more record; they are final beside a stop reason or once they have grown."""
         if usage is not None and usage != _NOTHING_SAID:
             before, self.usage = self.output_tokens, usage
-            now = self.output_tokens
-            grown = before is not None and now is not None and now > before
-            self.usage_is_final = self.usage_is_final or grown
-        self.usage_is_final = self.usage_is_final or stop_reason is not None
-        self.stop_reason = stop_reason or self.stop_reason
+            if before is not None and (now := self.output_tokens) is not None and now > before:
+                self.usage_is_final = True
+        if stop_reason is not None:
+            self.usage_is_final = True
+            self.stop_reason = stop_reason or self.stop_reason
 
     @property
     def output_tokens(self) -> int | None:
@@ -43,7 +43,7 @@ class Message(msgspec.Struct):
         return count if count is not None and count >= 0 else None
 
 
-class Prompt(msgspec.Struct):
+class Prompt(msgspec.Struct, gc=False):
     where: Where
     ts: datetime | None
     text: str
@@ -51,7 +51,7 @@ class Prompt(msgspec.Struct):
     said: Said
 
 
-class Turn(msgspec.Struct):
+class Turn(msgspec.Struct, gc=False):
     """The open turn. `answer` is None while a call is the last thing the model made."""
 
     where: Where

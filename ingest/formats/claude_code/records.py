@@ -119,6 +119,8 @@ def input_tokens(usage: Usage | None) -> int | None:
     """All tokens the model read, from the cache or not; `input_tokens` alone leaves the cache out."""
     if usage is None:
         return None
-    told = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
-    counts = [count for count in told if count is not None and count >= 0]
-    return sum(counts) if counts else None
+    total = None
+    for count in (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens):
+        if count is not None and count >= 0:
+            total = count if total is None else total + count
+    return total

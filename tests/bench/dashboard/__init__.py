@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.bench.dashboard.made_store import make
 from tests.bench.dashboard.questions import measured
+from tests.bench.dashboard.views import views
 
 
 def main(arguments: list[str]) -> int:
@@ -27,4 +28,9 @@ def main(arguments: list[str]) -> int:
             mark = "" if took.kept else "  ← slower than promised"
             reads = "facts" if took.facts else "daily sums"
             print(f"{took.metric:22} {took.median:10.0f} {took.worst:10.0f}  {reads}  {took.also}{mark}")
+        print(f"\n{'page':12} {'first ms':>9} {'repaint ms':>11} {'slowest':>8} {'Python CPU ms':>14}")
+        for view in views(store):
+            mark = "" if view.kept else "  ← slower than promised"
+            times = f"{view.first:9.0f} {view.repaint:11.0f} {view.slowest:8.0f} {view.python:14.0f}"
+            print(f"{view.page:12} {times}{mark}")
     return 0

@@ -12,10 +12,11 @@ import shutil
 from pathlib import Path
 
 from tests.bench.apart import run_module
-from tests.bench.ingest import night, pieces
+from tests.bench.ingest import limits, night, page, peers, pieces
 from tests.bench.ingest.tables import BASELINE, Best, table
 
 WORK = Path(__file__).parents[1] / ".work"
+NIGHT = "projects/night"  # as Claude Code lays its logs out, for the peers that look there
 READERS = (BASELINE, "callgauge", "again", "duckdb_sql")
 
 
@@ -24,13 +25,17 @@ def main(arguments: list[str]) -> int:
     shutil.rmtree(WORK, ignore_errors=True)
     try:
         sources = options.template or night.CLAUDE_CODE
-        files = night.write_night(WORK / "night", options.mb * 1_000_000, sources)
+        files = night.write_night(WORK / NIGHT, options.mb * 1_000_000, sources)
         size = sum(path.stat().st_size for path in files)
         print(f"{len(files)} files, {size / 1e6:.0f} MB")
         if options.pieces:
             pieces.main(files)
         else:
-            print("\n".join(table(measure(WORK, options.rounds), size)))
+            best = measure(WORK, options.rounds)
+            print("\n".join(table(best, size)))
+            if options.write:
+                largest = list(limits.limits(WORK, options.large))
+                page.PAGE.write_text(page.page(best, size, largest, map(peers.version, peers.installed())))
     finally:
         shutil.rmtree(WORK, ignore_errors=True)
     return 0
@@ -41,17 +46,23 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--mb", type=int, default=200, help="size of the night in megabytes (200)")
     parser.add_argument("--rounds", type=int, default=3, help="how often each reader reads it (3)")
     parser.add_argument("--pieces", action="store_true", help="time each stage alone, in one process")
+    parser.add_argument(
+        "--write", action="store_true", help="measure the largest inputs too, and write docs/"
+    )
+    parser.add_argument("--large", type=int, default=20, metavar="GB", help="size of the largest file (20)")
     parser.add_argument("--template", type=Path, nargs="+", metavar="FILE", help="logs to repeat")
     return parser
 
 
 def measure(work: Path, rounds: int) -> dict[str, Best]:
     """Each reader's best of `rounds`, in the order in which they take turns."""
-    best = {name: Best() for name in READERS}
+    modules = dict.fromkeys(READERS, "tests.bench.ingest.contender")
+    modules |= dict.fromkeys(peers.installed(), "tests.bench.ingest.peers")
+    best = {name: Best() for name in modules}
     for _ in range(rounds):
         store = work / "store"
-        for name in READERS:
-            best[name].take(run_module("tests.bench.ingest.contender", name, work / "night", store))
+        for name, module in modules.items():
+            best[name].take(run_module(module, name, work / NIGHT, store))
         shutil.rmtree(store)
         store.with_suffix(".duckdb").unlink()
     return best

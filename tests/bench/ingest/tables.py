@@ -41,7 +41,7 @@ def table(best: Mapping[str, Best], size: int) -> Iterator[str]:
         store = f"{one.told['store'] / size:.1%}" if "store" in one.told else ""
         calls = f"{one.told['calls']:,}" if "calls" in one.told else ""
         yield (
-            f"{TITLES[name]:28}{calls:>13}{one.clock:13.2f}{one.processor:13.2f}"
+            f"{TITLES.get(name, name):28}{calls:>13}{one.clock:13.2f}{one.processor:13.2f}"
             f"{size / 1e6 / one.clock:13.0f}"
             f"{best[BASELINE].processor / one.processor:13.2f}{best[BASELINE].clock / one.clock:13.2f}"
             f"{one.peak_mb:13.0f}{store:>13}"

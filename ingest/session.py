@@ -1,0 +1,45 @@
+"""What one session of a file has said so far, in any order; knows no rows and no files."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from ingest.events import SessionSeen, Where
+from ingest.turns import Context, Turn
+
+_FACTS = ("harness", "harness_version", "parent_session_id", "user", "task", "provider", "model")
+
+
+class Session(msgspec.Struct):
+    """A session while its events come in. `context` is what is in force for the calls made now."""
+
+    session_id: str
+    where: Where
+    forgotten: bool = False  # nothing of it is taken in
+    facts: dict[str, str] = {}
+    started: datetime | None = None
+    ended: datetime | None = None
+    prompt_hash: str | None = None
+    context: Context = Context()
+    open_turns: list[Turn] = []
+    last_turn: int = 0
+    saw_result: bool = False
+    turns: int = 0
+    steps: int = 0
+    calls: int = 0
+    faults: int = 0
+
+    def learn(self, event: SessionSeen) -> None:
+        """Take facts in; what is not None wins over what was known."""
+        self.facts.update({name: value for name in _FACTS if (value := getattr(event, name)) is not None})
+        self.put_in_force(provider=self.facts.get("provider"), model=self.facts.get("model"))
+
+    def put_in_force(self, **changed: str | int | None) -> None:
+        self.context = msgspec.structs.replace(self.context, **changed)
+
+    @property
+    def held(self) -> int:
+        """Characters of text that wait in the open turns, roughly."""
+        return sum(turn.held for turn in self.open_turns)

@@ -1,0 +1,64 @@
+"""What the readers of a night took in, docs/benchmarks_ingest.md out."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from tests.bench.ingest.limits import Limit
+from tests.bench.ingest.tables import BASELINE, TITLES, Best
+
+PAGE = Path(__file__).parents[3] / "docs" / "benchmarks_ingest.md"
+
+_HEAD = """# Benchmarks of loading
+
+Written by `./dev bench ingest --write`; run it to have your own. The night is made of real Claude Code
+sessions (`tests/bench/ingest/night.py` says which), repeated under new ids. Every reader runs in a process of
+its own, in turns; the least time of all rounds counts. *× loads* is the speed as a multiple of `orjson.loads`
+on every line, for each core and by the clock; *store* is the size of what is kept, as a share of the logs."""
+
+_NOTES = """Not all do the same. `orjson.loads` keeps nothing. DuckDB's SQL (`read_json.sql` beside the night)
+checks nothing: a line that is no JSON vanishes, arguments are not judged, attempts are not linked, no row
+knows its line. agent-session-analytics has DuckDB's command line read all blocks into one database; ccusage
+adds tokens up and keeps nothing. Peers are measured where they are on the PATH; starting them counts."""
+
+
+def page(best: Mapping[str, Best], size: int, limits: Sequence[Limit], peers: Iterable[str]) -> str:
+    made = f"{datetime.now(UTC):%Y-%m-%d}. {platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
+    versions = ", ".join([*(f"{name} {version(name)}" for name in ("duckdb", "orjson", "msgspec")), *peers])
+    calls = best["callgauge"].told["calls"]
+    parts = [
+        _HEAD,
+        f"{made}, CPython {platform.python_version()}. {size / 1e6:,.0f} MB, {calls:,} calls.",
+        f"Versions: {versions}.",
+        "\n".join(_readers(best, size)),
+        _NOTES,
+    ]
+    if limits:
+        parts += ["## The largest inputs", "\n".join(_limits(limits))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _readers(best: Mapping[str, Best], size: int) -> Iterable[str]:
+    yield "| reader | s | cpu s | MB/s | × loads/core | × loads | peak MB | store |"
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
+    baseline = best[BASELINE]
+    for name, one in best.items():
+        store = f"{one.told['store'] / size:.1%}" if "store" in one.told else ""
+        yield (
+            f"| {TITLES.get(name, name)} | {one.clock:.2f} | {one.processor:.2f} "
+            f"| {size / 1e6 / one.clock:.0f} "
+            f"| {baseline.processor / one.processor:.2f} | {baseline.clock / one.clock:.2f} "
+            f"| {one.peak_mb:.0f} | {store} |"
+        )
+
+
+def _limits(limits: Iterable[Limit]) -> Iterable[str]:
+    yield "| input | s | peak MB | what became of it |"
+    yield "|---|---:|---:|---|"
+    for one in limits:
+        yield f"| {one.name} | {one.clock:.1f} | {one.peak_mb:.0f} | {one.outcome} |"

@@ -1,0 +1,31 @@
+"""An opened page in, the rows of one of our own tables out; and calls to fill it with."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from tests.dashboard.store_fixture import a_call
+
+BAD = {"outcome": "failed", "fault_layer": "syntax", "parse_error": "json_parse_error:x", "arguments": None}
+
+
+def sheet_of(app: AppTest, caption: str) -> list[dict[str, dict[str, Any]]]:
+    """The rows of the table with this `caption`, each as column title → cell."""
+    drawn = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
+    found = [data for data in drawn if data.get("caption") == caption]
+    assert found, f"no table “{caption}”: {[data.get('caption') for data in drawn]}"
+    titles = [column["title"] for column in found[0]["columns"]]
+    return [dict(zip(titles, row, strict=True)) for row in found[0]["rows"]]
+
+
+def calls(good: int, bad: int, **said: Any) -> list[dict[str, Any]]:
+    """So many calls, the bad ones with a syntax error; each in a session of its own."""
+    of = "/".join(str(value) for value in said.values())
+    return [
+        a_call(number, call_id=f"{of}:{number}", session_id=f"{of}:{number}", **(BAD if number < bad else {}))
+        | said
+        for number in range(good + bad)
+    ]
