@@ -64,4 +64,4 @@ def shifts(points: Mapping[str, Sequence[DayRate]]) -> list[Shift]:
 
 def doubt(series: int) -> str:
     """How many of the shifts that so many series show are to be expected from chance alone, in words."""
-    return f"Of {series} series without a change, chance shows one in about {series * LEVEL:.2f} on average."
+    return f"By chance alone {series} series would show {series * LEVEL:.2f} on average."

@@ -10,6 +10,7 @@ from dashboard.pages.sheet import Cell, Column
 from dashboard.slices import Against, Slice
 
 _STEP = 0.05
+_FINE = 0.01
 
 
 def reach_of(held: Sequence[Against]) -> float:
@@ -19,7 +20,9 @@ def reach_of(held: Sequence[Against]) -> float:
         for one in held
         if one.difference and one.p is not None
     ] or [max(abs(one.difference.low), abs(one.difference.high)) for one in held if one.difference]
-    return min(1.0, _STEP * math.ceil(round(max(bounds, default=_STEP) / _STEP, 6)))
+    widest = max(bounds, default=_STEP)
+    step = _FINE if widest <= 2 * _STEP else _STEP
+    return min(1.0, step * math.ceil(round(widest / step, 6)))
 
 
 def difference_column(title: str, reach: float) -> Column:

@@ -94,12 +94,16 @@ def series_colours(by: str, points: Points) -> dict[str, int]:
 
 
 def _shifts(points: Points) -> list[Shift]:
-    return _found(tuple((name, tuple(its)) for name, its in points.items()))
+    told = {
+        name: [(point.day.toordinal(), point.k, point.n) for point in its] for name, its in points.items()
+    }
+    return _found(repr(told), points)
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
-def _found(points: tuple[tuple[str, tuple[DayRate, ...]], ...]) -> list[Shift]:
-    return trends.shifts(dict(points))
+def _found(told: str, _points: Points) -> list[Shift]:  # noqa: ARG001
+    """`told` is what the cache compares: Streamlit takes long to hash many small objects."""
+    return trends.shifts(_points)
 
 
 def _letters(marked: Sequence[Shift | Event]) -> dict[Shift | Event, str]:

@@ -1,8 +1,8 @@
 -- Chains of attempts by how they began, how long they grew (10 = ten or more) and how they ended, and what the attempts
--- after the first cost: steps, tokens and time of the steps in which they were made. A chain counts on its first day. A
--- step that tries several chains again costs its steps, tokens and model's time once, with the first of its calls.
+-- after the first cost: steps, tokens and time of the steps in which they were made. A chain counts on its first day.
 -- A retry worked when it had no fault; `first_…` are about the second attempt of a chain, so that one long chain does not
--- outweigh many. Where a text is unknown, a retry is neither identical nor changed.
+-- outweigh many. Where a text is unknown, a retry is neither identical nor changed. A step that tries several chains again
+-- costs its steps, tokens and model's time once, with the first of its calls.
 
 DELETE FROM daily_chains USING touched_days t WHERE daily_chains.day IS NOT DISTINCT FROM t.day;
 
@@ -16,8 +16,7 @@ WITH
     ),
     retried AS (
         SELECT
-            chain_id, attempt, retry_kind, fault_layer, latency_ms, model_latency_ms,
-            input_tokens + output_tokens AS tokens,
+            chain_id, attempt, fault_layer, retry_kind, latency_ms, model_latency_ms, input_tokens + output_tokens AS tokens,
             (row_number() OVER (PARTITION BY turn_id, step ORDER BY ordinal, call_id) = 1)::INTEGER AS is_first
         FROM tool_calls
         WHERE NOT duplicate AND attempt > 1 AND turn_id IN (SELECT turn_id FROM begun)
