@@ -61,6 +61,10 @@ Limit = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Read so many files at most; those that are in do not count."),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Processes that read; as many as pay, up to 4, unless told."),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be read; change nothing.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Load again when something changed, until Ctrl-C.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but what went wrong.")]
@@ -77,6 +81,7 @@ def ingest(
     form: Form = None,
     since: Since = None,
     limit: Limit = None,
+    workers: Workers = None,
     redact: Redact = False,
     redact_config: RedactConfig = None,
     no_results: NoResults = False,
@@ -98,12 +103,13 @@ def ingest(
         "form": form,
         "since": since,
         "limit": limit,
+        "private": _private(redact, redact_config, results=not no_results),
     }
     if dry_run:
         _foresee(named, store, words, as_json=as_json)
         return
     patience = partial(upkeep.patience, wait, wait_at_most)
-    words |= {"labels": labels, "private": _private(redact, redact_config, results=not no_results)}
+    words |= {"labels": labels, "workers": workers}
     once = partial(_load, named, store, words, patience, quiet=quiet)
     show = partial(_show, store=store, quiet=quiet, as_json=as_json)
     if watch:

@@ -14,13 +14,43 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
+from dashboard.arms import PARAMETERS
+
 DIMENSIONS = ("model", "prompt", "tool", "source")
 # The filters that the Calls page keeps for itself, by their name in the URL, in the words of the page.
-OWN = {"outcome": "outcome", "fault": "fault layer", "turns": "turns", "code": "finding", "q": "search"}
-# Where the pages of lists are, and what of the Data page is open.
-_PAGING = ("page", "rejects", "files", "refused", "copies", "changes", "reject", "changed", "before", "after")
+OWN = {
+    "outcome": "outcome",
+    "fault": "fault layer",
+    "turns": "turns",
+    "code": "finding",
+    "signature": "error signature",
+    "q": "search",
+}
+# Where the pages of lists are, and what of a page is open.
+_PAGING = (
+    "tool_open",
+    "def_before",
+    "def_after",
+    "tool_page",
+    "signature_page",
+    "layer",
+    "turn_page",
+    "page",
+    "rejects",
+    "files",
+    "refused",
+    "copies",
+    "changes",
+    "reject",
+    "changed",
+    "before",
+    "after",
+)
 # What pages.rate_choice draws: which rate, by what, and against what.
-CHOICES = ("rate", "by", "also", "against", "of")
+CHOICES = ("rate", "by", "cells", "against", "of", "least")
+# What pages.compare_arms draws: the choices of the two slices.
+_ARMS = [f"{letter}_{name}" for letter in "ab" for name in (*PARAMETERS, "days")]
+_COMPARED = (*_ARMS, "anew", "success")
 _DAYS = "days"
 _EXTENT = "_extent"
 _PICKING = "_picking_days"
@@ -134,7 +164,7 @@ def _unique_labels(rows: pd.DataFrame) -> dict[str, str]:
 
 def reset() -> None:
     """Clear what narrows the view: the bar, and what a page keeps in the URL for itself."""
-    for name in (*OWN, *_PAGING, *CHOICES):
+    for name in (*OWN, *_PAGING, *CHOICES, *_COMPARED):
         st.query_params.pop(name, None)
     for name in DIMENSIONS:
         st.session_state[name] = []
@@ -160,7 +190,7 @@ def label(dimension: str, value: str) -> str:
 
 def link(
     page: str,
-    narrowed: Mapping[str, str],
+    narrowed: Mapping[str, str | tuple[str, ...]],
     own: Mapping[str, str],
     days: tuple[date, date] | None = None,
 ) -> str:
@@ -170,7 +200,7 @@ def link(
     """
     filters = chosen()
     values = {name: getattr(filters, f"{name}s") or () for name in DIMENSIONS}
-    values |= {name: (value,) for name, value in narrowed.items()}
+    values |= {name: (value,) if isinstance(value, str) else value for name, value in narrowed.items()}
     pairs = [(name, label(name, value)) for name, several in values.items() for value in several]
     pairs += [(_DAYS, day.isoformat()) for day in days or (filters.from_day, filters.to_day) if day]
     return f"{page}?{urlencode(pairs + list(own.items()))}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dashboard.rates import RATES, Rate
-from dashboard.statistics import Difference, Share, difference, holm
+from dashboard.statistics import ENOUGH, Difference, Share, difference, holm
 
 MEASURED_ENOUGH = 0.2  # a slice of which less could be measured is shown and badged, but not ranked
 
@@ -31,6 +31,11 @@ class Slice:
     @property
     def rankable(self) -> bool:
         return self.share.n > 0 and self.measured >= MEASURED_ENOUGH
+
+    @property
+    def solid(self) -> bool:
+        """True where enough was observed, and enough of it, for a rank and for a verdict."""
+        return self.rankable and self.share.n >= ENOUGH
 
 
 def slices(rows: pd.DataFrame) -> list[Slice]:
@@ -79,7 +84,10 @@ def ranked(several: Iterable[Slice]) -> list[Slice]:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """A slice beside the one it is held against; `p` is Holm's, over all of the table."""
+    """A slice beside the one it is held against; `p` is Holm's, over all of the table.
+
+    `p` is None where either is not `solid`: of two calls no test can be trusted.
+    """
 
     slice: Slice
     difference: Difference | None
@@ -100,10 +108,13 @@ def against(several: Sequence[Slice], reference: Slice) -> list[Against]:
 
 def beside(pairs: Sequence[tuple[Slice, Slice | None]]) -> list[Against]:
     """Each first slice beside its second, in the same order, all looked at together; None: beside nothing."""
-    several = [one for one, _ in pairs]
     found = [None if other is None else difference(one.share, other.share) for one, other in pairs]
-    corrected = iter(holm([one.p for one in found if one is not None]))
+    judged = [
+        diff is not None and one.solid and other is not None and other.solid
+        for (one, other), diff in zip(pairs, found, strict=True)
+    ]
+    corrected = iter(holm([diff.p for diff, judge in zip(found, judged, strict=True) if diff and judge]))
     return [
-        Against(one, diff, next(corrected) if diff is not None else None)
-        for one, diff in zip(several, found, strict=True)
+        Against(one, diff, next(corrected) if judge else None)
+        for (one, _), diff, judge in zip(pairs, found, judged, strict=True)
     ]

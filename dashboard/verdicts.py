@@ -52,8 +52,10 @@ class Word:
 def word(held: Against, reference: Slice) -> Word:
     """`held` beside `reference`, all of its table considered (Holm)."""
     found = held.difference
-    if found is None or held.p is None:
+    if found is None:
         return Word("Not measured", "calm")
+    if held.p is None:
+        return Word("Not judged", "calm", "too little was observed")
     chance = f"p {held.p:.3f}, Holm" if held.p >= 0.001 else "p < 0.001, Holm"
     if held.decisive:
         if held.slice.rate.better is None:
@@ -65,7 +67,7 @@ def word(held: Against, reference: Slice) -> Word:
     needed = sessions_needed(held.slice.share, reference.share, POINT)
     if needed == 0:
         return Word("Alike", "calm", "no difference of a point or more")
-    return Word("Not decisive", "calm", f"some {needed:,} more sessions each" if needed else chance)
+    return Word("Not decisive", "calm", f"about {needed:,} more sessions each" if needed else chance)
 
 
 def sessions(of: Slice, against: Slice) -> str:

@@ -14,6 +14,7 @@ Connection = duckdb.DuckDBPyConnection
 MEMORY_LIMIT = (
     "256MB"  # DuckDB's share of a load; what does not fit goes to a folder beside the building file
 )
+MEMORY_BESIDE_WORKERS = "160MB"  # … while workers read; to insert takes no more
 CHECKPOINT = "64MB"  # of uncompressed rows; at 16 MB, its default, the same row groups are written many times
 
 
@@ -32,6 +33,11 @@ def open_for_building(path: Path) -> Connection:
     con.execute(f"ATTACH {_quoted(path)} AS building (RECOVERY_MODE no_wal_writes)")
     con.execute("USE building")
     return con
+
+
+def share_memory(con: Connection, *, beside_workers: bool) -> None:
+    """Have DuckDB keep to its share of a load's memory."""
+    con.execute(f"SET memory_limit = '{MEMORY_BESIDE_WORKERS if beside_workers else MEMORY_LIMIT}'")
 
 
 def copy_to(con: Connection, path: Path) -> None:

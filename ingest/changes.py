@@ -14,8 +14,6 @@ from enum import StrEnum
 from ingest.collect import is_there
 from ingest.sources.content import HEAD, fingerprint_of, opened
 from ingest.sources.found import Found, Seen
-from ingest.sources.naming import shown
-from ingest.sources.places import LocalFile
 
 
 class Status(StrEnum):
@@ -65,6 +63,7 @@ class Options:
         return other_tools or longer_lines or self.leave_out_more_than(past)
 
     def leave_out_more_than(self, past: ReadWith) -> bool:
+        """True when that reading kept what this load is to leave out."""
         return self.privacy is not None and self.privacy != past.privacy
 
     def read_otherwise_than(self, known: Known) -> bool:
@@ -225,8 +224,6 @@ def in_safe_order(files: Iterable[Found], ledger: Ledger) -> list[Found]:
 def decide(found: Found, ledger: Ledger, options: Options) -> Decision:
     """What to do with a readable file. Raises OSError when its content is needed and cannot be read."""
     known = ledger.at(found.name)
-    if known is None and options.privacy and isinstance(found.place, LocalFile):
-        known = ledger.at(shown(found.place.path))  # it may be in under its name as it is
     refused = known is not None and known.status is Status.REJECTED
     if found.settled:
         return Decision(Change.REFUSED if refused else Change.UNCHANGED, known)

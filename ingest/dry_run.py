@@ -19,6 +19,7 @@ from ingest.generations import published
 from ingest.intake import Settings
 from ingest.lines import MAX_LINE
 from ingest.lookup import read_ledger
+from ingest.privacy.wanted import ALL, Wanted
 from ingest.reading import Unusable, recognise, unreadable
 from ingest.reports import RejectedFile
 from ingest.selection import known_format, selected
@@ -68,17 +69,21 @@ def dry_run(
     form: str | None = None,
     since: str | None = None,
     limit: int | None = None,
+    private: Wanted = ALL,
 ) -> Outlook:
     """What `ingest.pipeline.load` would do with the same words. Raises as it does, but for StoreBusy."""
     store_dir = store_dir.absolute()
     catalog, _ = given_definitions(store_dir, tools)
-    options = Settings.of(catalog, max_line, known_format(form)).options
+    known_as = known_format(form)
     found, left = selected(collect(paths, store_dir), since)
     current = published(store_dir)
     ledger = read_ledger(current) if current else Ledger()
+    words = (row.read_with.privacy for row in ledger.rows())
+    privacy, left_out = private.of(store_dir, words, keep=False)
+    options = Settings.of(catalog, max_line, known_as, privacy, left_out).options
     foresight = _Foresight(ledger, options, limit, left)
     try:
-        for log in in_safe_order(unfold(found, ledger, options).logs, ledger):
+        for log in in_safe_order(unfold(found, ledger, options, privacy).logs, ledger):
             foresight.look_at(log)
     finally:
         solid.rewind()

@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import socket
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -87,6 +88,11 @@ class Folder:
                     self.on_write("copy")
                     new.write(piece)
         return self.building
+
+    def rows_aside(self) -> Path:
+        """A new folder for rows on their way into the next generation; it goes with the building file."""
+        with explaining(self.path):
+            return Path(tempfile.mkdtemp(prefix=f"{BUILDING}.rows-", dir=self.path))
 
     def publish(self, *, alone: bool = False) -> str:
         """Make the finished building file the published generation; returns its name.

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from ingest import continuing
 from ingest.batches import Row, Rows
@@ -23,7 +23,6 @@ from ingest.rows import definition_row, identity
 from ingest.sources.content import Content, opened
 from ingest.sources.found import Found
 from ingest.work import FileWork
-from ingest.writing import Writer
 from lenient import ToolCatalog
 
 DRAIN_ROWS = 5_000
@@ -85,45 +84,63 @@ class Settings:
         return cls(catalog, options, privacy, forgotten)
 
 
-def take_in(
-    found: Found,
-    settings: Settings,
-    writer: Writer,
-    on_bytes: Callable[[int, int], None],
-    begun: Unfinished | None = None,
-    *,
-    quoting: bool = True,
-) -> Intake:
+class Sink(Protocol):
+    """Takes the rows of one file after another."""
+
+    def begin_file(self) -> int:
+        """The id of the next file, whose rows come now."""
+
+    def add(self, table: str, rows: Rows) -> None: ...
+
+    def after(self, bytes_read: int) -> None:
+        """Told now and then from how much more of the log those rows came: a chance to pass them on."""
+
+    def take_back_file(self) -> None:
+        """Undo the present file."""
+
+
+OnBytes = Callable[[int, int], None]
+"""Called now and then with the bytes read so far, as stored, and the number of rejects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A file to read. `begun`: where an earlier load stopped; `quoting` False = rejects quote no line."""
+
+    found: Found
+    begun: Unfinished | None = None
+    quoting: bool = True
+
+
+def take_in(job: Job, settings: Settings, sink: Sink, on_bytes: OnBytes) -> Intake:
     """Read a file to its end. Raises Unusable with the reason, its rows taken back, or StoreError.
 
-    `on_bytes(bytes_read, rejects)` is called now and then; the bytes are as stored. `begun`: where an earlier
-    load stopped; the file is read on from there if it still begins with the same bytes. `quoting` False =
-    rejects quote no line.
+    It is read on from where it was begun if it still begins with the same bytes.
     """
     options = settings.options
     try:
-        content = opened(found, rewinds=True)
+        content = opened(job.found, rewinds=True)
     except OSError as error:
         raise unreadable(error) from error
     with content:
         try:
-            recognised = recognise(content, found, options.max_line, options.form)
+            recognised = recognise(content, job.found, options.max_line, options.form)
         except OSError as error:
             raise unreadable(error) from error
-        run = _Run(content, recognised, settings, writer, on_bytes, quoting)
-        return _take_in(run, recognised, writer, begun)
+        run = _Run(content, recognised, settings, sink, on_bytes, job.quoting)
+        return _take_in(run, recognised, sink, job.begun)
 
 
-def _take_in(run: _Run, recognised: Recognised, writer: Writer, begun: Unfinished | None) -> Intake:
+def _take_in(run: _Run, recognised: Recognised, sink: Sink, begun: Unfinished | None) -> Intake:
     try:
         return run.to_the_end(begun)
     except IngestError:
         raise
     except OSError as error:
-        writer.take_back_file()
+        sink.take_back_file()
         raise unreadable(error, f" beyond line {run.line:,}") from error
     except Exception as error:  # a format must not stop a night, whatever a log holds
-        writer.take_back_file()
+        sink.take_back_file()
         raise Unusable(
             f"broke the reading of {recognised.form.SOURCE.name} logs at line {run.line:,} "
             f"({type(error).__name__}: {str(error)[:200]}); please report it with that line"
@@ -136,8 +153,8 @@ class _Run:
         content: Content,
         recognised: Recognised,
         settings: Settings,
-        writer: Writer,
-        on_bytes: Callable[[int, int], None],
+        sink: Sink,
+        on_bytes: OnBytes,
         quoting: bool,
     ) -> None:
         self._quoting = quoting
@@ -145,10 +162,10 @@ class _Run:
         self._recognised = recognised
         self._source = recognised.form.SOURCE.name
         self._settings = settings
-        self._writer = writer
+        self._sink = sink
         self._on_bytes = on_bytes
         self._rows: Counter[str] = Counter()
-        self._file_id = writer.begin_file()
+        self._file_id = sink.begin_file()
         self._translator = recognised.form.translator(recognised.about)
         self._work = FileWork(
             file_id=self._file_id,
@@ -258,10 +275,10 @@ class _Run:
     def _hand_over(self, bytes_read: int) -> None:
         for table, rows in self._work.drain().items():
             self._give(table, rows)
-        self._writer.after(bytes_read - self._handed)
+        self._sink.after(bytes_read - self._handed)
         self._handed = bytes_read
         self._on_bytes(self._content.stored_read, self._rows["rejects"])
 
     def _give(self, table: str, rows: Rows) -> None:
-        self._writer.add(table, rows)
+        self._sink.add(table, rows)
         self._rows[table] += len(rows)

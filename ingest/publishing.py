@@ -39,6 +39,7 @@ class Totals:
     worth_noting: bool = False  # among the two above is one that it cost something to find out
     replaced: list[int] = field(default_factory=list)  # file ids whose rows others have taken the place of
     figures: dict[str, int] = field(default_factory=dict)  # see `Building.figures_of_run`
+    veiled: list[Known] = field(default_factory=list)  # under the names that the store may hold
     less_kept: bool = False  # files were read again to keep less of them
     unread: int = 0
     left: int = 0
@@ -97,7 +98,7 @@ def publish(
         "copies": [_copy_row(copy) for copy in totals.copies],
     }
     building.add(_tables(building.schemas, rows))
-    for known in totals.renamed:
+    for known in totals.renamed + [row for row in totals.veiled if row.file_id not in totals.replaced]:
         building.rename(known.file_id, known.name)
     looks = [(row.file_id, row.outside) for row in totals.renamed] + totals.seen_anew
     building.see_anew([{"file_id": file_id, **_outside_row(outside)} for file_id, outside in looks])

@@ -200,13 +200,15 @@ CREATE TABLE daily_rates (
 
 CREATE TABLE daily_chains (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR, fault_layer VARCHAR,
-    ended VARCHAR, attempts INTEGER, chains BIGINT, retries BIGINT, identical BIGINT,
+    ended VARCHAR, attempts INTEGER, chains BIGINT, retries BIGINT,
+    identical BIGINT, first_identical BIGINT, first_identical_worked BIGINT,
+    first_changed BIGINT, first_changed_worked BIGINT,
     steps BIGINT, tokens BIGINT, tokens_known BIGINT, ms DOUBLE, ms_known BIGINT
 );
 
 CREATE TABLE daily_parallel (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    steps BIGINT, calls BIGINT, lost BIGINT, bad_steps BIGINT, others BIGINT, others_lost BIGINT
+    steps BIGINT, calls BIGINT, lost BIGINT, bad_steps BIGINT, bad BIGINT, others BIGINT, others_lost BIGINT
 );
 
 CREATE TABLE daily_errors (

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.batches import Row
-from ingest.building_file import Connection, copy_to, explained, open_for_building
+from ingest.building_file import Connection, copy_to, explained, open_for_building, share_memory
 from ingest.errors import StoreError, explaining
 from ingest.generations import OnWrite
 from ingest.lookup import LABELLED
@@ -110,6 +110,11 @@ class Building:
 
     def _schema(self, table: str) -> pa.Schema:
         return self._con.table(table).limit(0).to_arrow_table().schema
+
+    def leave_memory(self, to_workers: bool) -> None:
+        """Keep to less memory while workers need some."""
+        with explained(self._path):
+            share_memory(self._con, beside_workers=to_workers)
 
     def next_run_id(self) -> int:
         return self._number("SELECT coalesce(max(run_id), 0) + 1 FROM ingest_runs")

@@ -12,6 +12,8 @@ from hashlib import blake2b
 
 from ingest.changes import Copy, Known, Ledger, Options, Status, mark_of
 from ingest.formats import formats
+from ingest.privacy.names import veiled
+from ingest.privacy.seam import PUBLIC, Privacy
 from ingest.sources.archives import Archive, look_inside, members_of
 from ingest.sources.found import Found
 from ingest.version import CALLGAUGE_VERSION
@@ -19,25 +21,35 @@ from ingest.version import CALLGAUGE_VERSION
 
 @dataclass(slots=True)
 class Unfolded:
-    """`turned` are rows of names that were no archives when they were read."""
+    """`turned` are rows of names that were no archives when they were read, `veiled` rows under new names."""
 
     logs: list[Found] = field(default_factory=list)
     turned: list[Known] = field(default_factory=list)
+    veiled: list[Known] = field(default_factory=list)
 
 
-def unfold(files: Iterable[Found], ledger: Ledger, options: Options, again: Collection[str] = ()) -> Unfolded:
-    """Every log in the files; what cannot be looked into comes with its problem.
+def unfold(
+    files: Iterable[Found],
+    ledger: Ledger,
+    options: Options,
+    privacy: Privacy = PUBLIC,
+    again: Collection[str] = (),
+) -> Unfolded:
+    """Every log in the files, named as the store may; what cannot be looked into comes with its problem.
 
     `again` names logs that are to be opened though they are in.
     """
     result = Unfolded()
-    for found in files:
+    named, result.veiled = veiled(files, privacy, ledger)
+    for found in named:
         if found.problem is not None or not found.place.again or _looks_as_when_read(found, ledger):
             result.logs.append(found)
         elif settled := _settled(found, ledger, options, again):
             result.logs += settled
         else:
             _look_inside(found, ledger, result)
+    if privacy:
+        result.logs = [replace(log, name=privacy.path(log.name)) for log in result.logs]
     return result
 
 

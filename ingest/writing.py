@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
-from ingest.batches import Batch, Columns, Rows
+import pyarrow as pa
+
+from ingest.batches import Batch, Row, Rows, to_arrow
 from ingest.generations import Folder
 from ingest.store import Building
 
@@ -18,6 +21,7 @@ class Writer:
     def __init__(self, folder: Folder, first_file_id: int) -> None:
         self._folder = folder
         self._building: Building | None = None
+        self._tables = Waiting()  # rows that came before those of the batch
         self._batch = Batch()
         self._bytes = 0
         self._file_id = first_file_id - 1
@@ -35,49 +39,99 @@ class Writer:
     def begun(self) -> bool:
         return self._building is not None
 
-    def begin_file(self) -> int:
-        """The id of the next file, whose rows come now."""
+    def begin_file(self, *, others: bool = False) -> int:
+        """The id of the next file, whose rows come now; `others`: from another process, as Arrow tables."""
+        if others:
+            self._convert()
         self._file_id += 1
         self._written = False
         self._batch.begin_file()
+        self._tables.begin_file()
         return self._file_id
 
     def add(self, table: str, rows: Rows) -> None:
         self._batch.add(table, rows)
 
+    def add_others(self, tables: Mapping[str, pa.Table], unfit: Sequence[Row]) -> None:
+        """Rows as tables, and the rejects of values that no column could hold."""
+        self._tables.add(tables, unfit)
+
     def after(self, bytes_read: int) -> None:
         """Write the batch when it is due, `bytes_read` further bytes of log later."""
         self._bytes += bytes_read
-        if self._batch.count >= BATCH_ROWS or self._bytes >= BATCH_BYTES:
+        if self._tables.count + self._batch.count >= BATCH_ROWS or self._bytes >= BATCH_BYTES:
             self._written = True
             self.flush()
 
     def take_back_file(self) -> None:
         """Undo the present file."""
         self._batch.take_back_file()
+        self._tables.take_back_file()
         self.unfit.pop(self._file_id, None)
         if self._written:
             self.building.forget(self._file_id)
 
     def flush(self) -> None:
         """Write what waits."""
-        waiting, self._bytes = self._batch.empty(), 0
-        if not waiting:
+        self._convert()
+        self._bytes = 0
+        if not self._tables.count:
             return
-        schemas = self.building.schemas
-        rejects = waiting.pop("rejects", Columns())
-        tables = {}
-        for name, columns in waiting.items():
-            tables[name], unfit = columns.to_arrow(name, schemas[name])
-            told = [row for row in unfit if row["file_id"] is not None]
-            self.unfit.update(row["file_id"] for row in told)
-            rejects.extend(Rows.of(told))
-        if rejects.count:
-            tables["rejects"], _ = rejects.to_arrow("rejects", schemas["rejects"])
-        self.building.add(tables)
+        tables, unfit = self._tables.empty()
+        self.unfit.update(row["file_id"] for row in unfit)
+        if unfit:
+            tables.setdefault("rejects", []).append(to_arrow("rejects", unfit, self._schemas["rejects"])[0])
+        whole = {name: pa.concat_tables(some).combine_chunks() for name, some in tables.items()}
+        self.building.add(whole)
+
+    def _convert(self) -> None:
+        """The batch as tables, behind those that wait."""
+        for name, columns in self._batch.empty().items():
+            table, unfit = columns.to_arrow(name, self._schemas[name])
+            told = [row for row in unfit if row["file_id"] is not None and name != "rejects"]
+            self._tables.add({name: table}, told)
+
+    @property
+    def _schemas(self) -> Mapping[str, pa.Schema]:
+        return self.building.schemas
 
     def abandon(self) -> None:
         """Give up what was built."""
         if self._building is not None:
             self._building.abandon()
         self._folder.discard()
+
+
+class Waiting:
+    """Tables that wait to be written, by name, and rejects of values that they could not hold."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, list[pa.Table]] = {}
+        self._unfit: list[Row] = []
+        self._marks: dict[str, int] = {}
+        self._unfit_mark = 0
+        self.count = 0  # rows
+
+    def add(self, tables: Mapping[str, pa.Table], unfit: Sequence[Row]) -> None:
+        for name, table in tables.items():
+            self._tables.setdefault(name, []).append(table)
+            self.count += table.num_rows
+        self._unfit += unfit
+
+    def begin_file(self) -> None:
+        """Remember where the rows of the next file begin."""
+        self._marks = {name: len(some) for name, some in self._tables.items()}
+        self._unfit_mark = len(self._unfit)
+
+    def take_back_file(self) -> None:
+        """Drop what was added since `begin_file`."""
+        for name, some in self._tables.items():
+            del some[self._marks.get(name, 0) :]
+        del self._unfit[self._unfit_mark :]
+        self.count = sum(table.num_rows for some in self._tables.values() for table in some)
+
+    def empty(self) -> tuple[dict[str, list[pa.Table]], list[Row]]:
+        """What waits, and nothing any more."""
+        tables, unfit = self._tables, self._unfit
+        self._tables, self._unfit, self._marks, self._unfit_mark, self.count = {}, [], {}, 0, 0
+        return {name: some for name, some in tables.items() if some}, unfit

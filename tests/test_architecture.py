@@ -49,8 +49,8 @@ THIRD_PARTY = {
     "scipy": ("dashboard.statistics",),
     "typer": ("cli", "loading", "upkeep"),
 }
-# The playground shows the parser at work; no other page may ask it.
-ASKS_LENIENT = ("dashboard.playground", "dashboard.pages.playground")
+# The playground shows the parser at work; the advice on a definition is that of its lint. No other may ask.
+ASKS_LENIENT = ("dashboard.playground", "dashboard.pages.playground", "dashboard.advice")
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}
 
 

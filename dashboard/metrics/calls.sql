@@ -22,6 +22,7 @@ WITH chosen AS NOT MATERIALIZED (
          OR ($fault IN ('none', 'unknown') AND fault_layer IS NULL AND ($fault = 'unknown') = (
            NOT coalesce(syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none'), false)
            OR coalesce(result_status, 'missing') IN ('unknown', 'missing'))))
+    AND ($signature IS NULL OR signature_id = $signature)
     AND ($code IS NULL OR call_id IN (SELECT call_id FROM diagnostics WHERE code = $code))
     AND ($turns IS NULL OR turn_id IN (
       SELECT turn_id FROM turns

@@ -1,5 +1,5 @@
 -- title: Filter choices
--- question: Which models, prompts, tools and sources does the store hold, the most used first?
+-- question: Which models, prompts, tools and so on does the store hold, the most used first?
 -- unit: calls
 -- column value: what the filter compares; 'unknown' where the log names none
 -- column label: what people read
@@ -8,6 +8,10 @@ WITH used AS (
   SELECT 'prompt', coalesce(prompt_id, 'unknown'), calls FROM daily_calls UNION ALL
   SELECT 'tool', coalesce(tool, 'unknown'), calls FROM daily_calls UNION ALL
   SELECT 'source', source, calls FROM daily_calls UNION ALL
+  SELECT 'provider', coalesce(provider, 'unknown'), calls FROM daily_calls UNION ALL
+  SELECT 'strategy', coalesce(strategy, 'unknown'), calls FROM daily_calls UNION ALL
+  SELECT 'harness_version', coalesce(harness_version, 'unknown'), total FROM daily_rates
+  WHERE rate = 'emission' AND cut = 'all' UNION ALL
   -- Turns without a call are turns all the same: their model must be selectable.
   SELECT 'model', coalesce(model, 'unknown'), 0 FROM daily_turns UNION ALL
   SELECT 'prompt', coalesce(prompt_id, 'unknown'), 0 FROM daily_turns UNION ALL

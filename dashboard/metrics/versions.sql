@@ -2,6 +2,7 @@
 -- question: Which texts has this prompt, or definitions this tool, had, in the order in which they appeared?
 -- unit: one row a version, the newest first
 -- note: Versions are numbered by when they first appear in the logs that are loaded; loading older logs can shift the numbers. A version is named by the hash of its text.
+-- note: A prompt without a name has one version, under its id.
 -- column number: 1 for the first that appears
 -- column version: the log's own word for the version, for prompts
 -- column uses: turns of a prompt, calls of a tool
@@ -9,12 +10,13 @@ WITH texts AS (
   SELECT prompt_id AS id, prompt_hash AS hash, version, sum(turns) AS uses,
          min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day
   FROM daily_prompts LEFT JOIN prompts USING (prompt_id)
-  WHERE $kind = 'prompt' AND source = $source AND coalesce(name, '') = $name AND prompt_hash IS NOT NULL
+  WHERE $kind = 'prompt' AND ($source IS NULL OR source = $source) AND prompt_hash IS NOT NULL
+    AND (coalesce(name, '') = $name OR (name IS NULL AND prompt_id = $name))
   GROUP BY ALL
   UNION ALL
   SELECT definition_id, definition_id, NULL, sum(calls), min(first_ts), min(day), max(day)
   FROM daily_definitions
-  WHERE $kind = 'tool' AND source = $source AND coalesce(tool, '') = $name
+  WHERE $kind = 'tool' AND ($source IS NULL OR source = $source) AND coalesce(tool, '') = $name
   GROUP BY ALL
 )
 SELECT row_number() OVER (ORDER BY began NULLS FIRST, version, hash)::BIGINT AS number,

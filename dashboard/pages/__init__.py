@@ -24,7 +24,60 @@ class Entry:
 
 PAGES = (
     Entry(
-        "Measure", "overview", "Overview", ":material/monitoring:", "The headline rates, by model and by day."
+        "Measure",
+        "overview",
+        "Overview",
+        ":material/monitoring:",
+        "What works how well, what changed, and where it goes wrong.",
+    ),
+    Entry(
+        "Decide",
+        "models",
+        "Models",
+        ":material/leaderboard:",
+        "Which model makes the best calls, at what cost, and since when.",
+    ),
+    Entry(
+        "Decide",
+        "prompts",
+        "Prompts",
+        ":material/edit_note:",
+        "What each version of a prompt changed, in its text and in the rates.",
+    ),
+    Entry(
+        "Decide",
+        "matrix",
+        "Matrix",
+        ":material/grid_on:",
+        "One rate for each model and prompt, model and tool, or tool and prompt.",
+    ),
+    Entry(
+        "Decide",
+        "tools",
+        "Tools",
+        ":material/build:",
+        "Which tools lose most calls, and at which parameter.",
+    ),
+    Entry(
+        "Decide",
+        "errors",
+        "Errors",
+        ":material/error:",
+        "What goes wrong, by layer, code and signature; what is new.",
+    ),
+    Entry(
+        "Decide",
+        "retries",
+        "Retries",
+        ":material/replay:",
+        "What happens after a fault, and what it costs.",
+    ),
+    Entry(
+        "Decide",
+        "compare",
+        "Compare",
+        ":material/compare_arrows:",
+        "Any two slices: which is better, by how much, and is the difference real?",
     ),
     Entry(
         "Measure",

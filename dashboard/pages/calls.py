@@ -12,7 +12,7 @@ from dashboard.export import csv
 from dashboard.pages import answers, call_view, cards
 from dashboard.pages.findings import OUTCOME_TONES
 from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.urlstate import begin_again, url_widget
+from dashboard.pages.urlstate import begin_again, put, url_widget
 
 PER_PAGE = 50
 EXPORTED = 10_000
@@ -86,7 +86,22 @@ def _own_filters() -> dict[str, Any]:
             "",
             str,
         )
-    return picked | {"search": search or None}
+    signature = st.query_params.get("signature")
+    if signature:
+        _of_signature(signature)
+    return picked | {"search": search or None, "signature": signature}
+
+
+def _of_signature(signature: str) -> None:
+    """The list is of one error signature: a link from the page Errors set it; say so and let it go."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.page_link(
+            "dashboard/pages/errors.py",
+            label=wording.door(f"Calls of the error signature {wording.in_markdown(signature, 20)}"),
+            query_params={"signature": signature},
+            width="content",
+        )
+        st.button("All calls", on_click=put, args=("signature", None), key="no_signature", type="tertiary")
 
 
 def _codes() -> dict[str, str]:

@@ -71,7 +71,7 @@ def card(
                 if take:
                     _take_away(take)
                 if metric_names:
-                    how_counted(*metric_names)
+                    how_counted(*metric_names, place=title)
         if caption:
             st.caption(caption)
         try:
@@ -81,8 +81,11 @@ def card(
             st.error(str(problem))
 
 
-def how_counted(*metric_names: str) -> None:
-    """The question and how it is counted, in sentences; folded below them the columns and the SQL."""
+def how_counted(*metric_names: str, place: str = "") -> None:
+    """The question and how it is counted, in sentences; folded below them the columns and the SQL.
+
+    `place` tells apart the cards of a page that ask the same metric.
+    """
     with st.popover("How this is counted", type="tertiary", width="content"):
         for name in metric_names:
             metric = metrics()[name]
@@ -91,15 +94,15 @@ def how_counted(*metric_names: str) -> None:
                 st.markdown(note)
             with st.expander("Columns and SQL"):
                 st.caption(f"Unit: {metric.unit}")
-                _columns(metric)
+                _columns(metric, place)
                 st.code(metric.sql, language="sql", height=320)
 
 
-def _columns(metric: Metric) -> None:
+def _columns(metric: Metric, place: str) -> None:
     rows = [[Cell(column, mono=True), Cell(meaning)] for column, meaning in metric.columns.items()]
     if rows:
         titles = [Column("Column", "tight"), Column("Meaning")]
-        sheet(f"counted_{metric.name}", "What the columns mean", titles, rows)
+        sheet(f"counted_{metric.name}_{place}", "What the columns mean", titles, rows)
 
 
 def nothing_matches(noun: str) -> None:

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import streamlit as st
 
 from dashboard import filters, wording
-from dashboard.diffs import definition_text, unified
-from dashboard.pages import answers, cards
+from dashboard.pages import cards
 from dashboard.pages.paging import Row, paged, pager
 from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.urlstate import url_widget
-
-
-class Subject(NamedTuple):
-    """A prompt or a tool of one source. Prompts without a name share the empty one."""
-
-    kind: str
-    source: str
-    name: str
-
-    @property
-    def title(self) -> str:
-        return self.name or "prompts without a name"
+from dashboard.pages.version_texts import Subject, difference, versions_of
 
 
 def show() -> None:
@@ -50,7 +35,8 @@ def _row(row: Row) -> list[Cell]:
     subject = Subject(row["kind"], row["source"], row["name"])
     return [
         Cell(
-            wording.one_line(subject.title, 80), href=filters.link("data", {}, {"changed": ":".join(subject)})
+            wording.one_line(subject.title, 80),
+            href=filters.link("data", {}, {"changed": ":".join(part or "" for part in subject)}),
         ),
         Cell(row["kind"]),
         Cell(row["title"] or "–"),
@@ -67,8 +53,7 @@ def _chosen() -> Subject | None:
 
 
 def _versions(subject: Subject) -> None:
-    asked = subject._asdict()
-    rows: list[dict[Any, Any]] = answers.ask("versions", **asked).to_dict("records")
+    rows = versions_of(subject)
     if not rows:
         st.caption("The store knows no versions of it.")
         return
@@ -79,7 +64,7 @@ def _versions(subject: Subject) -> None:
     ]  # fmt: skip
     sheet("versions", f"Versions of {subject.title}", columns, [_version_row(row) for row in rows])
     if len(rows) > 1:
-        _difference(subject, rows)
+        difference(subject, rows)
 
 
 def _version_row(row: Row) -> list[Cell]:
@@ -93,38 +78,3 @@ def _version_row(row: Row) -> list[Cell]:
         Cell((row["hash"] or "–")[:12], mono=True),
         Cell(f"{row['uses']:,}"),
     ]
-
-
-def _difference(subject: Subject, rows: list[dict[Any, Any]]) -> None:
-    by_number = {int(row["number"]): row for row in rows}
-    newest = max(by_number)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        before = _pick("Before", "before", list(by_number), newest - 1 if newest - 1 in by_number else newest)
-        after = _pick("After", "after", list(by_number), newest)
-    changes = unified(_text(subject, by_number[before]), _text(subject, by_number[after]))
-    if changes:
-        st.code(wording.visible(changes), language="diff", wrap_lines=True)
-    else:
-        st.caption("These two are the same.")
-
-
-def _pick(label: str, key: str, numbers: list[int], empty: int) -> int:
-    def parse(text: str) -> int:
-        if int(text) not in numbers:
-            raise ValueError(text)
-        return int(text)
-
-    def draw(name: str) -> int:
-        return int(
-            st.selectbox(label, numbers, key=name, format_func=lambda number: f"Version {number}", width=160)
-        )
-
-    return url_widget(draw, key, empty, parse)
-
-
-def _text(subject: Subject, version: dict[Any, Any]) -> str:
-    found = answers.ask("version_text", kind=subject.kind, id=version["id"], hash=version["hash"])
-    if found.empty:
-        return ""
-    row = found.iloc[0]
-    return definition_text(row.text, row.definition) if subject.kind == "tool" else row.text or ""

@@ -18,6 +18,7 @@ _STYLE = """<style>
 /* Ligatures would draw characters that the text does not hold. */
 code, pre { font-variant-ligatures: none; }
 .st-key-filterbar_hidden, div:has(> .st-key-filterbar_hidden) { display: none; }
+.st-key-verdict h3 { font-size: 1.45rem; font-weight: 600; line-height: 1.3; text-wrap: pretty; }
 .st-key-filterbar, .st-key-callfilters { scrollbar-width: thin; padding-bottom: 2px; }
 </style>"""
 

@@ -1,55 +1,37 @@
-"""The headline rates with their doubt, then by model or prompt, by day, and by what went wrong."""
+"""What works how well, what changed, and where it goes wrong: the essence on one screen."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 import streamlit as st
 
-from dashboard import charts, filters, wording
-from dashboard.pages import answers, cards
-from dashboard.pages.findings import SEVERITY_TONES
-from dashboard.pages.rate_table import READING, rate_table
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.statistics import ENOUGH, wilson
-
-Row = Mapping[Hashable, Any]
-
-_DRAWN = 30  # days with data
-_CODES = 12  # of the findings, until all are asked for
-
-_LAYERS = {
-    "emission": ("Emission", "No call, a leaked call or one cut off"),
-    "syntax": ("Syntax", "The arguments are not JSON"),
-    "schema": ("Schema", "JSON, but not what the tool's definition asks for"),
-    "tool_rejected": ("Tool rejected", "The tool itself refused the arguments"),
-    "execution": ("Execution", "It ran and failed"),
-    "refused": ("Refused", "A user, a policy or the harness stopped it"),
-    "none": ("No fault seen", "It went through, clean or mended"),
-    "unknown": ("Cannot tell", "The log keeps no result, or not how the arguments were read"),
-}
+from dashboard import filters, wording
+from dashboard.pages import answers, cards, fault_cards
+from dashboard.pages.overview_changes import changes
+from dashboard.pages.overview_rates import HEADLINES, headlines, rates_by, trend
+from dashboard.slices import slices
 
 
 def show() -> None:
     st.title("Overview", anchor=False)
     _last_load()
     chosen = filters.chosen().parameters()
-    rates = answers.ask("rates", **chosen)
-    if rates.empty:
+    found = slices(answers.ask("slices", rates=(*HEADLINES, "disagree"), **chosen))
+    rates = {one.rate.name: one for one in found}
+    if not any(one.total for one in rates.values()):
         cards.nothing_matches("calls or turns")
         return
-    row: Row = rates.iloc[0].to_dict()
-    _headlines(row)
-    _slices(chosen)
+    headlines(rates, answers.ask("mended_refused", **chosen).iloc[0].refused)
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:
-        _trend(chosen)
+        changes(chosen)
+        trend(chosen)
     with narrow:
-        _layers(chosen)
-    _findings(chosen, row)
+        fault_cards.layers(chosen)
+    rates_by(chosen)
+    mended = rates.get("mended")
+    fault_cards.findings(chosen, mended.share.n if mended else 0, mended.total if mended else 0)
 
 
 def _last_load() -> None:
@@ -65,203 +47,6 @@ def _last_load() -> None:
         st.caption(text if trouble else f"{text} · nothing rejected", width="content")
         if trouble:
             st.page_link("dashboard/pages/data.py", label=wording.door(", ".join(trouble)), width="content")
-
-
-@dataclass(frozen=True, slots=True)
-class _Headline:
-    """One card: `k` of `n`, of `total` in all, and the door to the `leads` calls or turns behind it."""
-
-    title: str
-    noun: str
-    k: int
-    n: int
-    total: int
-    by: str = ""  # who measured
-    note: str = ""
-    door: str = "See these calls"
-    leads: int = 0
-    query: Mapping[str, str] = field(default_factory=dict)
-
-
-def _headlines(row: Row) -> None:
-    with st.grid(5, min_column_width=200, gap="small"):
-        for headline in (*_of_calls(row), *_of_turns(row)):
-            _draw(headline)
-
-
-def _of_calls(row: Row) -> Iterator[_Headline]:
-    k, refused = row["parse_k"], row["mend_refused"]
-    yield _Headline(
-        "Parse errors", "calls", k, row["parse_n"], row["calls"], leads=k, query={"fault": "arguments"}
-    )
-    yield _Headline(
-        "Mended",
-        "calls",
-        row["mend_k"],
-        row["mend_n"],
-        row["calls"],
-        note=f"{refused:,} of them the harness had refused" if refused else "",
-        leads=row["mend_k"],
-        query={"outcome": "mended"},
-    )
-
-
-def _of_turns(row: Row) -> Iterator[_Headline]:
-    turns, both, disagree = row["turns"], row["both_n"], row["disagree"]
-    of_these = "See the calls of these turns"
-    yield _Headline(
-        "Turns with a retry",
-        "turns",
-        row["retry_k"],
-        turns,
-        turns,
-        door=of_these,
-        leads=row["retry_k"],
-        query={"turns": "retried"},
-    )
-    yield _Headline(
-        "Turns recorded ok", "turns", row["recorded_k"], row["recorded_n"], turns, by=" by the log"
-    )
-    compared = f"{disagree:,} of {both:,} disagree with the log"
-    yield _Headline(
-        "Turns derived ok",
-        "turns",
-        row["derived_k"],
-        row["derived_n"],
-        turns,
-        note=compared if both else "Not comparable: no turn has both verdicts",
-        door=of_these,
-        leads=disagree,
-        query={"turns": "disagree"},
-    )
-
-
-def _draw(it: _Headline) -> None:
-    with st.container(border=True, height="stretch", gap="xsmall"):
-        st.metric(it.title, wording.rate(it.k, it.n))
-        bounds = wording.interval(wilson(it.k, it.n))
-        lines = [
-            f"{wording.of(it.k, it.n)} {it.noun}",
-            f"95% interval {bounds}" if bounds else "",
-            wording.unmeasured(it.n, it.total) + it.by,
-            it.note,
-        ]
-        st.caption("  \n".join(line for line in lines if line))
-        if it.leads:
-            st.page_link("dashboard/pages/calls.py", label=wording.door(it.door), query_params=it.query)
-
-
-def _slices(chosen: Mapping[str, Any]) -> None:
-    with cards.card("Rates by", "rates", beside=_slice_choice, height=320, caption=READING):
-        dimension = st.session_state["by"].lower()
-        rate_table(dimension, answers.ask("rates", by=dimension, **chosen))
-
-
-def _slice_choice() -> None:
-    st.selectbox(
-        "Rates by",
-        ["Model", "Prompt"],
-        key="by",
-        bind="query-params",
-        label_visibility="collapsed",
-        width=120,
-    )
-
-
-def _trend(chosen: Mapping[str, Any]) -> None:
-    with cards.card("Parse errors by day", "parse_errors_by_day", stretch=True, height=460):
-        rows = answers.ask("parse_errors_by_day", **chosen).to_dict("records")
-        if not rows:
-            st.caption("No dated calls whose arguments could be judged.")
-            return
-        choices = answers.ask("choices")
-        order = charts.series_order(choices[choices.dimension == "model"].value.tolist())
-        drawn = sorted({row["day"] for row in rows})[-_DRAWN:]
-        points = [
-            charts.DayRate(row["day"], row["model"], row["k"], row["n"])
-            for row in rows
-            if row["day"] >= drawn[0]
-        ]
-        st.plotly_chart(
-            charts.trend(points, order),
-            config=charts.CONFIG,
-            key="trend",
-            alt="Parse error rate by day and model",
-        )
-        left_out = len(points) < len(rows)
-        newest = f" Drawn are the {_DRAWN} newest days with data; choose days above for earlier ones."
-        hollow = f"Days without calls are left out. Hollow: fewer than {ENOUGH} calls."
-        st.caption(hollow + (newest if left_out else ""))
-
-
-def _layers(chosen: Mapping[str, Any]) -> None:
-    with cards.card("Where calls went wrong first", "fault_layers", stretch=True, height=380):
-        rows = {row["layer"]: row for row in answers.ask("fault_layers", **chosen).to_dict("records")}
-        total = rows["none"]["total"]
-        st.caption(f"Share of all {wording.plural(total, 'call')}; a full bar is 100%.")
-        sheet(
-            "layers",
-            "Calls by fault layer",
-            [Column("Layer"), Column("Calls", "number"), Column("Share", "number")],
-            [_layer_row(layer, rows[layer]["calls"], total) for layer in _LAYERS],
-        )
-
-
-def _layer_row(layer: str, calls: int, total: int) -> list[Cell]:
-    title, meaning = _LAYERS[layer]
-    return [
-        Cell(
-            title,
-            sub=meaning,
-            share=calls / total if total else 0.0,
-            href=filters.link("calls", {}, {"fault": layer}) if calls else None,
-            pale=layer in ("none", "unknown"),
-        ),
-        Cell(f"{calls:,}"),
-        Cell(wording.rate(calls, total)),
-    ]
-
-
-def _findings(chosen: Mapping[str, Any], rates: Row) -> None:
-    with cards.card("What the parser found", "findings", height=220):
-        rows = answers.ask("findings", **chosen).to_dict("records")
-        if not rows:
-            st.caption(_nothing_found(rates))
-            return
-        shown = rows if st.session_state.get("all_codes") else rows[:_CODES]
-        st.caption(
-            f"{len(shown)} of {wording.plural(len(rows), 'code')}. Share: of the "
-            f"{wording.plural(rows[0]['measured'], 'call')} that the parser could judge; "
-            f"{wording.unmeasured(rates['mend_n'], rates['calls'])}."
-        )
-        columns = [
-            Column("Code", "tight"),
-            Column("Severity", "tight"),
-            Column("Calls", "number"),
-            Column("Share", "number"),
-            Column("Meaning"),
-        ]
-        sheet("findings", "Parser findings by code", columns, [_finding_row(row) for row in shown])
-        if len(rows) > _CODES:
-            st.toggle(f"Show all {len(rows)} codes", key="all_codes")
-
-
-def _nothing_found(rates: Row) -> str:
-    if not rates["mend_n"]:
-        return "Not measured: these logs keep neither the model's text nor a tool definition."
-    known = wording.unmeasured(rates["mend_n"], rates["calls"])
-    return f"No findings in the {wording.plural(rates['mend_n'], 'call')} that could be judged; {known}."
-
-
-def _finding_row(row: Row) -> list[Cell]:
-    return [
-        Cell(row["code"], mono=True, href=filters.link("calls", {}, {"code": row["code"]})),
-        Cell(row["severity"] or "–", tone=SEVERITY_TONES.get(row["severity"])),
-        Cell(f"{row['calls']:,}"),
-        # A code that the harness gave us stands on calls that the parser could not judge.
-        Cell(wording.rate(row["calls"], row["measured"]) if row["calls"] <= row["measured"] else "–"),
-        Cell(row["summary"] or ""),
-    ]
 
 
 show()

@@ -48,6 +48,22 @@ function bar(share) {
   return track
 }
 
+function days(shares) {
+  const svg = document.createElementNS(NS, "svg")
+  svg.setAttribute("class", "days")
+  svg.setAttribute("viewBox", `0 0 ${6 * shares.length} 16`)
+  svg.setAttribute("aria-hidden", "true")
+  svg.style.width = `${6 * shares.length}px`
+  shares.forEach((share, index) => {
+    const rect = document.createElementNS(NS, "rect")
+    const height = share > 0 ? Math.max(2, 15 * share) : 1
+    const box = { class: share > 0 ? "day" : "none", x: 6 * index, y: 16 - height, width: 5, height }
+    for (const [name, value] of Object.entries(box)) rect.setAttribute(name, value)
+    svg.append(rect)
+  })
+  return svg
+}
+
 // Streamlit follows the browser's history: going to a link this way keeps the session and adds one entry.
 function follow(event) {
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
@@ -68,6 +84,7 @@ function content(cell, zero) {
   }
   if (cell.at !== null) holder.append(whisker(cell, zero))
   if (cell.share !== null) holder.append(bar(cell.share))
+  if (cell.bars !== null) holder.append(days(cell.bars))
   if (cell.sub) holder.append(element("span", "sub", cell.sub))
   return holder
 }

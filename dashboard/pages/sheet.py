@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate"]
+Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate", "cell"]
 Tone = Literal["bad", "warn", "good", "calm", "info"]
 
 
@@ -36,10 +36,10 @@ class Column:
 class Cell:
     """`sub` is smaller lines below; `at`, `low` and `high` draw an interval, `share` (0 to 1) a bar.
 
-    On an interval's track 0 and 1 are the ends; what lies beyond them shows as an arrow.
-    `title` shows on hover; `pale` says that too little was observed to lean on it. `heat` (0 to 1) shades
-    the cell. A column whose cells have an `order` is sorted by a click on its head: numbers from the largest,
-    texts from A.
+    `bars` (0 to 1 each) are small bars side by side, one a day. On an interval's track 0 and 1 are the ends;
+    what lies beyond them shows as an arrow. `title` shows on hover; `pale` says that too little was observed
+    to lean on it. `heat` (0 to 1) shades the cell. A column whose cells have an `order` is sorted by a
+    click on its head: numbers from the largest, texts from A.
     """
 
     text: str
@@ -54,6 +54,7 @@ class Cell:
     title: str | None = None
     pale: bool = False
     heat: float | None = None
+    bars: tuple[float, ...] | None = None
     order: float | str | None = None
 
 

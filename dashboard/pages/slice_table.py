@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dashboard import filters, wording
 from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.rates import RATES
+from dashboard.rates import RATES, Rate
 from dashboard.slices import Slice, ranked
 from dashboard.statistics import ENOUGH, Share
 
@@ -85,7 +85,10 @@ def slice_table(
         [
             [
                 name_cell(dimension, name, leads),
-                *(rate_cell(by_rate[rate].get(name), scales[rate]) for rate in columns),
+                *(
+                    rate_cell(by_rate[rate].get(name), scales[rate], calls_of(RATES[rate], {dimension: name}))
+                    for rate in columns
+                ),
             ]
             for name in order
         ],
@@ -106,14 +109,22 @@ def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
     return Cell(wording.one_line(label, 60), href=href, title=wording.one_line(label, 400), order=label)
 
 
-def rate_cell(one: Slice | None, scale: Scale) -> Cell:
-    """A rate with k / n, its interval drawn and in figures, and what is unmeasured."""
+def calls_of(rate: Rate, narrowed: Mapping[str, str]) -> str | None:
+    """Where the calls are listed that `rate` counts in a slice; None where no page lists just these."""
+    if rate.calls is None or not set(narrowed) <= set(FILTERED):
+        return None
+    return filters.link("calls", narrowed, rate.calls)
+
+
+def rate_cell(one: Slice | None, scale: Scale, href: str | None = None) -> Cell:
+    """A rate with k / n, its interval drawn and in figures, and what is unmeasured; `href`: what k counts."""
     if one is None or one.share.rate is None:
         return Cell("–", sub="unmeasured" if one else None)
     share, bounds = one.share, one.share.interval
     missing = f"\n{wording.rate(one.total - share.n, one.total)} unmeasured" if one.total > share.n else ""
     return Cell(
         wording.rate(share.k, share.n),
+        href=href if share.k else None,
         sub=f"{wording.of(share.k, share.n)} · {wording.interval(bounds)}{missing}",
         at=scale.place(share.rate or 0.0),
         low=scale.place(bounds.low) if bounds else None,

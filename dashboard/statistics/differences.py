@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.special import ndtr, ndtri, stdtr
 
-from dashboard.statistics.intervals import LEVEL, Share
+from dashboard.statistics.intervals import LEVEL, Share, Z, t_quantile
 
+_AT_ONCE = 1_000_000  # numbers drawn into memory together
 POWER = 0.8  # the chance with which a real difference should show, where more sessions are asked for
 
 
@@ -56,43 +57,73 @@ def _p_value(of: Share, against: Share) -> float:
     p1, p2 = of.rate or 0.0, against.rate or 0.0
     pooled = (p1 * n1 + p2 * n2) / (n1 + n2)
     error = sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
-    return 1.0 if error == 0 else float(2 * norm.sf(abs(p1 - p2) / error))
+    return 1.0 if error == 0 else 2 * float(ndtr(-abs(p1 - p2) / error))
 
 
-def paired(differences: Sequence[float]) -> Difference | None:
+def paired(differences: Sequence[float], weights: Sequence[int] | None = None) -> Difference | None:
     """The mean of the differences task by task, both arms having seen each task; None below two tasks.
 
     A t interval over the tasks, which are the independent units however often each was tried (Miller 2024,
-    section 4). For one trial each it tests what McNemar's test does.
+    section 4). For one trial each it tests what McNemar's test does. `weights`: how many tasks have each.
     """
-    values = np.asarray(differences, dtype=float)
-    if len(values) < 2:
+    found = mean_over_tasks(differences, weights)
+    if found is None:
         return None
-    mean, error = float(values.mean()), float(values.std(ddof=1)) / sqrt(len(values))
-    method = f"paired over {len(values):,} tasks, 95 %"
+    mean, error, tasks = found
+    method = f"paired over {tasks:,} tasks, 95 %"
     if error == 0:
         return Difference(mean, mean, mean, 1.0 if mean == 0 else 0.0, method)
-    reach = float(t.ppf(0.5 + LEVEL / 2, len(values) - 1)) * error
-    p = float(2 * t.sf(abs(mean) / error, len(values) - 1))
+    reach = t_quantile(tasks - 1) * error
+    p = 2 * float(stdtr(tasks - 1, -abs(mean) / error))
     return Difference(mean, max(-1.0, mean - reach), min(1.0, mean + reach), p, method)
 
 
+def mean_over_tasks(
+    values: Sequence[float], weights: Sequence[int] | None = None
+) -> tuple[float, float, int] | None:
+    """The mean, its standard error and the number of tasks; None below two. `weights`: tasks a value."""
+    several = np.asarray(values, dtype=float)
+    many = np.ones(len(several)) if weights is None else np.asarray(weights, dtype=float)
+    tasks = int(many.sum())
+    if tasks < 2:
+        return None
+    mean = float(several @ many) / tasks
+    # Around the mean: differences that are all alike have no spread, not one of rounding.
+    spread = float((several - mean) ** 2 @ many) if np.ptp(several[many > 0]) else 0.0
+    return mean, sqrt(spread / (tasks - 1) / tasks), tasks
+
+
 def bootstrapped(
-    of: Sequence[tuple[int, int]], against: Sequence[tuple[int, int]], *, draws: int = 2000, seed: int = 1
-) -> tuple[float, float]:
+    of: Sequence[tuple[int, int]],
+    against: Sequence[tuple[int, int]],
+    weights: tuple[Sequence[int], Sequence[int]] | None = None,
+    *,
+    draws: int = 2000,
+    seed: int = 1,
+) -> tuple[float, float] | None:
     """A check on `difference`: the 95 % percentile interval of whole sessions, each (k, n), drawn anew.
 
-    Needs a session with calls on both sides. The same seed gives the same interval.
+    `weights`: how many sessions have each (k, n), of both arms, so that millions of sessions stay small.
+    None where an arm has no session. The same seed gives the same interval.
     """
     random = np.random.default_rng(seed)
 
-    def rates(sessions: Sequence[tuple[int, int]]) -> np.ndarray:
+    def rates(sessions: Sequence[tuple[int, int]], weights: Sequence[int] | None) -> np.ndarray:
         counts = np.asarray(sessions, dtype=float)
-        drawn = random.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), size=draws)
-        sums = drawn @ counts
+        many = np.ones(len(counts), dtype=np.int64) if weights is None else np.asarray(weights)
+        chances, batch = many / many.sum(), max(1, _AT_ONCE // len(counts))
+        sums = np.concatenate(
+            [
+                random.multinomial(many.sum(), chances, size=min(batch, draws - done)) @ counts
+                for done in range(0, draws, batch)
+            ]
+        )
         return np.asarray(sums[:, 0] / np.maximum(sums[:, 1], 1))
 
-    low, high = np.quantile(rates(of) - rates(against), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+    if not of or not against:
+        return None
+    first, second = weights or (None, None)
+    low, high = np.quantile(rates(of, first) - rates(against, second), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
     return float(low), float(high)
 
 
@@ -106,7 +137,7 @@ def sessions_needed(of: Share, against: Share, points: float) -> int | None:
         return None
     p1 = of.rate
     p2 = p1 - points if p1 >= points else p1 + points
-    z = float(norm.ppf(0.5 + LEVEL / 2) + norm.ppf(POWER))
+    z = Z + float(ndtri(POWER))
     calls = z * z * (p1 * (1 - p1) + p2 * (1 - p2)) / points**2
     needed = max(
         ceil(calls * arm.design_effect / (arm.n / arm.sessions)) - arm.sessions

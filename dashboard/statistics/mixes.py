@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from dashboard.statistics.differences import Difference
-from dashboard.statistics.intervals import LEVEL, Share
+from dashboard.statistics.intervals import Share, Z
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ def standardised(strata: Sequence[tuple[Share, Share]]) -> Adjusted | None:
         w * w * (_variance(one) + _variance(other)) for w, (one, other) in zip(weights, both, strict=True)
     )
     estimate, error = of_rate - against_rate, sqrt(variance)
-    reach = float(norm.ppf(0.5 + LEVEL / 2)) * error
-    p = float(2 * norm.sf(abs(estimate) / error))
+    reach = Z * error
+    p = 2 * float(ndtr(-abs(estimate) / error))
     method = f"standardised over {len(both):,} strata, 95 %"
     found = Difference(estimate, max(-1.0, estimate - reach), min(1.0, estimate + reach), p, method)
     plain = _rate([one for one, _ in strata]) - _rate([other for _, other in strata])
@@ -57,9 +57,8 @@ def standardised(strata: Sequence[tuple[Share, Share]]) -> Adjusted | None:
 
 
 def _variance(share: Share) -> float:
-    z = float(norm.ppf(0.5 + LEVEL / 2))
-    n = share.effective + z * z
-    centre = ((share.rate or 0.0) * share.effective + z * z / 2) / n
+    n = share.effective + Z * Z
+    centre = ((share.rate or 0.0) * share.effective + Z * Z / 2) / n
     return centre * (1 - centre) / n
 
 

@@ -7,7 +7,8 @@ alike). Seen: DeepSeek-V3.1 and another model, both with native calls.
 a reply is `[{name: "<arguments as the model sent them>"}]`, or text where no call was made. Of a single turn
 `result` is the reply and `inference_log[0]` the request, tools included. Of several turns
 `result[turn][step]` are replies; the log then has one object a turn, `{begin_of_turn_query, step_0:
-[inference_input, assistant, handler_log, tool …], …}`, between lists of states. Each entry is a session.
+[inference_input, assistant, handler_log, tool …], …}`, between lists of states. Each entry is a session, its
+task the entry's `id`.
 
 **Traps.**
 - "Error decoding the model response. Proceed to next turn." is how the harness says that a reply was text:
@@ -44,7 +45,7 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.fields import kind_of, number, table, tables, whole
+from ingest.fields import kind_of, number, table, tables, text, whole
 from ingest.formats import About, Source, Translator
 from ingest.lines import snippet_of
 from ingest.records import Record
@@ -90,7 +91,7 @@ def _entry(record: Record, session_id: str) -> Iterator[Event | Rejected]:
         yield Rejected(record.where, "wrong_type", reason, snippet_of(record.data))
         return
     shared: dict[str, Any] = {"session_id": f"{session_id}/{value.get('id')}", "where": record.where}
-    yield SessionSeen(**shared, harness="BFCL")
+    yield SessionSeen(**shared, harness="BFCL", task=text(value.get("id")) or None)
     logged = [one for one in _items(value.get("inference_log")) if isinstance(one, dict)]
     if isinstance(result, list) and result and all(isinstance(turn, list) for turn in result):
         turns = [one for one in logged if "begin_of_turn_query" in one]

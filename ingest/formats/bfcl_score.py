@@ -14,6 +14,7 @@ model_result_decoded, possible_answer}`.
 - The calls of the failed entries stand in the result file beside the score, together with all others. They
   are not read as calls here: they would count twice, and alone they would be failures only. What the model
   said is the answer of the failed turn, why it failed is the turn's status.
+- Only failures name their entry, so there are no trials to compare here: every one of them failed.
 
 **Cannot tell.** Anything about calls: load the result files for that.
 """
@@ -102,7 +103,7 @@ class _Score:
 
     def _failed(self, value: Mapping[str, Any], model: str | None, where: Where) -> Iterator[Event]:
         shared: dict[str, Any] = {"session_id": f"{self._identity}/{value.get('id')}", "where": where}
-        yield SessionSeen(**shared, harness="BFCL", model=model)
+        yield SessionSeen(**shared, harness="BFCL", model=model, task=text(value.get("id")) or None)
         yield TurnStarted(**shared, text=_question(table(value.get("prompt")).get("question")))
         said = value.get("model_result_raw", value.get("model_result"))
         yield TurnEnded(

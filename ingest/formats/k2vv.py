@@ -15,6 +15,8 @@ tool_calls_valid, last_run_at, duration_ms, hash}`. `response` is a chat complet
   the harness's refusal of that call; among several it cannot be told which.
 - It is only set when `finish_reason` is `tool_calls`; a call that leaked into the text ends with `stop`.
 - A failed request (`status` failed) is the vendor's failure: no verdict on the model.
+- `hash` is of the whole request, the model's name included: the task is `data_index` with a hash of the
+  messages.
 - Incremental runs append: a request may stand in the file several times, each an attempt.
 
 **Cannot tell.** The vendor; only the model's name is in the file. Calls are never run.
@@ -23,6 +25,7 @@ tool_calls_valid, last_run_at, duration_ms, hash}`. `response` is a chat complet
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import md5
 from typing import Any
 
 import orjson
@@ -43,6 +46,7 @@ from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.chat import call_made, calls_of, content_text
 from ingest.shapes.separate import Separate
+from ingest.texts import json_text
 
 SOURCE = Source(
     name="k2vv",
@@ -77,8 +81,8 @@ def _answer(record: Record, session_id: str) -> Iterator[Event]:
         "ts": moment(value.get("last_run_at")),
     }
     model = text(response.get("model")) or text(request.get("model"))
-    yield SessionSeen(**shared, harness="K2-Vendor-Verifier", model=model)
     messages = tables(request.get("messages"))
+    yield SessionSeen(**shared, harness="K2-Vendor-Verifier", model=model, task=_task(value, messages))
     prompt = next((content_text(one.get("content")) for one in messages if one.get("role") == "system"), None)
     if prompt:
         yield PromptSeen(**shared, text=prompt)
@@ -92,6 +96,15 @@ def _answer(record: Record, session_id: str) -> Iterator[Event]:
         yield TurnEnded(**shared, status=text(value.get("status")))
         return
     yield from _reply(table(choices[0].get("message")), choices[0], value, shared)
+
+
+def _task(value: Mapping[str, Any], messages: list[dict[str, Any]]) -> str | None:
+    """The sample's number together with what it asks: several sets of samples count from 1."""
+    number_ = whole(value.get("data_index"))
+    if number_ is None or not messages:
+        return None
+    asked = json_text(messages, sort_keys=True).encode("utf-8", "replace")
+    return f"sample {number_} ({md5(asked, usedforsecurity=False).hexdigest()[:8]})"
 
 
 def _reply(

@@ -10,7 +10,7 @@ outputs, error, status, prompt_tokens, completion_tokens, extra: {metadata, invo
 is llm, tool, chain, … Inputs and outputs of an llm run are LangChain's messages (plain, or as `lc`
 constructors with `kwargs`) in `messages` and `generations`, or what a wrapped client had (`choices`). Times
 without an offset are UTC. `session_id` is the project; a conversation is `extra.metadata.thread_id` (or
-`session_id` there).
+`session_id` there). In an experiment `reference_example_id` of the outermost run is the example: the task.
 
 **Traps.**
 - `tool_calls[].args` is an object; text that was not JSON stands in `invalid_tool_calls` with its error: a
@@ -137,6 +137,7 @@ def _facts(run: Mapping[str, Any], raw: RawSpan) -> Facts:
     facts = Facts(kind=_TYPES.get(str(run.get("run_type")), Kind.OTHER))
     facts.fill(
         session_id=text_of(metadata, *_THREAD),
+        task=text(run.get("reference_example_id")),
         prompt_name=text_of(metadata, "lc_hub_repo", "prompt_name"),
         prompt_version=text_of(metadata, "lc_hub_commit_hash", "prompt_version"),
     )

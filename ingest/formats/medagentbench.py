@@ -5,7 +5,7 @@ benchmark (github.com/stanfordmlgroup/MedAgentBench) keeps other files; these ar
 
 **Shape.** `task_id`, `prompt`, `status`, `result`, `correct`, `infra_fail`, `turns[].{round, agent_reply,
 action_kind, url, payload, observation, latency_ms}`, `diagnostics.provenance.{model, harness_commit,
-captured_at}`. A task is a session of one turn.
+captured_at}`. A file is a session of one turn, `task_id` the task it tried.
 
 **What a call is.** The model writes one action as text: `GET <url>`, `POST <url>` with a JSON body, or
 `FINISH([answers])`. GET and POST are tools, strategy `json_fallback`. The body of a POST is the model's own
@@ -46,6 +46,7 @@ from ingest.fields import moment, number, table, tables, text
 from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.separate import Separate
+from ingest.shapes.tasks import task_name
 from ingest.shapes.verdicts import MESSAGE
 from ingest.texts import json_text
 
@@ -93,6 +94,7 @@ def _task(record: Record, session_id: str) -> Iterator[Event]:
         harness="MedAgentBench",
         harness_version=text(provenance.get("harness_commit")),
         model=None if model == "(agent default)" else model,
+        task=task_name(None, value.get("task_id")),
     )
     yield TurnStarted(**shared, text=text(value.get("prompt")))
     for step, made in enumerate(tables(value.get("turns"))):

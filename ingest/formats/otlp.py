@@ -14,6 +14,7 @@ log records; OpenLLMetry's indexed keys; OpenInference; the Vercel AI SDK; Googl
 
 **Sessions and turns.** A conversation's id (`gen_ai.conversation.id`, `session.id`, …) is the session, else
 the trace. A turn begins with a new message of a user. What runs inside of a tool is a session of its own.
+The item of a Langfuse experiment (`langfuse.experiment.item.id`) is the task.
 
 **Traps.**
 - Spans come when they end, children first, the spans of one trace in any number of lines. The calls counted

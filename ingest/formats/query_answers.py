@@ -5,7 +5,7 @@ Function Calling Benchmark, data and results of a baseline.
 
 **Shape.** `{query, tools, answers: [{name, arguments}]}`: the answers are labels; lists may be JSON as text.
 `{query, gold_tools, predict_tools}`: what a model predicted beside what was expected. `arguments` is an
-object. Each line is a session of one turn without an end.
+object. Each line is a session of one turn without an end, its task the query.
 
 **Traps.**
 - Some sets keep an answer key instead of calls: an argument is the list of values that would be accepted
@@ -27,6 +27,7 @@ from ingest.formats import About, Source, Translator
 from ingest.lines import snippet_of
 from ingest.records import Record
 from ingest.shapes.chat import call_made
+from ingest.shapes.tasks import question
 from ingest.shapes.trials import listed
 
 SOURCE = Source(
@@ -106,7 +107,7 @@ class _Lines:
         calls, definitions = _calls(value), tuple(listed(value.get("tools")))
         shared: dict[str, Any] = {"session_id": f"{self._identity}/{self._count}", "where": record.where}
         self._count += 1
-        yield SessionSeen(**shared)
+        yield SessionSeen(**shared, task=question(value.get("query")))
         if definitions:
             yield ToolsOffered(**shared, definitions=definitions)
         yield TurnStarted(**shared, text=text(value.get("query")))

@@ -23,6 +23,8 @@ word where that is a command of the prompt (`open`, `edit`, `submit` …), else 
 - Demonstrations may stand in the history (`is_demo`): they are no calls of this run.
 - Call ids repeat.
 - `command_docs` are the definitions behind the native tools, printed as text; they are read back.
+- The task is the problem statement's `id`, without one the file's name where that is an instance of
+  SWE-bench.
 - No flag on observations: an edit that the editor refused and a timeout are told from the text, all else is
   unknown.
 
@@ -34,6 +36,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
@@ -59,6 +62,7 @@ from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.chat import call_made, calls_of, content_text
 from ingest.shapes.separate import Separate
+from ingest.shapes.tasks import instance_in, task_name
 from ingest.shapes.verdicts import MESSAGE
 
 SOURCE = Source(
@@ -107,11 +111,11 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return Separate(about, _run)
+    return Separate(about, partial(_run, about.name))
 
 
-def _run(record: Record, session_id: str) -> Iterator[Event]:
-    return _Run(session_id, record).events()
+def _run(file: str, record: Record, session_id: str) -> Iterator[Event]:
+    return _Run(session_id, record).events(file)
 
 
 class _Run:
@@ -122,18 +126,21 @@ class _Run:
         self._info = table(record.value.get("info"))
         self._history = [one for one in tables(record.value.get("history")) if one.get("is_demo") is not True]
         self._shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
-        self._agent = table(_decoded(record.value.get("replay_config")).get("agent"))
+        config = _decoded(record.value.get("replay_config"))
+        self._agent = table(config.get("agent"))
+        self._problem = table(config.get("problem_statement"))
         tools = table(self._agent.get("tools"))
         self._native = table(tools.get("parse_function")).get("type") == "function_calling"
         self._docs = text(tools.get("command_docs")) or ""
         self._commands = _command_names(self._docs, self._prompt())
 
-    def events(self) -> Iterator[Event]:
+    def events(self, file: str) -> Iterator[Event]:
         yield SessionSeen(
             **self._shared,
             harness="SWE-agent",
             harness_version=text(self._info.get("swe_agent_version")),
             model=text(table(self._agent.get("model")).get("name")),
+            task=task_name(None, self._problem.get("id")) or instance_in(file),
         )
         if prompt := self._prompt():
             yield PromptSeen(**self._shared, text=prompt)

@@ -18,7 +18,8 @@ may stand in one message (`tool_messages`).
   over. Its messages are turns, except the last one, which nobody answers.
 - The first message, a greeting of the agent, is the harness's text.
 - Call ids repeat within a simulation (34 of 50 seen): a result belongs to the newest call of its id.
-- The reward judges the attempt: it stands on the last turn, 1 is a success.
+- The reward judges the attempt: it stands on the last turn, 1 is a success. The task is the domain
+  and `task_id`; a simulation in a file of its own names its domain only in the first line of the policy.
 - `error` is the harness's flag for any exception of a tool. A signature that does not match is told from the
   text (schema), so is a value that the tool's own types refused ("2 validation errors for Payment").
 
@@ -45,6 +46,7 @@ from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.chat import Flag, calls_of, content_text
 from ingest.shapes.separate import Separate
+from ingest.shapes.tasks import domain_of, task_name
 from ingest.shapes.trials import Trial, argument_layer
 from ingest.shapes.verdicts import failed
 
@@ -97,13 +99,15 @@ def _simulation(
         "ts": moment(simulation.get("start_time")),
     }
     agent, environment = table(run.get("agent_info")), table(run.get("environment_info"))
+    policy = text(simulation.get("policy")) or text(environment.get("policy"))
+    domain = text(environment.get("domain_name")) or domain_of(policy)
     yield SessionSeen(
         **shared,
         harness="tau2-bench",
         harness_version=text(run.get("git_commit")),
         model=text(agent.get("llm")),
+        task=task_name(domain, simulation.get("task_id")),
     )
-    policy = text(simulation.get("policy")) or text(environment.get("policy"))
     if policy:
         yield PromptSeen(**shared, text=policy)
     definitions = _definitions(environment.get("tool_defs"))

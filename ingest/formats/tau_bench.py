@@ -5,7 +5,8 @@ written by `run.py` (github.com/sierra-research/tau-bench) and rewritten after e
 
 **Shape.** `{task_id, reward, info, traj, trial}`: `traj` are OpenAI chat messages, the first the system
 prompt. Each attempt (`task_id` and `trial`) is a session. The arguments are the text that LiteLLM passed on:
-the model's own where the provider speaks OpenAI's API.
+the model's own where the provider speaks OpenAI's API. The domain, which makes `task_id` a name, is in
+the first line of the policy; it is that of all attempts in the file.
 
 **Traps.**
 - The user is played by a model. Each of its messages is a turn, except the last (`###STOP###`), which nobody
@@ -43,6 +44,7 @@ from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.chat import Flag, content_text
 from ingest.shapes.separate import Separate
+from ingest.shapes.tasks import domain_of, task_name
 from ingest.shapes.trials import Trial, argument_layer
 from ingest.shapes.verdicts import failed
 
@@ -70,14 +72,41 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return Separate(about, _attempt)
+    return _Attempts(about)
 
 
-def _attempt(record: Record, session_id: str) -> Iterator[Event]:
+class _Attempts(Separate):
+    """`_waiting`: attempts of which only the exception is kept, until another tells the domain; then None."""
+
+    def __init__(self, about: About) -> None:
+        super().__init__(about, self._attempt)
+        self._domain: str | None = None
+        self._waiting: list[tuple[Record, str]] | None = []
+
+    def finish(self) -> Iterator[Event]:
+        yield from self._those_that_wait()
+
+    def _attempt(self, record: Record, session_id: str) -> Iterator[Event]:
+        messages = tables(record.value.get("traj"))
+        if self._waiting is not None:
+            if not messages:
+                self._waiting.append((record, session_id))
+                return
+            self._domain = domain_of(content_text(messages[0].get("content")))
+            yield from self._those_that_wait()
+        yield from _attempt(record, session_id, self._domain)
+
+    def _those_that_wait(self) -> Iterator[Event]:
+        waiting, self._waiting = self._waiting, None
+        for record, session_id in waiting or ():
+            yield from _attempt(record, session_id, self._domain)
+
+
+def _attempt(record: Record, session_id: str, domain: str | None) -> Iterator[Event]:
     value = record.value
     session_id = f"{session_id}/task {value.get('task_id')}/trial {value.get('trial')}"
     shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
-    yield SessionSeen(**shared, harness="tau-bench")
+    yield SessionSeen(**shared, harness="tau-bench", task=task_name(domain, value.get("task_id")))
     info, messages = table(value.get("info")), tables(value.get("traj"))
     error = text(info.get("error"))
     if error is not None and not messages:

@@ -5,7 +5,8 @@
 
 **Shape.** The JSON: `{case_id, prompt_id, model, runtime, harness, request_tools, prompt, raw_path,
 natural_output_class, ollama_response_metadata.{created_at, done_reason, eval_count, …}, elapsed_seconds}`.
-The text file has its name with `.txt`, or the name in `raw_path`. A pair is a session of one turn.
+The text file has its name with `.txt`, or the name in `raw_path`. A pair is a session of one turn, its
+task `prompt_id`.
 
 **Calls.** The models were asked to write calls as text: they are found by `lenient.calls.extract_tool_calls`
 with the tools offered, strategy `json_fallback`. The raw arguments are the text's own where the dialect
@@ -47,6 +48,7 @@ from ingest.fields import moment, number, table, tables, text, whole
 from ingest.formats import About, Source, Translator
 from ingest.lines import Line, decode_object, snippet_of
 from ingest.records import Record
+from ingest.shapes.tasks import task_name
 from lenient.calls import TextCall, extract_tool_calls
 from lenient.schemas import ToolDefinitionError
 from lenient.tools import ToolCatalog, ToolDefinition
@@ -132,6 +134,7 @@ def _pair(value: Mapping[str, Any], words: str, shared: dict[str, Any]) -> Itera
         harness=text(value.get("harness")),
         provider=text(value.get("runtime")),
         model=text(value.get("model")),
+        task=task_name(None, value.get("prompt_id")),
     )
     definitions = tuple(tables(value.get("request_tools")))
     if definitions:

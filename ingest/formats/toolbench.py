@@ -21,6 +21,7 @@ turn: later branches are shown the calls that were tried before.
 - Branches that were cut (`pruned`) were asked for and run: they count.
 - `Finish` is a function of the harness that is not in `function`: it is offered with its two parameters, as
   the harness does.
+- The query's number stands only in the file's name, and again in every group: the task is the query itself.
 - `win` says that an answer was given (`finish_type` give_answer), not that it is right.
 
 **Cannot tell.** The model (only the file's name says it), tokens and times per reply.
@@ -55,6 +56,7 @@ from ingest.formats import About, Source, Translator
 from ingest.records import Record
 from ingest.shapes.chat import content_text
 from ingest.shapes.separate import Separate
+from ingest.shapes.tasks import question
 from ingest.shapes.trials import argument_layer
 from ingest.shapes.verdicts import MESSAGE
 
@@ -100,7 +102,7 @@ def _search(record: Record, session_id: str) -> Iterator[Event]:
     value = record.value
     shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
     answer = table(value.get("answer_generation"))
-    yield SessionSeen(**shared, harness="ToolBench")
+    yield SessionSeen(**shared, harness="ToolBench", task=question(answer.get("query")))
     prompt = _first_message(answer, "system")
     if prompt:
         yield PromptSeen(**shared, text=prompt)

@@ -16,8 +16,11 @@ KEY = "redaction.key"
 _BYTES = 32
 
 
-def key_of(store_dir: Path) -> bytes:
-    """The key of a store whose lock is held, made when there is none. Raises StoreError."""
+def key_of(store_dir: Path, *, keep: bool = True) -> bytes:
+    """The key of a store whose lock is held, made when there is none; `keep` False writes nothing.
+
+    Raises StoreError.
+    """
     path = store_dir / KEY
     with explaining(store_dir):
         try:
@@ -26,7 +29,8 @@ def key_of(store_dir: Path) -> bytes:
             key = b""
         if len(key) != _BYTES:
             key = secrets.token_bytes(_BYTES)
-            _write(path, key.hex())
+            if keep:
+                _write(path, key.hex())
     return key
 
 

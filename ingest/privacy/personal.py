@@ -18,7 +18,7 @@ _SERVICES = frozenset({"git", "svn", "hg"})  # git@github.com is an address for 
 _NAME = rf"(?:[^/\\\s\"'`<>:;,|*?(){{}}\[\]$&=#%!~]|{ESCAPED_LETTER})+"
 # After `/`, `\` or, where a harness makes one folder's name of a path, `-`.
 _HOME = re.compile(
-    rf"(?<=[/\\])(?:home|[Uu]sers)(?:(?:\\*/)(?P<name>{_NAME})"
+    rf"(?<=[/\\!])(?:home|[Uu]sers)(?:(?:\\*/)(?P<name>{_NAME})"
     rf"|\\+(?P<windows>{_NAME}(?:[ ]{_NAME}){{1,3}}(?=\\)|{_NAME}))"
     rf"|(?<![\w-]-)(?<=-)(?:home|Users)-(?P<flat>[^-/\\\s\"'`<>:;,|]+)(?=[-/\\])"
 )

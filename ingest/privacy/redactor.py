@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,6 +16,7 @@ from ingest.privacy.spots import Detector, Looked, Spot
 from lenient import ToolCatalog, ToolDefinition
 
 _SHORTEST = 4  # characters that may hold anything
+_IS_PLACEHOLDER = re.compile(r"[a-z]+-[0-9a-f]{10}")  # as `path` makes them
 _NAMES_KEPT = 8_192
 
 
@@ -60,8 +62,13 @@ class Redactor:
         return str(self._name(text)) if len(text) < 256 else self.text(text)
 
     def path(self, text: str) -> str:
-        """A path with what is found in it replaced by longer placeholders, of which no two are alike."""
-        spots = order(self._spots(text))
+        """A path with what is found in it replaced by longer placeholders, of which no two are alike.
+
+        A path that was redacted stays as it is.
+        """
+        spots = order(
+            spot for spot in self._spots(text) if not _IS_PLACEHOLDER.fullmatch(text[spot.start : spot.end])
+        )
         for start, end, kind in reversed(spots):
             digest = blake2b(text[start:end].encode("utf-8", "surrogatepass"), key=self.key, digest_size=5)
             text = f"{text[:start]}{kind}-{digest.hexdigest()}{text[end:]}"

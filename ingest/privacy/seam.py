@@ -18,7 +18,9 @@ _PARSED = {
     (CallMade, "raw_arguments"),
     (StepMade, "text"),
 }  # lenient reads these; a call may leak into a text
-_TEXTS = frozenset({"text", "content", "answer", "message", "harness_message", "error", "reason", "snippet"})
+_TEXTS = frozenset(
+    {"text", "content", "answer", "message", "harness_message", "error", "reason", "snippet", "task"}
+)
 # What the harness says of these is about the arguments or the user, not the tool's output.
 _NOT_OUTPUT = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.REFUSED})
 

@@ -1,32 +1,51 @@
 -- Chains of attempts by how they began, how long they grew (10 = ten or more) and how they ended, and what the attempts
 -- after the first cost: steps, tokens and time of the steps in which they were made. A chain counts on its first day.
+-- A retry worked when it had no fault; `first_…` are about the second attempt of a chain, so that one long chain does not
+-- outweigh many. Where a text is unknown, a retry is neither identical nor changed. A step that tries several chains again
+-- costs its steps, tokens and model's time once, with the first of its calls.
 
 DELETE FROM daily_chains USING touched_days t WHERE daily_chains.day IS NOT DISTINCT FROM t.day;
 
 INSERT INTO daily_chains BY NAME
 WITH
     begun AS (
-        SELECT chain_id, day, source, provider, model, prompt_id, tool, fault_layer, chain_outcome AS ended
+        SELECT chain_id, turn_id, day, source, provider, model, prompt_id, tool, fault_layer, chain_outcome AS ended
         FROM tool_calls
         WHERE NOT duplicate AND attempt = 1 AND chain_id = call_id
             AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
     ),
+    retried AS (
+        SELECT
+            chain_id, attempt, fault_layer, retry_kind, latency_ms, model_latency_ms, input_tokens + output_tokens AS tokens,
+            (row_number() OVER (PARTITION BY turn_id, step ORDER BY ordinal, call_id) = 1)::INTEGER AS is_first
+        FROM tool_calls
+        WHERE NOT duplicate AND attempt > 1 AND turn_id IN (SELECT turn_id FROM begun)
+    ),
     again AS (
         SELECT
-            chain_id, count(*) AS retries, count(*) FILTER (retry_kind = 'identical') AS identical,
-            count(DISTINCT (turn_id, step)) AS steps,
-            sum(input_tokens) + sum(output_tokens) AS tokens,
-            sum(coalesce(model_latency_ms, 0) + coalesce(latency_ms, 0))
+            chain_id, count(*) AS retries,
+            count(*) FILTER (retry_kind = 'identical') AS identical,
+            count(*) FILTER (attempt = 2 AND retry_kind = 'identical') AS first_identical,
+            count(*) FILTER (attempt = 2 AND retry_kind = 'identical' AND fault_layer IS NULL) AS first_identical_worked,
+            count(*) FILTER (attempt = 2 AND retry_kind = 'changed') AS first_changed,
+            count(*) FILTER (attempt = 2 AND retry_kind = 'changed' AND fault_layer IS NULL) AS first_changed_worked,
+            sum(is_first) AS steps,
+            if(count(tokens) = count(*), sum(is_first * tokens), NULL) AS tokens,
+            sum(is_first * coalesce(model_latency_ms, 0) + coalesce(latency_ms, 0))
                 FILTER (model_latency_ms IS NOT NULL OR latency_ms IS NOT NULL) AS ms
-        FROM tool_calls
-        WHERE NOT duplicate AND attempt > 1 AND chain_id IN (SELECT chain_id FROM begun)
+        FROM retried
         GROUP BY chain_id
     )
 SELECT
     day, source, provider, model, prompt_id, tool, fault_layer, coalesce(ended, 'open') AS ended,
     least(1 + coalesce(retries, 0), 10)::INTEGER AS attempts,
     count(*) AS chains,
-    coalesce(sum(retries), 0) AS retries, coalesce(sum(identical), 0) AS identical,
+    coalesce(sum(retries), 0) AS retries,
+    coalesce(sum(identical), 0) AS identical,
+    coalesce(sum(first_identical), 0) AS first_identical,
+    coalesce(sum(first_identical_worked), 0) AS first_identical_worked,
+    coalesce(sum(first_changed), 0) AS first_changed,
+    coalesce(sum(first_changed_worked), 0) AS first_changed_worked,
     coalesce(sum(steps), 0) AS steps,
     coalesce(sum(tokens), 0) AS tokens, count(tokens) AS tokens_known,
     coalesce(sum(ms), 0)::DOUBLE AS ms, count(ms) AS ms_known

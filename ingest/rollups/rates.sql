@@ -76,7 +76,7 @@ WITH
                 },
                 {
                     'rate': 'unknown_tool', 'total': count(*), 'n': count(*) FILTER (tools_offered),
-                    'k': count(*) FILTER (tools_offered AND parse_error LIKE '%unknown_tool%')
+                    'k': count(*) FILTER (tools_offered AND regexp_matches(parse_error, '(^|; )unknown_tool\b'))
                 },
                 {
                     'rate': 'emission', 'total': count(*), 'n': count(*),

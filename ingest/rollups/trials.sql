@@ -1,5 +1,6 @@
 -- One row for each session that tried a task: the task that the log names, else the user's first message where it is long
--- enough to be one. A trial passed when none of its turns that could be judged failed.
+-- enough to be one and not cut (ingest.texts keeps 2,000 characters: longer ones often begin alike). A trial passed when
+-- none of its turns that could be judged failed.
 
 CREATE TEMP TABLE tried_sessions AS
 SELECT DISTINCT source, session_id FROM turns
@@ -45,6 +46,7 @@ SELECT
 FROM tried
 LEFT JOIN told USING (source, session_id)
 LEFT JOIN judged USING (source, session_id)
-WHERE task IS NOT NULL OR length(asked) >= 40;
+-- A score file of BFCL names the entries that failed only: as trials they would all have failed.
+WHERE (task IS NOT NULL OR length(asked) BETWEEN 40 AND 2000) AND source <> 'bfcl_score';
 
 DROP TABLE tried_sessions;

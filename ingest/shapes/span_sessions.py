@@ -70,9 +70,10 @@ class TracedSession:
         if span is None:
             return
         named = root if root is not None and root.harness else span
-        spans = (root, *lane.calls, *lane.agents)
-        user = next((one.facts.user for one in spans if one is not None and one.facts.user), None)
-        found = (named.harness, named.harness_version, self._parent, user)
+        told = [one.facts for one in (root, *lane.calls, *lane.agents) if one is not None]
+        user = next((facts.user for facts in told if facts.user), None)
+        task = next((facts.task for facts in told if facts.task), None)
+        found = (named.harness, named.harness_version, self._parent, user, task)
         if any(found) and found != self._introduced:
             self._introduced = found
             yield SessionSeen(
@@ -81,6 +82,7 @@ class TracedSession:
                 harness_version=named.harness_version,
                 parent_session_id=self._parent,
                 user=user,
+                task=task,
             )
 
     # --- turns ---------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ class Facts(msgspec.Struct, kw_only=True):
     kind: Kind | None = None
     session_id: str | None = None
     user: str | None = None
+    task: str | None = None  # the item of a data set, in an experiment
     provider: str | None = None
     model: str | None = None
     prompt_name: str | None = None

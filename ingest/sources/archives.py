@@ -53,6 +53,11 @@ class ArchiveMember:
     again: ClassVar[bool] = True
 
     @property
+    def on_tape(self) -> bool:
+        """It can only be reached by unpacking the archive up to there."""
+        return isinstance(self.member, tars.Member) and self.archive.compression is not None
+
+    @property
     def own_name(self) -> str:
         return PurePosixPath(self.member.name).name
 

@@ -11,9 +11,10 @@ import duckdb
 import pytest
 
 from dashboard.metrics import MetricError, answer, metrics
+from dashboard.rates import RATES
 from tests.conftest import CASES, write_cases
 from tests.dashboard.rows import empty_tables, insert
-from tests.dashboard.store_fixture import a_call, publish, small_tables
+from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
 
 FOLDER = CASES / "metrics"
 CASE_FILES = sorted(FOLDER.glob("*.json"))
@@ -94,3 +95,37 @@ def test_the_list_behind_each_fault_layer_holds_as_many_calls_as_its_row_counts(
         for row in answer(connection, "fault_layers", {}).to_dict("records"):
             listed = answer(connection, "calls", {"fault": row["layer"], "limit": 500, "offset": 0})
             assert len(listed) == row["calls"], row["layer"]
+
+
+def test_the_sessions_that_a_bootstrap_draws_hold_what_the_daily_sums_hold(tmp_path: Path) -> None:
+    said = [
+        {"syntax_seen": seen, "schema_seen": fits, "outcome": outcome, "fault_layer": layer}
+        | {"tools_offered": layer is None, "result_status": "ok" if layer else None, "session_id": f"s{end}"}
+        | {"attempt": 1 if layer else None, "chain_outcome": end, "turn_id": f"s1:{1 + (layer is None)}"}
+        | {
+            "parse_error": {"schema": "unknown_tool", "syntax": "json_parse_error:end of text"}.get(
+                str(layer)
+            )
+        }
+        for seen in ("full", "failures", "none")
+        for fits in ("full", "none")
+        for outcome in ("clean", "coerced", "repaired", "failed")
+        for layer in (None, "emission", "syntax", "schema", "tool_rejected", "execution", "refused")
+        for end in ("recovered", "abandoned", None)
+    ]
+    calls = [a_call(number, **each) for number, each in enumerate(said)]
+    turns = [
+        a_turn(1, retries=1),
+        a_turn(2, recorded_ok=None),
+        a_turn(3, derived_ok=False, session_id="s2", calls=0),
+    ]
+    path = publish(tmp_path, small_tables() | {"tool_calls": calls, "turns": turns})
+    with duckdb.connect(str(path), read_only=True) as connection:
+        for filters in ({}, {"tools": ["read_file"]}):
+            sums = answer(connection, "slices", {"rates": list(RATES)} | filters).set_index("rate")
+            assert set(sums.index) == set(RATES)
+            for rate in RATES:
+                rows = answer(connection, "session_counts", {"rate": rate} | filters)
+                k, n = ((rows[column] * rows.sessions).sum() for column in ("k", "n"))
+                assert (k, n) == (sums.loc[rate, "k"], sums.loc[rate, "n"]), (rate, filters)
+                assert rows.sessions.sum() == sums.loc[rate, "sessions"], (rate, filters)

@@ -7,7 +7,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dashboard.pages.rate_table import Scale, _scale
+from dashboard.pages.slice_table import Scale, scale_of
+from dashboard.statistics import Share
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
 
@@ -69,10 +70,10 @@ def test_the_codes_beyond_the_first_twelve_are_one_click_away(store: Path) -> No
     assert "15 of 15 codes." in said(app)
 
 
-def test_the_trend_draws_the_newest_thirty_days_with_data(store: Path) -> None:
-    days = [f"2026-{month:02d}-{day:02d}" for month in (1, 5) for day in range(1, 21)]
+def test_the_trend_draws_the_newest_days_with_data(store: Path) -> None:
+    days = [f"2026-{month:02d}-{day:02d}" for month in (1, 3, 5) for day in range(1, 21)]
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
-    assert "Drawn are the 30 newest days with data" in said(overview(store, tool_calls=calls))
+    assert "Drawn are the 45 newest days with data" in said(overview(store, tool_calls=calls))
 
 
 def test_counting_is_told_in_sentences_before_the_sql(small: Path) -> None:
@@ -82,11 +83,46 @@ def test_counting_is_told_in_sentences_before_the_sql(small: Path) -> None:
 
 
 def test_a_scale_of_rates_ends_on_a_round_share_and_says_so() -> None:
-    assert _scale([(72, 309), (2, 263)]).ends() == ("0%", "30%")
-    assert _scale([(2, 263)]).ends() == ("0%", "3%")
-    assert _scale([(109, 111), (100, 113)]).ends() == ("80%", "100%")
+    assert scale_of([Share(72, 309), Share(2, 263)]).ends() == ("0%", "30%")
+    assert scale_of([Share(2, 263)]).ends() == ("0%", "3%")
+    assert scale_of([Share(109, 111), Share(100, 113)]).ends() == ("80%", "100%")
 
 
 def test_what_lies_beyond_a_scale_is_not_pulled_to_its_end() -> None:
     assert Scale(0.0, 0.4).place(0.6) > 1
     assert Scale(0.5, 1.0).place(0.4) < 0
+
+
+def night(day: str, first: int, failed: int, of: int = 60) -> list[dict[str, Any]]:
+    """Calls of a day, each in a session of its own, of which `failed` were refused."""
+    refused = {"outcome": "failed", "fault_layer": "syntax"}
+    return [
+        a_call(
+            first + n,
+            day=day,
+            ts=f"{day}T10:00:00",
+            session_id=f"s{first + n}",
+            **(refused if n < failed else {}),
+        )
+        for n in range(of)
+    ]
+
+
+def test_what_became_worse_last_night_is_an_alert_that_leads_to_its_comparison(store: Path) -> None:
+    calls = [
+        *night("2026-11-18", 0, 2, 100),
+        *night("2026-11-19", 100, 2, 100),
+        *night("2026-11-20", 200, 50, 100),
+    ]
+    words = said(overview(store, tool_calls=calls))
+    assert "What changed on 2026-11-20" in words
+    assert "against the 2 days before; the worst first. Benjamini–Hochberg" in words
+
+
+def test_nothing_that_stands_out_is_said_with_what_was_looked_at(store: Path) -> None:
+    calls = [*night("2026-11-19", 0, 4, 100), *night("2026-11-20", 100, 4, 100)]
+    assert "Nothing stands out: " in said(overview(store, tool_calls=calls))
+
+
+def test_without_days_before_the_newest_there_is_nothing_to_hold_them_against(small: Path) -> None:
+    assert "Nothing to hold the newest days against" in said(opened())

@@ -7,7 +7,7 @@ import pytest
 from dashboard.rates import RATES
 from dashboard.slices import Slice, against, ranked, together
 from dashboard.statistics import Share
-from dashboard.verdicts import points, verdict
+from dashboard.verdicts import points, verdict, word
 
 
 def of(
@@ -63,3 +63,35 @@ def test_the_sentence_says_what_it_would_take_to_be_sure() -> None:
 @pytest.mark.parametrize(("share", "text"), [(-0.0131, "−1.31"), (0.2, "+20.0"), (0.0, "0")])
 def test_points_have_a_sign(share: float, text: str) -> None:
     assert points(share) == text
+
+
+def test_of_two_calls_there_is_a_difference_but_no_verdict() -> None:
+    held, judged = against([of("two", 1, 2), of("many", 30, 100)], of("reference", 1, 1000))
+    assert held.difference is not None
+    assert held.difference.decisive
+    assert (held.p, held.decisive) == (None, False)
+    assert word(held, of("reference", 1, 1000)).text == "Not judged"
+    assert judged.decisive
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "text", "sub"),
+    [
+        (of("a", 1, 1000), of("b", 100, 1000), "Better", "p < 0.001, Holm"),
+        (of("a", 100, 1000), of("b", 1, 1000), "Worse", "p < 0.001, Holm"),
+        (
+            of("a", 900, 1000, rate="derived_ok"),
+            of("b", 100, 1000, rate="derived_ok"),
+            "Better",
+            "p < 0.001, Holm",
+        ),
+        (of("a", 1, 1000, rate="refused"), of("b", 100, 1000, rate="refused"), "Less", "p < 0.001, Holm"),
+        (of("a", 10, 100), of("b", 10, 100), "Not decisive", "more sessions each"),
+        (of("a", 10, 100_000), of("b", 10, 100_000), "Alike", "no difference of a point or more"),
+        (of("a", 0, 0), of("b", 10, 100), "Not measured", ""),
+    ],
+)
+def test_a_verdict_in_a_word(one: Slice, other: Slice, text: str, sub: str) -> None:
+    found = word(against([one], other)[0], other)
+    assert found.text == text
+    assert sub in found.sub

@@ -6,12 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportions_ztest
 
-from dashboard.statistics import Share, benjamini_hochberg, difference, holm, paired, sessions_needed, wilson
+from dashboard.statistics import (
+    Share,
+    benjamini_hochberg,
+    bootstrapped,
+    difference,
+    holm,
+    paired,
+    pass_k,
+    sessions_needed,
+    wilson,
+)
 from dashboard.statistics.changes import changes
-from dashboard.statistics.differences import bootstrapped
 from dashboard.statistics.mixes import standardised
 
 Sessions = Sequence[tuple[int, int]]
@@ -148,6 +158,37 @@ def test_drawing_whole_sessions_anew_agrees_with_the_interval() -> None:
     assert bootstrapped(of, against) == pytest.approx((found.low, found.high), abs=0.01)
 
 
+def test_sessions_that_are_alike_may_be_told_once_with_their_number() -> None:
+    each = [(0, 4)] * 300 + [(1, 4)] * 50 + [(3, 9)] * 20
+    of = bootstrapped(each, [(0, 4)] * 200 + [(2, 5)] * 100)
+    told_once = bootstrapped(
+        [(0, 4), (1, 4), (3, 9)], [(0, 4), (2, 5)], ([300, 50, 20], [200, 100]), draws=4000
+    )
+    assert told_once == pytest.approx(of, abs=0.01)
+    assert bootstrapped([], each) is None
+    assert bootstrapped([(1, 2)], [(1, 2)], ([10**6], [10**6])) == (0.0, 0.0)
+
+
+def test_tasks_that_are_alike_may_be_told_once_with_their_number() -> None:
+    once, each = paired([0.5, 0.0, -0.2], [3, 40, 2]), paired([0.5] * 3 + [0.0] * 40 + [-0.2] * 2)
+    assert once is not None
+    assert each is not None
+    assert (once.low, once.high, once.p) == pytest.approx((each.low, each.high, each.p))
+    assert once.method == each.method
+    assert paired([0.1], [1]) is None
+    alike = paired([0.1], [7])
+    assert alike is not None
+    assert (alike.low, alike.high) == (0.1, 0.1)
+
+
+def test_pairing_gives_what_scipy_gives() -> None:
+    values = [0.2, -0.1, 0.0, 0.4, 0.25, -0.3, 0.5]
+    found, reference = paired(values), ttest_1samp(values, 0.0)
+    assert found is not None
+    assert found.p == pytest.approx(reference.pvalue)
+    assert (found.low, found.high) == pytest.approx(tuple(reference.confidence_interval(0.95)))
+
+
 def test_nothing_observed_has_no_difference() -> None:
     assert difference(Share(1, 2), Share(0, 0)) is None
     assert paired([0.1]) is None
@@ -179,6 +220,39 @@ def test_as_many_sessions_as_it_asks_for_show_the_difference(alike: float) -> No
 
 def test_without_sessions_nothing_is_asked_for() -> None:
     assert sessions_needed(Share(1, 10), Share(1, 10), 0.01) is None
+
+
+# --- tasks tried again -----------------------------------------------------------------------------------
+
+
+def test_pass_k_is_that_of_tau_bench() -> None:
+    """C(c, k) / C(n, k), section 3 of arXiv 2406.12045: of 4 trials with 2 passed, 1 of 6 pairs both did."""
+    tasks = [(4, 4, 1), (4, 2, 1), (4, 0, 1)]
+    rates = [found.rate for k in (1, 2, 3, 4) if (found := pass_k(tasks, k))]
+    assert rates == pytest.approx([1 / 2, (1 + 1 / 6) / 3, 1 / 3, 1 / 3])
+
+
+def test_pass_k_is_over_the_tasks_with_enough_trials() -> None:
+    found = pass_k([(1, 1, 50), (3, 3, 2), (2, 1, 2)], 2)
+    assert found is not None
+    assert (found.rate, found.tasks) == (0.5, 4)
+    assert pass_k([(1, 1, 50)], 2) is None
+    assert pass_k([], 1) is None
+    alike = pass_k([(4, 4, 9)], 4)
+    assert alike is not None
+    assert (alike.rate, alike.interval) == (1.0, None)
+
+
+def test_the_interval_of_pass_k_covers_the_chance_that_all_of_k_pass() -> None:
+    random, covered = np.random.default_rng(17), []
+    for _ in range(300):
+        chances = random.beta(2, 2, 80)
+        found = pass_k([(4, int(c), 1) for c in random.binomial(4, chances)], 2)
+        assert found is not None
+        assert found.interval is not None
+        # The mean of p² over a beta(2, 2) is 0.3.
+        covered.append(found.interval.low <= 0.3 <= found.interval.high)
+    assert np.mean(covered) >= 0.92
 
 
 # --- many of them --------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import cli
+from ingest.dry_run import dry_run
 from ingest.errors import OptionError
 from ingest.generations import published
 from ingest.pipeline import load
@@ -165,6 +167,41 @@ def test_refused_files_are_named_without_their_home(logs: Path, store: Path) -> 
     (path, reason), *_ = ask(store, "SELECT path, reason FROM files WHERE status = 'rejected'")
     assert "alice" not in path + reason
     assert path.endswith("/b.jsonl")
+
+
+def test_the_members_of_an_archive_are_named_without_their_homes(logs: Path, store: Path) -> None:
+    archive = logs / "night.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(logs / "a.jsonl", "home/alice/b.jsonl")
+    (logs / "a.jsonl").unlink()
+    assert load([logs], store, private=REDACTED).loaded == 1
+    assert load([logs], store, private=REDACTED).generation is None
+    ((path, archive_name),) = ask(store, "SELECT path, archive FROM files")
+    assert "alice" not in path + archive_name
+    assert path.startswith(f"{archive_name}!home/user-")
+
+
+def test_no_state_of_a_large_log_is_kept_as_it_holds_the_logs_own_text(
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.continuing.WORTH", 1)
+    load([logs], store)
+    assert ask(store, "SELECT count(*) FROM unfinished") == [(1,)]
+    load([logs], store, private=REDACTED)
+    assert ask(store, "SELECT count(*) FROM unfinished") == [(0,)]
+    with (logs / "a.jsonl").open("a") as file:
+        file.write(session("s2"))
+    assert load([logs], store, private=REDACTED).sessions == 2
+    assert ask(store, "SELECT count(*) FROM unfinished") == [(0,)]
+
+
+def test_a_dry_run_makes_no_key_and_knows_what_would_be_read_again(logs: Path, store: Path) -> None:
+    load([logs], store)
+    outlook = dry_run([logs], store, private=REDACTED)
+    assert [(share.would, share.files) for share in outlook.shares] == [("again", 1)]
+    assert not (store / KEY).exists()
+    load([logs], store, private=REDACTED)
+    assert [share.would for share in dry_run([logs], store, private=REDACTED).shares] == ["unchanged"]
 
 
 def run(*words: Any) -> Any:

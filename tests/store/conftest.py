@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ingest import crew
+from tests.store.waiting import ReadyWorker
+
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
@@ -17,3 +20,9 @@ def logs(tmp_path: Path) -> Path:
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     return tmp_path / "store"
+
+
+@pytest.fixture
+def workers_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a load with workers reads, they read."""
+    monkeypatch.setattr(crew, "Worker", ReadyWorker)

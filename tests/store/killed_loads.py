@@ -1,8 +1,9 @@
-"""Loads that die by SIGKILL at their n-th durable write, for every n; run as a module with LOGS BASE OUT.
+"""Loads that die by SIGKILL at their n-th durable write, for every n; a module: LOGS BASE OUT [SESSION].
 
 BASE is a store to start from (or a folder that is not there), OUT gets one store a kill: `OUT/n/store`. Each
-is loaded again after the kill. Prints one JSON line a kill: the step it died at, what a reader then saw.
-Everything is imported once and then forked: a process a load would take most of the time to start.
+is loaded again after the kill; where a SESSION is named it is forgotten instead, both times. Prints one JSON
+line a kill: the step it died at, what a reader then saw. Everything is imported once and then forked: a
+process a load would take most of the time to start.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from ingest import generations, intake, writing
+from ingest import continuing, generations, intake, writing
+from ingest.forget import Whose, forget
 from ingest.generations import OnWrite, ignore, published
 from ingest.pipeline import load
 
@@ -26,9 +28,12 @@ from ingest.pipeline import load
 writing.BATCH_ROWS = 40
 intake.DRAIN_ROWS = 20
 generations._COPY_PIECE = 1_500_000
+continuing.WORTH = 0  # every log is large enough to be read on where it grew
+
+Work = Callable[[Path, OnWrite], object]
 
 
-def forked(work: Callable[[], None]) -> int:
+def forked(work: Callable[[], object]) -> int:
     """Run `work` in a child; returns 0, or the signal that ended it. DuckDB is only ever used in children."""
     child = os.fork()
     if child == 0:
@@ -72,31 +77,33 @@ def look(store: Path, log: Path) -> None:
     log.write_text(json.dumps(row[0]))
 
 
-def main(logs: Path, base: Path, out: Path) -> None:
+def main(logs: str, base: str, out: str, leaving: str | None = None) -> None:
     pa.array([0])  # imports what pyarrow imports at its first use
+
+    def work(store: Path, on_write: OnWrite) -> object:
+        if leaving is None:
+            return load([Path(logs)], store, on_write=on_write)
+        return forget(store, Whose(sessions=[leaving]), on_write=on_write)
+
     number = 1
-    while kill_one(logs, base, out / str(number), number):
+    while kill_one(work, Path(base), Path(out) / str(number), number):
         number += 1
 
 
-def kill_one(logs: Path, base: Path, place: Path, number: int) -> bool:
-    """One load killed at its `number`-th write, and the next one. False when the load has fewer writes."""
+def kill_one(work: Work, base: Path, place: Path, number: int) -> bool:
+    """One killed at its `number`-th write, and the next one. False when there are fewer writes."""
     place.mkdir(parents=True)
     store, step, seen = place / "store", place / "step", place / "seen"
     if base.exists():
         shutil.copytree(base, store)
-    if not forked(lambda: run(logs, store, dying_at(number, step))):
+    if not forked(lambda: work(store, dying_at(number, step))):
         return False
     forked(lambda: look(store, seen))
-    forked(lambda: run(logs, store, ignore))
+    forked(lambda: work(store, ignore))
     told = {"step": step.read_text(), "seen": json.loads(seen.read_text()), "store": str(store)}
     print(json.dumps(told), flush=True)
     return True
 
 
-def run(logs: Path, store: Path, on_write: OnWrite) -> None:
-    load([logs], store, on_write=on_write)
-
-
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    main(*sys.argv[1:])

@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from ingest import continuing
+from ingest.forget import Whose, forget
 from ingest.pipeline import load
-from tests.store.night import contents, count, session
+from tests.store.night import ask, contents, count, session
 
 
-def killed_loads(logs: Path, base: Path, out: Path) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "tests.store.killed_loads", str(logs), str(base), str(out)]
+def killed_loads(logs: Path, base: Path, out: Path, *leaving: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "tests.store.killed_loads", str(logs), str(base), str(out), *leaving]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -39,9 +41,17 @@ def next_night(logs: Path) -> None:
     (logs / "f.txt").write_text("no log\n")
 
 
+def states(store: Path) -> list[tuple[Any, ...]]:
+    """From where the logs of a store are read on."""
+    return sorted(ask(store, "SELECT file_id, byte_offset, line, prefix, open_turns FROM unfinished"))
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("first", [True, False], ids=["first load", "load into a store"])
-def test_killed_at_every_write_the_next_load_completes_it(logs: Path, tmp_path: Path, first: bool) -> None:
+def test_killed_at_every_write_the_next_load_completes_it(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bool
+) -> None:
+    monkeypatch.setattr(continuing, "WORTH", 0)
     base, undisturbed = tmp_path / "base", tmp_path / "undisturbed"
     night(logs)
     if not first:
@@ -65,7 +75,8 @@ def test_killed_at_every_write_the_next_load_completes_it(logs: Path, tmp_path: 
         "rollups",
         "checkpoint",
     } <= set(steps)
-    assert first or "remove" in steps
+    assert "state" in steps
+    assert first or {"remove", "take over"} <= set(steps)
     assert {"sync", "name", "point", "switch", "switched"} <= set(steps)
     assert steps.count("batch") > 2, "the loads must be killed between batches, too"
     for kill in kills:
@@ -73,5 +84,31 @@ def test_killed_at_every_write_the_next_load_completes_it(logs: Path, tmp_path: 
         assert kill["seen"] == (after if published_already else before), kill["step"]
         store = Path(kill["store"])
         assert contents(store) == expected, f"killed at {kill['step']}"
+        assert states(store) == states(undisturbed)
         assert not [path for path in store.iterdir() if path.suffix not in ("", ".duckdb")]
         assert len(list(store.glob("*.duckdb"))) <= 2
+
+
+@pytest.mark.timeout(300)
+def test_killed_at_every_write_the_next_forgetting_completes_it(logs: Path, tmp_path: Path) -> None:
+    base, undisturbed = tmp_path / "base", tmp_path / "undisturbed"
+    night(logs)
+    load([logs / "c.jsonl"], base)
+    load([logs], base)  # two generations: neither may stay
+    shutil.copytree(base, undisturbed)
+    forget(undisturbed, Whose(sessions=["a0"]))
+    before, after = count(base, "tool_calls"), count(undisturbed, "tool_calls")
+    assert after < before
+
+    kills = killed_loads(logs, base, tmp_path / "out", "a0")
+
+    steps = [kill["step"] for kill in kills]
+    assert {"copy", "leaving", "forgotten", "forget.sql", "rewrite", "rewritten", "remove"} <= set(steps)
+    for kill in kills:
+        published_already = kill["step"] in ("switched", "remove")
+        assert kill["seen"] == (after if published_already else before), kill["step"]
+        store = Path(kill["store"])
+        assert contents(store) == contents(undisturbed), f"killed at {kill['step']}"
+        assert len([path.name for path in store.iterdir()]) == 3, "CURRENT, the lock and one generation"
+        load([logs], store)
+        assert not ask(store, "SELECT session_id FROM sessions WHERE session_id = 'a0'")

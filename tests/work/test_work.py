@@ -170,3 +170,9 @@ def test_long_results_are_cut_and_raw_arguments_never_are() -> None:
     row = call_of(started().raw(f'{{"path": "{long}"}}').ok(content=long))
     assert len(row["raw_arguments"]) > 100_000
     assert (len(row["result_text"]), row["result_bytes"]) == (TEXT_KEPT + 1, 100_000)
+
+
+def test_a_session_keeps_the_task_that_the_log_names() -> None:
+    log = Log().add(SessionSeen, task="airline/3").add(SessionSeen, harness="tau-bench")
+    (row,) = log.rows()["sessions"]
+    assert (row["task"], row["harness"]) == ("airline/3", "tau-bench")

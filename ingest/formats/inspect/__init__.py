@@ -6,7 +6,8 @@ versions 2 and 3, written by 0.3.41 to 0.3.135.
 
 **Shape.** Header: `eval.{task, model, eval_id, packages}`, `plan`, `results`. Sample: `id`, `epoch`, `uuid`,
 `messages`, `events[]`, `scores`, `output`, `error`, `limit`, `attachments`. A sample (and epoch) is a
-session, its `uuid` the session's id: a log that a retry continued holds the same samples again.
+session, its `uuid` the session's id: a log that a retry continued holds the same samples again. The task is
+`<task>/<id>`, the same in all epochs.
 
 **What is read.** The `model` and `tool` events, in order: they also hold sub-agents, and what a compaction
 took out of `messages`. A model event that begins with another system or user text is another conversation: a
@@ -99,4 +100,5 @@ def _run_of(evaluation: dict[str, Any], identity: str) -> Run:
         text(evaluation.get("eval_id")) or text(evaluation.get("run_id")) or identity,
         model=text(evaluation.get("model")),
         version=text(table(evaluation.get("packages")).get("inspect_ai")),
+        task=text(evaluation.get("task")),
     )

@@ -38,6 +38,7 @@ class Run:
     identity: str
     model: str | None = None
     version: str | None = None
+    task: str | None = None
 
 
 @dataclass(slots=True)
@@ -159,8 +160,15 @@ class _Sample:
             harness_version=self._run.version,
             model=self._run.model,
             parent_session_id=self._session_id if count else None,
+            task=None if count else self._task(),
         )
         return new, [seen]
+
+    def _task(self) -> str | None:
+        """One name for all epochs of the sample."""
+        sample_id = self._sample.get("id")
+        told = self._run.task is not None and sample_id not in (None, "")
+        return f"{self._run.task}/{sample_id}" if told else None
 
     def _prompted(self, conversation: _Conversation, words: str | None) -> Iterator[Event]:
         if words and words != conversation.prompt:

@@ -5,7 +5,8 @@
 
 **Shape.** `trajectory_format` `mini-swe-agent-1` (1.1 since 2.0), `info.{exit_status, submission,
 mini_version, config.{agent, model}}`, `messages[]` in chat shape with `extra.response`, the provider's whole
-answer, and `timestamp` in seconds (since 1.16). A run is a session of one turn.
+answer, and `timestamp` in seconds (since 1.16). A run is a session of one turn, its task
+the `instance_id`, or the instance of SWE-bench that the file is named after.
 
 **What a call is.** Up to 1.17 the action is the one bash block in the reply: tool `bash`, strategy
 `json_fallback`, the block as `command`. It is no JSON, so nothing about syntax or schema can be seen of it;
@@ -31,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from ingest.events import (
@@ -54,6 +56,7 @@ from ingest.formats.mini_swe.replies import blocks, layer_of, refusals, response
 from ingest.records import Record
 from ingest.shapes.chat import call_made, calls_of, content_text
 from ingest.shapes.separate import Separate
+from ingest.shapes.tasks import instance_in, task_name
 from ingest.shapes.verdicts import MESSAGE
 
 SOURCE = Source(
@@ -83,11 +86,11 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return Separate(about, _run)
+    return Separate(about, partial(_run, about.name))
 
 
-def _run(record: Record, session_id: str) -> Iterator[Event]:
-    return _Run(session_id, record).events()
+def _run(file: str, record: Record, session_id: str) -> Iterator[Event]:
+    return _Run(session_id, record).events(file)
 
 
 class _Run:
@@ -107,13 +110,14 @@ class _Run:
         self._where = record.where
         self._ts: datetime | None = None
 
-    def events(self) -> Iterator[Event]:
+    def events(self, file: str) -> Iterator[Event]:
         messages = tables(self._record.value.get("messages"))
         yield SessionSeen(
             **self._here(),
             harness="mini-swe-agent",
             harness_version=text(self._info.get("mini_version")),
             model=self._model,
+            task=task_name(None, self._record.value.get("instance_id")) or instance_in(file),
         )
         for at, message in enumerate(messages):
             extra = table(message.get("extra"))

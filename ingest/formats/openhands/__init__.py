@@ -28,6 +28,9 @@ AgentErrorEvent, UserRejectObservation.
   code).
 - Agents without native calls write actions as text: those have no `tool_call_metadata`; only decoded
   arguments are left.
+- A line of an evaluation is a trial of its `instance_id` (with `metadata.dataset`, where that is a number).
+  Its verdict, `report.resolved`, is there once `update_output_with_eval.py` has written it; it stands on the
+  last turn.
 - State changes, recalls and condensations are no calls.
 
 **Cannot tell.** What the harness mended silently in arguments (control characters, lists written as text,
@@ -40,12 +43,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ingest.events import Event, Rejected, SessionSeen
+from msgspec.structs import replace
+
+from ingest.events import Event, Rejected, SessionSeen, TurnEnded, TurnStarted
 from ingest.fields import table, tables, text
 from ingest.formats import About, Source, Translator
 from ingest.formats.openhands.sdk import KINDS, SdkEvents
 from ingest.formats.openhands.stream import StreamEvents
 from ingest.records import Record
+from ingest.shapes.tasks import task_name
 
 SOURCE = Source(
     name="openhands",
@@ -56,7 +62,7 @@ SOURCE = Source(
     definitions="partly: since 1.0 and in late 0.x, with the system prompt",
     system_prompt="partly: since 1.0 and in late 0.x",
     model="partly: per response before 1.0",
-    turn_end="partly: finish and answers, without a verdict",
+    turn_end="partly: finish and answers, without a verdict; report.resolved of evaluations",
     cannot_tell="Which arguments the harness mended silently before it ran them.",
 )
 
@@ -84,6 +90,13 @@ def translator(about: About) -> Translator:
     return _Conversations(about.identity)
 
 
+def _resolved(instance: dict[str, Any]) -> bool | None:
+    """The benchmark's verdict on the patch; none where its own run of the tests broke."""
+    report = table(instance.get("report")) or table(table(instance.get("test_result")).get("report"))
+    verdict = report.get("resolved")
+    return verdict if isinstance(verdict, bool) and report.get("error_eval") is not True else None
+
+
 class _Conversations:
     """The one conversation of an array of events, or one a line of an evaluation."""
 
@@ -103,11 +116,17 @@ class _Conversations:
         self._stream, self._sdk = StreamEvents(session_id), SdkEvents(session_id)
         metadata = table(record.value.get("metadata"))
         llm = table(metadata.get("llm_config")) or table(metadata.get("llm"))
-        yield SessionSeen(
-            session_id=session_id, where=record.where, harness="OpenHands", model=text(llm.get("model"))
-        )
+        shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
+        task = task_name(metadata.get("dataset"), record.value.get("instance_id"))
+        yield SessionSeen(**shared, harness="OpenHands", model=text(llm.get("model")), task=task)
+        ended = TurnEnded(**shared)
         for event in tables(history):
-            yield from self._event(event, record)
+            for made in self._event(event, record):
+                ended = made if isinstance(made, TurnEnded) else ended
+                ended = TurnEnded(**shared) if isinstance(made, TurnStarted) else ended
+                yield made
+        if (resolved := _resolved(record.value)) is not None:
+            yield replace(ended, recorded_ok=resolved)
 
     def finish(self) -> Iterator[Event | Rejected]:
         yield from ()

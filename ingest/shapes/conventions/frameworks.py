@@ -83,6 +83,7 @@ def read_langfuse(raw: RawSpan, facts: Facts) -> None:
         kind=kind,
         session_id=text(attributes, "langfuse.session.id"),
         user=text(attributes, "langfuse.user.id"),
+        task=text(attributes, "langfuse.experiment.item.id"),
         prompt_name=text(attributes, start + "prompt.name"),
         prompt_version=None if version is None else str(version),
     )

@@ -17,7 +17,7 @@ from tests.bench.ingest.tables import BASELINE, Best, table
 
 WORK = Path(__file__).parents[1] / ".work"
 NIGHT = "projects/night"  # as Claude Code lays its logs out, for the peers that look there
-READERS = (BASELINE, "callgauge", "again", "duckdb_sql")
+READERS = (BASELINE, "callgauge", "callgauge_2", "again", "duckdb_sql")
 
 
 def main(arguments: list[str]) -> int:
@@ -33,6 +33,8 @@ def main(arguments: list[str]) -> int:
         else:
             best = measure(WORK, options.rounds)
             print("\n".join(table(best, size)))
+            ratio = best["callgauge"].clock / best["callgauge_2"].clock
+            print(f"two workers are {ratio:.2f} times as fast as one process")
             if options.write:
                 largest = list(limits.limits(WORK, options.large))
                 page.PAGE.write_text(page.page(best, size, largest, map(peers.version, peers.installed())))

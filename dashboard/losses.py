@@ -1,0 +1,25 @@
+"""Slices of one rate in, what each is expected to lose out: a rate alone would put rare calls on top."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dashboard.slices import Slice
+
+
+def expected_loss(one: Slice | None) -> float:
+    """How many are bad by this rate, if those that could not be measured are like the others."""
+    if one is None or one.share.rate is None:
+        return 0.0
+    bad = 1 - one.share.rate if one.rate.good else one.share.rate
+    return bad * one.total
+
+
+def by_loss(several: Mapping[str, Slice], names: Sequence[str]) -> list[str]:
+    """Names by their expected loss, the largest first; those of which too little was measured stand last."""
+
+    def place(name: str) -> tuple[bool, float, int, str]:
+        one = several.get(name)
+        return one is None or not one.rankable, -expected_loss(one), -(one.total if one else 0), name
+
+    return sorted(names, key=place)

@@ -1,0 +1,27 @@
+-- title: Chains of attempts
+-- question: What happens after a fault: is it tried again, does it recover, and what does that cost?
+-- unit: chains of attempts; each begins with a call that went wrong
+-- column fault_layer: where the first call of the chain went wrong; 'none' = only the log says that it was tried again
+-- column attempts: calls in the chain, the first among them; 10 = ten or more
+-- column ended: recovered = the last attempt had no fault; abandoned = it had one; open = the log stops before it can be known
+-- column identical: retries with the same tool and arguments
+-- column first_identical: of the first retries of a chain, as first_changed those with others; where a text is unknown it is neither
+-- column first_identical_worked: those without a fault, as first_changed_worked
+-- column steps: model calls that the retries took
+-- column tokens_known: chains with retries whose tokens the log tells, as ms_known for their time
+-- note: A chain begins with a call that went wrong; the next call of the same tool in a later step of the turn joins it, or the call that the log names as its retry. It counts on the day on which it began.
+-- note: Cost is what the attempts after the first took: their steps, and the tokens and time of these steps.
+SELECT coalesce(fault_layer, 'none') AS fault_layer, ended, attempts::BIGINT AS attempts, sum(chains)::BIGINT AS chains, sum(retries)::BIGINT AS retries,
+       sum(identical)::BIGINT AS identical,
+       sum(first_identical)::BIGINT AS first_identical, sum(first_identical_worked)::BIGINT AS first_identical_worked,
+       sum(first_changed)::BIGINT AS first_changed, sum(first_changed_worked)::BIGINT AS first_changed_worked,
+       sum(steps)::BIGINT AS steps, sum(tokens)::BIGINT AS tokens, sum(tokens_known)::BIGINT AS tokens_known,
+       sum(ms)::DOUBLE AS ms, sum(ms_known)::BIGINT AS ms_known
+FROM daily_chains
+  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
+    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
+    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
+    AND ($sources IS NULL OR list_contains($sources, source))
+GROUP BY ALL
+ORDER BY fault_layer, attempts, ended

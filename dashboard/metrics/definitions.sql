@@ -1,0 +1,27 @@
+-- title: Versions of a definition
+-- question: Which definitions has this tool had, and when was each in force?
+-- unit: one row a definition, the newest first
+-- column number: 1 for the first that appears
+-- column calls: in the chosen days
+-- column origin: log, or the file that it was given with
+-- note: Versions are numbered by when they first appear in the logs that are loaded; loading older logs can shift the numbers. Of the filters only days, sources and the tool apply; days narrow the calls, not the numbers.
+WITH used AS (
+  SELECT definition_id, min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day,
+         sum(calls) FILTER (($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day))::BIGINT AS calls
+  FROM daily_definitions
+  WHERE list_contains($tools, coalesce(tool, 'unknown'))
+    AND ($sources IS NULL OR list_contains($sources, source))
+  GROUP BY definition_id
+),
+numbered AS (
+  SELECT *, row_number() OVER (ORDER BY began NULLS FIRST, definition_id)::BIGINT AS number FROM used
+),
+texts AS (
+  SELECT definition_id, any_value(origin) AS origin, any_value(description) AS description, any_value(definition) AS definition
+  FROM tool_definitions WHERE definition_id IN (SELECT definition_id FROM used) GROUP BY definition_id
+)
+SELECT number, definition_id, origin, began, first_day, last_day, calls, description, definition
+FROM numbered LEFT JOIN texts USING (definition_id)
+WHERE calls > 0
+ORDER BY number DESC
+LIMIT coalesce($limit, 50)

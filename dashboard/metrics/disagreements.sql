@@ -1,0 +1,27 @@
+-- title: Verdicts that disagree
+-- question: Which turns does the log judge otherwise than we conclude, the newest first?
+-- unit: turns
+-- column recorded_status: the log's own word
+-- column derived_reason: why we conclude otherwise
+-- column call_id: the first call of the turn that went wrong, or else its first
+-- column found: all that disagree, of which this is one page
+-- note: Counted in the turns themselves, not in the daily sums. The filter by tool keeps turns that called one of the tools.
+WITH chosen AS (
+  SELECT turn_id, ts, model, source, recorded_status, recorded_ok, derived_reason, calls, faults FROM turns
+  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
+    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
+    AND ($sources IS NULL OR list_contains($sources, source))
+    AND NOT coalesce(duplicate, false) AND recorded_ok <> derived_ok
+    AND ($tools IS NULL OR turn_id IN (SELECT turn_id FROM tool_calls WHERE list_contains($tools, coalesce(tool, 'unknown'))))
+),
+page AS (
+  SELECT *, (SELECT count(*) FROM chosen)::BIGINT AS found FROM chosen ORDER BY ts DESC NULLS LAST, turn_id LIMIT $limit OFFSET $offset
+),
+shown AS (
+  SELECT turn_id, arg_min(call_id, (fault_layer IS NULL, step, ordinal, call_id)) AS call_id
+  FROM tool_calls WHERE turn_id IN (SELECT turn_id FROM page) AND NOT coalesce(duplicate, false) GROUP BY turn_id
+)
+SELECT turn_id, ts, coalesce(model, 'unknown') AS model, source, recorded_status, recorded_ok, derived_reason, calls::BIGINT AS calls, faults::BIGINT AS faults, call_id, found
+FROM page LEFT JOIN shown USING (turn_id)
+ORDER BY ts DESC NULLS LAST, turn_id

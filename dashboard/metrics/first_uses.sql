@@ -1,0 +1,26 @@
+-- title: What is used since when
+-- question: When was each harness version, prompt, host and strategy first used with each model?
+-- unit: one row a model and thing used
+-- column what: harness_version, prompt, provider or strategy
+-- column first_day: the first day with calls of this model through it, in the chosen sources
+-- column since: the first day with any call of this model
+-- note: Calls without a time have no day and are left out. Days outside of the chosen ones count, so that the first is really the first.
+WITH used AS (
+  SELECT DISTINCT day, coalesce(model, 'unknown') AS model, source, provider, prompt_id, harness_version, strategy
+  FROM daily_rates
+  WHERE rate = 'emission' AND cut = 'all' AND day IS NOT NULL
+    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
+    AND ($sources IS NULL OR list_contains($sources, source))
+),
+things AS (
+  SELECT model, day, unnest([
+    {'what': 'harness_version', 'name': source || ' ' || harness_version}, {'what': 'prompt', 'name': prompt_id},
+    {'what': 'provider', 'name': provider}, {'what': 'strategy', 'name': strategy}
+  ], recursive := true)
+  FROM used
+)
+SELECT model, what, name, min(day) AS first_day, min(min(day)) OVER (PARTITION BY model) AS since
+FROM things
+WHERE name IS NOT NULL
+GROUP BY model, what, name
+ORDER BY model, first_day, what, name

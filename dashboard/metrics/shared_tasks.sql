@@ -1,0 +1,40 @@
+-- title: Tasks that both slices saw
+-- question: Of the tasks that both slices tried, how did each slice do?
+-- unit: tasks; k / n counts calls of parse errors, and trials (sessions) of the other measures
+-- column origin: who says that it is the same task: 'log' names it, or the sessions begin with the same 'first message'
+-- column a_k: of slice A, over its trials of the task; of a_n that can be known. b_k and b_n of slice B
+-- column tasks: how many tasks have just these numbers
+-- note: A task is what the log names as one, or else a first message of 40 characters or more that sessions share.
+-- note: A trial passed when none of its turns that could be judged failed.
+-- $measure: parse_error, recorded_ok or derived_ok. $a_… and $b_… are the filters of the slices.
+WITH
+tried AS (
+  SELECT *,
+    CASE $measure WHEN 'parse_error' THEN parse_k WHEN 'recorded_ok' THEN recorded_ok::BIGINT ELSE derived_ok::BIGINT END AS k,
+    CASE $measure WHEN 'parse_error' THEN parse_n WHEN 'recorded_ok' THEN (recorded_ok IS NOT NULL)::BIGINT
+      ELSE (derived_ok IS NOT NULL)::BIGINT END AS n
+  FROM task_trials
+),
+a AS (
+  SELECT task, any_value(task_origin) AS origin, sum(k)::BIGINT AS a_k, sum(n)::BIGINT AS a_n FROM tried
+  WHERE n > 0
+    AND ($a_from_day IS NULL OR day >= $a_from_day) AND ($a_to_day IS NULL OR day <= $a_to_day)
+    AND ($a_models IS NULL OR list_contains($a_models, coalesce(model, 'unknown')))
+    AND ($a_providers IS NULL OR list_contains($a_providers, coalesce(provider, 'unknown')))
+    AND ($a_prompts IS NULL OR list_contains($a_prompts, coalesce(prompt_id, 'unknown')))
+    AND ($a_sources IS NULL OR list_contains($a_sources, source))
+  GROUP BY task
+),
+b AS (
+  SELECT task, sum(k)::BIGINT AS b_k, sum(n)::BIGINT AS b_n FROM tried
+  WHERE n > 0
+    AND ($b_from_day IS NULL OR day >= $b_from_day) AND ($b_to_day IS NULL OR day <= $b_to_day)
+    AND ($b_models IS NULL OR list_contains($b_models, coalesce(model, 'unknown')))
+    AND ($b_providers IS NULL OR list_contains($b_providers, coalesce(provider, 'unknown')))
+    AND ($b_prompts IS NULL OR list_contains($b_prompts, coalesce(prompt_id, 'unknown')))
+    AND ($b_sources IS NULL OR list_contains($b_sources, source))
+  GROUP BY task
+)
+SELECT origin, a_k, a_n, b_k, b_n, count(*)::BIGINT AS tasks
+FROM a JOIN b USING (task)
+GROUP BY ALL ORDER BY ALL

@@ -1,0 +1,57 @@
+-- title: Error signatures
+-- question: What goes wrong, told without what is different each time, and since when?
+-- unit: calls that went wrong first at the layer
+-- column text: what the log or our parser says, with placeholders for paths, numbers, ids and quoted values
+-- column sessions: a session counts once for each day, model, prompt and tool
+-- column first_day: over the whole store, whatever the filters say
+-- column new: first seen on the newest day with calls, and there are days before it
+-- column days, by_day: the calls of each of the newest days with calls, at most 14
+-- column example: the newest such call
+-- column found: signatures in all, of which this is one page
+-- note: Failed calls whose log says the same get one signature: paths, numbers, ids and quoted values become placeholders. No model is asked, and the id stays the same from load to load.
+-- note: New: the signature was never seen before the newest day on which the store has calls. Those come first, then the most frequent.
+WITH chosen AS (
+  FROM daily_errors
+  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
+    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
+    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
+    AND ($sources IS NULL OR list_contains($sources, source))
+    AND ($signature IS NULL OR signature_id = $signature)
+),
+days AS (
+  SELECT day FROM (
+    SELECT DISTINCT day FROM daily_calls
+    WHERE day IS NOT NULL AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+      AND ($sources IS NULL OR list_contains($sources, source))
+    ORDER BY day DESC LIMIT 14
+  )
+),
+ever AS (SELECT signature_id, min(day) AS first_day FROM daily_errors GROUP BY signature_id),
+extent AS (SELECT min(day) AS oldest, max(day) AS newest FROM daily_calls),
+counted AS (
+  SELECT signature_id, sum(calls)::BIGINT AS calls, sum(sessions)::BIGINT AS sessions,
+         list_sort(list_distinct(list(coalesce(tool, 'unknown')))) AS tools,
+         list_sort(list_distinct(list(coalesce(model, 'unknown')))) AS models,
+         max(day) AS last_day, arg_max(example, (coalesce(day, DATE '0001-01-01'), example)) AS example
+  FROM chosen GROUP BY signature_id
+),
+page AS (
+  SELECT counted.*, first_day, coalesce(first_day = newest AND oldest < newest, false) AS new, (SELECT count(*) FROM counted)::BIGINT AS found
+  FROM counted LEFT JOIN ever USING (signature_id) CROSS JOIN extent
+  ORDER BY new DESC, calls DESC, signature_id
+  LIMIT $limit OFFSET $offset
+),
+trend AS (
+  SELECT signature_id, list(calls ORDER BY day) AS by_day
+  FROM (
+    SELECT p.signature_id, d.day, coalesce(sum(c.calls), 0)::BIGINT AS calls
+    FROM page p CROSS JOIN days d LEFT JOIN chosen c ON c.signature_id = p.signature_id AND c.day = d.day
+    GROUP BY ALL
+  )
+  GROUP BY signature_id
+)
+SELECT signature_id, fault_layer, text, calls, sessions, tools, models, first_day, last_day, new, by_day,
+       (SELECT list(day::VARCHAR ORDER BY day) FROM days) AS days, example, found
+FROM page LEFT JOIN trend USING (signature_id) LEFT JOIN signatures USING (signature_id)
+ORDER BY new DESC, calls DESC, signature_id

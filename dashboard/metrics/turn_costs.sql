@@ -1,0 +1,38 @@
+-- title: What turns cost
+-- question: How many tokens, steps and seconds does a turn take, and how many turns does a success take?
+-- unit: one row a slice; turns, tokens, steps and milliseconds
+-- column slice: the value of $by; 'unknown' where the log names none
+-- column tokens: input and output of the tokens_known turns whose log tells both
+-- column ms: of the ms_known turns whose log tells the time, else that of the model alone
+-- column ok: turns that ended well, of ok_known; by the log's word where it has one for more turns, else as we derive it
+-- column ok_by: recorded or derived
+-- note: Per turn: the sum over the turns of which it is known, divided by their number.
+-- note: Per successful turn: the same divided by the share of turns that ended well, so the turns that failed are paid for, too. It assumes that the turns with known cost fail as often as the others.
+-- note: A turn cannot be split by tool, strategy or harness version; a filter on tools does not narrow these numbers.
+-- $by: model, provider, prompt, prompt_name, source, day.
+WITH chosen AS (
+  SELECT t.*, coalesce(p.name, t.prompt_id) AS prompt_name
+  FROM daily_turns t LEFT JOIN prompts p USING (prompt_id)
+  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
+    AND ($providers IS NULL OR list_contains($providers, coalesce(provider, 'unknown')))
+    AND ($prompts IS NULL OR list_contains($prompts, coalesce(t.prompt_id, 'unknown')))
+    AND ($sources IS NULL OR list_contains($sources, source))
+),
+summed AS (
+  SELECT
+    coalesce(CASE coalesce($by, 'all')
+      WHEN 'model' THEN model WHEN 'provider' THEN provider WHEN 'prompt' THEN prompt_id
+      WHEN 'prompt_name' THEN prompt_name WHEN 'source' THEN source WHEN 'day' THEN day::VARCHAR ELSE 'all' END,
+      'unknown') AS slice,
+    sum(turns)::BIGINT AS turns, sum(steps)::BIGINT AS steps,
+    sum(tokens_known)::BIGINT AS tokens_known, sum(tokens)::BIGINT AS tokens,
+    sum(ms_known)::BIGINT AS ms_known, sum(ms)::DOUBLE AS ms,
+    sum(recorded_known) >= sum(derived_known) AND sum(recorded_known) > 0 AS by_log,
+    if(by_log, sum(recorded_ok), sum(derived_ok))::BIGINT AS ok,
+    if(by_log, sum(recorded_known), sum(derived_known))::BIGINT AS ok_known
+  FROM chosen GROUP BY slice
+)
+SELECT slice, turns, steps, tokens_known, tokens, ms_known, ms, if(by_log, 'recorded', 'derived') AS ok_by, ok, ok_known
+FROM summed
+ORDER BY turns DESC, slice

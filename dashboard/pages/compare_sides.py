@@ -1,0 +1,58 @@
+"""An arm of the page Compare in, its measured slices out: over all, and by tool and strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from dashboard.arms import Arm
+from dashboard.pages import answers
+from dashboard.rates import RATES, Rate
+from dashboard.slices import Slice, slices
+
+# A call has one tool and strategy; a turn calls several tools, but has one prompt and comes from one source.
+STRATA: Mapping[str, tuple[str, str]] = {
+    "call": ("tool", "strategy"),
+    "chain": ("tool", "strategy"),
+    "turn": ("prompt", "source"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two slices with its name in words; `rates`: those there are, by their name."""
+
+    arm: Arm
+    name: str
+    rates: Mapping[str, Slice]
+
+    def whole(self, rate: Rate) -> Slice | None:
+        return self.rates.get(rate.name)
+
+
+def side(arm: Arm, name: str) -> Side:
+    found = slices(_rows(arm, tuple(RATES)))
+    return Side(arm, name, {one.rate.name: replace(one, name=name) for one in found})
+
+
+def strata_of(arm: Arm, rate: Rate) -> list[Slice]:
+    by, also = STRATA[rate.noun]
+    return slices(_rows(arm, (rate.name,), by=by, also=also))
+
+
+def by_tool(arm: Arm, rate: Rate) -> list[Slice]:
+    return slices(_rows(arm, (rate.name,), by="tool"))
+
+
+def rows_to_take(a: Arm, b: Arm, *rates: str, by: str | None = None) -> pd.DataFrame:
+    """The rows of both arms, one below the other, with a column that says which."""
+    parts = [_rows(arm, rates, by=by).assign(compared=arm.letter) for arm in (a, b)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _rows(
+    arm: Arm, rates: tuple[str, ...], *, by: str | None = None, also: str | None = None
+) -> pd.DataFrame:
+    return answers.ask("slices", rates=rates, by=by, also=also, **arm.parameters())

@@ -1,0 +1,98 @@
+"""Chains of attempts counted by hand: the funnel, recovery, kinds of retries, cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dashboard import attempts
+from dashboard.statistics import Share
+
+
+def rows_of(attempts: int, ended: str, chains: int, layer: str = "schema", **said: Any) -> dict[str, Any]:
+    nothing = dict.fromkeys(
+        (
+            "retries",
+            "first_identical",
+            "first_identical_worked",
+            "first_changed",
+            "first_changed_worked",
+            "steps",
+            "tokens",
+        ),
+        0,
+    )
+    return (
+        nothing
+        | {"tokens_known": 0, "ms": 0.0, "ms_known": 0, "fault_layer": layer}
+        | {"attempts": attempts, "ended": ended, "chains": chains}
+        | said
+    )
+
+
+ROWS = [
+    rows_of(1, "abandoned", 4),
+    rows_of(1, "open", 2, "execution"),
+    rows_of(
+        2,
+        "recovered",
+        10,
+        first_changed=9,
+        first_changed_worked=9,
+        first_identical=1,
+        first_identical_worked=1,
+        steps=10,
+    ),
+    rows_of(
+        3,
+        "recovered",
+        3,
+        first_changed=4,
+        first_changed_worked=3,
+        first_identical=2,
+        steps=6,
+        tokens=900,
+        tokens_known=2,
+    ),
+    rows_of(3, "abandoned", 1, "execution", first_changed=2, steps=2),
+]
+
+
+def test_each_stage_holds_the_chains_that_got_so_far_and_where_they_ended() -> None:
+    stages = attempts.funnel(ROWS)
+    assert [(one.number, one.reached, one.recovered, one.abandoned, one.open) for one in stages] == [
+        (1, 20, 0, 4, 2),
+        (2, 14, 10, 0, 0),
+        (3, 4, 3, 1, 0),
+    ]
+    assert [one.went_on for one in stages] == [14, 4, 0]
+
+
+def test_recovery_leaves_out_the_chains_whose_end_is_not_known() -> None:
+    assert attempts.recovery(ROWS) == (Share(13, 18), 20)
+
+
+def test_chains_stand_under_the_layer_at_which_they_began() -> None:
+    assert {layer: len(rows) for layer, rows in attempts.layers(ROWS).items()} == {
+        "schema": 3,
+        "execution": 2,
+    }
+
+
+def test_retries_of_a_kind_and_those_that_worked() -> None:
+    assert attempts.first_retries(ROWS, "changed") == Share(12, 15)
+    assert attempts.first_retries(ROWS, "identical") == Share(1, 3)
+    assert attempts.tried_again(ROWS) == Share(14, 20)
+
+
+def test_cost_is_told_for_each_chain_that_tells_it() -> None:
+    assert attempts.cost(ROWS, "steps") == attempts.Cost(18, 14, 14)
+    assert attempts.cost(ROWS, "tokens") == attempts.Cost(900, 2, 14)
+    assert attempts.cost(ROWS, "tokens").each == pytest.approx(450)
+    assert attempts.cost(ROWS, "ms").each is None
+
+
+def test_no_chains_give_no_stages() -> None:
+    assert attempts.funnel([]) == []
+    assert attempts.recovery([]) == (Share(0, 0), 0)

@@ -1,0 +1,64 @@
+"""What stands out in how models are called: probes held against calls, text calls against native ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dashboard.audits import Used, findings
+from dashboard.rates import RATES
+from dashboard.slices import Slice
+from dashboard.statistics import Share
+
+
+def used(strategy: str, k: int, n: int, name: str = "m", **probes: Any) -> Used:
+    return Used(Slice(RATES["parse_error"], name, "host", Share(k, n), n), strategy, **probes)
+
+
+YES: dict[str, Any] = {"probes": 3, "probes_ok": 3, "last_ok": True}
+NO: dict[str, Any] = {"probes": 3, "probes_ok": 0, "last_ok": False}
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (used("tool_use", 30, 100, **YES), "The probe said yes, yet parse errors are surely 5% or more."),
+        (used("tool_use", 30, 100), "Never probed, and parse errors are surely 5% or more."),
+        (
+            used("tool_use", 6, 100, **YES),
+            "The probe said yes, yet parse errors may be 5% or more: 2.78–12.5%.",
+        ),
+        (used("tool_use", 1, 5, **YES), "too few to be sure"),
+        (used("tool_use", 1, 100, **YES), "Nothing stands out."),
+        (used("tool_use", 0, 0, **YES), "Nothing to judge it by."),
+        (used("tool_use", 0, 100, **NO), "Called natively, though the last probe said no."),
+        (used("json_fallback", 50, 100, **YES), "The last probe said yes: it may no longer need text calls."),
+        (used("json_fallback", 50, 100, **NO), "The last probe said no: it needs text calls."),
+        (used("json_fallback", 50, 100), "No evidence: no probe, and no native call of it."),
+        (used("none", 0, 0, **YES), "Nothing to judge it by."),
+    ],
+)
+def test_a_model_in_one_strategy(one: Used, words: str) -> None:
+    (found,) = findings([one], 0.05)
+    assert words in found.text
+
+
+@pytest.mark.parametrize(
+    ("native", "words"),
+    [
+        (used("tool_use", 1, 200), "it may no longer need text."),
+        (used("tool_use", 199, 200), "text calls suit it."),
+        (used("tool_use", 1, 3), "not decisive."),
+        (used("tool_use", 0, 200, name="another"), "No evidence"),
+    ],
+)
+def test_native_calls_of_the_same_model_are_evidence(native: Used, words: str) -> None:
+    found = findings([used("json_fallback", 100, 200), native], 0.05)
+    assert any(words in one.text for one in found)
+
+
+def test_what_stands_out_comes_first() -> None:
+    fine = used("tool_use", 0, 100, name="fine")
+    found = findings([fine, used("json_fallback", 1, 9, **YES), used("tool_use", 90, 100, name="bad")], 0.05)
+    assert [one.tone for one in found] == ["bad", "warn", None]

@@ -1,0 +1,135 @@
+"""The Models page: the ranking with its verdicts, what is badged, cost, hosts, changes and the audit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import calls, sheet_of
+from tests.dashboard.store_fixture import HOSTILE, a_turn, publish
+
+PAGE = "dashboard/pages/models.py"
+RANKING = "Parse errors by model"
+AUDIT = "Calling strategy: what probes said, and what the calls show"
+
+
+@pytest.fixture
+def ranked(store: Path) -> Path:
+    hidden = {"syntax_seen": "none", "schema_seen": "none", "outcome": "unmeasured"}
+    publish(
+        store,
+        {
+            "tool_calls": [
+                *calls(300, 100, model="heron"),
+                *calls(198, 2, model="falcon"),
+                *calls(9, 0, model="new"),
+                *calls(40, 0, model=HOSTILE),
+                *calls(10, 0, model="hidden"),
+                *calls(90, 0, model="hidden", **hidden),
+            ]
+        },
+    )
+    return store
+
+
+def test_the_best_comes_first_and_each_is_held_against_the_best_known(ranked: Path) -> None:
+    rows = sheet_of(opened(PAGE), RANKING)
+    assert [row["Model"]["text"][:6] for row in rows] == ["<img s", "falcon", "heron", "new", "hidden"]
+    assert [row["Rank"]["text"] for row in rows] == ["1", "2", "3", "n < 30", "10.0% measured"]
+    assert [row["Verdict"]["text"] for row in rows[1:]] == ["Better", "Reference", "Not judged", "Not judged"]
+    falcon = rows[1]
+    assert falcon["Difference"]["text"] == "−24.0"
+    assert falcon["Parse errors"]["sub"].startswith("2 / 200 · ")
+    assert falcon["Verdict"]["title"].startswith("falcon is better (parse errors): 1.00% vs 25.0%")
+    assert falcon["Parse errors"]["href"] == "calls?model=falcon&fault=arguments"
+
+
+def test_another_reference_is_chosen_in_the_url(ranked: Path) -> None:
+    rows = sheet_of(opened(PAGE, against="falcon"), RANKING)
+    verdicts = {row["Model"]["text"]: row["Verdict"]["text"] for row in rows}
+    assert (verdicts["falcon"], verdicts["heron"]) == ("Reference", "Worse")
+
+
+@pytest.mark.parametrize("by", ["provider", "harness_version", "strategy", "source"])
+def test_other_things_than_models_can_be_ranked(ranked: Path, by: str) -> None:
+    app = opened(PAGE, by=by)
+    assert not app.error
+    assert "Parse errors by" in said(app)
+
+
+def test_a_rate_that_nothing_is_known_of_says_so(ranked: Path) -> None:
+    assert "Recovered: nothing to rank" in said(opened(PAGE, rate="recovered"))
+
+
+def test_cost_is_shown_per_turn_and_per_success(store: Path) -> None:
+    known = {"model": "falcon", "steps": 4, "input_tokens": 900, "output_tokens": 100, "latency_ms": 2000.0}
+    turns = [a_turn(number, **known, recorded_ok=number < 5) for number in range(10)]
+    publish(store, {"tool_calls": calls(3, 0, model="falcon"), "turns": [*turns, a_turn(99, model="falcon")]})
+    (row,) = sheet_of(opened(PAGE), "What a turn costs by model")
+    assert row["Tokens per turn"]["text"] == "1,000"
+    assert row["Tokens per turn"]["sub"] == "of 91%"
+    assert row["Seconds per turn"]["text"] == "2"
+    assert row["Turns that end well"]["sub"] == "6 / 11 recorded"
+    assert row["Tokens per success"]["text"] == "1,830"
+
+
+def test_the_same_model_on_two_hosts_is_compared(store: Path) -> None:
+    slow, fast = {"model": "falcon", "provider": "slow"}, {"model": "falcon", "provider": "fast"}
+    alone = {"model": "heron", "provider": "fast"}
+    publish(store, {"tool_calls": [*calls(100, 50, **slow), *calls(300, 3, **fast), *calls(50, 0, **alone)]})
+    rows = sheet_of(opened(PAGE), "Parse errors by model and host")
+    assert [(row["Host"]["text"], row["Verdict"]["text"]) for row in rows] == [
+        ("fast", "Reference"),
+        ("slow", "Worse"),
+    ]
+
+
+def test_a_probe_that_said_yes_is_held_against_the_calls(store: Path) -> None:
+    probe = {"source": "session_history", "day": "2026-11-20", "ts": "2026-11-20T09:00:00"}
+    publish(
+        store,
+        {
+            "tool_calls": [
+                *calls(60, 40, model="falcon"),
+                *calls(99, 1, model="heron", strategy="json_fallback"),
+                *calls(30, 0, model="pico", strategy="json_fallback"),
+            ],
+            "probes": [probe | {"model": "falcon", "ok": True}, probe | {"model": "heron", "ok": True}],
+        },
+    )
+    found = {row["Model"]["text"]: row["What stands out"] for row in sheet_of(opened(PAGE), AUDIT)}
+    assert found["falcon"]["text"] == "The probe said yes, yet parse errors are surely 5% or more."
+    assert found["falcon"]["tone"] == "bad"
+    assert found["heron"]["text"] == "The last probe said yes: it may no longer need text calls."
+    assert found["pico"]["text"] == "No evidence: no probe, and no native call of it."
+    strict = sheet_of(opened(PAGE, least="20"), AUDIT)
+    assert "surely 20% or more" in strict[0]["What stands out"]["text"]
+
+
+def test_the_first_bad_day_is_marked_with_what_was_new(store: Path) -> None:
+    days = [f"2026-11-{day:02d}" for day in range(1, 21)]
+    rows = [
+        call
+        for place, day in enumerate(days)
+        for call in calls(25 if place < 10 else 15, 5 if place < 10 else 15, model="falcon", day=day)
+    ]
+    for row in rows:
+        row["prompt_id"] = "p1" if row["day"] < "2026-11-11" else "p2"
+    publish(store, {"tool_calls": rows})
+    app = opened(PAGE)
+    (row,) = sheet_of(app, "What changed, and when")
+    assert row["From"]["text"] == "2026-11-11"
+    assert row["What changed"]["text"] == "falcon: parse errors 16.7% → 50.0%"
+    assert row["First seen then"]["text"] == "prompt p2"
+    assert row["From"]["href"] == "calls?model=falcon&days=2026-11-11&days=2026-11-11&fault=arguments"
+    assert "1 change found in 1 series" in said(app)
+
+
+def test_what_logs_say_stays_text(ranked: Path) -> None:
+    app = opened(PAGE, against=HOSTILE)
+    assert not app.error
+    captions = "\n".join(block.value for block in app.caption)
+    assert r"\<img src\=x" in captions
+    assert "<img src=x" not in captions

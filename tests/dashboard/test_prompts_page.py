@@ -1,0 +1,84 @@
+"""The Prompts page: rates version by version, the texts beside each other, and the days of the changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import calls, sheet_of
+from tests.dashboard.store_fixture import HOSTILE, a_turn, publish
+
+PAGE = "dashboard/pages/prompts.py"
+
+
+@pytest.fixture
+def changed(store: Path) -> Path:
+    turns = [
+        a_turn(number, prompt_id=prompt, prompt_hash=text, day=day, ts=f"{day}T10:00:00")
+        for number, (prompt, text, day) in enumerate(
+            [("v9", "aaa", "2026-11-18"), ("v10", "bbb", "2026-11-20"), ("v10", "ccc", "2026-11-21")]
+        )
+    ]
+    publish(
+        store,
+        {
+            "tool_calls": [
+                *calls(190, 10, prompt_id="v9", day="2026-11-18"),
+                *calls(140, 60, prompt_id="v10", day="2026-11-20"),
+                *calls(30, 0, prompt_id="other"),
+            ],
+            "turns": turns,
+            "prompts": [
+                {"prompt_id": "v9", "name": "triage", "version": "9"},
+                {"prompt_id": "v10", "name": "triage", "version": "10"},
+            ],
+            "prompt_texts": [
+                {"prompt_id": "v9", "text_hash": "aaa", "text": "Be kind."},
+                {"prompt_id": "v10", "text_hash": "bbb", "text": "Be brief."},
+                {"prompt_id": "v10", "text_hash": "ccc", "text": f"Be brief.\n{HOSTILE}"},
+            ],
+        },
+    )
+    return store
+
+
+def test_versions_stand_in_the_order_of_first_use_each_beside_the_one_before(changed: Path) -> None:
+    first, second = sheet_of(opened(PAGE), "Parse errors by version")
+    assert [row["Version"]["text"] for row in (first, second)] == ["triage@9", "triage@10"]
+    assert first["Against the one before"]["text"] == "first"
+    assert second["First used"]["text"] == "2026-11-20"
+    assert (second["Against the one before"]["text"], second["Verdict"]["text"]) == ("+25.0", "Worse")
+
+
+def test_two_texts_are_compared(changed: Path) -> None:
+    assert f"+{HOSTILE}" in said(opened(PAGE))
+    app = opened(PAGE, before="1", after="2")
+    assert "-Be kind.\n+Be brief." in said(app)
+
+
+def test_each_change_of_the_text_is_marked_on_the_time_line(changed: Path) -> None:
+    rows = sheet_of(opened(PAGE), "What changed, and when")
+    assert [(row["Mark"]["text"], row["From"]["text"], row["What changed"]["text"]) for row in rows] == [
+        ("B", "2026-11-21", "Version 3: another text under the same name"),
+        ("A", "2026-11-20", "Version 2: triage@10"),
+    ]
+
+
+def test_another_prompt_is_chosen_in_the_url(changed: Path) -> None:
+    app = opened(PAGE, of="other", before="2", after="3")
+    assert [row["Version"]["text"] for row in sheet_of(app, "Parse errors by version")] == ["other"]
+    assert "These logs do not keep the text of this prompt." in said(app)
+
+
+@pytest.mark.parametrize("nonsense", ["0", "-1", "99", "x", "²"])
+def test_a_version_that_does_not_exist_is_the_newest(changed: Path, nonsense: str) -> None:
+    app = opened(PAGE, before=nonsense, after=nonsense)
+    assert not app.exception
+    assert f"+{HOSTILE}" in said(app)
+
+
+def test_all_prompts_lead_to_their_versions(changed: Path) -> None:
+    rows = sheet_of(opened(PAGE, rate="parse_error"), "Rates by prompt name")
+    assert {row["Prompt name"]["href"] for row in rows} == {"prompts?of=triage", "prompts?of=other"}

@@ -1,0 +1,120 @@
+"""The Tools page: the worst tools first, and one of them down to the parameter and its definitions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import sheets, texts
+from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
+
+PAGE = "dashboard/pages/tools.py"
+LIMIT = {"type": "string", "description": "Number of results to return."}
+
+
+def definition(number: int, **limit: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"limit": LIMIT | limit}}
+    return {
+        "definition_id": f"d{number}",
+        "tool": "search",
+        "description": "Finds.",
+        "definition": json.dumps(schema),
+        "origin": "log",
+    }
+
+
+@pytest.fixture
+def two_tools(store: Path) -> Path:
+    bad = {"fault_layer": "schema", "outcome": "failed", "parse_error": "missing_required:limit"}
+    calls = [
+        *(a_call(number) for number in range(40)),
+        *(a_call(number, tool="search", definition_id="d1") for number in range(40, 60)),
+        *(
+            a_call(
+                number, tool="search", definition_id="d2", day="2026-11-21", ts="2026-11-21T10:00:00", **bad
+            )
+            for number in range(60, 70)
+        ),
+        a_call(70, tool=HOSTILE, model=HOSTILE),
+    ]
+    found = {"file_id": 1, "position": 0, "stage": "check", "lossy": False, "severity": "error"}
+    publish(
+        store,
+        {
+            "tool_calls": calls,
+            "turns": [a_turn(1)],
+            "diagnostics": [
+                found | {"call_id": f"c{number}", "code": "missing_required", "path": "$.limit"}
+                for number in range(60, 70)
+            ],
+            "codes": [{"code": "missing_required", "severity": "error", "summary": "It is missing."}],
+            "tool_definitions": [definition(1), definition(2, description="Number of results to return")],
+        },
+    )
+    return store
+
+
+def test_the_tool_that_loses_most_stands_first_and_leads_to_itself_and_its_calls(two_tools: Path) -> None:
+    table = sheets(opened(PAGE))["Tools by expected loss"]
+    names = texts(table, 0)
+    assert names[0] == "search"
+    assert len(names) == 3
+    assert table["rows"][0][0]["href"].startswith("tools?tool_open=search")
+    assert table["rows"][0][1] | {"text": "30"} == table["rows"][0][1]
+    assert table["rows"][0][2]["text"] == "10.0"
+    assert table["rows"][0][1]["href"] == "calls?tool=search"
+
+
+def test_another_rate_orders_the_tools_by_its_own_loss(two_tools: Path) -> None:
+    app = opened(PAGE, rate="mended")
+    assert "mended × all calls" in said(app)
+
+
+def test_a_tool_shows_the_parameter_that_calls_get_wrong_and_an_example(two_tools: Path) -> None:
+    app = opened(PAGE, tool_open="search")
+    table = sheets(app)["What calls get wrong by parameter"]
+    [row] = table["rows"]
+    assert [row[0]["text"], row[1]["sub"], row[2]["text"]] == ["limit", "missing_required", "10"]
+    assert row[3]["sub"].startswith("10 / 30 · ")
+    assert row[4]["href"] == "calls?call=c69"
+    assert row[2]["href"] == "calls?tool=search&code=missing_required"
+
+
+def test_versions_stand_side_by_side_with_what_changed_between_them(two_tools: Path) -> None:
+    app = opened(PAGE, tool_open="search")
+    table = sheets(app)["Versions of the definition of search"]
+    assert texts(table, 0) == ["2", "1"]
+    assert texts(table, 2) == ["10", "20"]
+    assert [row[3]["text"] for row in table["rows"]] == ["100%", "0%"]
+    [changes] = [code.value for code in app.code if code.language == "diff"]
+    assert '-      "description": "Number of results to return.' in changes
+
+
+def test_the_lint_advises_an_edit_and_says_how_many_calls_it_may_explain(two_tools: Path) -> None:
+    table = sheets(opened(PAGE, tool_open="search"))["Findings of the lint"]
+    first = table["rows"][0]
+    assert [first[0]["text"], first[1]["sub"], first[2]["text"]] == ["$.limit", "number_as_text", "10"]
+    assert json.loads(first[4]["text"])["type"] in ("integer", "number")
+
+
+def test_a_tool_whose_definition_no_log_holds_says_how_to_give_it(two_tools: Path) -> None:
+    assert "--tools FILE" in said(opened(PAGE, tool_open="read_file"))
+
+
+def test_a_hostile_name_stays_text(two_tools: Path) -> None:
+    app = opened(PAGE, tool_open=HOSTILE)
+    assert "<img" not in app.title[0].value.replace("\\<", "")
+    assert "Rates by model" in said(app)
+
+
+def test_an_unknown_tool_says_so_and_leads_back(two_tools: Path) -> None:
+    assert "No calls of this tool here" in said(opened(PAGE, tool_open="nothing"))
+
+
+def test_an_empty_store_says_what_to_load(store: Path) -> None:
+    publish(store, {})
+    assert "callgauge ingest" in said(opened(PAGE))

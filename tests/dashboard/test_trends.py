@@ -1,0 +1,55 @@
+"""Series by day, the shifts in them, and their marks on a figure."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from dashboard.charts import DayRate, Mark, trend
+from dashboard.rates import RATES
+from dashboard.slices import Slice
+from dashboard.statistics import Share
+from dashboard.trends import ENOUGH_DAYS, by_day, looked_at, shifts
+
+START = date(2026, 11, 1)
+
+
+def series(name: str, ks: list[int], n: int = 100) -> list[DayRate]:
+    return [DayRate(START + timedelta(place), name, k, n) for place, k in enumerate(ks)]
+
+
+def test_slices_become_series_in_the_order_of_their_days() -> None:
+    said = [("2026-11-02", 5), ("unknown", 5), ("2026-11-01", 5), ("2026-11-03", 0)]
+    points = by_day([Slice(RATES["parse_error"], "a", day, Share(0, n), 9) for day, n in said])
+    assert [point.day.day for point in points["a"]] == [1, 2]
+
+
+def test_a_shift_has_its_day_and_the_days_it_may_have_been() -> None:
+    points = {"a": series("a", [5] * 10 + [20] * 10), "steady": series("steady", [5, 6] * 10)}
+    (shift,) = shifts(points)
+    assert (shift.series, shift.day) == ("a", date(2026, 11, 11))
+    assert shift.first <= shift.day <= shift.last
+    assert (shift.before, shift.after) == (0.05, 0.2)
+
+
+def test_a_series_too_short_for_any_certainty_is_not_examined() -> None:
+    clear = [0] * 5 + [100] * (ENOUGH_DAYS - 6)
+    assert looked_at({"a": series("a", clear)}) == []
+    assert len(shifts({"a": series("a", [0] * 5 + [100] * (ENOUGH_DAYS - 5))})) == 1
+
+
+def test_a_mark_is_a_line_and_a_band_where_it_may_have_been_another_day() -> None:
+    day = date(2026, 11, 3)
+    marks = [Mark("A", day, day, day), Mark("<b>", day, date(2026, 11, 2), date(2026, 11, 4))]
+    layout = trend(series("a", [1] * 5), {"a": 0}, marks)["layout"]
+    assert [(shape["type"], shape["x0"], shape["x1"]) for shape in layout["shapes"]] == [
+        ("line", 1.5, 1.5),
+        ("line", 1.5, 1.5),
+        ("rect", 0.5, 2.5),
+    ]
+    assert [text["text"] for text in layout["annotations"]] == ["A", "&lt;b&gt;"]
+
+
+def test_marks_beyond_the_days_are_left_out() -> None:
+    early, late = date(2026, 10, 1), date(2026, 12, 1)
+    marks = [Mark("A", early, early, early), Mark("B", late, late, late)]
+    assert trend(series("a", [1] * 5), {"a": 0}, marks)["layout"]["shapes"] == []

@@ -1,0 +1,295 @@
+"""The facts of a store in, what its daily sums have to hold out: counted in plain Python, a row at a time."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from ingest.generations import published
+
+Row = dict[str, Any]
+Counted = tuple[bool, bool, bool]  # of a call or turn: whether it is in `total`, in `n`, in `k`
+
+WHO = ("day", "source", "provider", "model", "prompt_id")
+REFUSED = ("syntax", "schema")
+MENDED = ("coerced", "repaired")
+FAILED = (*MENDED, "failed")
+CUT_OFF = re.compile(r"(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))")
+VERDICTS = ("recorded_ok", "derived_ok")
+LARGEST = 4, 16  # powers of two that the lengths of arguments are put into
+
+
+class Facts:
+    """The tables of a store as rows; of the facts only those that count."""
+
+    def __init__(self, store: Path) -> None:
+        generation = published(store)
+        assert generation is not None
+        with duckdb.connect(str(generation), read_only=True) as con:
+            self.tables = {name: _rows(con, name) for (name,) in con.execute("SHOW TABLES").fetchall()}
+        counting = ("sessions", "turns", "tool_calls")
+        self.sessions, self.turns, self.calls = (
+            [row for row in self.tables[name] if not row["duplicate"]] for name in counting
+        )
+        self.turn_of = {turn["turn_id"]: turn for turn in self.turns}
+        versions = {one["session_id"]: one["harness_version"] for one in self.sessions}
+        for row in (*self.turns, *self.calls):
+            row["harness_version"] = versions.get(row["session_id"])
+
+
+def _rows(con: duckdb.DuckDBPyConnection, table: str) -> list[Row]:
+    relation = con.table(table)
+    return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
+
+
+def grouped(rows: Iterable[Row], columns: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
+    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in columns)].append(row)
+    return groups
+
+
+def squares(counts: Iterable[tuple[int, int]]) -> Row:
+    """What an interval needs of (k, n) a session; sessions without an observation are none."""
+    observed = [(k, n) for k, n in counts if n]
+    return {
+        "k": sum(k for k, _ in observed), "n": sum(n for _, n in observed), "sessions": len(observed),
+        "kk": sum(k * k for k, _ in observed), "kn": sum(k * n for k, n in observed),
+        "nn": sum(n * n for _, n in observed),
+    }  # fmt: skip
+
+
+# --- rates ---------------------------------------------------------------------------------------
+
+
+def is_judged(call: Row) -> bool:
+    seen = [call["syntax_seen"], call["schema_seen"]]
+    both = None not in seen and "none" not in seen
+    return seen[0] == "full" or both or call["fault_layer"] in REFUSED
+
+
+def of_call(call: Row) -> dict[str, Counted]:
+    layer, outcome, judged = call["fault_layer"], call["outcome"], is_judged(call)
+    read = "full" in (call["syntax_seen"], call["schema_seen"])
+    answered = call["result_status"] in ("ok", "error")
+    offered, raw = bool(call["tools_offered"]), call["args_source"] == "raw"
+    found = "; ".join(filter(None, (call["parse_error"], call["parse_warning"])))
+    codes = {part.split(":")[0] for part in (call["parse_error"] or "").split("; ")}
+    first = call["attempt"] == 1
+    seen = {name: call[f"{name}_seen"] not in (None, "none") or layer == name for name in REFUSED}
+    return {
+        "parse_error": (True, judged, layer in REFUSED),
+        "syntax_error": (True, seen["syntax"], layer == "syntax"),
+        "schema_error": (True, seen["schema"], layer == "schema"),
+        "strict_failure": (True, read, read and outcome in FAILED),
+        "salvaged": (outcome in FAILED, read and outcome in FAILED, read and outcome in MENDED),
+        "mended": (True, read, read and outcome in MENDED),
+        "coerced": (True, read, read and outcome == "coerced"),
+        "repaired": (True, read, read and outcome == "repaired"),
+        "unknown_tool": (True, offered, offered and "unknown_tool" in codes),
+        "emission": (True, True, layer == "emission"),
+        "truncated": (True, raw, raw and bool(CUT_OFF.search(found))),
+        "tool_rejected": (True, answered or layer == "tool_rejected", layer == "tool_rejected"),
+        "execution": (True, answered, answered and layer == "execution"),
+        "refused": (True, answered or layer == "refused", layer == "refused"),
+        "recovered": (
+            first,
+            first and call["chain_outcome"] is not None,
+            first and call["chain_outcome"] == "recovered",
+        ),
+    }
+
+
+def of_turn(turn: Row) -> dict[str, Counted]:
+    recorded, derived = turn["recorded_ok"], turn["derived_ok"]
+    both = recorded is not None and derived is not None
+    return {
+        "retried": (True, (turn["calls"] or 0) > 0, (turn["retries"] or 0) > 0),
+        "recorded_ok": (True, recorded is not None, recorded is True),
+        "derived_ok": (True, derived is not None, derived is True),
+        "disagree": (True, both, both and recorded != derived),
+    }
+
+
+def rates(facts: Facts) -> Iterator[Row]:
+    tools = ("strategy", "tool", "definition_id")
+    who = (*WHO, "harness_version")
+    nothing = dict.fromkeys(tools)
+    called = grouped(facts.calls, ("turn_id",))
+    seen: list[tuple[Row, Callable[[Row], dict[str, Counted]], Row]] = []
+    for call in facts.calls:
+        seen.append((call, of_call, {**nothing, "strategy": call["strategy"], "cut": "all"}))
+        seen.append((call, of_call, {**{name: call[name] for name in tools}, "cut": "tool"}))
+    for turn in facts.turns:
+        seen.append((turn, of_turn, {**nothing, "cut": "all"}))
+        of_tools = grouped(called.get((turn["turn_id"],), ()), tools)
+        seen += [(turn, of_turn, {**dict(zip(tools, made, strict=True)), "cut": "tool"}) for made in of_tools]
+    cells: dict[tuple[Any, ...], dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0]))
+    for row, rule, where in seen:
+        for rate, counted in rule(row).items():
+            key = (*(row[name] for name in who), *(where[name] for name in tools), where["cut"], rate)
+            sums = cells[key][row["session_id"]]
+            for at, is_counted in enumerate(counted):
+                sums[at] += is_counted
+    for key, sessions in cells.items():
+        if total := sum(one[0] for one in sessions.values()):
+            named = dict(zip((*who, *tools, "cut", "rate"), key, strict=True))
+            yield {**named, "total": total, **squares((k, n) for _, n, k in sessions.values())}
+
+
+# --- chains, steps, parameters, traits -----------------------------------------------------------
+
+
+def chains(facts: Facts) -> Iterator[Row]:
+    by_chain = grouped((call for call in facts.calls if (call["attempt"] or 0) > 1), ("chain_id",))
+    paid: set[str] = set()  # the first call that tries again in each step
+    for again in grouped((call for row in by_chain.values() for call in row), ("turn_id", "step")).values():
+        paid.add(min(again, key=lambda call: (call["ordinal"], call["call_id"]))["call_id"])
+    cells: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    names = (*WHO, "tool", "fault_layer", "ended", "attempts")
+    for call in facts.calls:
+        if call["attempt"] != 1 or call["chain_id"] != call["call_id"]:
+            continue
+        again = by_chain.get((call["call_id"],), [])
+        ended, attempts = call["chain_outcome"] or "open", min(1 + len(again), 10)
+        cell = cells[(*(call[name] for name in (*WHO, "tool", "fault_layer")), ended, attempts)]
+        cell.update(chains=1, retries=len(again), steps=sum(one["call_id"] in paid for one in again))
+        cell.update(identical=sum(one["retry_kind"] == "identical" for one in again))
+        for one in again:
+            if one["attempt"] == 2 and one["retry_kind"] is not None:
+                first = f"first_{one['retry_kind']}"
+                cell.update({first: 1, f"{first}_worked": one["fault_layer"] is None})
+        if again and all(None not in (one["input_tokens"], one["output_tokens"]) for one in again):
+            own = [one for one in again if one["call_id"] in paid]
+            tokens = sum(one["input_tokens"] + one["output_tokens"] for one in own)
+            cell.update(tokens=tokens, tokens_known=1)
+        timed = [one for one in again if (one["model_latency_ms"], one["latency_ms"]) != (None, None)]
+        if timed:
+            model = sum(one["model_latency_ms"] or 0 for one in timed if one["call_id"] in paid)
+            cell.update(ms=model + sum(one["latency_ms"] or 0 for one in timed), ms_known=1)
+    kinds = [f"first_{kind}{worked}" for kind in ("identical", "changed") for worked in ("", "_worked")]
+    counted = ("chains", "retries", "identical", *kinds, "steps", "tokens", "tokens_known", "ms", "ms_known")
+    for key, cell in cells.items():
+        yield {**dict(zip(names, key, strict=True)), **{name: cell[name] for name in counted}}
+
+
+def parallel(facts: Facts) -> Iterator[Row]:
+    shown = {turn["turn_id"] for turn in facts.turns if turn["results_expected"]}
+    going_on = {
+        turn["turn_id"]
+        for turn in facts.turns
+        if turn["derived_reason"] == "not_ended" and turn["derived_ok"] is None
+    }
+    last: dict[str, int] = {}
+    for call in facts.calls:
+        last[call["turn_id"]] = max(call["step"], last.get(call["turn_id"], 0))
+    cells: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    steps = grouped((call for call in facts.calls if call["turn_id"] in shown), (*WHO, "turn_id", "step"))
+    for (*who, turn_id, step), calls in steps.items():
+        if len(calls) < 2 or (turn_id in going_on and step == last[turn_id]):
+            continue
+        bad = sum(call["fault_layer"] in ("emission", *REFUSED) for call in calls)
+        lost = sum(
+            call["fault_layer"] in (None, "refused") and call["result_status"] in ("missing", "denied")
+            for call in calls
+        )
+        cells[tuple(who)].update(steps=1, calls=len(calls), lost=lost)
+        if bad:
+            cells[tuple(who)].update(bad_steps=1, bad=bad, others=len(calls) - bad, others_lost=lost)
+    for key, cell in cells.items():
+        counted = ("steps", "calls", "lost", "bad_steps", "bad", "others", "others_lost")
+        yield {**dict(zip(WHO, key, strict=True)), **{name: cell[name] for name in counted}}
+
+
+def parameters(facts: Facts) -> Iterator[Row]:
+    counting = {(call["call_id"], call["file_id"]): call for call in facts.calls}
+    cells: dict[tuple[Any, ...], dict[str, Row]] = defaultdict(dict)
+    shared = (*WHO, "tool", "definition_id")
+    for finding in facts.tables["diagnostics"]:
+        call = counting.get((finding["call_id"], finding["file_id"]))
+        if call is not None:
+            path = re.sub(r"\[\d+\]", "[]", finding["path"] or "$").removeprefix("$").removeprefix(".")
+            key = (*(call[name] for name in shared), path, finding["code"], finding["severity"])
+            cells[key][call["call_id"]] = call
+    for key, calls in cells.items():
+        newest = max(
+            calls.values(), key=lambda call: (call["ts"] is not None, call["ts"] or 0, call["call_id"])
+        )
+        named = dict(zip((*shared, "parameter", "code", "severity"), key, strict=True))
+        yield {**named, "calls": len(calls), "example": newest["call_id"]}
+
+
+def classes(call: Row, turn: Mapping[str, Any]) -> dict[str, int | None]:
+    text, depth, number, offered = (
+        call["raw_arguments"], call["arguments_depth"], call["turn"], turn.get("offered_tools"),
+    )  # fmt: skip
+    length = len(text.encode()) if text is not None else None
+    wide = (0, 0.01, 0.1, 0.5)
+    low, high = LARGEST
+    return {
+        "length": None if length is None else max(low, min(high, max(length, 1).bit_length() - 1)),
+        "depth": None if depth is None else min(depth, 6),
+        "non_ascii": None
+        if length is None
+        else sum(length > len(text) * (1 + share) + 1e-9 for share in wide),
+        "turn": None if number is None else sum(number > most for most in (1, 2, 3, 5, 10, 20)) + 1,
+        "offered": None if offered is None else sum(offered > most for most in (1, 5, 10, 20, 50)),
+    }
+
+
+def traits(facts: Facts) -> Iterator[Row]:
+    cells: dict[tuple[Any, ...], dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
+    for call in filter(is_judged, facts.calls):
+        for trait, found in classes(call, facts.turn_of.get(call["turn_id"], {})).items():
+            if found is not None:
+                key = (*(call[name] for name in (*WHO, "tool")), trait, found)
+                sums = cells[key][call["session_id"]]
+                sums[0] += call["fault_layer"] in REFUSED
+                sums[1] += 1
+    for key, sessions in cells.items():
+        named = dict(zip((*WHO, "tool", "trait", "class"), key, strict=True))
+        yield {**named, **squares((k, n) for k, n in sessions.values())}
+
+
+def trials(facts: Facts) -> Iterator[Row]:
+    told = {(one["source"], one["session_id"]): one["task"] for one in facts.sessions}
+    calls = grouped(facts.calls, ("source", "session_id"))
+    for (source, session_id), unordered in grouped(facts.turns, ("source", "session_id")).items():
+        turns = sorted(unordered, key=lambda turn: turn["turn"])
+        first = {
+            name: next((turn[name] for turn in turns if turn[name] is not None), None)
+            for name in ("provider", "model", "prompt_id", "user_text")
+        }
+        asked, task = first.pop("user_text"), told.get((source, session_id))
+        a_task = task is not None or 40 <= len(asked or "") <= 2_000
+        if not a_task or source == "bfcl_score":
+            continue
+        verdicts = {name: [turn[name] for turn in turns if turn[name] is not None] for name in VERDICTS}
+        judged = [call for call in calls.get((source, session_id), ()) if is_judged(call)]
+        hashed = md5((asked or "").encode(), usedforsecurity=False).hexdigest()[:16]
+        yield first | {
+            "day": min((turn["day"] for turn in turns if turn["day"] is not None), default=None),
+            "source": source, "session_id": session_id,
+            "task": hashed if task is None else f"{source}:{task}",
+            "task_origin": "first message" if task is None else "log",
+            "task_text": (task or asked or "")[:120],
+            "turns": len(turns), "calls": sum(turn["calls"] for turn in turns),
+            "parse_k": sum(call["fault_layer"] in REFUSED for call in judged), "parse_n": len(judged),
+            **{name: all(said) if said else None for name, said in verdicts.items()},
+        }  # fmt: skip
+
+
+ROLLUPS: Mapping[str, Callable[[Facts], Iterator[Row]]] = {
+    "daily_rates": rates,
+    "daily_chains": chains,
+    "daily_parallel": parallel,
+    "daily_parameters": parameters,
+    "daily_traits": traits,
+    "task_trials": trials,
+}

@@ -1,0 +1,175 @@
+"""Workers that die, a load that dies, a disk that is full: what it costs, and that nothing is left over."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.pipeline import load
+from ingest.reports import LoadReport, Progress
+from tests.store.night import ask, contents, count, rows_by_reference, session
+from tests.store.test_workers import SESSIONS, long_file, night
+
+pytestmark = pytest.mark.usefixtures("workers_read")
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """The worker processes that a load starts."""
+    processes: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def start(*words: Any, **options: Any) -> subprocess.Popen[bytes]:
+        processes.append(popen(*words, **options))
+        return processes[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    yield processes
+    assert all(process.poll() is not None for process in processes), "a worker outlived its load"
+
+
+def test_little_and_nothing_are_read_without_workers(
+    logs: Path, store: Path, started: list[subprocess.Popen[bytes]]
+) -> None:
+    for name in "ab":
+        (logs / f"{name}.jsonl").write_text(session(name))
+    load([logs], store)
+    load([logs], store, workers=2)
+    (logs / "c.jsonl").write_text(session("c"))
+    load([logs], store, workers=2)
+    assert not started
+
+
+def killing(processes: list[subprocess.Popen[bytes]], name: str) -> Callable[[Progress], None]:
+    """Kills the worker that was started first, when the file that it was given first has come some way."""
+
+    def on_progress(progress: Progress) -> None:
+        if progress.name.endswith(name) and progress.bytes_done > 0:
+            processes[0].kill()
+
+    return on_progress
+
+
+def reasons(report: LoadReport) -> dict[str, str]:
+    return {Path(one.path).name: one.reason for one in report.rejected}
+
+
+def test_a_worker_that_is_killed_costs_the_file_it_was_at(
+    logs: Path, store: Path, tmp_path: Path, started: list[subprocess.Popen[bytes]]
+) -> None:
+    night(logs)
+    load([logs], tmp_path / "without", workers=1)
+    long_file(logs / "0-long.jsonl")
+
+    report = load([logs], store, workers=2, on_progress=killing(started, "0-long.jsonl"))
+
+    assert len(started) == 3
+    assert "the process that read it died (killed" in reasons(report)["0-long.jsonl"]
+    assert report.loaded == 10
+    assert rows_by_reference(store) == rows_by_reference(tmp_path / "without")
+    assert load([logs], store, workers=2).loaded == 1
+    assert count(store, "sessions") == count(tmp_path / "without", "sessions") + SESSIONS
+
+
+def test_workers_that_cannot_start_are_done_without(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[subprocess.Popen[bytes]]
+) -> None:
+    night(logs)
+    load([logs], tmp_path / "alone", workers=1)
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    load([logs], tmp_path / "store", workers=2)
+    assert len(started) >= 2
+    assert contents(tmp_path / "store") == contents(tmp_path / "alone")
+
+
+def test_an_end_that_was_asked_for_undoes_what_was_read_ahead(
+    logs: Path, store: Path, started: list[subprocess.Popen[bytes]]
+) -> None:
+    (logs / "0.jsonl").write_text(session("0"))
+    load([logs], store)
+    long_file(logs / "a.jsonl")
+    (logs / "b.jsonl").write_text(session("b"))
+    (logs / "c.jsonl").write_text(session("c"))
+    at: list[Progress] = []
+    asked: list[str] = []
+
+    def stop() -> bool:
+        asked.append(at[-1].name)
+        return asked.count(str(logs / "a.jsonl")) > 2  # once before the file, then while it is read
+
+    report = load([logs], store, workers=2, on_progress=at.append, stop=stop)
+
+    assert (report.loaded, report.unread, report.generation) == (0, 3, None)
+    assert ask(store, "SELECT session_id, calls FROM sessions") == [("0", 3)]
+    assert load([logs], store, workers=2).loaded == 3
+    assert count(store, "sessions") == SESSIONS + 3
+
+
+def test_workers_end_when_their_load_is_killed(logs: Path, store: Path) -> None:
+    for name in "ab":
+        long_file(logs / f"{name}.jsonl")
+    code = (
+        "import sys; from pathlib import Path; from ingest.pipeline import load\n"
+        "load([Path(sys.argv[1])], Path(sys.argv[2]), workers=2, on_progress=lambda at: print(at.bytes_done))"
+    )
+    loading = subprocess.Popen([sys.executable, "-c", code, logs, store], stdout=subprocess.PIPE, text=True)
+    assert loading.stdout is not None
+    next(line for line in loading.stdout if int(line) > 0)
+    workers = children_of(loading.pid)
+    assert len(workers) == 2
+    loading.kill()
+    loading.communicate()
+    deadline = time.monotonic() + 60
+    while any(map(is_alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(is_alive, workers))
+    assert not list(store.glob("building*rows*"))
+    assert load([logs], store).loaded == 2
+    assert not list(store.glob("building*"))
+
+
+def children_of(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task")
+    if not tasks.is_dir():
+        pytest.skip("needs /proc")
+    return [int(child) for task in tasks.glob("*/children") for child in task.read_text().split()]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from ingest.errors import StoreError
+from ingest.pipeline import load
+from tests.store.waiting import wait_for_workers
+wait_for_workers()
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
+try:
+    load([Path(sys.argv[1])], Path(sys.argv[2]), workers=2)
+except StoreError as error:
+    print(error)
+"""
+
+
+def test_a_disk_that_is_full_for_a_worker_ends_the_load_with_a_sentence(logs: Path, store: Path) -> None:
+    for name in "ab":
+        long_file(logs / f"{name}.jsonl")
+    command = [sys.executable, "-c", FULL, str(logs), str(store), "2000000"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.count("\n") == 1, done.stderr
+    assert "What was published is untouched." in done.stdout
+    assert not list(store.glob("building*"))
+    assert load([logs], store, workers=2).loaded == 2

@@ -1,0 +1,219 @@
+"""Daily sums say what the facts say: counted again in plain Python, and small facts with known answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.pipeline import load
+from tests.dashboard.store_fixture import a_call, a_turn, publish
+from tests.store.night import ask, session
+from tests.store.recount import ROLLUPS, Facts, Row
+
+SAMPLES = Path(__file__).parents[2] / "sample_data" / "logs"
+SUMS = "k, n, total, sessions, kk, kn, nn"
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    store = tmp_path_factory.mktemp("samples") / "store"
+    load([SAMPLES], store)
+    return Facts(store)
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    """Sessions that stand in two files, that go on in a later load, without an end, with broken text."""
+    folder = tmp_path_factory.mktemp("nights")
+    broken, wrong = '{"path": "a.py"', '{"path": 7, "path": 8}'
+    (folder / "a.jsonl").write_text(
+        session("s1", turns=(2, 3)) + session("s2", raw=broken, ended=False) + session("s3", day=2, raw=wrong)
+    )
+    (folder / "b.jsonl").write_text(session("s1", turns=(2, 3, 1)) + session("s4", day=2, raw=broken))
+    load([folder / "a.jsonl"], folder / "store")
+    load([folder], folder / "store")
+    return Facts(folder / "store")
+
+
+def sorted_rows(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
+    return sorted(json.dumps([_plain(row[name]) for name in columns]) for row in rows)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, int | float):
+        return round(float(value), 6)
+    return None if value is None else str(value)
+
+
+@pytest.mark.parametrize("table", ROLLUPS)
+@pytest.mark.parametrize("store", ["samples", "nights"])
+def test_a_rollup_is_what_a_count_of_the_facts_gives(
+    table: str, store: str, request: pytest.FixtureRequest
+) -> None:
+    facts: Facts = request.getfixturevalue(store)
+    found, counted = facts.tables[table], list(ROLLUPS[table](facts))
+    columns = sorted(counted[0]) if counted else []
+    assert counted or store == "nights"
+    assert not found or set(found[0]) == set(columns)
+    assert sorted_rows(found, columns) == sorted_rows(counted, columns)
+
+
+def test_the_samples_have_every_rate(samples: Facts) -> None:
+    """A recount of nothing proves nothing."""
+    hit = {row["rate"] for row in samples.tables["daily_rates"] if row["k"]}
+    assert {row["rate"] for row in samples.tables["daily_rates"]} - hit <= {
+        "emission",
+        "refused",
+        "truncated",
+    }
+
+
+# --- by hand -------------------------------------------------------------------------------------
+
+
+def sums(store: Path, rate: str, cut: str = "all", columns: str = "") -> list[tuple[Any, ...]]:
+    return ask(
+        store,
+        f"SELECT {columns}{SUMS} FROM daily_rates WHERE rate = '{rate}' AND cut = '{cut}' ORDER BY ALL",  # noqa: S608
+    )
+
+
+FAULTS: Row = {
+    "fault_layer": "syntax",
+    "outcome": "failed",
+    "parse_error": "json_parse_error:expected a comma",
+}
+
+
+def test_sessions_are_squared_one_by_one(tmp_path: Path) -> None:
+    """Session a: 2 of 3 refused; b: 0 of 2; c: one that cannot be told."""
+    calls = [
+        a_call(1, session_id="a", **FAULTS),
+        a_call(2, session_id="a", **FAULTS),
+        a_call(3, session_id="a"),
+        a_call(4, session_id="b"),
+        a_call(5, session_id="b"),
+        a_call(6, session_id="c", syntax_seen="none", schema_seen="none", outcome="unmeasured"),
+    ]
+    publish(tmp_path, {"tool_calls": calls})
+    assert sums(tmp_path, "parse_error") == [(2, 5, 6, 2, 4, 6, 13)]
+    assert sums(tmp_path, "strict_failure") == [(2, 5, 6, 2, 4, 6, 13)]
+    assert sums(tmp_path, "salvaged") == [(0, 2, 2, 1, 0, 0, 4)]
+
+
+@pytest.mark.parametrize(
+    ("syntax", "schema", "layer", "expected"),
+    [
+        ("full", "none", None, (0, 1)),
+        ("failures", "failures", None, (0, 1)),
+        ("failures", "none", None, (0, 0)),
+        ("failures", "none", "syntax", (1, 1)),
+        ("none", "none", "schema", (1, 1)),
+        ("none", "full", None, (0, 0)),
+        (None, None, None, (0, 0)),
+        (None, None, "schema", (1, 1)),
+    ],
+)
+def test_a_call_is_an_observation_where_a_fault_would_have_shown(
+    tmp_path: Path, syntax: str | None, schema: str | None, layer: str | None, expected: tuple[int, int]
+) -> None:
+    call = a_call(1, syntax_seen=syntax, schema_seen=schema, fault_layer=layer)
+    publish(tmp_path, {"tool_calls": [call]})
+    assert [row[:3] for row in sums(tmp_path, "parse_error")] == [(*expected, 1)]
+
+
+def test_copies_count_nowhere(tmp_path: Path) -> None:
+    calls = [a_call(1, **FAULTS), a_call(1, **FAULTS, duplicate=True, file_id=2)]
+    turns = [a_turn(1, recorded_ok=False), a_turn(1, recorded_ok=False, duplicate=True, file_id=2)]
+    publish(tmp_path, {"tool_calls": calls, "turns": turns})
+    assert sums(tmp_path, "parse_error") == [(1, 1, 1, 1, 1, 1, 1)]
+    assert sums(tmp_path, "recorded_ok") == [(0, 1, 1, 1, 0, 0, 1)]
+
+
+def test_a_session_over_midnight_counts_on_each_side(tmp_path: Path) -> None:
+    calls = [a_call(1, **FAULTS), a_call(2), a_call(3, day="2026-11-21"), a_call(4, day=None, ts=None)]
+    publish(tmp_path, {"tool_calls": calls})
+    found = sums(tmp_path, "parse_error", columns="day::VARCHAR, ")
+    assert found == [
+        ("2026-11-20", 1, 2, 2, 1, 1, 2, 4),
+        ("2026-11-21", 0, 1, 1, 1, 0, 0, 1),
+        (None, 0, 1, 1, 1, 0, 0, 1),
+    ]
+
+
+def test_a_session_counts_once_in_all_and_once_for_each_of_its_tools(tmp_path: Path) -> None:
+    calls = [
+        a_call(1, tool="read", **FAULTS),
+        a_call(2, tool="read"),
+        a_call(3, tool="write"),
+        a_call(4, tool=None),
+    ]
+    publish(tmp_path, {"tool_calls": calls, "turns": [a_turn(1, retries=1, calls=4)]})
+    assert sums(tmp_path, "parse_error") == [(1, 4, 4, 1, 1, 4, 16)]
+    assert sums(tmp_path, "parse_error", "tool", "tool, ") == [
+        ("read", 1, 2, 2, 1, 1, 2, 4),
+        ("write", 0, 1, 1, 1, 0, 0, 1),
+        (None, 0, 1, 1, 1, 0, 0, 1),
+    ]
+    assert sums(tmp_path, "retried", "tool", "tool, ") == [
+        (tool, 1, 1, 1, 1, 1, 1, 1) for tool in ("read", "write", None)
+    ]
+
+
+def test_turns_without_a_verdict_are_in_the_total_only(tmp_path: Path) -> None:
+    turns = [
+        a_turn(1, recorded_ok=True, derived_ok=False),
+        a_turn(2, recorded_ok=None, derived_ok=True),
+        a_turn(3, recorded_ok=False, derived_ok=None, calls=0),
+    ]
+    publish(tmp_path, {"turns": turns})
+    assert sums(tmp_path, "recorded_ok") == [(1, 2, 3, 1, 1, 2, 4)]
+    assert sums(tmp_path, "derived_ok") == [(1, 2, 3, 1, 1, 2, 4)]
+    assert sums(tmp_path, "disagree") == [(1, 1, 3, 1, 1, 1, 1)]
+    assert sums(tmp_path, "retried") == [(0, 2, 3, 1, 0, 0, 4)]
+
+
+def test_an_unknown_tool_is_told_by_its_code_not_by_a_text_that_says_so(tmp_path: Path) -> None:
+    calls = [
+        a_call(1, tools_offered=True, fault_layer="schema", parse_error="unknown_tool:frobnicate"),
+        a_call(2, tools_offered=True, fault_layer="schema", parse_error="not_in_enum:mode=unknown_tool"),
+        a_call(3, tools_offered=False, fault_layer="schema", parse_error="unknown_tool:frobnicate"),
+        a_call(4, tools_offered=None),
+    ]
+    publish(tmp_path, {"tool_calls": calls})
+    assert sums(tmp_path, "unknown_tool") == [(1, 2, 4, 1, 1, 2, 4)]
+
+
+def test_what_became_of_a_call_is_observed_where_its_result_tells(tmp_path: Path) -> None:
+    told: list[Row] = [
+        {"result_status": "ok"},
+        {"result_status": "error", "fault_layer": "execution"},
+        {"result_status": "error", "fault_layer": "tool_rejected"},
+        {"result_status": "denied", "fault_layer": "refused"},
+        {"result_status": "unknown"},
+        {"result_status": "missing"},
+        {"result_status": None},
+    ]
+    publish(tmp_path, {"tool_calls": [a_call(at, **said) for at, said in enumerate(told)]})
+    found = {rate: sums(tmp_path, rate)[0][:3] for rate in ("execution", "tool_rejected", "refused")}
+    assert found == {"execution": (1, 3, 7), "tool_rejected": (1, 3, 7), "refused": (1, 4, 7)}
+
+
+@pytest.mark.parametrize(
+    ("said", "cut_off"),
+    [
+        ({"parse_error": "json_parse_error:unexpected end of text"}, True),
+        ({"parse_warning": "missing_closer:}"}, True),
+        ({"parse_warning": "coerced; unclosed_string"}, True),
+        ({"parse_error": "json_parse_error:expected a comma"}, False),
+        ({"parse_warning": "the_missing_closer"}, False),
+        ({}, False),
+    ],
+)
+def test_a_text_that_was_cut_off_is_told_by_what_was_found(tmp_path: Path, said: Row, cut_off: bool) -> None:
+    publish(tmp_path, {"tool_calls": [a_call(1, **said), a_call(2, **said, args_source="reserialised")]})
+    assert sums(tmp_path, "truncated")[0][:3] == (int(cut_off), 1, 2)
