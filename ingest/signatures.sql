@@ -21,7 +21,7 @@ END;
 
 -- Both ends of a long text.
 CREATE OR REPLACE TEMP MACRO ends(text) AS
-    if(length(text) > 8000, left(text, 4000) || chr(10) || right(text, 4000), text);
+    if(length(text) > 4000, left(text, 2000) || chr(10) || right(text, 2000), text);
 
 -- What harnesses, shells and test runners print around the reason: status lines, echoed commands, source code, rulers.
 CREATE OR REPLACE TEMP MACRO without_frame(text) AS regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
@@ -102,7 +102,8 @@ CREATE OR REPLACE TEMP MACRO tidy(line) AS left(trim(regexp_replace(regexp_repla
     '(^\s*|: )(?:(?:Error|ERROR|error):\s+)+', '\1', 'g'),
     '\s+', ' ', 'g')), 200);
 
--- One step a table: a macro repeats its argument, and each of these is read several times.
+-- One step a query: a macro repeats its argument, and each of these is read several times. Rows stream through: a night of
+-- long results does not fit into memory at once.
 CREATE TEMP TABLE signed AS
 WITH
     wrong AS (
@@ -115,11 +116,10 @@ WITH
         WHERE fault_layer IS NOT NULL
             AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
     ),
-    distinct_said AS MATERIALIZED (SELECT DISTINCT said, ours FROM wrong),
-    opened AS MATERIALIZED (SELECT said, ours, trim(unwrapped(trim(said))) AS opened FROM distinct_said),
-    bared AS MATERIALIZED (SELECT *, without_frame(opened) AS bare, exit_code(opened) AS code FROM opened),
+    opened AS (SELECT * EXCLUDE (said), trim(unwrapped(trim(said))) AS opened FROM wrong),
+    bared AS (SELECT *, without_frame(opened) AS bare, exit_code(opened) AS code FROM opened),
     -- A parse error is one line already, and all of it speaks.
-    spoken AS MATERIALIZED (
+    spoken AS (
         SELECT
             *,
             CASE
@@ -129,17 +129,17 @@ WITH
             END AS line
         FROM bared
     ),
-    lines AS MATERIALIZED (
+    lines AS (
         SELECT
-            said, ours, if(line IS NULL, code, NULL) AS code,
+            row, fault_layer, old, if(line IS NULL, code, NULL) AS code,
             coalesce(
                 line, nullif(regexp_extract(bare, '(?m)^.*[\pL\pN].*$'), ''), nullif(regexp_extract(opened, '(?m)^.*\S.*$'), '')
             ) AS line
         FROM spoken
     ),
-    texts AS MATERIALIZED (
+    texts AS (
         SELECT
-            said, ours,
+            row, fault_layer, old,
             coalesce(
                 'exit code ' || code,
                 nullif(tidy(without_particulars(line)) || coalesce(' · ' || http_status(line), ''), ''),
@@ -147,8 +147,8 @@ WITH
             ) AS text
         FROM lines
     )
-SELECT row, fault_layer, text, left(md5(fault_layer || chr(31) || lower(text)), 12) AS signature_id, old
-FROM wrong JOIN texts USING (said, ours);
+SELECT *, left(md5(fault_layer || chr(31) || lower(text)), 12) AS signature_id
+FROM texts;
 
 UPDATE tool_calls SET signature_id = s.signature_id FROM signed s
 WHERE tool_calls.rowid = s.row AND s.old IS DISTINCT FROM s.signature_id;

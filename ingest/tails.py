@@ -20,8 +20,10 @@ _REOPENED = """
     SELECT unnest(
         from_json(?, '[{"session_id": "VARCHAR", "turn": "INTEGER", "line": "BIGINT"}]'), recursive := true
     )"""
+# A last line without its end may have been read, too: it is read again, and what it told goes.
 _TAKEN_BACK = """
-    EXISTS (FROM reopened r WHERE r.session_id = t.session_id AND r.turn = t.turn AND t.line >= r.line)"""
+    (t.byte_offset >= $offset OR EXISTS (
+        FROM reopened r WHERE r.session_id = t.session_id AND r.turn = t.turn AND t.line >= r.line))"""
 _MOVE = {
     "diagnostics": f"""
         UPDATE diagnostics SET file_id = $new WHERE file_id = $old AND call_id NOT IN (

@@ -58,12 +58,14 @@ def slice_table(
     columns: Mapping[str, Sequence[Slice]],
     *,
     key: str,
+    caption: str | None = None,
     ranked_by: str | None = None,
     leads: Leads | None = None,
 ) -> None:
     """One row a slice, one column a rate: `columns` are the slices by `dimension` of each rate.
 
-    In the order of the slices as given, or the best first by the rate `ranked_by`. `leads`: where a name
+    `caption` names the table where a page has several. In the order of the slices as given, or the best first
+    by the rate `ranked_by`. `leads`: where a name
     leads; without it, to the calls of that slice where the filter bar knows the dimension.
     """
     by_rate = {rate: {one.name: one for one in several} for rate, several in columns.items()}
@@ -74,7 +76,7 @@ def slice_table(
     scales = {rate: scale_of([one.share for one in several]) for rate, several in columns.items()}
     sheet(
         key,
-        f"Rates by {dimension.replace('_', ' ')}",
+        caption or f"Rates by {dimension.replace('_', ' ')}",
         [
             Column(dimension.replace("_", " ").capitalize(), "name"),
             *(

@@ -101,13 +101,20 @@ def test_a_call_has_no_filter_bar_and_leads_back_to_the_list_as_it_was_filtered(
 
 
 def test_an_interval_that_goes_beyond_its_scale_ends_in_an_arrow(app: App) -> None:
+    apart = [call | {"session_id": call["call_id"]} for call in small_tables()["tool_calls"]]
     app.open()
-    rates = app.page.get_by_role("region", name="Rates by model")
-    expect(rates.get_by_role("columnheader", name="Parse errors")).to_contain_text("15%")
-    known, few = rates.get_by_role("row").nth(1), rates.get_by_role("row").nth(2)
-    expect(known).to_contain_text("1 / 43 · 0.41–12.1%")
-    assert known.get_by_role("cell").nth(1).locator(".beyond").count() == 0
-    assert few.get_by_role("cell").nth(1).locator(".beyond").count() == 1
+    try:
+        publish(app.served.store, small_tables() | {"tool_calls": apart}, number=4)
+        app.expect("1 / 43 · 0.41–12.1%")
+        rates = app.page.get_by_role("region", name="Rates by model")
+        expect(rates.get_by_role("columnheader", name="Parse errors")).to_contain_text("15%")
+        known, few = rates.get_by_role("row").nth(1), rates.get_by_role("row").nth(2)
+        expect(known).to_contain_text("1 / 43 · 0.41–12.1%")
+        assert known.get_by_role("cell").nth(0).locator(".beyond").count() == 0
+        assert few.get_by_role("cell").nth(0).locator(".beyond").count() == 1
+    finally:
+        publish(app.served.store, small_tables(), number=5)
+        app.expect("1 / 44 calls")
 
 
 def test_search_filters_while_typing(app: App) -> None:
