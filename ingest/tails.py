@@ -35,6 +35,14 @@ _MOVE = {
         for table in ("probes", "rejects", "late_results")
     },
 }
+# What a translator told only at the log's end it tells again, of the same place: one of the two is enough.
+_TOLD_TWICE = {
+    table: f"""
+        DELETE FROM {table} WHERE file_id = $new AND byte_offset < $offset
+            AND (byte_offset, coalesce({what}, '')) IN (
+                SELECT (byte_offset, coalesce({what}, '')) FROM {table} WHERE file_id = $old)"""  # noqa: S608
+    for table, what in (("probes", "error"), ("rejects", "reason"), ("late_results", "tool_call_id"))
+}
 _FOLLOW = (
     "UPDATE turn_parts SET file_id = $new WHERE file_id = $old",
     "UPDATE tool_calls SET result_file_id = $new WHERE result_file_id = $old",
@@ -71,10 +79,13 @@ def take_over(building: Building, old: int, new: int, state: Unfinished) -> Coun
     moved: Counter[str] = Counter()
     with building.writing("take over") as con:
         con.execute(_REOPENED, [orjson.dumps(opened).decode()])
+        for table, statement in _TOLD_TWICE.items():
+            row = con.execute(statement, ids | {"offset": state.offset}).fetchone()
+            moved[table] -= int(row[0]) if row else 0
         for table, statement in _MOVE.items():
             given = ids | ({"offset": state.offset} if "$offset" in statement else {})
             row = con.execute(statement, given).fetchone()
-            moved[table] = int(row[0]) if row else 0
+            moved[table] += int(row[0]) if row else 0
         for statement in _FOLLOW:
             con.execute(statement, ids)
         con.execute("DROP TABLE reopened")
