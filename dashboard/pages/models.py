@@ -127,7 +127,7 @@ def _rates(by: str, rate: Rate, found: Found, shown: Sequence[str], chosen: Mapp
         with cards.card(
             f"{title}, by {DIMENSIONS[by].lower()}", "slices", take=take, caption=READING, height=320
         ):
-            slice_table(by, columns, key=key)
+            slice_table(by, columns, key=key, caption=f"{title}, by {DIMENSIONS[by].lower()}")
 
 
 def _trend(by: str, rate: Rate, chosen: Mapping[str, Any]) -> None:
