@@ -101,7 +101,7 @@ def test_a_call_has_no_filter_bar_and_leads_back_to_the_list_as_it_was_filtered(
 
 
 def test_an_interval_that_goes_beyond_its_scale_ends_in_an_arrow(app: App) -> None:
-    apart = [call | {"session_id": call["call_id"]} for call in small_tables()["tool_calls"]]
+    apart = [{**call, "session_id": call["call_id"]} for call in small_tables()["tool_calls"]]
     app.open()
     try:
         publish(app.served.store, small_tables() | {"tool_calls": apart}, number=4)
