@@ -250,8 +250,8 @@ class _Run:
         self._hand_over(self._content.bytes_read)
         state = kept(self._translator, self._work)
         if state is not None:
-            prefix, turns = self._content.fingerprint_of(behind.offset), tuple(self._work.open_turns())
-            self._unfinished = Unfinished(behind.offset, behind.line, prefix, turns, state)
+            prefix = self._content.fingerprint_of(behind.offset)
+            self._unfinished = Unfinished(behind.offset, behind.line, prefix, state)
 
     def _take(self, events: Iterable[Event | Rejected]) -> None:
         for event in self._settings.privacy.events(events):
@@ -280,5 +280,7 @@ class _Run:
         self._on_bytes(self._content.stored_read, self._rows["rejects"])
 
     def _give(self, table: str, rows: Rows) -> None:
+        if self._unfinished is not None:
+            self._unfinished = self._unfinished.told_after(table, rows)
         self._sink.add(table, rows)
         self._rows[table] += len(rows)
