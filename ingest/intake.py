@@ -188,7 +188,8 @@ class _Run:
             self._read(raw, stream)
             while stream.read(DRAIN_BYTES):
                 pass  # a format may stop early; the fingerprint is of the whole file
-            self._work.finish()
+            for _ in self._work.finish_each():
+                self._hand_over_many()
             self._hand_over(raw.bytes_read)
             return Intake(
                 file_id=self._file_id,
@@ -239,7 +240,9 @@ class _Run:
                 if self._work.pending >= DRAIN_ROWS or raw.bytes_read - self._handed >= DRAIN_BYTES:
                     self._hand_over(raw.bytes_read)
             self._keep(behind)
-            self._take(translator.finish())
+            for event in translator.finish():
+                self._take((event,))
+                self._hand_over_many()
 
     def _keep(self, behind: Where | None) -> None:
         """Keep what it takes to read on behind the last whole line, if that is worth it."""
@@ -271,6 +274,11 @@ class _Run:
             "snippet": event.snippet if self._quoting else "",
         }
         self._give("rejects", Rows.of([row]))
+
+    def _hand_over_many(self) -> None:
+        """Hand the rows over when there are many: a log can end with any number of sessions open."""
+        if self._work.pending >= DRAIN_ROWS:
+            self._hand_over(self._content.bytes_read)
 
     def _hand_over(self, bytes_read: int) -> None:
         for table, rows in self._work.drain().items():

@@ -6,7 +6,7 @@ wait in a temporary file. Knows no format and no database.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -96,11 +96,17 @@ class FileWork:
 
     def finish(self) -> None:
         """Write the turns that are still open, and the sessions."""
+        for _ in self.finish_each():
+            pass
+
+    def finish_each(self) -> Iterator[None]:
+        """The same, session by session, so that rows can be drained in between."""
         self._spoken = None
         for session in self._sessions.drain():
             self._close_turns(session, keep=0, at_end=True)
             if not session.forgotten:
                 self._rows.add_session(session)
+            yield
 
     def close(self) -> None:
         """Give the temporary file up, if there is one, whether or not the log was read to its end."""

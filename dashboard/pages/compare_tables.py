@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pandas as pd
 import streamlit as st
 
 from dashboard import contrasts, filters, verdicts, wording
@@ -150,7 +151,10 @@ def what_differs(a: Side, b: Side) -> None:
         "What differs between the slices",
         "makeup",
         caption="Shares of the calls, the biggest difference first: what else may explain a rate.",
-        take=cards.Take("compare_makeup", lambda: makeup_of(a.arm).assign(compared="A")),
+        take=cards.Take(
+            "compare_makeup",
+            lambda: pd.concat([makeup_of(a.arm).assign(compared="A"), makeup_of(b.arm).assign(compared="B")]),
+        ),
         height=300,
     ):
         chosen = set(a.arm.own) | set(b.arm.own)

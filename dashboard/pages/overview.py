@@ -17,9 +17,8 @@ def show() -> None:
     st.title("Overview", anchor=False)
     _last_load()
     chosen = filters.chosen().parameters()
-    rates = {
-        one.rate.name: one for one in slices(answers.ask("slices", rates=(*HEADLINES, "disagree"), **chosen))
-    }
+    found = slices(answers.ask("slices", rates=(*HEADLINES, "disagree"), **chosen))
+    rates = {one.rate.name: one for one in found}
     if not any(one.total for one in rates.values()):
         cards.nothing_matches("calls or turns")
         return

@@ -44,6 +44,13 @@ def app(sample: Served, context: BrowserContext) -> Iterator[App]:
 def test_every_page_shows_the_sample(app: App) -> None:
     for path, words in (
         ("/", "What the parser found"),
+        ("/models", "Parse errors by model"),
+        ("/prompts", "triage"),
+        ("/matrix", "Parse errors by model and prompt version"),
+        ("/tools", "the worst first"),
+        ("/errors", "Signatures of errors"),
+        ("/retries", "From fault to recovery"),
+        ("/compare", "Parse errors by tool"),
         ("/calls", "Raw arguments"),
         ("/data", "Session history"),
     ):

@@ -1,4 +1,4 @@
-"""An opened page in, the rows of one of our own tables out; and calls to fill it with."""
+"""An opened page in, our own tables on it out; and calls to fill it with."""
 
 from __future__ import annotations
 
@@ -12,13 +12,22 @@ from tests.dashboard.store_fixture import a_call
 BAD = {"outcome": "failed", "fault_layer": "syntax", "parse_error": "json_parse_error:x", "arguments": None}
 
 
+def sheets(app: AppTest) -> dict[str, dict[str, Any]]:
+    """The tables of the page by their caption, as the component gets them."""
+    found = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
+    return {one["caption"]: one for one in found if "caption" in one}
+
+
+def texts(table: dict[str, Any], column: int) -> list[str]:
+    return [row[column]["text"] for row in table["rows"]]
+
+
 def sheet_of(app: AppTest, caption: str) -> list[dict[str, dict[str, Any]]]:
     """The rows of the table with this `caption`, each as column title → cell."""
-    drawn = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    found = [data for data in drawn if data.get("caption") == caption]
-    assert found, f"no table “{caption}”: {[data.get('caption') for data in drawn]}"
-    titles = [column["title"] for column in found[0]["columns"]]
-    return [dict(zip(titles, row, strict=True)) for row in found[0]["rows"]]
+    drawn = sheets(app)
+    assert caption in drawn, f"no table “{caption}”: {list(drawn)}"
+    titles = [column["title"] for column in drawn[caption]["columns"]]
+    return [dict(zip(titles, row, strict=True)) for row in drawn[caption]["rows"]]
 
 
 def calls(good: int, bad: int, **said: Any) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.drawn import sheets, texts
+from tests.dashboard.sheets import sheets, texts
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
 
 PAGE = "dashboard/pages/errors.py"

@@ -9,7 +9,7 @@ import pytest
 
 from dashboard.pages.retry_losses import blast
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.drawn import sheets, texts
+from tests.dashboard.sheets import sheets, texts
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
 
 PAGE = "dashboard/pages/retries.py"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.drawn import sheets, texts
+from tests.dashboard.sheets import sheets, texts
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
 
 PAGE = "dashboard/pages/tools.py"

@@ -161,6 +161,10 @@ def chains(facts: Facts) -> Iterator[Row]:
         cell = cells[(*(call[name] for name in (*WHO, "tool", "fault_layer")), ended, attempts)]
         cell.update(chains=1, retries=len(again), steps=sum(one["call_id"] in paid for one in again))
         cell.update(identical=sum(one["retry_kind"] == "identical" for one in again))
+        for one in again:
+            if one["attempt"] == 2 and one["retry_kind"] is not None:
+                first = f"first_{one['retry_kind']}"
+                cell.update({first: 1, f"{first}_worked": one["fault_layer"] is None})
         if again and all(None not in (one["input_tokens"], one["output_tokens"]) for one in again):
             own = [one for one in again if one["call_id"] in paid]
             tokens = sum(one["input_tokens"] + one["output_tokens"] for one in own)
@@ -169,7 +173,8 @@ def chains(facts: Facts) -> Iterator[Row]:
         if timed:
             model = sum(one["model_latency_ms"] or 0 for one in timed if one["call_id"] in paid)
             cell.update(ms=model + sum(one["latency_ms"] or 0 for one in timed), ms_known=1)
-    counted = ("chains", "retries", "identical", "steps", "tokens", "tokens_known", "ms", "ms_known")
+    kinds = [f"first_{kind}{worked}" for kind in ("identical", "changed") for worked in ("", "_worked")]
+    counted = ("chains", "retries", "identical", *kinds, "steps", "tokens", "tokens_known", "ms", "ms_known")
     for key, cell in cells.items():
         yield {**dict(zip(names, key, strict=True)), **{name: cell[name] for name in counted}}
 
@@ -196,9 +201,9 @@ def parallel(facts: Facts) -> Iterator[Row]:
         )
         cells[tuple(who)].update(steps=1, calls=len(calls), lost=lost)
         if bad:
-            cells[tuple(who)].update(bad_steps=1, others=len(calls) - bad, others_lost=lost)
+            cells[tuple(who)].update(bad_steps=1, bad=bad, others=len(calls) - bad, others_lost=lost)
     for key, cell in cells.items():
-        counted = ("steps", "calls", "lost", "bad_steps", "others", "others_lost")
+        counted = ("steps", "calls", "lost", "bad_steps", "bad", "others", "others_lost")
         yield {**dict(zip(WHO, key, strict=True)), **{name: cell[name] for name in counted}}
 
 

@@ -38,6 +38,15 @@ def test_what_a_row_lacks_is_null() -> None:
     assert unfit == []
 
 
+def test_a_column_of_one_text_or_of_nothing_throughout_is_stored_as_any_other() -> None:
+    rows: list[dict[str, Any]] = [PLACE | {"text": "a", "flag": True}, PLACE | {"text": "a", "flag": 1}]
+    table, unfit = to_arrow("turns", rows, SCHEMA)
+    assert table.column("text").to_pylist() == ["a", "a"]
+    assert table.column("number").to_pylist() == [None, None]
+    assert table.column("flag").to_pylist() == [True, None]  # 1 equals true, and is none
+    assert [reject["code"] for reject in unfit] == ["wrong_type"]
+
+
 def test_times_are_stored_in_utc() -> None:
     noon = datetime(2026, 11, 1, 12, tzinfo=timezone(timedelta(hours=2)))
     assert stored(noon, "ts") == (datetime.fromisoformat("2026-11-01 10:00"), [])
