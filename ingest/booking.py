@@ -84,7 +84,6 @@ class Book:
             self.passed_over(found, as_copy(same))
             return
         if known is not None and intake.begun is not None:
-            self._writer.flush()  # what is told anew is looked up there
             building = self._writer.building
             intake.rows.update(take_over(building, known.file_id, intake.file_id, intake.begun))
         if intake.unfinished is not None:

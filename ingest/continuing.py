@@ -10,16 +10,19 @@ import importlib
 import io
 import pickle
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ingest.batches import Rows
 from ingest.formats import Translator
 from ingest.sources.content import Content
 from ingest.work import FileWork
 from lenient import PARSER_VERSION
 
 WORTH = 8 * 1024 * 1024  # bytes of log; a smaller one is read whole in less time than its state is kept
-STATE_VERSION = 2  # raised whenever a class that a state holds changes what it keeps
+STATE_VERSION = 3  # raised whenever a class that a state holds changes what it keeps
 LARGEST = 32 * 1024 * 1024  # bytes of state; with more sessions open than that the log is read whole
+
+BY_PLACE = ("probes", "rejects", "late_results")  # tables whose rows belong to a place, not to a turn
 
 _PIECE = 1024 * 1024
 _OUR_OWN = ("ingest.", "lenient.")
@@ -49,15 +52,26 @@ _OUR_FUNCTIONS = frozenset({"ingest.formats.nothing_beside"})
 class Unfinished:
     """Where and how to read on: behind the first `offset` bytes, of which `prefix` is the fingerprint.
 
-    `line` is the number of the line that begins there. `open_turns`: session, number and first line of the
-    turns that later lines may change.
+    `line` is the number of the line that begins there. What was told after the state was kept is told again
+    by who reads on: `turns` by session, number and first line, other rows by table and place.
     """
 
     offset: int
     line: int
     prefix: str
-    open_turns: tuple[tuple[str, int, int], ...]
     state: bytes
+    turns: tuple[tuple[str, int, int], ...] = ()
+    places: tuple[tuple[str, int], ...] = ()
+
+    def told_after(self, table: str, rows: Rows) -> Unfinished:
+        """The same when these rows have been told, too."""
+        if table == "turns":
+            turns = tuple((row["session_id"], row["turn"], row["line"]) for row in rows.by_name())
+            return replace(self, turns=self.turns + turns)
+        if table in BY_PLACE:
+            places = tuple((table, row["byte_offset"]) for row in rows.by_name())
+            return replace(self, places=self.places + places)
+        return self
 
 
 def passes(content: Content, begun: Unfinished) -> bool:

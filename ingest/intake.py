@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 from ingest import continuing
@@ -243,7 +243,6 @@ class _Run:
             for event in translator.finish():
                 self._take((event,))
                 self._hand_over_many()
-            self._reopen()
 
     def _keep(self, behind: Where | None) -> None:
         """Keep what it takes to read on behind the last whole line, if that is worth it."""
@@ -254,14 +253,8 @@ class _Run:
         self._hand_over(self._content.bytes_read)
         state = kept(self._translator, self._work)
         if state is not None:
-            prefix, turns = self._content.fingerprint_of(behind.offset), tuple(self._work.open_turns())
-            self._unfinished = Unfinished(behind.offset, behind.line, prefix, turns, state)
-
-    def _reopen(self) -> None:
-        """Turns that the translator told only at the end: reading on it tells them once more."""
-        if self._unfinished is not None:
-            turns = dict.fromkeys((*self._unfinished.open_turns, *self._work.open_turns()))
-            self._unfinished = replace(self._unfinished, open_turns=tuple(turns))
+            prefix = self._content.fingerprint_of(behind.offset)
+            self._unfinished = Unfinished(behind.offset, behind.line, prefix, state)
 
     def _take(self, events: Iterable[Event | Rejected]) -> None:
         for event in self._settings.privacy.events(events):
@@ -295,5 +288,7 @@ class _Run:
         self._on_bytes(self._content.stored_read, self._rows["rejects"])
 
     def _give(self, table: str, rows: Rows) -> None:
+        if self._unfinished is not None:
+            self._unfinished = self._unfinished.told_after(table, rows)
         self._sink.add(table, rows)
         self._rows[table] += len(rows)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import orjson
 
-from ingest.continuing import Unfinished, maker
+from ingest.continuing import BY_PLACE, Unfinished, maker
 from ingest.store import Building
 
 _STATE = (
@@ -14,16 +15,18 @@ _STATE = (
 )
 _KEEP = "INSERT INTO unfinished VALUES (?, ?, ?, ?, ?, ?, ?)"
 
-# All that the log told before the offset stays, under the new id; what its open turns told is told again.
+# All that the log told before the offset stays, under the new id; what its open turns told is told again, and
+# so is what stood behind the offset: a last line without its line break.
 _REOPENED = """
     CREATE TEMP TABLE reopened AS
-    SELECT unnest(
-        from_json(?, '[{"session_id": "VARCHAR", "turn": "INTEGER", "line": "BIGINT"}]'), recursive := true
-    )"""
-# A last line without its end may have been read, too: it is read again, and what it told goes.
+    SELECT unnest(from_json(?, '[{
+        "session_id": "VARCHAR", "turn": "INTEGER", "line": "BIGINT", "told": "VARCHAR", "place": "BIGINT"
+    }]'), recursive := true)"""
 _TAKEN_BACK = """
-    (t.byte_offset >= $offset OR EXISTS (
-        FROM reopened r WHERE r.session_id = t.session_id AND r.turn = t.turn AND t.line >= r.line))"""
+    (t.byte_offset >= $offset
+    OR EXISTS (FROM reopened r WHERE r.session_id = t.session_id AND r.turn = t.turn AND t.line >= r.line))"""
+# A result without its call is a reject as well, made of the row of `late_results`.
+_TOLD_OF_REJECTS = "if(t.code = 'orphan_result', 'late_results', 'rejects')"
 _MOVE = {
     "diagnostics": f"""
         UPDATE diagnostics SET file_id = $new WHERE file_id = $old AND call_id NOT IN (
@@ -31,17 +34,13 @@ _MOVE = {
     "tool_calls": f"UPDATE tool_calls t SET file_id = $new WHERE file_id = $old AND NOT {_TAKEN_BACK}",  # noqa: S608
     "turns": f"UPDATE turns t SET file_id = $new WHERE file_id = $old AND NOT {_TAKEN_BACK}",  # noqa: S608
     **{
-        table: f"UPDATE {table} SET file_id = $new WHERE file_id = $old AND byte_offset < $offset"  # noqa: S608
-        for table in ("probes", "rejects", "late_results")
+        table: f"""
+        UPDATE {table} t SET file_id = $new WHERE file_id = $old AND byte_offset < $offset AND NOT EXISTS (
+            FROM reopened r WHERE r.place = t.byte_offset AND r.told = {told})"""  # noqa: S608
+        for table, told in (
+            {table: f"'{table}'" for table in BY_PLACE} | {"rejects": _TOLD_OF_REJECTS}
+        ).items()
     },
-}
-# What a translator told only at the log's end it tells again, of the same place: one of the two is enough.
-_TOLD_TWICE = {
-    table: f"""
-        DELETE FROM {table} WHERE file_id = $new AND byte_offset < $offset
-            AND (byte_offset, coalesce({what}, '')) IN (
-                SELECT (byte_offset, coalesce({what}, '')) FROM {table} WHERE file_id = $old)"""  # noqa: S608
-    for table, what in (("probes", "error"), ("rejects", "reason"), ("late_results", "tool_call_id"))
 }
 _FOLLOW = (
     "UPDATE turn_parts SET file_id = $new WHERE file_id = $old",
@@ -56,17 +55,17 @@ def state_of(building: Building, file_id: int) -> Unfinished | None:
             row["byte_offset"],
             row["line"],
             row["prefix"],
-            tuple(map(tuple, orjson.loads(row["open_turns"]))),
             row["state"],
+            *(tuple(map(tuple, told)) for told in orjson.loads(row["open_turns"])),
         )
     return None
 
 
 def keep_state(building: Building, file_id: int, state: Unfinished) -> None:
     """Keep what it takes to read on in a file."""
-    turns = orjson.dumps(state.open_turns).decode()
+    told = orjson.dumps([state.turns, state.places]).decode()
     with building.writing("state") as con:
-        con.execute(_KEEP, [file_id, state.offset, state.line, state.prefix, maker(), turns, state.state])
+        con.execute(_KEEP, [file_id, state.offset, state.line, state.prefix, maker(), told, state.state])
 
 
 def take_over(building: Building, old: int, new: int, state: Unfinished) -> Counter[str]:
@@ -74,18 +73,17 @@ def take_over(building: Building, old: int, new: int, state: Unfinished) -> Coun
 
     What is left under `old` is what the reading on has told anew.
     """
-    opened = [dict(zip(("session_id", "turn", "line"), turn, strict=True)) for turn in state.open_turns]
+    opened: list[dict[str, Any]] = [
+        dict(zip(("session_id", "turn", "line"), turn, strict=True)) for turn in state.turns
+    ]
+    opened += [{"told": table, "place": place} for table, place in state.places]
     ids = {"old": old, "new": new}
     moved: Counter[str] = Counter()
     with building.writing("take over") as con:
         con.execute(_REOPENED, [orjson.dumps(opened).decode()])
-        for table, statement in _TOLD_TWICE.items():
-            row = con.execute(statement, ids | {"offset": state.offset}).fetchone()
-            moved[table] -= int(row[0]) if row else 0
         for table, statement in _MOVE.items():
-            given = ids | ({"offset": state.offset} if "$offset" in statement else {})
-            row = con.execute(statement, given).fetchone()
-            moved[table] += int(row[0]) if row else 0
+            row = con.execute(statement, ids | {"offset": state.offset}).fetchone()
+            moved[table] = int(row[0]) if row else 0
         for statement in _FOLLOW:
             con.execute(statement, ids)
         con.execute("DROP TABLE reopened")

@@ -116,14 +116,6 @@ class FileWork:
         """Read on, under another file's id."""
         self._rows.file_id = file_id
 
-    def open_turns(self) -> list[tuple[str, int, int]]:
-        """Session, number and first line of the turns that later events may change, of sessions in memory."""
-        return [
-            (session.session_id, turn.number, turn.where.line)
-            for session in self._sessions.in_memory()
-            for turn in session.open_turns
-        ]
-
     def drain(self) -> dict[str, Rows]:
         """The rows that are ready, by table; see `FileRows.drain`."""
         return self._rows.drain()

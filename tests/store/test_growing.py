@@ -77,6 +77,19 @@ def test_only_what_is_new_is_read(tmp_path: Path) -> None:
     assert count(store, "unfinished") == 1
 
 
+def test_a_turn_that_begins_in_a_last_line_without_its_break_counts_once(tmp_path: Path) -> None:
+    lines = session("s1").encode().splitlines(keepends=True)
+    begins = next(
+        number for number, line in enumerate(lines) if b'"turn_start"' in line and b'"turn": 2' in line
+    )
+    data = b"".join(lines)
+    for whole in (begins, begins + 1):
+        store = grown(tmp_path, data, [len(b"".join(lines[: whole + 1])) - 1])
+        assert tables(store) == tables(at_once(tmp_path, data))
+        tmp_path = tmp_path / "again"
+        tmp_path.mkdir()
+
+
 def test_a_small_log_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(continuing, "WORTH", 1_000_000)
     data = session("s1").encode() + session("s2").encode()
