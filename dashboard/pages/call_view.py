@@ -7,11 +7,11 @@ from typing import Literal
 
 import streamlit as st
 
-from dashboard import filters, wording
-from dashboard.pages import answers, call_words, cards
-from dashboard.pages.call_words import Row
-from dashboard.pages.findings import OUTCOME_TONES, Finding, finding_list, json_text, marked_text
-from dashboard.pages.sheet import Cell, Column, sheet
+from dashboard import answers, filters, wording
+from dashboard.widgets import call_words, cards
+from dashboard.widgets.call_words import Row
+from dashboard.widgets.findings import OUTCOME_TONES, Finding, finding_list, json_text, marked_text
+from dashboard.widgets.sheet import Cell, Column, sheet
 
 _SHOWN = 20_000  # characters of a result or an answer
 

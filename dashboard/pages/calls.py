@@ -7,12 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import filters, wording
+from dashboard import answers, filters, wording
 from dashboard.export import csv
-from dashboard.pages import answers, call_view, cards
-from dashboard.pages.findings import OUTCOME_TONES
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.urlstate import begin_again, put, url_widget
+from dashboard.pages import call_view
+from dashboard.widgets import cards
+from dashboard.widgets.findings import OUTCOME_TONES
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.urlstate import begin_again, put, url_widget
 
 PER_PAGE = 50
 EXPORTED = 10_000

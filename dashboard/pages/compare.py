@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import arms, filters
-from dashboard.pages import answers, cards
+from dashboard import answers, arms, filters
 from dashboard.pages.compare_arms import at_once, choose, labels
 from dashboard.pages.compare_sides import side
 from dashboard.pages.compare_tables import forest, other_rates, what_differs
 from dashboard.pages.compare_verdict import verdict_card
 from dashboard.pages.compare_worth import costs, passed_again
-from dashboard.pages.rate_choice import rate_choice
+from dashboard.widgets import cards
+from dashboard.widgets.rate_choice import rate_choice
 
 
 def show() -> None:

@@ -8,11 +8,10 @@ from datetime import date, timedelta
 import pandas as pd
 import streamlit as st
 
-from dashboard import arms, filters, wording
+from dashboard import answers, arms, filters, wording
 from dashboard.arms import PARAMETERS, Arm, Days, Letter
-from dashboard.pages import answers
-from dashboard.pages.urlstate import put, url_widget
 from dashboard.rates import Rate
+from dashboard.widgets.urlstate import put, url_widget
 
 _SEEN = ("model", "prompt", "tool")  # the others are one click away
 _WORDS = {"harness_version": "harness version", "strategy": "strategy"}

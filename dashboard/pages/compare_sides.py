@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from dashboard import answers
 from dashboard.arms import Arm
-from dashboard.pages import answers
 from dashboard.rates import RATES, Rate
 from dashboard.slices import Slice, slices
 

@@ -9,16 +9,16 @@ import streamlit as st
 
 from dashboard import contrasts, filters, verdicts, wording
 from dashboard.contrasts import Pair, Shift
-from dashboard.pages import cards
 from dashboard.pages.compare_arms import calls_link, keys, makeup_of
 from dashboard.pages.compare_sides import Side, by_tool, rows_to_take
-from dashboard.pages.difference_cells import difference_cell, difference_column, reach_of, verdict_cell
-from dashboard.pages.rate_choice import DIMENSIONS
-from dashboard.pages.sheet import Cell, Column, sheet
 from dashboard.rates import RATES, Rate
 from dashboard.slices import Against, Slice, beside
 from dashboard.statistics import ENOUGH
 from dashboard.traits import TITLES, class_words
+from dashboard.widgets import cards
+from dashboard.widgets.difference_cells import difference_cell, difference_column, reach_of, verdict_cell
+from dashboard.widgets.rate_choice import DIMENSIONS
+from dashboard.widgets.sheet import Cell, Column, sheet
 
 _TOOLS = 15  # the most observed, until all are asked for
 _SHIFTS = 12

@@ -8,17 +8,17 @@ from math import isnan
 
 import streamlit as st
 
-from dashboard import contrasts, verdicts, wording
-from dashboard.pages import answers, cards
+from dashboard import answers, contrasts, verdicts, wording
 from dashboard.pages.compare_arms import calls_link, overlap_note
 from dashboard.pages.compare_sides import STRATA, Side, rows_to_take, strata_of
-from dashboard.pages.difference_cells import difference_cell, difference_column, reach_of
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.urlstate import url_widget
 from dashboard.rates import Rate
 from dashboard.slices import MEASURED_ENOUGH, Against, Slice
 from dashboard.statistics import Difference, bootstrapped, difference, paired
 from dashboard.statistics.mixes import Adjusted, standardised
+from dashboard.widgets import cards
+from dashboard.widgets.difference_cells import difference_cell, difference_column, reach_of
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.urlstate import url_widget
 
 BY_TASK = ("parse_error", "recorded_ok", "derived_ok")
 _COVERED = 0.8  # below this share of the calls the same mix is that of another question

@@ -7,14 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import wording
-from dashboard.pages import answers, cards
+from dashboard import answers, wording
 from dashboard.pages.compare_sides import Side
 from dashboard.pages.models_cost import amount, per
-from dashboard.pages.rate_choice import choice
-from dashboard.pages.sheet import Cell, Column, sheet
 from dashboard.slices import MEASURED_ENOUGH
 from dashboard.statistics import ENOUGH, pass_k
+from dashboard.widgets import cards
+from dashboard.widgets.rate_choice import choice
+from dashboard.widgets.sheet import Cell, Column, sheet
 
 Row = Mapping[Hashable, Any]
 _MOST = 4  # trials in a row, as tau-bench reports them

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import wording
-from dashboard.pages import answers, cards, data_rejects, data_sources, data_versions
+from dashboard import answers, wording
+from dashboard.pages import data_rejects, data_sources, data_versions
 from dashboard.pages.data_rejects import BY_SOURCE_ONLY
 from dashboard.pages.data_sources import file_name
-from dashboard.pages.paging import Row, paged, pager
-from dashboard.pages.sheet import Cell, Column, Tone, sheet
+from dashboard.widgets import cards
+from dashboard.widgets.paging import Row, paged, pager
+from dashboard.widgets.sheet import Cell, Column, Tone, sheet
 
 
 def show() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import filters, wording
-from dashboard.pages import answers, cards
+from dashboard import answers, filters, wording
 from dashboard.pages.data_sources import file_name
-from dashboard.pages.paging import Row, paged, pager
-from dashboard.pages.sheet import Cell, Column, sheet
+from dashboard.widgets import cards
+from dashboard.widgets.paging import Row, paged, pager
+from dashboard.widgets.sheet import Cell, Column, sheet
 
 BY_SOURCE_ONLY = "Filtered by source only, not by day, model, prompt or tool."
 

@@ -6,10 +6,10 @@ import re
 
 import streamlit as st
 
-from dashboard import filters, wording
-from dashboard.pages import answers, cards
-from dashboard.pages.paging import Row, paged, pager
-from dashboard.pages.sheet import Cell, Column, Tone, sheet
+from dashboard import answers, filters, wording
+from dashboard.widgets import cards
+from dashboard.widgets.paging import Row, paged, pager
+from dashboard.widgets.sheet import Cell, Column, Tone, sheet
 
 # What can be told, the promise's field, and of how many calls or turns it is known.
 _TELLS = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import filters, wording
-from dashboard.pages import cards
-from dashboard.pages.paging import Row, paged, pager
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.version_texts import Subject, difference, versions_of
+from dashboard.widgets import cards
+from dashboard.widgets.paging import Row, paged, pager
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.version_texts import Subject, difference, versions_of
 
 
 def show() -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import filters, wording
-from dashboard.pages import answers, cards
-from dashboard.pages.fault_cards import LAYERS
-from dashboard.pages.paging import pager
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.urlstate import begin_again
+from dashboard import answers, filters, wording
+from dashboard.widgets import cards
+from dashboard.widgets.fault_cards import LAYERS
+from dashboard.widgets.paging import pager
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.urlstate import begin_again
 
 Row = Mapping[Hashable, Any]
 PER_PAGE = 25

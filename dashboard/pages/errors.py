@@ -7,13 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import filters, wording
+from dashboard import answers, filters, wording
 from dashboard.correlates import TraitClass, sentence, standouts, trait_classes
-from dashboard.pages import answers, cards, error_signatures, fault_cards
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.slice_table import READING, Scale, scale_of
+from dashboard.pages import error_signatures
 from dashboard.statistics import ENOUGH
 from dashboard.traits import TITLES
+from dashboard.widgets import cards, fault_cards
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.slice_table import READING, Scale, scale_of
 
 
 def show() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import filters
+from dashboard import answers, filters
 from dashboard.metrics import MetricError
 from dashboard.metrics.generations import StoreError
-from dashboard.pages import PAGES, Entry, answers, cards
+from dashboard.pages import PAGES, Entry
+from dashboard.widgets import cards
 
 # Streamlit has no token for these: the wide layout's side padding, its gap under the header, tabular figures.
 _STYLE = """<style>

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dashboard import filters, wording
+from dashboard import answers, filters, wording
 from dashboard.matrices import Matrix, matrix
-from dashboard.pages import answers, cards
-from dashboard.pages.rate_choice import DIMENSIONS, choice, rate_choice
-from dashboard.pages.sheet import Cell, Column, sheet
 from dashboard.rates import Rate
 from dashboard.slices import Slice, slices
 from dashboard.statistics import ENOUGH
+from dashboard.widgets import cards
+from dashboard.widgets.rate_choice import DIMENSIONS, choice, rate_choice
+from dashboard.widgets.sheet import Cell, Column, sheet
 
 _PAIRS = {"model.prompt": "Model × prompt", "model.tool": "Model × tool", "tool.prompt": "Tool × prompt"}
 _ROWS, _COLUMNS = 40, 14

@@ -7,18 +7,18 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import filters, wording
-from dashboard.pages import answers, cards
+from dashboard import answers, filters, wording
 from dashboard.pages.models_audit import strategies
 from dashboard.pages.models_cost import cost
 from dashboard.pages.models_hosts import hosts
 from dashboard.pages.models_ranking import in_order, ranking
 from dashboard.pages.models_since import first_seen
-from dashboard.pages.rate_choice import DIMENSIONS, choice, dimension_choice, rate_choice
-from dashboard.pages.rate_trend import rate_trend
-from dashboard.pages.slice_table import READING, slice_table
 from dashboard.rates import Rate
 from dashboard.slices import Slice, slices
+from dashboard.widgets import cards
+from dashboard.widgets.rate_choice import DIMENSIONS, choice, dimension_choice, rate_choice
+from dashboard.widgets.rate_trend import rate_trend
+from dashboard.widgets.slice_table import READING, slice_table
 
 _BY = ("model", "provider", "harness_version", "strategy", "source")
 _TABLES = (

@@ -7,15 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import filters, wording
+from dashboard import answers, filters, wording
 from dashboard.audits import NATIVE, Finding, Used, findings
-from dashboard.pages import answers, cards
-from dashboard.pages.rate_choice import choice
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.slice_table import Scale, calls_of, rate_cell, scale_of
 from dashboard.rates import RATES
 from dashboard.slices import Slice
 from dashboard.statistics import Share
+from dashboard.widgets import cards
+from dashboard.widgets.rate_choice import choice
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.slice_table import Scale, calls_of, rate_cell, scale_of
 
 Row = Mapping[Hashable, Any]
 _LEASTS = ("1", "2", "5", "10", "20")

@@ -7,12 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import wording
-from dashboard.pages import answers, cards
-from dashboard.pages.rate_choice import DIMENSIONS
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.slice_table import name_cell
+from dashboard import answers, wording
 from dashboard.slices import MEASURED_ENOUGH
+from dashboard.widgets import cards
+from dashboard.widgets.rate_choice import DIMENSIONS
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.slice_table import name_cell
 
 Row = Mapping[Hashable, Any]
 BY = ("model", "provider", "source")

@@ -7,13 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import filters, wording
-from dashboard.pages import answers, cards
-from dashboard.pages.difference_cells import difference_cell, difference_column, reach_of, verdict_cell
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.slice_table import rate_cell, scale_of
+from dashboard import answers, filters, wording
 from dashboard.rates import Rate
 from dashboard.slices import Slice, beside, slices
+from dashboard.widgets import cards
+from dashboard.widgets.difference_cells import difference_cell, difference_column, reach_of, verdict_cell
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.slice_table import rate_cell, scale_of
 
 _SHOWN = 60  # rows
 

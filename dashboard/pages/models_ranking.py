@@ -7,15 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import filters, wording
-from dashboard.pages import answers, cards
-from dashboard.pages.difference_cells import difference_cell, difference_column, reach_of, verdict_cell
-from dashboard.pages.rate_choice import DIMENSIONS
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.slice_table import Scale, calls_of, name_cell, rate_cell, scale_of
+from dashboard import answers, filters, wording
 from dashboard.rates import Rate
 from dashboard.slices import MEASURED_ENOUGH, Against, Slice, against, ranked
 from dashboard.statistics import ENOUGH
+from dashboard.widgets import cards
+from dashboard.widgets.difference_cells import difference_cell, difference_column, reach_of, verdict_cell
+from dashboard.widgets.rate_choice import DIMENSIONS
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.slice_table import Scale, calls_of, name_cell, rate_cell, scale_of
 
 
 def ranking(

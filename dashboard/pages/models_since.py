@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from dashboard import filters, wording
-from dashboard.pages import answers
+from dashboard import answers, filters, wording
 from dashboard.trends import Shift
 
 _WORDS = {"harness_version": "harness", "prompt": "prompt", "provider": "host", "strategy": "strategy"}

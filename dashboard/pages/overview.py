@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from dashboard import filters, wording
-from dashboard.pages import answers, cards, fault_cards
+from dashboard import answers, filters, wording
 from dashboard.pages.overview_changes import changes
 from dashboard.pages.overview_rates import HEADLINES, headlines, rates_by, trend
 from dashboard.slices import slices
+from dashboard.widgets import cards, fault_cards
 
 
 def show() -> None:

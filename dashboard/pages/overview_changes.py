@@ -8,13 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import arms, filters, wording
+from dashboard import answers, arms, filters, wording
 from dashboard.alerts import FALSE, Alert, Days, Windows, alerts, candidates, windows
-from dashboard.pages import answers, cards
-from dashboard.pages.difference_cells import difference_cell, difference_column, reach_of
-from dashboard.pages.sheet import Cell, Column, sheet
 from dashboard.slices import Against, Slice, slices
 from dashboard.statistics import ENOUGH
+from dashboard.widgets import cards
+from dashboard.widgets.difference_cells import difference_cell, difference_column, reach_of
+from dashboard.widgets.sheet import Cell, Column, sheet
 
 _OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
 _OF_ANY = (*_OF_CALLS, "recorded_ok", "derived_ok")

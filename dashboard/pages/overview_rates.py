@@ -8,14 +8,14 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import wording
-from dashboard.pages import answers, cards
-from dashboard.pages.rate_choice import dimension_choice
-from dashboard.pages.rate_trend import rate_trend
-from dashboard.pages.slice_table import READING, slice_table
+from dashboard import answers, wording
 from dashboard.rates import RATES
 from dashboard.slices import Slice, ranked, slices
 from dashboard.statistics import ENOUGH
+from dashboard.widgets import cards
+from dashboard.widgets.rate_choice import dimension_choice
+from dashboard.widgets.rate_trend import rate_trend
+from dashboard.widgets.slice_table import READING, slice_table
 
 HEADLINES = ("parse_error", "mended", "retried", "recorded_ok", "derived_ok")
 _BY = ("model", "prompt", "prompt_name", "tool", "provider", "source")

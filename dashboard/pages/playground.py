@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import wording
-from dashboard.pages import cards
-from dashboard.pages.editor import editor
-from dashboard.pages.findings import OUTCOME_TONES, Finding, finding_list, json_text, marked_text
 from dashboard.pages.playground_examples import EXAMPLES, Example
-from dashboard.pages.sheet import Cell, Column, Tone, sheet
+from dashboard.widgets import cards
+from dashboard.widgets.editor import editor
+from dashboard.widgets.findings import OUTCOME_TONES, Finding, finding_list, json_text, marked_text
+from dashboard.widgets.sheet import Cell, Column, Tone, sheet
 from lenient import (
     CODES,
     Diagnostic,

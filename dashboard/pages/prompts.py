@@ -9,16 +9,16 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import filters, wording
-from dashboard.pages import answers, cards
-from dashboard.pages.difference_cells import difference_cell, difference_column, reach_of, verdict_cell
-from dashboard.pages.rate_choice import choice, here, rate_choice
-from dashboard.pages.rate_trend import Event, rate_trend
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.slice_table import READING, calls_of, name_cell, rate_cell, scale_of, slice_table
-from dashboard.pages.version_texts import Subject, difference, versions_of
+from dashboard import answers, filters, wording
 from dashboard.rates import Rate
 from dashboard.slices import Slice, beside, slices
+from dashboard.widgets import cards
+from dashboard.widgets.difference_cells import difference_cell, difference_column, reach_of, verdict_cell
+from dashboard.widgets.rate_choice import choice, here, rate_choice
+from dashboard.widgets.rate_trend import Event, rate_trend
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.slice_table import READING, calls_of, name_cell, rate_cell, scale_of, slice_table
+from dashboard.widgets.version_texts import Subject, difference, versions_of
 
 Version = Mapping[Hashable, Any]
 _RATES = (

@@ -7,15 +7,16 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import attempts, filters, wording
-from dashboard.pages import answers, cards, retry_losses
-from dashboard.pages.fault_cards import LAYERS
-from dashboard.pages.rate_choice import choice
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.slice_table import READING, Scale, scale_of, slice_table
+from dashboard import answers, attempts, filters, wording
+from dashboard.pages import retry_losses
 from dashboard.slices import slices
 from dashboard.statistics import ENOUGH, Share, difference
 from dashboard.verdicts import span
+from dashboard.widgets import cards
+from dashboard.widgets.fault_cards import LAYERS
+from dashboard.widgets.rate_choice import choice
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.slice_table import READING, Scale, scale_of, slice_table
 
 Row = Mapping[Hashable, Any]
 _SLICES = 15  # models or tools in a table

@@ -7,16 +7,16 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import wording
+from dashboard import answers, wording
 from dashboard.advice import Advice, Culprit, NotReadableError, advice
 from dashboard.diffs import definition_text, unified
-from dashboard.pages import answers, cards
-from dashboard.pages.findings import SEVERITY_TONES
-from dashboard.pages.rate_choice import choice
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.slice_table import rate_cell, scale_of
 from dashboard.rates import RATES
 from dashboard.slices import Slice, slices
+from dashboard.widgets import cards
+from dashboard.widgets.findings import SEVERITY_TONES
+from dashboard.widgets.rate_choice import choice
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.slice_table import rate_cell, scale_of
 
 Row = Mapping[Hashable, Any]
 _RATES = ("parse_error", "mended", "tool_rejected")

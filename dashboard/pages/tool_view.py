@@ -7,14 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import filters, wording
-from dashboard.pages import answers, cards, tool_definitions
-from dashboard.pages.findings import SEVERITY_TONES
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.slice_table import READING, Scale, scale_of, slice_table
+from dashboard import answers, filters, wording
+from dashboard.pages import tool_definitions
 from dashboard.rates import RATES
 from dashboard.slices import Slice, ranked, slices
 from dashboard.statistics import ENOUGH, Share
+from dashboard.widgets import cards
+from dashboard.widgets.findings import SEVERITY_TONES
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.slice_table import READING, Scale, scale_of, slice_table
 
 RATES_SHOWN = ("parse_error", "mended", "tool_rejected", "execution", "recovered")
 _MODELS = 40

@@ -7,16 +7,17 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import filters, wording
+from dashboard import answers, filters, wording
 from dashboard.losses import by_loss, expected_loss
-from dashboard.pages import answers, cards, tool_view
-from dashboard.pages.paging import pager
-from dashboard.pages.rate_choice import rate_choice
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.slice_table import READING, Scale, rate_cell, scale_of
-from dashboard.pages.urlstate import begin_again
+from dashboard.pages import tool_view
 from dashboard.rates import RATES
 from dashboard.slices import Slice, slices
+from dashboard.widgets import cards
+from dashboard.widgets.paging import pager
+from dashboard.widgets.rate_choice import rate_choice
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.slice_table import READING, Scale, rate_cell, scale_of
+from dashboard.widgets.urlstate import begin_again
 
 PER_PAGE = 50
 SHOWN = ("parse_error", "tool_rejected", "execution", "mended", "recovered")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.pages import call_words
+from dashboard.widgets import call_words
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dashboard.pages.slice_table import Scale, scale_of
 from dashboard.statistics import Share
+from dashboard.widgets.slice_table import Scale, scale_of
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
 

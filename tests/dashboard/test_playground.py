@@ -40,7 +40,7 @@ def test_titles_are_unique_since_the_address_holds_them() -> None:
 
 
 def test_a_text_over_the_limit_is_not_parsed_and_has_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.pages.editor.editor", lambda *_args, **_sizes: "x" * 1_000_001)
+    monkeypatch.setattr("dashboard.widgets.editor.editor", lambda *_args, **_sizes: "x" * 1_000_001)
     words = said(opened("dashboard/pages/playground.py"))
     assert "1,000,001 characters; the playground takes 1,000,000 at most" in words
     assert "Verdict" not in words
@@ -49,7 +49,7 @@ def test_a_text_over_the_limit_is_not_parsed_and_has_no_verdict(monkeypatch: pyt
 def test_a_definition_that_cannot_be_read_is_one_box_and_the_verdict_goes_without(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dashboard.pages.editor.editor", lambda *_args, **_sizes: "{**not json**")
+    monkeypatch.setattr("dashboard.widgets.editor.editor", lambda *_args, **_sizes: "{**not json**")
     app = opened("dashboard/pages/playground.py")
     assert len(app.error) == 1
     assert "Checked without a tool definition" in said(app)

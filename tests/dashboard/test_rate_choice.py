@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 def page() -> None:
     import streamlit as st
 
-    from dashboard.pages.rate_choice import dimension_choice, here, rate_choice
+    from dashboard.widgets.rate_choice import dimension_choice, here, rate_choice
 
     rate = rate_choice()
     by = dimension_choice("By", among=("model", "tool"))

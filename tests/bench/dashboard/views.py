@@ -119,6 +119,6 @@ def _watched(store: Path) -> Iterator[_Watch]:
     with (
         patch.dict(os.environ, {"CALLGAUGE_STORE": str(store)}),
         patch.object(frame, "show", watch.page(frame.show)),
-        patch("dashboard.pages.answers.answer", watch.question(answer)),
+        patch("dashboard.answers.answer", watch.question(answer)),
     ):
         yield watch

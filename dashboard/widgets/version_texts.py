@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from dashboard import wording
+from dashboard import answers, wording
 from dashboard.diffs import definition_text, unified
-from dashboard.pages import answers
-from dashboard.pages.rate_choice import choice
+from dashboard.widgets.rate_choice import choice
 
 
 class Subject(NamedTuple):

@@ -7,9 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import filters
-from dashboard.pages import answers
-from dashboard.pages.urlstate import begin_again, url_widget
+from dashboard import answers, filters
+from dashboard.widgets.urlstate import begin_again, url_widget
 
 Row = Mapping[Hashable, Any]
 PER_PAGE = 25

@@ -9,16 +9,16 @@ from string import ascii_uppercase
 
 import streamlit as st
 
-from dashboard import charts, filters, trends, wording
+from dashboard import answers, charts, filters, trends, wording
 from dashboard.charts import DayRate, Mark
-from dashboard.pages import answers, cards
-from dashboard.pages.rate_choice import DIMENSIONS
-from dashboard.pages.sheet import Cell, Column, sheet
-from dashboard.pages.slice_table import FILTERED
 from dashboard.rates import Rate
 from dashboard.slices import Slice
 from dashboard.statistics import ENOUGH
 from dashboard.trends import Shift
+from dashboard.widgets import cards
+from dashboard.widgets.rate_choice import DIMENSIONS
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.slice_table import FILTERED
 
 DRAWN = 45  # days with data
 _MARKED = 20  # rows below the lines, the newest

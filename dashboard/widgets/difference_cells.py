@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from dashboard import verdicts
-from dashboard.pages.sheet import Cell, Column
 from dashboard.slices import Against, Slice
+from dashboard.widgets.sheet import Cell, Column
 
 _STEP = 0.05
 _FINE = 0.01

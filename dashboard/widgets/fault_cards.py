@@ -7,10 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import filters, wording
-from dashboard.pages import answers, cards
-from dashboard.pages.findings import SEVERITY_TONES
-from dashboard.pages.sheet import Cell, Column, sheet
+from dashboard import answers, filters, wording
+from dashboard.widgets import cards
+from dashboard.widgets.findings import SEVERITY_TONES
+from dashboard.widgets.sheet import Cell, Column, sheet
 
 Row = Mapping[Hashable, Any]
 

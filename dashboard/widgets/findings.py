@@ -10,7 +10,7 @@ from typing import Literal
 import streamlit as st
 
 from dashboard import spans, wording
-from dashboard.pages.sheet import Cell, Column, Tone, sheet
+from dashboard.widgets.sheet import Cell, Column, Tone, sheet
 
 SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "calm"}
 _LINES = 24

@@ -13,7 +13,7 @@ from dashboard import filters
 from dashboard.export import csv, parquet
 from dashboard.metrics import Metric, MetricError, metrics
 from dashboard.metrics.generations import NoStoreError, StoreError
-from dashboard.pages.sheet import Cell, Column, sheet
+from dashboard.widgets.sheet import Cell, Column, sheet
 
 
 @dataclass(frozen=True, slots=True)

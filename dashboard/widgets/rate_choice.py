@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from dashboard import filters
-from dashboard.pages.urlstate import url_widget
 from dashboard.rates import RATES, Rate
+from dashboard.widgets.urlstate import url_widget
 
 DIMENSIONS: Mapping[str, str] = {
     "model": "Model",

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dashboard import filters, wording
-from dashboard.pages.sheet import Cell, Column, sheet
 from dashboard.rates import RATES, Rate
 from dashboard.slices import Slice, ranked
 from dashboard.statistics import ENOUGH, Share
+from dashboard.widgets.sheet import Cell, Column, sheet
 
 READING = (
     "The bar is the 95% interval, on the scale that the head of its column gives; an arrow: it goes on "

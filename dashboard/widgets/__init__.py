@@ -1,0 +1,1 @@
+"""What several pages are drawn with: cards, tables, marked texts, pickers, the state in the URL."""
