@@ -22,6 +22,7 @@ from ingest.rows import (
     turn_row,
 )
 from ingest.session import Session
+from ingest.texts import kept
 from ingest.turns import Call, Turn
 
 _CALL_COLUMNS = (
@@ -96,6 +97,7 @@ class FileRows:
         offered = definitions[turn.definitions].offered
         judged = turn.judged(definitions, results_expected=session.saw_result)
         self._add_calls(session.session_id, turn, turn_id)
+        self._add_texts(session.session_id, turn, turn_id, judged.answer)
         row = {
             "session_id": session.session_id,
             "turn": turn.number,
@@ -137,6 +139,22 @@ class FileRows:
                 for finding in diagnostic_rows(verdict):
                     self._add("diagnostics", {"call_id": call_id, "file_id": self.file_id, **finding})
         self.pending += len(call_ids)
+
+    def _add_texts(self, session_id: str, turn: Turn, turn_id: str, answer: str | None) -> None:
+        """What was said in each step; the answer stands in the turn's row."""
+        for number, step in turn.steps.items():
+            if step.text and not (number == turn.last_step and step.text == answer):
+                row = {
+                    "session_id": session_id,
+                    "turn_id": turn_id,
+                    "turn": turn.number,
+                    "step": number,
+                    "source": self._source,
+                    "ts": step.ts,
+                    "model": step.model,
+                    "text": kept(step.text),
+                }
+                self.add("step_texts", step.where, row)
 
     def _call_id(self, session_id: str, turn: Turn, call: Call) -> str:
         if call.event.key is not None:

@@ -13,6 +13,7 @@ WHERE rejects.code = 'orphan_result' AND (l.source, l.session_id) IN (FROM leavi
     AND (rejects.file_id, rejects.line, rejects.byte_offset) = (l.file_id, l.line, l.byte_offset);
 
 DELETE FROM tool_calls WHERE (source, session_id) IN (FROM leaving);
+DELETE FROM step_texts WHERE (source, session_id) IN (FROM leaving);
 DELETE FROM turns WHERE (source, session_id) IN (FROM leaving);
 DELETE FROM turn_parts WHERE (source, session_id) IN (FROM leaving);
 DELETE FROM late_results WHERE (source, session_id) IN (FROM leaving);

@@ -130,6 +130,14 @@ CREATE TABLE late_results (
     state VARCHAR
 );
 
+-- What the model said in a step besides its calls, but for the turn's answer; numbers of steps as the file has them. A copy of
+-- a turn in another file has copies of its texts, too: turn_id and step tell.
+CREATE TABLE step_texts (
+    session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, source VARCHAR,
+    file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP, model VARCHAR,
+    text VARCHAR USING COMPRESSION zstd
+);
+
 -- What it takes to read on in a large log that grows, one row a file (see ingest.continuing): behind its first
 -- `byte_offset` bytes, whose fingerprint is `prefix`, with line number `line`. `open_turns`: JSON, their rows go then.
 CREATE TABLE unfinished (

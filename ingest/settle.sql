@@ -3,6 +3,7 @@
 
 DELETE FROM diagnostics WHERE file_id IN (FROM replaced);
 DELETE FROM tool_calls WHERE file_id IN (FROM replaced);
+DELETE FROM step_texts WHERE file_id IN (FROM replaced);
 DELETE FROM turns WHERE file_id IN (FROM replaced);
 DELETE FROM sessions WHERE file_id IN (FROM replaced);
 DELETE FROM probes WHERE file_id IN (FROM replaced);

@@ -24,7 +24,9 @@ from lenient import PARSER_VERSION
 
 _HERE = Path(__file__).parent
 
-FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects", "late_results")
+FACTS = (
+    "sessions", "turns", "tool_calls", "diagnostics", "step_texts", "probes", "rejects", "late_results",
+)  # fmt: skip
 
 # One row each: of a copy its newest look; of a prompt and a definition, which many files tell, the first, and
 # a later text where that has none.

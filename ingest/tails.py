@@ -31,8 +31,10 @@ _MOVE = {
     "diagnostics": f"""
         UPDATE diagnostics SET file_id = $new WHERE file_id = $old AND call_id NOT IN (
             SELECT call_id FROM tool_calls t WHERE file_id = $old AND {_TAKEN_BACK})""",  # noqa: S608
-    "tool_calls": f"UPDATE tool_calls t SET file_id = $new WHERE file_id = $old AND NOT {_TAKEN_BACK}",  # noqa: S608
-    "turns": f"UPDATE turns t SET file_id = $new WHERE file_id = $old AND NOT {_TAKEN_BACK}",  # noqa: S608
+    **{
+        table: f"UPDATE {table} t SET file_id = $new WHERE file_id = $old AND NOT {_TAKEN_BACK}"  # noqa: S608
+        for table in ("tool_calls", "step_texts", "turns")
+    },
     **{
         table: f"""
         UPDATE {table} t SET file_id = $new WHERE file_id = $old AND byte_offset < $offset AND NOT EXISTS (

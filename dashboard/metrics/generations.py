@@ -8,7 +8,7 @@ import duckdb
 
 from dashboard.metrics import first_line
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 Connection = duckdb.DuckDBPyConnection
 
 _LOCKED_DOWN = """

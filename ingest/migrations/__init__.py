@@ -14,7 +14,7 @@ import duckdb
 
 from ingest.errors import StoreVersionError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _HERE = Path(__file__).parent
 
 

@@ -20,11 +20,14 @@ ROLLUPS = (
 )  # fmt: skip
 TABLES = (
     "ingest_runs", "files", "copies", "rejects", "sources", "codes",
-    "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics", "probes", "late_results",
+    "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics", "step_texts",
+    "probes", "late_results",
     "turn_parts",
     "prompt_texts", *ROLLUPS,
 )  # fmt: skip
-FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "probes", "rejects", "late_results")
+FACTS = (
+    "sessions", "turns", "tool_calls", "diagnostics", "step_texts", "probes", "rejects", "late_results",
+)  # fmt: skip
 CLOCK = ("started_at", "finished_at")  # of a run; sessions have a started_at of their own
 
 
@@ -67,7 +70,7 @@ def _call(here: dict[str, Any], call_id: str, raw: str) -> Iterator[dict[str, An
     block = {"id": call_id, "name": "read", "input": value, "raw": raw}
     action = {"tools": ["read"], "action_ids": [call_id], "toolBlocks": [block], "parallel": False}
     result = {"tool": "read", "index": 0, "action_id": call_id, "phase": "result", "status": status}
-    yield here | {"type": "assistant", "role": "assistant", "content": "", "meta": {}}
+    yield here | {"type": "assistant", "role": "assistant", "content": f"I read {call_id}.", "meta": {}}
     yield here | {"type": "action", "meta": action | {"phase": "dispatch"}}
     yield here | {"type": "observation", "content": "text of the file", "meta": result}
 

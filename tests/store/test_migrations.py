@@ -29,8 +29,10 @@ LOST = {
         "first_step",
         "offered_tools",
         "arguments_depth",
-    )
+    ),
+    2: (),
 }
+KEPT = tuple(table for table in FACTS if table != "step_texts")  # no older version has what was said in steps
 
 
 def night(logs: Path) -> None:
@@ -42,13 +44,13 @@ def night(logs: Path) -> None:
 def test_an_older_store_is_brought_up_to_date_by_the_next_load(logs: Path, store: Path, version: int) -> None:
     night(logs)
     load([logs], store)
-    before, tables = contents(store, FACTS, without=LOST[version]), described(store)
+    before, tables = contents(store, KEPT, without=LOST[version]), described(store)
     make_older(store, version)
     report = load([logs], store)
     assert (report.loaded, report.unchanged, report.generation) == (0, 2, "gen-000002.duckdb")
     assert ask(store, "SELECT schema_version FROM store_info") == [(SCHEMA_VERSION,)]
     assert described(store) == tables
-    assert contents(store, FACTS, without=LOST[version]) == before
+    assert contents(store, KEPT, without=LOST[version]) == before
     assert load([logs], store).generation is None
 
 
@@ -61,9 +63,7 @@ def test_logs_can_be_loaded_into_an_older_store(logs: Path, store: Path, version
     fresh = store.with_name("fresh")
     load([logs], fresh)
     mine, expected = rows_by_reference(store), rows_by_reference(fresh)
-    assert {name: len(rows) for name, rows in mine.items()} == {
-        name: len(rows) for name, rows in expected.items()
-    }
+    assert {name: len(mine[name]) for name in KEPT} == {name: len(expected[name]) for name in KEPT}
 
 
 def test_a_migration_that_fails_leaves_the_older_store_as_it_was(logs: Path, store: Path) -> None:
