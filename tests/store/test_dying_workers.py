@@ -114,13 +114,21 @@ def test_an_end_that_was_asked_for_undoes_what_was_read_ahead(
 def test_workers_end_when_their_load_is_killed(logs: Path, store: Path) -> None:
     for name in "ab":
         long_file(logs / f"{name}.jsonl")
-    code = (
-        "import sys; from pathlib import Path; from ingest.pipeline import load\n"
-        "load([Path(sys.argv[1])], Path(sys.argv[2]), workers=2, on_progress=lambda at: print(at.bytes_done))"
-    )
+    code = """
+import sys, time
+from pathlib import Path
+from ingest.pipeline import load
+
+def stand_still(at):
+    if at.bytes_done:
+        print("amidst the first file", flush=True)
+        time.sleep(600)
+
+load([Path(sys.argv[1])], Path(sys.argv[2]), workers=2, on_progress=stand_still)
+"""
     loading = subprocess.Popen([sys.executable, "-c", code, logs, store], stdout=subprocess.PIPE, text=True)
     assert loading.stdout is not None
-    next(line for line in loading.stdout if int(line) > 0)
+    assert loading.stdout.readline() == "amidst the first file\n"
     workers = children_of(loading.pid)
     assert len(workers) == 2
     loading.kill()
