@@ -5,6 +5,12 @@
 
 DELETE FROM daily_rates USING touched_days t WHERE daily_rates.day IS NOT DISTINCT FROM t.day;
 
+-- Of the k, n and total of one rate in each session.
+CREATE OR REPLACE TEMP MACRO added_up(name, seen) AS {
+    'rate': name, 'k': sum(seen.k), 'n': sum(seen.n), 'total': sum(seen.total), 'sessions': count(*) FILTER (seen.n > 0),
+    'kk': sum(seen.k * seen.k), 'kn': sum(seen.k * seen.n), 'nn': sum(seen.n * seen.n)
+};
+
 INSERT INTO daily_rates BY NAME
 WITH
     told AS (SELECT session_id, harness_version FROM sessions WHERE NOT duplicate),
@@ -38,80 +44,72 @@ WITH
         SELECT
             day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id,
             if(grouping(tool) = 1, 'all', 'tool') AS cut,
-            [
-                {
-                    'rate': 'parse_error', 'total': count(*), 'n': count(*) FILTER (judged),
-                    'k': count(*) FILTER (fault_layer IN ('syntax', 'schema'))
-                },
-                {
-                    'rate': 'syntax_error', 'total': count(*),
-                    'n': count(*) FILTER (syntax_seen <> 'none' OR fault_layer = 'syntax'),
-                    'k': count(*) FILTER (fault_layer = 'syntax')
-                },
-                {
-                    'rate': 'schema_error', 'total': count(*),
-                    'n': count(*) FILTER (schema_seen <> 'none' OR fault_layer = 'schema'),
-                    'k': count(*) FILTER (fault_layer = 'schema')
-                },
-                {
-                    'rate': 'strict_failure', 'total': count(*), 'n': count(*) FILTER (read),
-                    'k': count(*) FILTER (read AND outcome IN ('coerced', 'repaired', 'failed'))
-                },
-                {
-                    'rate': 'salvaged', 'total': count(*) FILTER (outcome IN ('coerced', 'repaired', 'failed')),
-                    'n': count(*) FILTER (read AND outcome IN ('coerced', 'repaired', 'failed')),
-                    'k': count(*) FILTER (read AND outcome IN ('coerced', 'repaired'))
-                },
-                {
-                    'rate': 'mended', 'total': count(*), 'n': count(*) FILTER (read),
-                    'k': count(*) FILTER (read AND outcome IN ('coerced', 'repaired'))
-                },
-                {
-                    'rate': 'coerced', 'total': count(*), 'n': count(*) FILTER (read),
-                    'k': count(*) FILTER (read AND outcome = 'coerced')
-                },
-                {
-                    'rate': 'repaired', 'total': count(*), 'n': count(*) FILTER (read),
-                    'k': count(*) FILTER (read AND outcome = 'repaired')
-                },
-                {
-                    'rate': 'unknown_tool', 'total': count(*), 'n': count(*) FILTER (tools_offered),
-                    'k': count(*) FILTER (tools_offered AND regexp_matches(parse_error, '(^|; )unknown_tool\b'))
-                },
-                {
-                    'rate': 'emission', 'total': count(*), 'n': count(*),
-                    'k': count(*) FILTER (fault_layer = 'emission')
-                },
-                {
-                    'rate': 'truncated', 'total': count(*), 'n': count(*) FILTER (args_source = 'raw'),
-                    'k': count(*) FILTER (
-                        args_source = 'raw'
-                        AND regexp_matches(
-                            concat_ws('; ', parse_error, parse_warning),
-                            '(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))'
-                        )
+            {
+                'total': count(*), 'n': count(*) FILTER (judged),
+                'k': count(*) FILTER (fault_layer IN ('syntax', 'schema'))
+            } AS parse_error,
+            {
+                'total': count(*),
+                'n': count(*) FILTER (syntax_seen <> 'none' OR fault_layer = 'syntax'),
+                'k': count(*) FILTER (fault_layer = 'syntax')
+            } AS syntax_error,
+            {
+                'total': count(*),
+                'n': count(*) FILTER (schema_seen <> 'none' OR fault_layer = 'schema'),
+                'k': count(*) FILTER (fault_layer = 'schema')
+            } AS schema_error,
+            {
+                'total': count(*), 'n': count(*) FILTER (read),
+                'k': count(*) FILTER (read AND outcome IN ('coerced', 'repaired', 'failed'))
+            } AS strict_failure,
+            {
+                'total': count(*) FILTER (outcome IN ('coerced', 'repaired', 'failed')),
+                'n': count(*) FILTER (read AND outcome IN ('coerced', 'repaired', 'failed')),
+                'k': count(*) FILTER (read AND outcome IN ('coerced', 'repaired'))
+            } AS salvaged,
+            {
+                'total': count(*), 'n': count(*) FILTER (read),
+                'k': count(*) FILTER (read AND outcome IN ('coerced', 'repaired'))
+            } AS mended,
+            {'total': count(*), 'n': count(*) FILTER (read), 'k': count(*) FILTER (read AND outcome = 'coerced')} AS coerced,
+            {
+                'total': count(*), 'n': count(*) FILTER (read),
+                'k': count(*) FILTER (read AND outcome = 'repaired')
+            } AS repaired,
+            {
+                'total': count(*), 'n': count(*) FILTER (tools_offered),
+                'k': count(*) FILTER (tools_offered AND regexp_matches(parse_error, '(^|; )unknown_tool\b'))
+            } AS unknown_tool,
+            {'total': count(*), 'n': count(*), 'k': count(*) FILTER (fault_layer = 'emission')} AS emission,
+            {
+                'total': count(*), 'n': count(*) FILTER (args_source = 'raw'),
+                'k': count(*) FILTER (
+                    args_source = 'raw'
+                    AND regexp_matches(
+                        concat_ws('; ', parse_error, parse_warning),
+                        '(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))'
                     )
-                },
-                {
-                    'rate': 'tool_rejected', 'total': count(*),
-                    'n': count(*) FILTER (answered OR fault_layer = 'tool_rejected'),
-                    'k': count(*) FILTER (fault_layer = 'tool_rejected')
-                },
-                {
-                    'rate': 'execution', 'total': count(*), 'n': count(*) FILTER (answered),
-                    'k': count(*) FILTER (answered AND fault_layer = 'execution')
-                },
-                {
-                    'rate': 'refused', 'total': count(*),
-                    'n': count(*) FILTER (answered OR fault_layer = 'refused'),
-                    'k': count(*) FILTER (fault_layer = 'refused')
-                },
-                {
-                    'rate': 'recovered', 'total': count(*) FILTER (attempt = 1),
-                    'n': count(*) FILTER (attempt = 1 AND chain_outcome IS NOT NULL),
-                    'k': count(*) FILTER (attempt = 1 AND chain_outcome = 'recovered')
-                }
-            ] AS rates
+                )
+            } AS truncated,
+            {
+                'total': count(*),
+                'n': count(*) FILTER (answered OR fault_layer = 'tool_rejected'),
+                'k': count(*) FILTER (fault_layer = 'tool_rejected')
+            } AS tool_rejected,
+            {
+                'total': count(*), 'n': count(*) FILTER (answered),
+                'k': count(*) FILTER (answered AND fault_layer = 'execution')
+            } AS execution,
+            {
+                'total': count(*),
+                'n': count(*) FILTER (answered OR fault_layer = 'refused'),
+                'k': count(*) FILTER (fault_layer = 'refused')
+            } AS refused,
+            {
+                'total': count(*) FILTER (attempt = 1),
+                'n': count(*) FILTER (attempt = 1 AND chain_outcome IS NOT NULL),
+                'k': count(*) FILTER (attempt = 1 AND chain_outcome = 'recovered')
+            } AS recovered
         FROM calls_of_days
         GROUP BY GROUPING SETS (
             (day, source, provider, model, prompt_id, harness_version, strategy, session_id),
@@ -120,37 +118,33 @@ WITH
         UNION ALL BY NAME
         SELECT
             day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
-            [
-                {
-                    'rate': 'retried', 'total': count(*), 'n': count(*) FILTER (calls > 0),
-                    'k': count(*) FILTER (retries > 0)
-                },
-                {
-                    'rate': 'recorded_ok', 'total': count(*), 'n': count(recorded_ok),
-                    'k': count(*) FILTER (recorded_ok)
-                },
-                {
-                    'rate': 'derived_ok', 'total': count(*), 'n': count(derived_ok),
-                    'k': count(*) FILTER (derived_ok)
-                },
-                {
-                    'rate': 'disagree', 'total': count(*),
-                    'n': count(*) FILTER (recorded_ok IS NOT NULL AND derived_ok IS NOT NULL),
-                    'k': count(*) FILTER (recorded_ok <> derived_ok)
-                }
-            ] AS rates
+            {'total': count(*), 'n': count(*) FILTER (calls > 0), 'k': count(*) FILTER (retries > 0)} AS retried,
+            {'total': count(*), 'n': count(recorded_ok), 'k': count(*) FILTER (recorded_ok)} AS recorded_ok,
+            {'total': count(*), 'n': count(derived_ok), 'k': count(*) FILTER (derived_ok)} AS derived_ok,
+            {
+                'total': count(*),
+                'n': count(*) FILTER (recorded_ok IS NOT NULL AND derived_ok IS NOT NULL),
+                'k': count(*) FILTER (recorded_ok <> derived_ok)
+            } AS disagree
         FROM turns_and_tools
         GROUP BY day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, session_id
     ),
+    -- Added up before the rates are set apart: there are many sessions, and few of everything else.
     apart AS (
-        SELECT * EXCLUDE (rates, rate), rate.rate AS rate, rate.k AS k, rate.n AS n, rate.total AS total
-        FROM (SELECT *, unnest(rates) AS rate FROM of_sessions)
-        WHERE rate.total > 0
+        SELECT
+            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
+            unnest([
+                added_up('parse_error', parse_error), added_up('syntax_error', syntax_error),
+                added_up('schema_error', schema_error), added_up('strict_failure', strict_failure),
+                added_up('salvaged', salvaged), added_up('mended', mended), added_up('coerced', coerced),
+                added_up('repaired', repaired), added_up('unknown_tool', unknown_tool), added_up('emission', emission),
+                added_up('truncated', truncated), added_up('tool_rejected', tool_rejected),
+                added_up('execution', execution), added_up('refused', refused), added_up('recovered', recovered),
+                added_up('retried', retried), added_up('recorded_ok', recorded_ok), added_up('derived_ok', derived_ok),
+                added_up('disagree', disagree)
+            ], recursive := true)
+        FROM of_sessions
+        GROUP BY day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut
     )
-SELECT
-    day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, rate,
-    sum(k) AS k, sum(n) AS n, sum(total) AS total, count(*) FILTER (n > 0) AS sessions,
-    sum(k * k) AS kk, sum(k * n) AS kn, sum(n * n) AS nn
-FROM apart
-GROUP BY ALL
+FROM apart WHERE total > 0
 ORDER BY rate, cut, day;
