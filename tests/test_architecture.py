@@ -49,8 +49,20 @@ THIRD_PARTY = {
     "scipy": ("dashboard.statistics",),
     "typer": ("cli", "loading", "upkeep"),
 }
-# The playground shows the parser at work; the advice on a definition is that of its lint. No other may ask.
-ASKS_LENIENT = ("dashboard.playground", "dashboard.pages.playground", "dashboard.advice")
+# The playground shows the parser at work; the advice on a definition is that of its lint; a regression case
+# holds what the parser finds. No other may ask.
+ASKS_LENIENT = (
+    "dashboard.advice",
+    "dashboard.forms",
+    "dashboard.peers",
+    "dashboard.playground",
+    "dashboard.regression_cases",
+    "dashboard.pages.playground",
+    "dashboard.pages.playground_inputs",
+    "dashboard.pages.playground_reply",
+    "dashboard.pages.playground_result",
+    "dashboard.pages.playground_tool",
+)
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}
 
 

@@ -7,16 +7,14 @@ reads the diff. What the fields mean stands in tests/cases/lenient/README.md.
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dashboard.regression_cases import call_of, outcome_of
 from lenient import (
-    Diagnostic,
     TextCall,
-    ToolCallRequest,
     ToolCatalog,
     ToolDefinition,
     extract_tool_calls,
@@ -46,34 +44,6 @@ def definition(case: dict[str, Any]) -> ToolDefinition | ToolCatalog | None:
     return inline
 
 
-def plain(value: Any) -> Any:
-    """A value as a case file writes it: timestamps in ISO 8601."""
-    return json.loads(json.dumps(value, default=datetime.isoformat))
-
-
-def described(found: Diagnostic) -> dict[str, Any]:
-    """One diagnostic as a case file writes it; fields that say nothing are left out."""
-    span = None if found.start is None else [found.start, found.end]
-    fields = {
-        "code": found.code,
-        "path": found.path,
-        "span": span,
-        "detail": found.detail,
-        "hint": found.hint,
-    }
-    return {key: value for key, value in fields.items() if value is not None}
-
-
-def outcome_of(request: ToolCallRequest) -> dict[str, Any]:
-    """What a case expects of a request."""
-    result = {
-        "arguments": plain(request.arguments),
-        "outcome": request.outcome.value,
-        "diagnostics": [described(found) for found in request.diagnostics],
-    }
-    return result | ({"rejected": plain(dict(request.rejected))} if request.rejected else {})
-
-
 def raw_of(case: dict[str, Any]) -> str | bytes:
     """The raw arguments of a case, however they are written in its file."""
     if "raw_hex" in case:
@@ -87,30 +57,23 @@ def raw_of(case: dict[str, Any]) -> str | bytes:
 def calls_of(case: dict[str, Any]) -> tuple[TextCall, ...]:
     """The calls in the text of a case: told its dialect or not, or only those that leaked."""
     catalog = TOOLS if case.get("catalog") else None
+    if "tools" in case:
+        catalog = ToolCatalog.load(case["tools"])
     if case.get("leaked"):
         return leaked_tool_calls(case["text"], catalog)
     return extract_tool_calls(case["text"], catalog, dialect=case.get("told"))
 
 
-def call_of(call: TextCall, text: str) -> dict[str, Any]:
-    """What a case expects of a call in text."""
-    raw = call.request.raw_arguments
-    assert call.offset is None or text.startswith(str(raw), call.offset)
-    fields: dict[str, Any] = {"dialect": call.dialect, "name": call.name, "span": [call.start, call.end]}
-    fields["complete"] = call.complete
-    if call.request.tool_call_id is not None:
-        fields["id"] = call.request.tool_call_id
-    if call.offset is None and raw:
-        fields["built"] = raw
-    if call.diagnostics:
-        fields["around"] = [described(found) for found in call.diagnostics]
-    return fields | outcome_of(call.request)
+def placed_call_of(call: TextCall, text: str) -> dict[str, Any]:
+    """What a case expects of a call, once its arguments are seen to stand where it says."""
+    assert call.offset is None or text.startswith(str(call.request.raw_arguments), call.offset)
+    return call_of(call)
 
 
 def run(case: dict[str, Any]) -> dict[str, Any]:
     """Run one case: its arguments, or the calls in its text."""
     if "text" in case:
-        return {"calls": [call_of(call, case["text"]) for call in calls_of(case)]}
+        return {"calls": [placed_call_of(call, case["text"]) for call in calls_of(case)]}
     raw = raw_of(case)
     request = parse_arguments(raw, definition(case), tool_name=case.get("called"))
     assert request.raw_arguments == raw

@@ -1,0 +1,53 @@
+"""A link carries a text whole, and nothing that comes in a link can hurt."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+
+import pytest
+
+from dashboard.links import LONGEST, LinkError, packed, unpacked
+
+LIMIT = 2_000_000
+
+
+def parameter(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"a": "ä\u202e\u0000😀"}', "x" * 1_000_000, "a+b/c=&?#% \n"])
+def test_a_text_comes_back_as_it_was(text: str) -> None:
+    carried = packed(text)
+    assert carried.replace("-", "").replace("_", "").isalnum(), "nothing in it needs escaping in a URL"
+    assert unpacked(carried, LIMIT) == text
+
+
+def test_a_text_too_long_for_a_link_is_a_sentence_with_both_sizes() -> None:
+    noise = "".join(f"{number * 7919 % 10_007:x}" for number in range(12_000))
+    with pytest.raises(LinkError, match=rf"it has [\d,]+ characters; a link carries {LONGEST:,}\."):
+        packed(noise)
+
+
+def test_half_a_character_is_a_sentence() -> None:
+    with pytest.raises(LinkError, match="half of a character"):
+        packed("\ud800")
+
+
+def test_a_bomb_is_not_unpacked_beyond_the_limit() -> None:
+    bomb = parameter(zlib.compress(b"x" * 50_000_000, 9))
+    with pytest.raises(LinkError, match="more than 2,000,000 bytes"):
+        unpacked(bomb, LIMIT)
+    assert len(unpacked(parameter(zlib.compress(b"x" * LIMIT)), LIMIT)) == LIMIT
+
+
+HALF = zlib.compress("\ud800".encode("utf-8", "surrogatepass"))
+DAMAGED = ("", "!", "a", "ab cd", "../../etc/passwd", "é", "AAAA", "A" * 1_000_000)
+SPOILT = (packed("whole")[:-3], packed("whole") + "AAAA", parameter(zlib.compress(b"x") + b"more"))
+NO_TEXT = (parameter(zlib.compress(b"\xff\xfe")), parameter(HALF))
+
+
+@pytest.mark.parametrize("damaged", [*DAMAGED, *SPOILT, *NO_TEXT])
+def test_a_damaged_link_is_a_sentence(damaged: str) -> None:
+    with pytest.raises(LinkError, match="damaged"):
+        unpacked(damaged, LIMIT)
