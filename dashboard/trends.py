@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from dashboard.charts import DayRate
-from dashboard.slices import Slice
+from dashboard.slices import Slice, together
 from dashboard.statistics.changes import LEVEL, changes
 
 ENOUGH_DAYS = 12
@@ -60,6 +60,48 @@ def shifts(points: Mapping[str, Sequence[DayRate]]) -> list[Shift]:
             at, first, last = (its[place].day for place in (change.at, change.first, change.last))
             found.append(Shift(name, at, first, last, change.before, change.after, change.p))
     return sorted(found, key=lambda shift: (shift.day, shift.series), reverse=True)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionShift:
+    """From `version` on the rate is another; it began with one of those from `first` to `last`."""
+
+    version: str
+    first: str
+    last: str
+    before: float
+    after: float
+    p: float
+
+
+def by_version(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
+    """Each version with the day of its first use, in the order of these days: (day, slice).
+
+    `several`: slices by version whose `also` is the day. What has no version or no day is left out.
+    """
+    used: dict[str, list[Slice]] = {}
+    for one in several:
+        if one.name != "unknown" and one.also != "unknown":
+            used.setdefault(one.name, []).append(one)
+    wholes = [(min(one.also for one in its), together(its, name)) for name, its in used.items()]
+    return sorted(
+        ((first, whole) for first, whole in wholes if whole is not None),
+        key=lambda pair: (pair[0], pair[1].name),
+    )
+
+
+def version_shifts(versions: Sequence[tuple[str, Slice]]) -> list[VersionShift] | None:
+    """Where the rate changed along versions in the order of their use; None: too few to tell."""
+    known = [one for _, one in versions if one.share.n]
+    if len(known) < ENOUGH_DAYS:
+        return None
+    return [
+        VersionShift(
+            known[found.at].name, known[found.first].name, known[found.last].name,
+            found.before, found.after, found.p,
+        )
+        for found in changes([(one.share.k, one.share.n) for one in known])
+    ]  # fmt: skip
 
 
 def doubt(series: int) -> str:

@@ -37,7 +37,8 @@ def verdict(of: Slice, against: Slice, found: Difference | None = None) -> str:
     needed = sessions_needed(of.share, against.share, POINT)
     if not needed:
         return f"No difference of a point or more: {size}."
-    return f"Not decisive: {size}. About {needed:,} more sessions of each would show a 1-point difference."
+    more = f"About {wording.about(needed)} more sessions of each would show a 1-point difference."
+    return f"Not decisive: {size}. {more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,9 @@ def word(held: Against, reference: Slice) -> Word:
     needed = sessions_needed(held.slice.share, reference.share, POINT)
     if needed == 0:
         return Word("Alike", "calm", "no difference of a point or more")
-    return Word("Not decisive", "calm", f"about {needed:,} more sessions each" if needed else chance)
+    return Word(
+        "Not decisive", "calm", f"about {wording.about(needed)} more sessions each" if needed else chance
+    )
 
 
 def sessions(of: Slice, against: Slice) -> str:

@@ -109,6 +109,12 @@ def quoted(text: str | None, limit: int) -> str:
     return f"“{visible(shortened(text, limit), spaces=not text.strip())}”"
 
 
+def about(number: int) -> str:
+    """An estimate, to two digits, upwards: 1,234 → 1,300."""
+    step: int = 10 ** max(0, len(str(number)) - 2)
+    return f"{-(-number // step) * step:,}"
+
+
 def in_markdown(text: str, limit: int = 120) -> str:
     """For labels, titles and boxes, which Streamlit reads as Markdown."""
     return _MARKDOWN.sub(r"\\\1", one_line(text, limit))

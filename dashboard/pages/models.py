@@ -13,6 +13,7 @@ from dashboard.pages.models_cost import cost
 from dashboard.pages.models_hosts import hosts
 from dashboard.pages.models_ranking import in_order, ranking
 from dashboard.pages.models_since import first_seen
+from dashboard.pages.models_versions import versions
 from dashboard.rates import Rate
 from dashboard.slices import Slice, slices
 from dashboard.widgets import cards
@@ -51,6 +52,8 @@ def show() -> None:
         _not_counted(rate)
     else:
         ranking(by, rate, found[rate.name], reference, shown, chosen)
+    if by == "harness_version":
+        versions(rate, chosen)
     _trend(by, rate, chosen)
     _rates(by, rate, found, shown, chosen)
     cost(by, shown, chosen)

@@ -5,14 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from dashboard.widgets.rate_choice import DIMENSIONS
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.sheets import calls, sheet_of
+from tests.dashboard.sheets import calls, sheet_of, sheets
 from tests.dashboard.store_fixture import HOSTILE, a_turn, publish
 
 PAGE = "dashboard/pages/models.py"
 RANKING = "Parse errors by model"
 AUDIT = "Calling strategy: what probes said, and what the calls show"
+
+
+def ranked_by(by: str) -> AppTest:
+    """The page with its own `by`: the Overview, where every test begins, knows others."""
+    app = opened(PAGE)
+    app.query_params["by"] = by
+    return app.run()
 
 
 @pytest.fixture
@@ -54,9 +63,9 @@ def test_another_reference_is_chosen_in_the_url(ranked: Path) -> None:
 
 @pytest.mark.parametrize("by", ["provider", "harness_version", "strategy", "source"])
 def test_other_things_than_models_can_be_ranked(ranked: Path, by: str) -> None:
-    app = opened(PAGE, by=by)
+    app = ranked_by(by)
     assert not app.error
-    assert "Parse errors by" in said(app)
+    assert f"Parse errors by {DIMENSIONS[by].lower()}" in sheets(app)
 
 
 def test_a_rate_that_nothing_is_known_of_says_so(ranked: Path) -> None:
@@ -133,3 +142,21 @@ def test_what_logs_say_stays_text(ranked: Path) -> None:
     captions = "\n".join(block.value for block in app.caption)
     assert r"\<img src\=x" in captions
     assert "<img src=x" not in captions
+
+
+def test_versions_of_a_harness_are_shown_in_the_order_of_their_use(store: Path) -> None:
+    told, made = [], []
+    for place in range(16):
+        its = calls(*((40, 0) if place < 8 else (20, 20)), model=f"m{place}", day=f"2026-11-{1 + place:02d}")
+        made += its
+        told += [
+            {"session_id": one["session_id"], "harness_version": f"1.{place}", "duplicate": False}
+            for one in its
+        ]
+    publish(store, {"tool_calls": made, "sessions": told})
+    app = ranked_by("harness_version")
+    rows = sheet_of(app, "Parse errors by version of session_history")
+    assert [row["Version"]["text"] for row in rows] == [f"1.{place}" for place in reversed(range(16))]
+    assert [row["Version"]["text"] for row in rows if row["Change"]["text"]] == ["1.8"]
+    assert rows[7]["Change"]["text"] == "Worse from here on"
+    assert r"From 1\.8 on" in said(app)

@@ -8,7 +8,7 @@ from dashboard.charts import DayRate, Mark, trend
 from dashboard.rates import RATES
 from dashboard.slices import Slice
 from dashboard.statistics import Share
-from dashboard.trends import ENOUGH_DAYS, by_day, looked_at, shifts
+from dashboard.trends import ENOUGH_DAYS, by_day, by_version, looked_at, shifts, version_shifts
 
 START = date(2026, 11, 1)
 
@@ -53,3 +53,28 @@ def test_marks_beyond_the_days_are_left_out() -> None:
     early, late = date(2026, 10, 1), date(2026, 12, 1)
     marks = [Mark("A", early, early, early), Mark("B", late, late, late)]
     assert trend(series("a", [1] * 5), {"a": 0}, marks)["layout"]["shapes"] == []
+
+
+def of_version(version: str, day: str, k: int, n: int = 200) -> Slice:
+    return Slice(RATES["parse_error"], version, day, Share(k, n), n)
+
+
+def test_versions_stand_in_the_order_of_their_first_day() -> None:
+    said = [("2.0", "2026-11-03"), ("1.9", "2026-11-01"), ("2.0", "2026-11-02"), ("1.10", "2026-11-02")]
+    used = by_version([of_version(*one, k=1) for one in (*said, ("unknown", "2026-10-01"), ("3", "unknown"))])
+    assert [(day, one.name, one.share.n) for day, one in used] == [
+        ("2026-11-01", "1.9", 200),
+        ("2026-11-02", "1.10", 200),
+        ("2026-11-02", "2.0", 400),
+    ]
+
+
+def test_the_first_bad_version_is_named() -> None:
+    ks = [2] * 9 + [20] * 9
+    used = by_version(of_version(f"1.{place}", f"2026-11-{place + 1:02d}", k) for place, k in enumerate(ks))
+    found = version_shifts(used)
+    assert found is not None
+    (shift,) = found
+    assert (shift.version, shift.before, shift.after) == ("1.9", 0.01, 0.1)
+    assert version_shifts(used[:9]) is None, "too few to tell"
+    assert version_shifts([(day, of_version(one.name, day, 2)) for day, one in used]) == []

@@ -94,3 +94,10 @@ def test_a_cell_holds_one_line_of_bounded_length() -> None:
 def test_an_exported_file_holds_no_formula_in_cells_or_header() -> None:
     rows = pd.DataFrame([{"tool": "=cmd()", "n": -1, "@x": None}], dtype=object)
     assert csv(rows) == b"tool,n,'@x\n'=cmd(),-1,\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0"), (7, "7"), (99, "99"), (101, "110"), (1_234, "1,300"), (90_001, "91,000")]
+)
+def test_an_estimate_prints_with_two_digits(number: int, text: str) -> None:
+    assert wording.about(number) == text
