@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from dashboard import wording
-from dashboard.statistics import ENOUGH, wilson
+from dashboard.statistics import ENOUGH, Share
 
 Figure = dict[str, Any]
 
@@ -34,8 +34,7 @@ class DayRate:
 
     day: date
     series: str
-    k: int
-    n: int
+    share: Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +103,13 @@ def _marked(days: Sequence[str], marks: Sequence[Mark]) -> Figure:
 
 def _gathered(points: Sequence[DayRate], order: Mapping[str, int], others: str) -> dict[str, list[DayRate]]:
     """Points by series in colour order; series without a colour of their own are summed into one."""
-    summed: dict[tuple[str, date], tuple[int, int]] = {}
+    summed: dict[tuple[str, date], Share] = {}
     for point in points:
         key = (point.series if point.series in order else others, point.day)
-        k, n = summed.get(key, (0, 0))
-        summed[key] = (k + point.k, n + point.n)
+        summed[key] = summed[key] + point.share if key in summed else point.share
     names = sorted({name for name, _ in summed}, key=lambda name: order.get(name, len(order)))
     return {
-        name: [DayRate(day, name, k, n) for (series, day), (k, n) in sorted(summed.items()) if series == name]
+        name: [DayRate(day, name, summed[series, day]) for series, day in sorted(summed) if series == name]
         for name in names
     }
 
@@ -127,7 +125,7 @@ def _with_gaps(points: Sequence[DayRate]) -> list[DayRate]:
     spaced: list[DayRate] = []
     for point in points:
         if spaced and point.day - spaced[-1].day > _LONGEST_GAP:
-            spaced.append(DayRate(spaced[-1].day, point.series, 0, 0))
+            spaced.append(DayRate(spaced[-1].day, point.series, Share(0, 0)))
         spaced.append(point)
     return spaced
 
@@ -141,12 +139,12 @@ def _line(name: str, measured: Sequence[DayRate], number: int, of_series: int) -
         "cliponaxis": False,  # a marker at 0% is whole
         "name": wording.in_figure(name),
         "x": [point.day.isoformat() for point in points],
-        "y": [point.k / point.n if point.n else None for point in points],
+        "y": [point.share.rate for point in points],
         "line": {"color": SERIES[number], "width": 1.8, "dash": _DASHES[number]},
         "marker": {
             "color": SERIES[number],
             "size": 6,
-            "symbol": ["circle" if point.n >= ENOUGH else "circle-open" for point in points],
+            "symbol": ["circle" if point.share.n >= ENOUGH else "circle-open" for point in points],
         },
         "text": [_hover(point) for point in points],
         "hovertemplate": "%{fullData.name}<br>%{x}<br>%{text}<extra></extra>",
@@ -157,12 +155,12 @@ def _line(name: str, measured: Sequence[DayRate], number: int, of_series: int) -
 
 
 def _hover(point: DayRate) -> str:
-    bounds = wording.interval(wilson(point.k, point.n))
-    return f"{wording.rate(point.k, point.n)} · {wording.of(point.k, point.n)}<br>95% {bounds}"
+    k, n = point.share.k, point.share.n
+    return f"{wording.rate(k, n)} · {wording.of(k, n)}<br>95% {wording.interval(point.share.interval)}"
 
 
 def _whiskers(points: Sequence[DayRate], colour: str) -> Figure:
-    spans = [(wilson(point.k, point.n), point.k / max(1, point.n)) for point in points]
+    spans = [(point.share.interval, point.share.rate or 0.0) for point in points]
     return {
         "type": "data",
         "symmetric": False,

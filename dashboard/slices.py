@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import pandas as pd
 
@@ -57,15 +59,7 @@ def together(several: Iterable[Slice], name: str = "all") -> Slice | None:
     parts = list(several)
     if not parts:
         return None
-    shares = [part.share for part in parts]
-    whole = Share(
-        sum(share.k for share in shares),
-        sum(share.n for share in shares),
-        sum(share.sessions or 0 for share in shares),
-        sum(share.kk for share in shares),
-        sum(share.kn for share in shares),
-        sum(share.nn for share in shares),
-    )
+    whole = reduce(add, (part.share for part in parts))
     return Slice(parts[0].rate, name, "all", whole, sum(part.total for part in parts))
 
 

@@ -41,14 +41,14 @@ def by_day(several: Iterable[Slice]) -> dict[str, list[DayRate]]:
     for one in several:
         if one.also != "unknown" and one.share.n:
             day = date.fromisoformat(one.also)
-            points.setdefault(one.name, []).append(DayRate(day, one.name, one.share.k, one.share.n))
+            points.setdefault(one.name, []).append(DayRate(day, one.name, one.share))
     return {name: sorted(its, key=lambda point: point.day) for name, its in points.items()}
 
 
 def looked_at(points: Mapping[str, Sequence[DayRate]]) -> list[str]:
     """The series that `shifts` examines: the most observed of those with enough days for a change."""
     long = [name for name, its in points.items() if len(its) >= ENOUGH_DAYS]
-    return sorted(long, key=lambda name: (-sum(point.n for point in points[name]), name))[:LOOKED_AT]
+    return sorted(long, key=lambda name: (-sum(point.share.n for point in points[name]), name))[:LOOKED_AT]
 
 
 def shifts(points: Mapping[str, Sequence[DayRate]]) -> list[Shift]:
@@ -56,7 +56,7 @@ def shifts(points: Mapping[str, Sequence[DayRate]]) -> list[Shift]:
     found = []
     for name in looked_at(points):
         its = points[name][-DAYS:]
-        for change in changes([(point.k, point.n) for point in its]):
+        for change in changes([(point.share.k, point.share.n) for point in its]):
             at, first, last = (its[place].day for place in (change.at, change.first, change.last))
             found.append(Shift(name, at, first, last, change.before, change.after, change.p))
     return sorted(found, key=lambda shift: (shift.day, shift.series), reverse=True)

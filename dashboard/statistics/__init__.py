@@ -8,7 +8,7 @@ from dashboard.statistics.differences import (
     paired,
     sessions_needed,
 )
-from dashboard.statistics.intervals import ENOUGH, Interval, Share, wilson
+from dashboard.statistics.intervals import ENOUGH, Interval, Share
 from dashboard.statistics.repeats import PassK, pass_k
 
 __all__ = [
@@ -24,5 +24,4 @@ __all__ = [
     "paired",
     "pass_k",
     "sessions_needed",
-    "wilson",
 ]

@@ -45,6 +45,18 @@ class Share:
         if not 0 <= self.k <= self.n:
             raise ValueError(f"{self.k} of {self.n} is no share")
 
+    def __add__(self, other: Share) -> Share:
+        """Both together. A session that both have counts twice."""
+        apart = self.sessions is None and other.sessions is None
+        return Share(
+            self.k + other.k,
+            self.n + other.n,
+            None if apart else (self.sessions or 0) + (other.sessions or 0),
+            self.kk + other.kk,
+            self.kn + other.kn,
+            self.nn + other.nn,
+        )
+
     @property
     def rate(self) -> float | None:
         return self.k / self.n if self.n else None
@@ -98,16 +110,8 @@ def t_quantile(freedom: float) -> float:
     return float(stdtrit(freedom, 0.5 + LEVEL / 2))
 
 
-def wilson(k: int, n: int) -> Interval | None:
-    """The 95 % Wilson score interval of `k` out of `n` (Wilson 1927); None when nothing was observed.
-
-    It treats calls as independent. Raises ValueError unless 0 <= k <= n.
-    """
-    return Share(k, n).interval
-
-
 def _wilson(p: float, n: float) -> Interval:
-    """Of a rate over a number of observations that need not be whole."""
+    """The Wilson score interval (Wilson 1927) of a rate over observations whose number need not be whole."""
     centre = (p + Z * Z / (2 * n)) / (1 + Z * Z / n)
     half = Z / (1 + Z * Z / n) * sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
     low, high = max(0.0, centre - half), min(1.0, centre + half)

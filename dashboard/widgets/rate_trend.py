@@ -65,12 +65,7 @@ def rate_trend(
         drawn = days[-DRAWN:]
         letters = _letters([*shifts, *events])
         marks = [_mark(one, letters[one]) for one in (*shifts, *events) if one in letters]
-        labelled = [
-            DayRate(point.day, name, point.k, point.n)
-            for name, its in points.items()
-            for point in its
-            if point.day >= drawn[0]
-        ]
+        labelled = [point for its in points.values() for point in its if point.day >= drawn[0]]
         figure = charts.trend(
             labelled,
             order if order is not None else series_colours(by, points),
@@ -90,12 +85,13 @@ def series_colours(by: str, points: Points) -> dict[str, int]:
     if by == "model":
         choices = answers.ask("choices")
         return charts.series_order(choices[choices.dimension == "model"].value.tolist())
-    return charts.series_order(sorted(points, key=lambda name: -sum(point.n for point in points[name])))
+    return charts.series_order(sorted(points, key=lambda name: -sum(point.share.n for point in points[name])))
 
 
 def _shifts(points: Points) -> list[Shift]:
     told = {
-        name: [(point.day.toordinal(), point.k, point.n) for point in its] for name, its in points.items()
+        name: [(point.day.toordinal(), point.share.k, point.share.n) for point in its]
+        for name, its in points.items()
     }
     return _found(repr(told), points)
 

@@ -19,7 +19,6 @@ from dashboard.statistics import (
     paired,
     pass_k,
     sessions_needed,
-    wilson,
 )
 from dashboard.statistics.changes import changes
 from dashboard.statistics.mixes import standardised
@@ -57,25 +56,25 @@ def drawn(random: np.random.Generator, sessions: int, calls: int, rate: float, a
     ],
 )
 def test_the_interval_is_the_published_one(k: int, n: int, low: float, high: float) -> None:
-    bounds = wilson(k, n)
+    bounds = Share(k, n).interval
     assert bounds is not None
     assert bounds.low == pytest.approx(low, abs=5e-5)
     assert bounds.high == pytest.approx(high, abs=5e-5)
 
 
 def test_nothing_observed_has_no_interval() -> None:
-    assert wilson(0, 0) is None
+    assert Share(0, 0).interval is None
 
 
 @pytest.mark.parametrize(("k", "n"), [(2, 1), (-1, 3), (1, 0)])
 def test_more_hits_than_tries_is_refused(k: int, n: int) -> None:
     with pytest.raises(ValueError, match="no share"):
-        wilson(k, n)
+        Share(k, n)
 
 
 def test_sessions_of_one_call_are_independent_calls() -> None:
     share = of_sessions([(1, 1)] * 5 + [(0, 1)] * 45)
-    assert share.interval == wilson(5, 50)
+    assert share.interval == Share(5, 50).interval
     assert share.method == "Wilson, 95 %"
 
 
@@ -106,7 +105,7 @@ def test_the_interval_covers_the_rate_as_often_as_it_says(
 def test_counting_calls_as_independent_would_not() -> None:
     random = np.random.default_rng(7)
     shares = [of_sessions(drawn(random, 100, 20, 0.1, 0.3)) for _ in range(300)]
-    naive = [wilson(share.k, share.n) for share in shares]
+    naive = [Share(share.k, share.n).interval for share in shares]
     assert np.mean([one is not None and one.low <= 0.1 <= one.high for one in naive]) < 0.75
 
 

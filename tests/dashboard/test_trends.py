@@ -14,7 +14,7 @@ START = date(2026, 11, 1)
 
 
 def series(name: str, ks: list[int], n: int = 100) -> list[DayRate]:
-    return [DayRate(START + timedelta(place), name, k, n) for place, k in enumerate(ks)]
+    return [DayRate(START + timedelta(place), name, Share(k, n)) for place, k in enumerate(ks)]
 
 
 def test_slices_become_series_in_the_order_of_their_days() -> None:
