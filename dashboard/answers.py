@@ -52,6 +52,11 @@ def begin_run() -> None:
     st.session_state[_SHOWN] = shown
 
 
+def is_open() -> bool:
+    """Has this run a generation to ask? A page that works without a store looks first."""
+    return _SHOWN in st.session_state
+
+
 @st.cache_resource(show_spinner=False)
 def _identities() -> dict[str, tuple[int, int]]:
     """By path, the file that this server opened there."""

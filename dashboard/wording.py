@@ -6,6 +6,7 @@ Log text is hostile: what enters a label, a figure or a CSV file passes through 
 from __future__ import annotations
 
 import html
+import json
 import math
 import re
 import unicodedata
@@ -133,6 +134,16 @@ def in_figure(text: str) -> str:
 def in_sheet(text: str) -> str:
     """For a CSV cell: a spreadsheet must not take it for a formula."""
     return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def escaped(json_text: str) -> str:
+    """JSON in which nothing is invisible, the same value as before: it can be copied as it is shown."""
+    return "".join(
+        char
+        if char == "\n" or unicodedata.category(char) not in _HIDDEN
+        else json.dumps(char).strip('"')  # outside of strings no JSON text holds such a character
+        for char in json_text
+    )
 
 
 def visible(text: str, *, spaces: bool = False) -> str:

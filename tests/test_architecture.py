@@ -54,14 +54,16 @@ THIRD_PARTY = {
 ASKS_LENIENT = (
     "dashboard.advice",
     "dashboard.forms",
+    "dashboard.peer_models",
     "dashboard.peers",
     "dashboard.playground",
     "dashboard.regression_cases",
     "dashboard.pages.playground",
+    "dashboard.pages.playground_form",
     "dashboard.pages.playground_inputs",
+    "dashboard.pages.playground_read",
     "dashboard.pages.playground_reply",
     "dashboard.pages.playground_result",
-    "dashboard.pages.playground_tool",
 )
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}
 

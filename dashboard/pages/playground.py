@@ -1,181 +1,123 @@
-"""Raw arguments and a tool definition, edited; the parser's steps, findings and verdict, as one types."""
+"""A model's raw arguments or reply, and definitions, edited; what the parser makes of them, as one types."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from dashboard import wording
-from dashboard.pages.playground_examples import EXAMPLES, Example
+from dashboard.links import LinkError
+from dashboard.pages import playground_reply as reply
+from dashboard.pages import playground_result as result
+from dashboard.pages import playground_tool
+from dashboard.pages.playground_examples import EXAMPLES
+from dashboard.pages.playground_inputs import Asked, inputs
+from dashboard.pages.playground_read import request_of
+from dashboard.pages.playground_start import clear, desk
+from dashboard.playground import LONGEST, link_parameter
+from dashboard.regression_cases import case_json, text_case_json
 from dashboard.widgets import cards
-from dashboard.widgets.editor import editor
-from dashboard.widgets.findings import OUTCOME_TONES, Finding, finding_list, json_text, marked_text
-from dashboard.widgets.sheet import Cell, Column, Tone, sheet
-from lenient import (
-    CODES,
-    Diagnostic,
-    Policy,
-    ToolCallRequest,
-    ToolCatalog,
-    ToolDefinition,
-    ToolDefinitionError,
-    parse_arguments,
-)
+from dashboard.widgets.copy_button import copy_link
+from dashboard.widgets.rate_choice import segments
+from dashboard.widgets.sheet import Cell, Column, sheet
 
-_POLICIES = (
-    (Policy.STRICT, "takes no finding at all"),
-    (Policy.SAFE, "takes notes: the meaning is provably kept"),
-    (Policy.LENIENT, "takes warnings too: guesses"),
-)
-_LONGEST = 1_000_000  # characters; more is not parsed, so that one tab cannot busy the server
+_MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
+# What of the URL goes along with the texts in a link.
+_KEPT = ("mode", "which", "look", "dialect", "nth", "shape")
 
 
 def show() -> None:
     st.title("Playground", anchor=False)
     st.caption("What the parser makes of a call. Nothing leaves this server; nothing is stored.")
+    whole_reply = segments("What the text is", "mode", list(_MODES), _MODES.__getitem__) == "reply"
     left, right = st.columns([5, 7], gap="medium")
     with left:
-        raw, tool = _inputs()
+        asked = inputs(desk(), reply=whole_reply)
+        told, leaked = reply.options() if whole_reply else (None, False)
+        if asked.raw or asked.definition:
+            _actions(asked, whole_reply, told, leaked=leaked)
     with right:
-        if len(raw) > _LONGEST:
-            _too_long(len(raw))
+        if len(asked.raw) > LONGEST:
+            _too_long()
+        elif not asked.raw and not asked.definition:
+            _examples()
+        elif whole_reply:
+            reply.show(asked, told, leaked=leaked)
         else:
-            _outputs(raw, parse_arguments(raw, tool), tool)
+            _arguments(asked)
+        others = st.container()
+    if asked.which is not None:
+        playground_tool.show(asked.definition, asked.which)
+    if not whole_reply and (asked.raw or asked.definition) and len(asked.raw) <= LONGEST:
+        with others:  # last of all: the slowest of them gets two seconds
+            result.peers(asked.raw, asked.definition, asked.which)
 
 
-def _too_long(characters: int) -> None:
+def _arguments(asked: Asked) -> None:
+    request = request_of(asked.raw, asked.definition, asked.which)
+    result.verdict(request)
+    result.raw(request)
+    result.arguments(request)
+    result.steps(request)
+
+
+def _too_long() -> None:
     with cards.card("Not parsed"):
         st.text(
-            f"The text has {characters:,} characters; the playground takes {_LONGEST:,} at most. "
+            f"The text has more than {LONGEST:,} characters, which is what the playground takes. "
             "A verdict on a part of it would be wrong for the whole."
         )
         st.code("callgauge parse < FILE", language=None)
 
 
-def _inputs() -> tuple[str, ToolDefinition | None]:
-    titles = [example.title for example in EXAMPLES]
-    title = st.selectbox("Start from an example", titles, key="example", bind="query-params")
-    number = titles.index(title)
-    example: Example = EXAMPLES[number]
-    raw = editor(f"raw_{number}", "Raw arguments, as the model sent them", example.raw, height=170)
-    definition = editor(
-        f"definition_{number}",
-        "Tool definition, in any supported shape",
-        example.definition,
-        height=300,
-    )
-    st.caption(
-        "Anthropic, OpenAI, MCP, Gemini or JSON Schema; empty for none. "
-        "The result follows while you type; Ctrl+Enter asks at once."
-    )
-    return raw, _definition(definition)
-
-
-def _definition(text: str) -> ToolDefinition | None:
-    """The tool that the text defines, chosen where there are several; None, and why, where there is none."""
-    if not text.strip():
-        return None
-    try:
-        # Decoded here: the catalog would take a text that is not JSON for the path of a file.
-        decoded = json.loads(text)
-        tools = list(ToolCatalog.load(decoded)) if isinstance(decoded, dict | list) else []
-    except (ValueError, RecursionError, ToolDefinitionError) as unreadable:
-        st.error(f"The tool definition cannot be read: {wording.in_markdown(str(unreadable), 300)}")
-        return None
-    if not tools:
-        st.error("The tool definition holds no tool: it must be a JSON object or a list of them.")
-        return None
-    if len(tools) == 1:
-        return tools[0]
-    chosen = st.selectbox(
-        "Tool", range(len(tools)), format_func=lambda index: tools[index].name, key="tool_of_many"
-    )
-    return tools[chosen]
-
-
-def _outputs(raw: str, request: ToolCallRequest, tool: ToolDefinition | None) -> None:
-    _verdict(request, tool)
-    findings = [_finding(found) for found in request.diagnostics]
-    with cards.card("Raw arguments"):
-        marked_text("playground", raw, findings)
-        finding_list("playground_findings", raw, findings)
-    with cards.card("Resulting arguments"):
-        _arguments(request)
-    _steps(request)
-
-
-def _verdict(request: ToolCallRequest, tool: ToolDefinition | None) -> None:
-    tones: dict[bool, Tone] = {True: "good", False: "bad"}
-    cells = [Cell(request.outcome, tone=OUTCOME_TONES.get(request.outcome))]
-    for policy, meaning in _POLICIES:
-        accepted = request.accepted_under(policy)
-        against = [found.code for found in request.diagnostics if not policy.accepts([found])]
-        sub = f"{meaning}\nagainst it: {', '.join(dict.fromkeys(against))}" if against else meaning
-        cells.append(Cell("accepted" if accepted else "refused", tone=tones[accepted], sub=sub))
-    without = None if tool else "Checked without a tool definition: no type, no required parameter is known."
-    with cards.card("Verdict", caption=without):
-        columns = [
-            Column("Outcome", "tight"),
-            *(Column(policy.capitalize(), "name") for policy, _ in _POLICIES),
-        ]
-        sheet("verdict", "Verdict under each policy", columns, [cells])
-
-
-def _finding(found: Diagnostic) -> Finding:
-    return Finding(
-        code=found.code,
-        stage=found.stage,
-        severity=found.severity,
-        lossy=found.lossy,
-        path=found.path,
-        start=found.start,
-        end=found.end,
-        found=found.found,
-        became=found.became,
-        detail=found.detail,
-        summary=CODES[found.code].summary,
-        why=CODES[found.code].why,
-    )
-
-
-def _arguments(request: ToolCallRequest) -> None:
-    if request.arguments is None:
-        st.caption("None: nothing that a tool could run on.")
-    else:
-        # Values of Python that JSON does not know, times above all, show as their text.
-        json_text(json.dumps(request.arguments, default=str, ensure_ascii=False))
-    if request.rejected:
-        st.caption("Values that could not be converted, as they were sent:")
-        json_text(json.dumps(request.rejected, default=str, ensure_ascii=False))
-
-
-def _steps(request: ToolCallRequest) -> None:
-    with cards.card("Steps"):
-        if not request.steps:
-            st.caption("None: the text was read as it is.")
-            return
+def _examples() -> None:
+    with cards.card(
+        "Nothing to read yet",
+        caption="Paste what a model sent, open a call from the Calls page, or take one of these.",
+    ):
         rows = [
             [
-                Cell(str(number), sub=None),
-                Cell(step.title, sub=step.stage),
-                Cell(_shown(step.before), mono=True),
-                Cell(_shown(step.after), mono=True),
+                Cell(one.title, href=f"playground?{urlencode({'example': one.title})}"),
+                Cell(wording.one_line(one.raw, 120), mono=True),
             ]
-            for number, step in enumerate(request.steps, start=1)
+            for one in EXAMPLES
         ]
-        columns: Sequence[Column] = (
-            Column("", "number"),
-            Column("Step", "name"),
-            Column("Before"),
-            Column("After"),
-        )
-        sheet("steps", "Steps of the parser in order", columns, rows)
+        sheet("examples", "Examples", [Column("Example", "name"), Column("Raw arguments", "clip")], rows)
 
 
-def _shown(text: str) -> str:
-    return wording.visible(wording.shortened(text, 1_000))
+def _actions(asked: Asked, whole_reply: bool, told: str | None, *, leaked: bool) -> None:
+    """What can be done with what is on the screen: a link, a case, an empty desk."""
+    problem = None
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        try:
+            copy_link("copy_link", "Copy link", _address(link_parameter(asked.raw, asked.definition)))
+        except LinkError as too_long:
+            problem = str(too_long)
+        if len(asked.raw) <= LONGEST:
+            st.download_button(
+                "Save as regression case",
+                lambda: _case(asked, whole_reply, told, leaked=leaked),
+                "saved_case.json",
+                "application/json",
+                on_click="ignore",
+                help="A file for tests/cases/lenient: ./dev test then holds the parser to what it finds now",
+                key="save_case",
+            )
+        st.button("Clear", on_click=clear, key="clear_playground")
+    if problem:
+        st.caption(f"No link: {problem} A saved case holds all of it.")
+
+
+def _case(asked: Asked, whole_reply: bool, told: str | None, *, leaked: bool) -> bytes:
+    if whole_reply:
+        return text_case_json(asked.raw, asked.tools.tools, told=told, leaked=leaked).encode()
+    return case_json(asked.raw, asked.tool).encode()
+
+
+def _address(parameter: str) -> str:
+    kept = {name: st.query_params[name] for name in _KEPT if name in st.query_params}
+    return f"playground?{urlencode({**kept, 'p': parameter})}"
 
 
 show()

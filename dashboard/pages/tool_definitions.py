@@ -8,19 +8,18 @@ from typing import Any
 import streamlit as st
 
 from dashboard import answers, wording
-from dashboard.advice import Advice, Culprit, NotReadableError, advice
+from dashboard.advice import Culprit, NotReadableError, advice
 from dashboard.diffs import definition_text, unified
 from dashboard.rates import RATES
 from dashboard.slices import Slice, slices
 from dashboard.widgets import cards
-from dashboard.widgets.findings import SEVERITY_TONES
+from dashboard.widgets.advice_table import advice_table
 from dashboard.widgets.rate_choice import choice
 from dashboard.widgets.sheet import Cell, Column, sheet
 from dashboard.widgets.slice_table import rate_cell, scale_of
 
 Row = Mapping[Hashable, Any]
 _RATES = ("parse_error", "mended", "tool_rejected")
-_FINDINGS = 50
 
 
 def show(tool: str, chosen: Mapping[str, Any], culprits: Sequence[Row]) -> None:
@@ -114,38 +113,4 @@ def _advice(tool: str, versions: Sequence[Row], culprits: Sequence[Row]) -> None
         except NotReadableError as refused:
             st.caption(f"The lint cannot read this definition: {wording.in_markdown(str(refused), 300)}")
             return
-        if not found:
-            st.caption("The lint found nothing to say.")
-            return
-        heads = [
-            Column("Place", "name"),
-            Column("Finding", "tight"),
-            Column("Calls", "number", "With an error or a guess at this parameter, at least"),
-            Column("What is wrong"),
-            Column(
-                "Suggested edit", help="A JSON merge patch (RFC 7396) for what stands at the place, or advice"
-            ),
-        ]
-        sheet("advice", "Findings of the lint", heads, [_advice_row(one) for one in found[:_FINDINGS]])
-        if len(found) > _FINDINGS:
-            st.caption(f"The first {_FINDINGS} of {len(found):,}.")
-
-
-def _advice_row(one: Advice) -> list[Cell]:
-    told = "\n".join(f"{culprit.calls:,} {culprit.code}" for culprit in one.explained)
-    untold = one.place in (None, "$")
-    return [
-        Cell(
-            wording.one_line(one.place, 80) if one.place else "the tool itself",
-            mono=one.place is not None,
-            order=one.place or "",
-        ),
-        Cell(one.severity, tone=SEVERITY_TONES.get(one.severity), sub=one.code, order=one.code),
-        Cell(
-            "–" if untold else f"{one.calls:,}",
-            title="Cannot be told by a parameter" if untold else told or None,
-            order=None if untold else one.calls,
-        ),
-        Cell(wording.one_line(one.summary, 300), sub=one.why),
-        Cell(wording.one_line(one.edit, 600), mono=one.patch),
-    ]
+        advice_table("advice", found, calls=True)

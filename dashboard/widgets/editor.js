@@ -4,23 +4,25 @@ const PAUSE = 250
 export default function ({ parentElement, data, setStateValue }) {
   const area = parentElement.querySelector("textarea")
   const label = parentElement.querySelector("label")
-  if (!area.dataset.begun) {
-    area.dataset.begun = "yes"
+  // Another version is another text to begin with: it takes the place of what was typed.
+  if (area.dataset.version !== String(data.version)) {
+    area.dataset.version = data.version
     area.value = data.text
   }
   label.textContent = data.label
+  area.placeholder = data.placeholder
   area.style.height = `${data.height}px`
-  let timer
+  // The pause outlives this call: drawing anew while somebody types must not swallow what was typed last.
   const report = () => {
-    clearTimeout(timer)
-    setStateValue("text", area.value)
+    clearTimeout(area.pause)
+    // What is longer than the longest is refused: its end need not travel.
+    setStateValue("edit", { text: area.value.slice(0, data.longest), version: data.version })
   }
   area.oninput = () => {
-    clearTimeout(timer)
-    timer = setTimeout(report, PAUSE)
+    clearTimeout(area.pause)
+    area.pause = setTimeout(() => area.isConnected && report(), PAUSE)
   }
   area.onkeydown = (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) report()
   }
-  return () => clearTimeout(timer)
 }

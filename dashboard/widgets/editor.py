@@ -8,10 +8,11 @@ import streamlit as st
 
 _FOLDER = Path(__file__).parent
 _HTML = "<label for='text'></label>\n<textarea id='text' spellcheck='false' autocomplete='off'></textarea>"
+_LONGEST = 2_000_002  # UTF-16 units that are sent: certainly more than a million characters
 
 
-def editor(key: str, label: str, text: str, *, height: int) -> str:
-    """What the editor holds; it begins with `text`. Another `key` is another editor. `height`: pixels."""
+def editor(key: str, label: str, text: str, *, height: int, version: int = 0, placeholder: str = "") -> str:
+    """What the editor holds; it begins with `text`, and again with each new `version`. `height`: pixels."""
     draw = st.components.v2.component(
         "editor",
         html=_HTML,
@@ -20,8 +21,17 @@ def editor(key: str, label: str, text: str, *, height: int) -> str:
     )
     edited = draw(
         key=key,
-        data={"label": label, "text": text, "height": height},
-        default={"text": text},
-        on_text_change=lambda: None,
-    )
-    return str(edited.text)
+        data={
+            "label": label,
+            "text": text,
+            "height": height,
+            "version": version,
+            "placeholder": placeholder,
+            "longest": _LONGEST,
+        },
+        default={"edit": None},
+        on_edit_change=lambda: None,
+    ).edit
+    if not edited or edited["version"] != version:
+        return text  # nothing was typed since this text was put in
+    return str(edited["text"])

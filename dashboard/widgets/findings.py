@@ -13,6 +13,7 @@ from dashboard import spans, wording
 from dashboard.widgets.sheet import Cell, Column, Tone, sheet
 
 SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "calm"}
+_LISTED = 100  # findings of one text; a megabyte of slips has thousands
 _LINES = 24
 _TALLEST = 480  # pixels
 OUTCOME_TONES: dict[str, Tone] = {
@@ -48,7 +49,7 @@ def marked_text(key: str, raw: str, findings: Sequence[Finding], also: Sequence[
         spans.Mark(found.start, found.end if found.end is not None else found.start, found.code)
         for found in findings
         if found.start is not None
-    ]
+    ][:_LISTED]
     marks += also
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(_position(raw, findings), width="content")
@@ -101,7 +102,10 @@ def finding_list(key: str, raw: str | None, findings: Sequence[Finding]) -> None
         Column("Found → became", "text"),
         Column("Meaning", "text"),
     ]
-    sheet(key, "Findings of the parser in order", columns, [_row(raw, found) for found in findings])
+    rows = [_row(raw, found) for found in findings[:_LISTED]]
+    sheet(key, "Findings of the parser in order", columns, rows)
+    if len(findings) > _LISTED:
+        st.caption(f"The first {_LISTED} of {len(findings):,} are listed and marked.")
 
 
 def _row(raw: str | None, found: Finding) -> list[Cell]:

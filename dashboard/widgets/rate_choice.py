@@ -52,6 +52,27 @@ def choice(
 
     `named`: what people read for a value. A value that is none of `among` counts as `empty`.
     """
+
+    def draw(name: str) -> str:
+        return str(st.selectbox(label, among, key=name, format_func=named, width=width))
+
+    return _kept(key, among, empty, draw)
+
+
+def segments(label: str, key: str, among: Sequence[str], named: Callable[[str], str] = str) -> str:
+    """The same for two or some values side by side, of which the first stands where the URL names none."""
+
+    def draw(name: str) -> str:
+        return str(
+            st.segmented_control(
+                label, among, key=name, format_func=named, required=True, label_visibility="collapsed"
+            )
+        )
+
+    return _kept(key, among, among[0], draw)
+
+
+def _kept(key: str, among: Sequence[str], empty: str, draw: Callable[[str], str]) -> str:
     if st.session_state.get(key) not in among:
         # Another page's selector of the same key left a value that this one does not know.
         st.session_state.pop(key, None)
@@ -60,9 +81,6 @@ def choice(
         if text not in among:
             raise ValueError(text)
         return text
-
-    def draw(name: str) -> str:
-        return str(st.selectbox(label, among, key=name, format_func=named, width=width))
 
     return url_widget(draw, key, empty, known)
 

@@ -42,7 +42,7 @@ def test_titles_are_unique_since_the_address_holds_them() -> None:
 def test_a_text_over_the_limit_is_not_parsed_and_has_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dashboard.widgets.editor.editor", lambda *_args, **_sizes: "x" * 1_000_001)
     words = said(opened("dashboard/pages/playground.py"))
-    assert "1,000,001 characters; the playground takes 1,000,000 at most" in words
+    assert "more than 1,000,000 characters, which is what the playground takes" in words
     assert "Verdict" not in words
 
 

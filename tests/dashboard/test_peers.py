@@ -1,0 +1,167 @@
+"""Other readers beside ours: what each says, none of them needed, none of them able to hang a page."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard import peers
+from dashboard.peer_models import NotSimpleError, pydantic_model
+from dashboard.peers import PeerReading, peer_readings
+from lenient import ToolDefinition, parse_arguments
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string"},
+        "top_k": {"type": "integer", "minimum": 1},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "due": {"type": "string", "format": "date-time"},
+        "near": {"type": "object", "properties": {"km": {"type": ["number", "null"]}}, "required": ["km"]},
+        "kind": {"enum": ["a", "b"]},
+    },
+    "required": ["query"],
+}
+
+
+def tool(schema: dict[str, Any]) -> ToolDefinition:
+    return ToolDefinition.from_json_schema(name="search", schema=schema)
+
+
+def read(raw: str, schema: dict[str, Any] | None = SCHEMA) -> dict[str, PeerReading]:
+    definition = None if schema is None else tool(schema)
+    return {one.reader: one for one in peer_readings(raw, parse_arguments(raw, definition))}
+
+
+@pytest.fixture
+def repair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Install a json_repair of our own, for this process and its children."""
+
+    def install(body: str) -> None:
+        (tmp_path / "json_repair.py").write_text(body, encoding="utf-8")
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        monkeypatch.syspath_prepend(str(tmp_path))
+
+    return install
+
+
+def test_a_clean_text_is_the_same_for_all_that_are_there() -> None:
+    raw = '{"query": "x", "top_k": 3, "due": "2026-11-22T10:00:00Z", "near": {"km": null}, "kind": "a"}'
+    found = read(raw)
+    assert found["json.loads"].verdict == "read"
+    assert found["json.loads"].same is False, "its time is a text"
+    assert found["pydantic"].verdict == "read"
+    assert found["pydantic"].same is True
+
+
+def test_each_refuses_in_its_own_words() -> None:
+    found = read("{'query': 'x'}")
+    assert found["json.loads"].verdict == "refused"
+    assert found["json.loads"].said.startswith("JSONDecodeError: Expecting property name")
+    assert found["pydantic"].verdict == "refused"
+    assert "Invalid JSON" in found["pydantic"].said
+
+
+def test_pydantic_says_where_and_how_many() -> None:
+    found = read('{"top_k": "many", "tags": 5, "kind": "c", "near": {}}')["pydantic"]
+    assert found.said.startswith("query: Field required; top_k: Input should be a valid integer")
+    assert found.said.endswith("and 2 more")
+
+
+def test_a_value_read_otherwise_than_by_us_is_told() -> None:
+    assert read('{"query": "x", "top_k": "3"}')["json.loads"].same is False
+    assert read('{"query": "x", "top_k": 3}')["json.loads"].same is True
+    assert read('["x"]')["json.loads"].same is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        (None, "There is no definition"),
+        ({"type": "object"}, "declares no properties"),
+        ({"properties": {"a": {"anyOf": [{"type": "string"}]}}}, "`anyOf` at $.a"),
+        ({"properties": {"a": {"type": "string", "pattern": "x"}}}, "`pattern` at $.a"),
+        ({"properties": {"a": True}}, "$.a is no schema"),
+        ({"properties": {"a": {"enum": [{}]}}}, "lists more than plain values"),
+        (
+            {"properties": {"a": {"type": "number"}}, "additionalProperties": {"type": "number"}},
+            "is a schema",
+        ),
+        ({"properties": {f"p{number}": {} for number in range(201)}}, "more than 200 fields"),
+    ],
+)
+def test_where_no_model_is_made_pydantic_is_not_asked_and_the_reason_is_said(
+    schema: Any, reason: str
+) -> None:
+    found = read("{}", schema)["pydantic"]
+    assert found.verdict == "not asked"
+    assert reason in found.said
+
+
+def test_names_that_python_has_not_are_names_of_a_model_too() -> None:
+    made = pydantic_model(tool({"properties": {"a-b": {"type": "integer"}, "_x": {}, "model_dump": {}}}))
+    values = {"a-b": 1, "_x": [2], "model_dump": 3}
+    assert made.model_validate(values).model_dump(by_alias=True) == values
+
+
+def test_a_definition_nested_too_deep_makes_no_model() -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(20):
+        schema = {"type": "object", "properties": {"a": schema}}
+    with pytest.raises(NotSimpleError, match="nested too deep"):
+        pydantic_model(tool(schema))
+
+
+def test_a_reader_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    assert {one.reader: one.verdict for one in read("{}").values()} == {
+        "json.loads": "read",
+        "pydantic": "not installed",
+        "json-repair": "not installed",
+    }
+
+
+def test_json_repair_reads_in_a_process_of_its_own(repair: Any) -> None:
+    repair("def loads(text): return {'query': text.strip('{}')}")
+    found = read("{'x'}")["json-repair"]
+    assert found == PeerReading("json-repair", found.version, "read", '{"query": "\'x\'"}', "", found.same)
+
+
+def test_a_reader_that_hangs_is_ended(repair: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peers, "PATIENCE", 0.5)
+    repair("def loads(text):\n    while True: pass")
+    began = time.monotonic()
+    found = read("{}")["json-repair"]
+    assert (found.verdict, found.said) == ("refused", "No answer within 0.5 seconds; it was ended.")
+    assert time.monotonic() - began < 20
+
+
+def test_a_reader_that_fails_says_why_in_one_line(repair: Any) -> None:
+    repair("def loads(text): raise RuntimeError('no idea')")
+    assert read("{}")["json-repair"].said == "RuntimeError: no idea"
+
+
+def test_a_long_text_is_not_asked_where_it_could_take_long(repair: Any) -> None:
+    repair("def loads(text): return {}")
+    found = read(json.dumps({"query": "x" * 300_000}))
+    assert found["json.loads"].verdict == "read"
+    assert len(found["json.loads"].value or "") == 2_000
+    assert "longer than 200,000 characters" in found["pydantic"].said
+    assert "longer than 20,000 characters" in found["json-repair"].said
+
+
+@pytest.mark.parametrize(
+    "raw", ["[" * 100_000, '{"query": ' + "1" * 100_000 + "}", "\ud800", '{"a":' * 900 + "1" + "}" * 900]
+)
+def test_hostile_texts_are_refused_or_read_but_never_raise(raw: str) -> None:
+    for one in read(raw).values():
+        assert one.verdict in ("read", "refused", "not installed", "not asked")
+
+
+def test_a_list_full_of_errors_costs_one() -> None:
+    raw = json.dumps({"query": "x", "tags": [5] * 60_000})
+    assert read(raw)["pydantic"].said == "tags.0: Input should be a valid string"

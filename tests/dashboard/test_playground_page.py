@@ -1,0 +1,216 @@
+"""Each road into the playground, what it shows then, and that hostile texts and links do no harm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.links import packed
+from dashboard.playground import link_parameter, linked
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import sheet_of, sheets, texts
+from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
+
+PAGE = "dashboard/pages/playground.py"
+SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}}
+TOOL = json.dumps({"name": "read_file", "description": "Reads.", "input_schema": SCHEMA})
+TWO = json.dumps([json.loads(TOOL), {"name": "other", "input_schema": {"type": "object"}}])
+REPLY = 'First.\n<tool_call>\n{"name": "read_file", "arguments": {"path": "a", "limit": "5"}}\n</tool_call>'
+KNOWN = {
+    "tool_definitions": [
+        {"definition_id": "d1", "tool": "read_file", "description": "Old.", "definition": "{}"},
+        {"definition_id": "d2", "tool": "read_file", "description": "New.", "definition": json.dumps(SCHEMA)},
+    ],
+    "tool_calls": [
+        a_call(1, definition_id="d1", ts="2026-11-19T10:00:00", day="2026-11-19"),
+        a_call(2, definition_id="d2", raw_arguments='{"path": "a", "limit": "5"}'),
+        a_call(3, definition_id="d2"),
+    ],
+}
+
+
+def playground(**query: str) -> AppTest:
+    return opened(PAGE, **query)
+
+
+def link(raw: str, definition: str = "") -> str:
+    return link_parameter(raw, definition)
+
+
+def editors(app: AppTest) -> dict[str, str]:
+    """What the editors begin with, by their label."""
+    drawn = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
+    return {one["label"]: one["text"] for one in drawn if "version" in one}
+
+
+def copied(app: AppTest) -> str | None:
+    drawn = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
+    return next((one["path"] for one in drawn if one.get("path")), None)
+
+
+def outcome(app: AppTest) -> str:
+    return texts(sheets(app)["Verdict under each policy"], 0)[0]
+
+
+def test_it_opens_empty_with_examples_one_click_away(small: Path) -> None:
+    app = playground()
+    assert set(editors(app).values()) == {""}
+    assert "Verdict" not in said(app)
+    row = sheet_of(app, "Examples")[0]
+    assert row["Example"]["href"] == "playground?example=Clean"
+
+
+def test_an_example_fills_both_editors(store: Path) -> None:
+    app = playground(example="Values of another type")
+    assert outcome(app) == "coerced"
+    app.selectbox(key="example_pick").select("Clean").run()
+    assert outcome(app) == "clean"
+    assert app.query_params["example"] == "Clean"
+    app.button(key="clear_playground").click().run()
+    assert set(editors(app).values()) == {""}
+    assert "example" not in app.query_params
+
+
+def test_a_call_brings_its_text_its_definition_and_the_way_back(store: Path) -> None:
+    publish(store, small_tables() | KNOWN)
+    app = playground(call="c2")
+    assert editors(app)["Raw arguments, as the model sent them"] == '{"path": "a", "limit": "5"}'
+    assert '"limit"' in editors(app)["Tool definition, in any supported shape"]
+    assert outcome(app) == "coerced"
+    assert "From call c2" in [element.proto.label for element in app.get("page_link")][-1].replace("\\", "")
+
+
+def test_a_call_that_is_not_there_or_without_a_store_is_a_sentence(small: Path) -> None:
+    assert "The store holds no call with this id." in said(playground(call="c999"))
+
+
+def test_a_call_without_a_store_is_a_sentence(store: Path) -> None:
+    assert "There is no store to take it from." in said(playground(call="c1"))
+
+
+def test_a_link_brings_its_texts_and_what_is_on_the_screen_makes_the_same_link(small: Path) -> None:
+    app = playground(p=link("{'path': 'a'}", TWO), which="1")
+    assert outcome(app) == "repaired"
+    address = parse_qs(urlsplit(copied(app) or "").query)
+    assert address["which"] == ["1"]
+    carried = linked(address["p"][0])
+    assert (carried.raw, carried.definition) == ("{'path': 'a'}", TWO)
+
+
+@pytest.mark.parametrize("damaged", ["", "!!!", "AAAA", packed("x" * 3_000_001), packed("[]")])
+def test_a_damaged_link_is_a_box_and_no_crash(small: Path, damaged: str) -> None:
+    app = playground(p=damaged)
+    assert len(app.error) == (1 if damaged else 0)
+    assert set(editors(app).values()) == {""}
+
+
+def test_a_text_too_long_for_a_link_says_so_and_offers_the_case(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise = "".join(f"{number * 7919 % 10_007:x}" for number in range(12_000))
+    monkeypatch.setattr(
+        "dashboard.widgets.editor.editor", lambda key, *_, **__: noise if key == "raw" else ""
+    )
+    app = playground()
+    assert copied(app) is None
+    assert "No link: Too long for a link" in said(app)
+    assert app.get("download_button")
+
+
+def test_a_known_tool_and_version_is_picked_newest_first(store: Path) -> None:
+    publish(store, small_tables() | KNOWN)
+    app = playground(p=link('{"path": "a", "limit": "5"}'))
+    app.selectbox(key="known_tool").select("read_file").run()
+    assert app.query_params["known"] == "d2"
+    assert outcome(app) == "coerced"
+    assert "Version 2 · 2 calls, last on 2026-11-20" in app.selectbox(key="known_version").options
+    app.selectbox(key="known_version").select("d1").run()
+    assert '"Old."' in editors(app)["Tool definition, in any supported shape"]
+    assert outcome(app) == "clean", "that version declares nothing"
+
+
+def test_a_definition_that_the_store_does_not_know_is_a_box(small: Path) -> None:
+    assert "no tool definition with this id" in playground(known="nothing").error[0].value
+
+
+def test_the_form_begins_with_the_arguments_and_writes_them(small: Path) -> None:
+    app = playground(p=link("{'path': 'a', 'limit': '5'}", TOOL), input="form")
+    assert outcome(app) == "repaired", "nobody touched the form: the text is as it was"
+    assert [field.value for field in app.text_input] == ["a"]
+    app.number_input[0].set_value(7).run()
+    assert outcome(app) == "clean"
+    assert '"limit": 7' in said(app)
+    app.segmented_control(key="input").set_value("text").run()
+    assert editors(app)["Raw arguments, as the model sent them"] == '{"path": "a", "limit": 7}'
+
+
+def test_a_form_without_a_definition_says_what_to_do(small: Path) -> None:
+    assert "paste a definition below" in said(playground(p=link("{}"), input="form"))
+
+
+def test_other_readers_the_lint_and_other_shapes_stand_beside_it(small: Path) -> None:
+    app = playground(p=link("{'path': 'a'}", TOOL), shape="MCP")
+    drawn = sheet_of(app, "How other readers read the text")
+    by_reader = {row["Reader"]["text"]: row["Verdict"]["text"] for row in drawn}
+    assert by_reader["json.loads"] == "refused"
+    assert set(by_reader) == {"json.loads", "pydantic", "json-repair"}
+    assert "Findings of the lint" in sheets(app)
+    assert '"inputSchema"' in said(app)
+
+
+def test_a_reply_shows_each_call_its_dialect_and_its_place(small: Path) -> None:
+    app = playground(p=link(REPLY, TOOL), mode="reply")
+    (row,) = sheet_of(app, "Calls found in the reply")
+    assert row["Call"]["text"] == "read_file"
+    assert row["Call"]["sub"] == "hermes"
+    assert row["Place"]["text"] == "3:1 – 3:64"
+    assert row["Outcome"]["text"] == "coerced"
+    assert row["Findings"]["text"] == "string_literal_converted_to_integer"
+    assert "^ 1 hermes" in said(app)
+    assert outcome(app) == "coerced"
+
+
+def test_a_reply_can_be_read_by_a_told_dialect_or_for_leaks_only(small: Path) -> None:
+    told = playground(
+        p=link('{"name": "read_file", "arguments": {}}', TOOL), mode="reply", dialect="bare_json"
+    )
+    assert sheet_of(told, "Calls found in the reply")[0]["Call"]["sub"] == "bare_json"
+    assert parse_qs(urlsplit(copied(told) or "").query)["dialect"] == ["bare_json"]
+    leaked = playground(p=link("No call at all.", TOOL), mode="reply", look="leaked")
+    assert "0 calls found" in said(leaked)
+    assert "No call that should have been native" in said(leaked)
+
+
+def test_of_many_calls_in_a_reply_the_url_names_the_one_shown(small: Path) -> None:
+    app = playground(p=link("\n".join([REPLY] * 150), TOOL), mode="reply", nth="2")
+    assert "150 calls found" in said(app)
+    assert "The first 100 of 150." in said(app)
+    assert len(sheet_of(app, "Calls found in the reply")) == 100
+    assert app.selectbox(key="nth").value == "2"
+
+
+@pytest.mark.parametrize("mode", ["arguments", "reply"])
+def test_hostile_text_is_text_everywhere(small: Path, mode: str) -> None:
+    hostile = HOSTILE + "\u202e\x1b[31m"
+    schema = {"properties": {hostile: {"type": "string", "description": hostile}}}
+    tool = json.dumps({"name": hostile, "description": hostile, "input_schema": schema})
+    for way in ("text", "form"):
+        app = playground(p=link(json.dumps({hostile: hostile}), tool), mode=mode, input=way)
+        shown = [
+            element.value for kind in (app.title, app.markdown, app.caption, app.error) for element in kind
+        ]
+        assert not [text for text in shown if "<img src=x" in str(text)]
+        labels: list[Any] = [*app.text_input, *app.text_area]
+        assert not [field.label for field in labels if "<img" in field.label.replace("\\<img", "")]
+
+
+def test_a_text_with_thousands_of_findings_is_drawn_in_bounds(small: Path) -> None:
+    app = playground(p=link('{"a": 1,, ' * 1 + ", ".join(f"'k{number}': 1" for number in range(2_000)) + "}"))
+    rows = sheets(app).get("Findings of the parser in order", {"rows": []})["rows"]
+    assert 100 >= len(rows) > 50
+    assert "The first 100 of" in said(app)

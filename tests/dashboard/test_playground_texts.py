@@ -1,0 +1,128 @@
+"""Texts for the playground, from a link, a stored call, a definition; and a tool in other shapes."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import urlsafe_b64encode
+from typing import Any
+
+import pytest
+
+from dashboard.links import LinkError, packed
+from dashboard.playground import (
+    EXPORTS,
+    LONGEST,
+    Texts,
+    definition_text,
+    exported,
+    link_parameter,
+    linked,
+    of_call,
+    tools_in,
+)
+from lenient import ToolDefinitionError
+
+CALL: dict[str, Any] = {
+    "raw_arguments": '{"a": 1}',
+    "args_source": "raw",
+    "definition": '{"type": "object"}',
+    "tool": "t",
+}
+
+
+def test_a_link_carries_both_texts() -> None:
+    assert linked(link_parameter('{"a": "é"}\n', "")) == Texts('{"a": "é"}\n', "")
+
+
+@pytest.mark.parametrize(
+    "carried",
+    [
+        "[]",
+        "5",
+        '"x"',
+        "null",
+        "not json",
+        '{"raw": 5}',
+        '{"raw": null}',
+        '{"raw": "\\ud800"}',
+        "[" * 100_000,
+    ],
+)
+def test_a_link_that_carries_something_else_is_a_sentence(carried: str) -> None:
+    with pytest.raises(LinkError, match="damaged"):
+        linked(packed(carried))
+
+
+def test_a_bomb_in_a_link_is_a_sentence() -> None:
+    bomb = urlsafe_b64encode(zlib.compress(b"[" * 30_000_000, 9)).decode().rstrip("=")
+    with pytest.raises(LinkError, match="more than 3,000,000 bytes"):
+        linked(bomb)
+
+
+def test_a_call_brings_its_text_and_its_definition() -> None:
+    texts = of_call(CALL, "Does it.")
+    assert (texts.raw, texts.notes) == ('{"a": 1}', ())
+    (tool,) = tools_in(texts.definition)
+    assert (tool.name, tool.description, tool.schema) == ("t", "Does it.", {"type": "object"})
+
+
+@pytest.mark.parametrize(
+    ("said", "note"),
+    [
+        ({"args_source": "truncated"}, "cut the text off"),
+        ({"args_source": "reserialised"}, "written anew"),
+        ({"args_source": "missing", "raw_arguments": None}, "kept no text"),
+        ({"definition": None}, "no definition of its tool"),
+        ({"raw_arguments": "x" * (LONGEST + 1)}, "takes 1,000,000 at most"),
+    ],
+)
+def test_what_a_call_lacks_is_said(said: dict[str, Any], note: str) -> None:
+    texts = of_call({**CALL, **said}, None)
+    assert note in " ".join(texts.notes)
+    assert len(texts.raw) <= LONGEST
+
+
+def test_a_definition_text_shows_what_is_invisible_and_means_the_same() -> None:
+    text = definition_text("t", "a\u202eb", '{"enum": ["\\ud800", "\u2066"]}')
+    assert "\\u202e" in text
+    assert "\\ud800" in text
+    assert json.loads(text)["description"] == "a\u202eb"
+
+
+def test_a_definition_without_a_schema_stays_without() -> None:
+    assert json.loads(definition_text("t", None, "null")) == {"name": "t", "description": ""}
+    assert definition_text("t", None, "not json") == "not json"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "Expecting"),
+        ("5", "holds no tool"),
+        ("[]", "holds no tool"),
+        ('{"name": 5}', "name"),
+        ("[" * 100_000, "nested too deep"),
+        ('{"title": "t", "properties": ' + '{"a": ' * 800 + "{}" + "}" * 800 + "}", "nested too deep"),
+        ("x" * 200_001, "200,000 at most"),
+    ],
+)
+def test_a_definition_that_cannot_be_read_says_why(text: str, why: str) -> None:
+    with pytest.raises(ToolDefinitionError, match=why):
+        tools_in(text)
+
+
+def test_no_text_defines_no_tool() -> None:
+    assert tools_in(" \n") == []
+
+
+def test_a_tool_in_every_shape_reads_back_as_the_same_tool() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    (tool,) = tools_in(json.dumps({"name": "t", "description": "a\u202eb", "input_schema": schema}))
+    for shape in EXPORTS:
+        text = exported(tool, shape)
+        assert "\u202e" not in text
+        if shape != "Markdown":
+            (again,) = tools_in(text)
+            assert (again.name, again.description) == ("t", "a\u202eb")
+            assert again.parameters == tool.parameters
