@@ -226,9 +226,9 @@ export default function ({ parentElement, data }) {
     lit.tabIndex = -1
     // What led to a call is read first, unless the call would then be out of sight.
     const step = lit.closest(".step")
-    const top = step && step.offsetHeight < 500 ? step.querySelector(".content") : lit
+    const begin = step && step.offsetHeight < 500 ? step.querySelector(".content") : lit
     requestAnimationFrame(() => {
-      top.scrollIntoView({ block: "start" })
+      begin.scrollIntoView({ block: "start" })
       lit.focus({ preventScroll: true })
     })
   } else if (!first) {
