@@ -35,6 +35,7 @@ _PAGING = (
     "signature_page",
     "layer",
     "turn_page",
+    "session_page",
     "page",
     "rejects",
     "files",

@@ -94,6 +94,29 @@ def size(n: int | None) -> str:
     return f"{n} B"
 
 
+def duration(seconds: float | None) -> str:
+    """420 ms, 3.25 s, 4 min 12 s, 2 h 3 min, 5 d 4 h."""
+    if seconds is None:
+        return "–"
+    if seconds < 1:
+        return f"{round(1000 * seconds)} ms"
+    if seconds < 100:
+        return f"{seconds:.3g} s"
+    units = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s"))
+    large, name, small, below = next(unit for unit in units if seconds >= unit[0])
+    return f"{seconds // large:,.0f} {name} {seconds % large // small:.0f} {below}"
+
+
+def compact(n: float | None) -> str:
+    """Three digits that count: 987, 12.3k, 27.9M."""
+    if n is None:
+        return "–"
+    for unit, factor in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if n >= 0.9995 * factor:
+            return f"{n / factor:.3g}{unit}"
+    return f"{n:,.0f}"
+
+
 def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 

@@ -88,6 +88,13 @@ PAGES = (
     ),
     Entry(
         "Measure",
+        "sessions",
+        "Sessions",
+        ":material/forum:",
+        "Every session; open one to read it turn by turn, from fault to fault.",
+    ),
+    Entry(
+        "Measure",
         "data",
         "Data",
         ":material/database:",

@@ -20,7 +20,7 @@ _STYLE = """<style>
 code, pre { font-variant-ligatures: none; }
 .st-key-filterbar_hidden, div:has(> .st-key-filterbar_hidden) { display: none; }
 .st-key-verdict h3 { font-size: 1.45rem; font-weight: 600; line-height: 1.3; text-wrap: pretty; }
-.st-key-filterbar, .st-key-callfilters { scrollbar-width: thin; padding-bottom: 2px; }
+.st-key-filterbar, .st-key-callfilters, .st-key-sessionfilters { scrollbar-width: thin; padding-bottom: 2px; }
 </style>"""
 # Streamlit's own colours of a diff stand out too little from the background (WCAG 1.4.3 asks for 4.5 : 1).
 _DIFF = {
@@ -54,8 +54,8 @@ def show() -> None:
         cards.no_store(problem)
     else:
         if entry.filtered:
-            # One call is not filtered; the bar would say that it is.
-            _filter_bar(shown="call" not in st.query_params)
+            # One call or session is not filtered; the bar would say that it is.
+            _filter_bar(shown=not {"call", "session"} & set(st.query_params))
         page.run()
 
 

@@ -11,6 +11,7 @@ from dashboard import answers, filters, wording
 from dashboard.statistics import Share, difference
 from dashboard.verdicts import span
 from dashboard.widgets import cards
+from dashboard.widgets.call_words import REASONS
 from dashboard.widgets.paging import pager
 from dashboard.widgets.sheet import Cell, Column, sheet
 from dashboard.widgets.urlstate import begin_again
@@ -18,14 +19,6 @@ from dashboard.widgets.urlstate import begin_again
 Row = Mapping[Hashable, Any]
 _MODELS = 20
 _PER_PAGE = 15
-REASONS = {
-    "ended_with_answer": "ended with an answer",
-    "no_answer": "no answer",
-    "chain_abandoned": "a chain of attempts was abandoned",
-    "call_lost": "a call has no result",
-    "ended_badly": "ended badly",
-    "not_ended": "has not ended",
-}
 
 
 def show(chosen: Mapping[str, Any]) -> None:

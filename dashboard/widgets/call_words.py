@@ -17,6 +17,15 @@ TEXT_IS = {
     "missing": "not in the log",
 }
 STRATEGIES = {"tool_use": "native tool use", "json_fallback": "call written as text"}
+REASONS = {
+    "ended_with_answer": "ended with an answer",
+    "no_answer": "no answer",
+    "chain_abandoned": "a chain of attempts was abandoned",
+    "call_lost": "a call has no result",
+    "ended_badly": "ended badly",
+    "not_ended": "has not ended",
+    "cancelled": "the user stopped it",
+}
 _NOT_JUDGED = {
     "reserialised": "the log keeps only the decoded object",
     "truncated": "the log cut the text",
@@ -87,7 +96,9 @@ def harness_marks(row: Row) -> list[Mark]:
 def turn_end(row: Row) -> str:
     words = {True: "ok", False: "not ok", None: "not judged"}
     recorded = f"Recorded: {words[row['recorded_ok']]}"
-    reason = f" ({row['derived_reason'].replace('_', ' ')})" if row["derived_reason"] else ""
+    reason = (
+        f" ({REASONS.get(row['derived_reason'], row['derived_reason'])})" if row["derived_reason"] else ""
+    )
     return f"{recorded} · derived: {words[row['derived_ok']]}{reason}"
 
 

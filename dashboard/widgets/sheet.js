@@ -1,12 +1,5 @@
-// Draws one table from data. Text only ever enters through textContent: what a log says stays text.
+// Draws one table from data, with what drawing.js holds.
 const NS = "http://www.w3.org/2000/svg"
-
-function element(name, className, text) {
-  const made = document.createElement(name)
-  if (className) made.className = className
-  if (text !== undefined && text !== null) made.textContent = text
-  return made
-}
 
 function whisker(cell, zero) {
   const svg = document.createElementNS(NS, "svg")
@@ -64,21 +57,10 @@ function days(shares) {
   return svg
 }
 
-// Streamlit follows the browser's history: going to a link this way keeps the session and adds one entry.
-function follow(event) {
-  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
-  event.preventDefault()
-  window.history.pushState({}, "", event.currentTarget.href)
-  window.dispatchEvent(new PopStateEvent("popstate", { state: {} }))
-}
-
 function content(cell, zero) {
   const holder = document.createDocumentFragment()
   if (cell.href) {
-    const link = element("a", cell.mono ? "mono" : "", cell.text)
-    link.href = cell.href
-    link.onclick = follow
-    holder.append(link)
+    holder.append(link(cell.mono ? "mono" : "", cell.text, cell.href))
   } else {
     holder.append(element("span", [cell.mono ? "mono" : "", cell.tone ? `tone ${cell.tone}` : ""].join(" ").trim(), cell.text))
   }

@@ -61,8 +61,9 @@ class Cell:
 _FOLDER = Path(__file__).parent
 
 
-def _source(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
+def source(*names: str) -> str:
+    """The files beside this one, one after the other: a component is one script and one style."""
+    return "".join((_FOLDER / name).read_text(encoding="utf-8") for name in names)
 
 
 def sheet(
@@ -78,6 +79,9 @@ def sheet(
         "rows": [[asdict(cell) for cell in row] for row in rows],
     }
     draw = st.components.v2.component(
-        "sheet", html="<div class='sheet'>\n</div>", css=_source("sheet.css"), js=_source("sheet.js")
+        "sheet",
+        html="<div class='sheet'>\n</div>",
+        css=source("sheet.css"),
+        js=source("drawing.js", "sheet.js"),
     )
     draw(key=key, data=data)

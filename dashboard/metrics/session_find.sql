@@ -1,0 +1,32 @@
+-- title: Search in one session
+-- question: Where in the session does a text occur?
+-- unit: one row a text that holds it: a message, an answer, words of a step, a tool's name, arguments, a result
+-- note: Any case. Of messages, answers and results the store keeps the first 2,000 characters, of arguments all.
+-- column kind: user | said | tool | arguments | result | answer
+-- column snippet: the text around the first place
+-- column found: all texts that hold it, of which the first are given
+WITH texts AS (
+  SELECT turn_id, turn, -1 AS step, 0 AS ordinal, NULL AS call_id, 'user' AS kind, user_text AS text FROM turns
+  WHERE session_id = $session AND source = $source AND NOT coalesce(duplicate, false)
+  UNION ALL
+  SELECT turn_id, turn, 1000000000, 0, NULL, 'answer', answer_text FROM turns
+  WHERE session_id = $session AND source = $source AND NOT coalesce(duplicate, false)
+  UNION ALL
+  SELECT DISTINCT t.turn_id, t.turn, coalesce(t.step, 0), -1, NULL, 'said', t.text
+  FROM step_texts t SEMI JOIN turns o ON o.turn_id = t.turn_id AND o.session_id = t.session_id AND NOT coalesce(o.duplicate, false)
+  WHERE t.session_id = $session AND t.source = $source
+  UNION ALL
+  SELECT turn_id, turn, coalesce(step, 0), ordinal, call_id, kind, text
+  FROM (
+    SELECT *, unnest(['tool', 'arguments', 'result']) AS kind,
+           unnest([coalesce(tool_sent, tool), coalesce(raw_arguments, arguments), result_text]) AS text
+    FROM tool_calls WHERE session_id = $session AND source = $source AND NOT coalesce(duplicate, false)
+  )
+),
+hits AS (SELECT *, strpos(lower(text), lower($search)) AS place FROM texts WHERE contains(lower(text), lower($search)))
+SELECT turn, CASE WHEN step BETWEEN 0 AND 999999999 THEN step END AS step, call_id, kind,
+       CASE WHEN place > 60 THEN '…' ELSE '' END || substr(text, greatest(1, place - 60)::BIGINT, 200) AS snippet,
+       (count(*) OVER ())::BIGINT AS found
+FROM hits
+ORDER BY turn, turn_id, hits.step, ordinal, call_id, kind
+LIMIT $limit

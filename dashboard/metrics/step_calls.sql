@@ -1,0 +1,17 @@
+-- title: Calls of steps
+-- question: Which calls were made in these steps of a session, and what came back?
+-- unit: one row a call, from $first_step of $first_turn to $last_step of $last_turn; copies in other files are left out
+-- note: The call that is asked for is among them, however many there are. Tokens and the model's time are those of the whole step.
+-- column raw: the beginning of the raw arguments, of length characters
+-- column result: the beginning of the result; result_bytes is the whole
+-- column found: all calls of these steps, of which the first are given
+SELECT call_id, turn_id, turn, coalesce(step, 0) AS step, ordinal, ts, tool, model, strategy, outcome, fault_layer,
+       left(coalesce(parse_error, parse_warning), 300) AS finding, left(harness_message, 300) AS harness_message,
+       left(coalesce(raw_arguments, arguments), 1000) AS raw, length(coalesce(raw_arguments, arguments))::BIGINT AS length, args_source,
+       result_status, left(result_text, 1000) AS result, result_bytes, latency_ms, model_latency_ms, input_tokens, output_tokens,
+       chain_id, attempt, retry_kind, chain_outcome, (count(*) OVER ())::BIGINT AS found
+FROM tool_calls
+WHERE session_id = $session AND source = $source AND NOT coalesce(duplicate, false)
+  AND (turn > $first_turn OR (turn = $first_turn AND coalesce(step, 0) >= $first_step)) AND (turn < $last_turn OR (turn = $last_turn AND coalesce(step, 0) <= $last_step))
+QUALIFY row_number() OVER (ORDER BY coalesce(call_id = $call, false) DESC, turn, turn_id, coalesce(step, 0), ordinal, call_id) <= $limit
+ORDER BY turn, turn_id, step, ordinal, call_id

@@ -1,0 +1,152 @@
+"""All sessions that match, in pages; or, with `?session=` in the URL, one of them as a time line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from dashboard import answers, filters, wording
+from dashboard.pages import sessions_view
+from dashboard.widgets import cards
+from dashboard.widgets.paging import Row, paged, pager
+from dashboard.widgets.session_links import session_link
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.urlstate import url_widget
+
+PER_PAGE = 50
+EXPORTED = 10_000
+ORDERS = {
+    "": "Newest first",
+    "faults": "Most faults first",
+    "retries": "Most retries first",
+    "steps": "Longest first",
+}
+_MODELS = 3  # that a cell names
+
+
+def show() -> None:
+    if st.query_params.get("session") is not None:
+        sessions_view.show()
+        return
+    st.title("Sessions", anchor=False)
+    _list(filters.chosen().parameters() | _own_filters())
+
+
+def _own_filters() -> dict[str, Any]:
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="sessionfilters"
+    ):
+        order = url_widget(
+            lambda key: st.selectbox(
+                "Order",
+                list(ORDERS),
+                format_func=lambda order: ORDERS[order],
+                key=key,
+                label_visibility="collapsed",
+                width=190,
+            ),
+            "order",
+            "",
+            _order,
+        )
+        search = url_widget(
+            lambda key: st.text_input(
+                "Search ids, tasks and what users wrote",
+                key=key,
+                type="search",
+                live=True,
+                placeholder="Search ids, tasks, messages",
+                label_visibility="collapsed",
+                width=260,
+            ),
+            "q",
+            "",
+            str,
+        )
+    return {"order": order or None, "search": search or None}
+
+
+def _order(text: str) -> str:
+    if text not in ORDERS:
+        raise ValueError(text)
+    return text
+
+
+def _list(chosen: Mapping[str, Any]) -> None:
+    rows, pages = paged("sessions", "session_page", PER_PAGE, **chosen)
+    if not rows:
+        cards.nothing_matches("sessions")
+        return
+    found = int(rows[0]["found"])
+    first = f" (first {EXPORTED:,})" if found > EXPORTED else ""
+    every = answers.later("sessions", **chosen, limit=EXPORTED, offset=0)
+    with cards.card(
+        f"{wording.plural(found, 'session')}{first}",
+        "sessions",
+        take=cards.Take("sessions", lambda: every().drop(columns="found")),
+        height=600,
+    ):
+        sheet("sessions_list", "Sessions", _COLUMNS, [_row(row) for row in rows])
+        pager("session_page", pages)
+
+
+_COLUMNS = (
+    Column("Start (UTC)", "tight"),
+    Column("Session", "file", "Its task or first message, and its id"),
+    Column("Models", "name"),
+    Column("Turns", "number"),
+    Column("Steps", "number"),
+    Column("Calls", "number"),
+    Column("Faults", "number", "Calls that went wrong at any layer"),
+    Column("Retries", "number"),
+    Column("Turns ok, recorded", "number", "By the log, of those it judges"),
+    Column("Turns ok, derived", "number", "As we conclude, of those that can be concluded"),
+    Column("Duration", "number", "From the first to the last entry of the log"),
+    Column("Tokens", "number", "Input and output, of the turns that tell them"),
+)
+
+
+def _row(row: Row) -> list[Cell]:
+    start = row["started_at"]
+    file = row["file_id"] if row["same_id"] > 1 else None
+    said = row["said"] or ""
+    kept = {name: st.query_params.get(name) for name in sessions_view.KEPT}
+    models = [wording.one_line(model, 60) for model in row["models"]]
+    more = f"\nand {len(models) - _MODELS} more" if len(models) > _MODELS else ""
+    missing = row["turns"] - row["tokens_known"]
+    return [
+        Cell(
+            f"{start:%Y-%m-%d %H:%M:%S}" if start else "no time",
+            href=session_link(row["session_id"], file=file, **kept),
+            sub=wording.one_line(row["title"], 60),
+        ),
+        Cell(_title(row), sub=wording.one_line(row["session_id"], 80), title=wording.visible(said)),
+        Cell("\n".join(models[:1]) or "–", sub="\n".join(models[1:_MODELS]) + more or None),
+        *(Cell(f"{row[name]:,}") for name in ("turns", "steps", "calls")),
+        Cell(f"{row['faults']:,}", tone="warn" if row["faults"] else None),
+        Cell(f"{row['retries']:,}"),
+        _ended(row, "recorded"),
+        _ended(row, "derived"),
+        Cell(wording.duration(row["seconds"])),
+        Cell(
+            wording.compact(row["tokens"]),
+            sub=f"{wording.plural(missing, 'turn')} unknown" if row["tokens_known"] and missing else None,
+        ),
+    ]
+
+
+def _title(row: Row) -> str:
+    words = wording.one_line(row["task"] or row["said"] or "no message", 90)
+    return f"{words} (sub-agent)" if row["parent_session_id"] else words
+
+
+def _ended(row: Row, kind: str) -> Cell:
+    known, unknown = row[f"{kind}_known"], row["turns"] - row[f"{kind}_known"]
+    if not known:
+        return Cell("–", sub="unmeasured" if row["turns"] else None)
+    return Cell(wording.of(row[f"{kind}_ok"], known), sub=f"{unknown:,} unmeasured" if unknown else None)
+
+
+show()

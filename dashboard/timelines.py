@@ -1,0 +1,234 @@
+"""The turns and the outline of a session in; its places, a window of them, an overview, jumps, threads out.
+
+A place is one step, or a turn in which nothing was called or said. A session of any length has one list of
+places; what is drawn is a window of it. Knows no pages.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+Row = Mapping[Any, Any]
+
+WINDOW = 40  # places that are drawn at once
+CELLS = 240  # of the overview, at most
+LANES = 8  # threads side by side; a chain beyond them is named at its calls only
+_LEAD = 4  # places that stay in sight before the one that was asked for
+_ARGUMENTS = {"emission", "syntax", "schema", "tool_rejected"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One step of a turn with the outline of its calls; `step` None = the turn has none."""
+
+    turn_id: str
+    turn: int
+    step: int | None
+    calls: tuple[Row, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The worst that happened: bad (the arguments) | warn (the run) | call | words."""
+        layers = {call["fault_layer"] for call in self.calls} - {None}
+        if layers:
+            return "bad" if layers & _ARGUMENTS else "warn"
+        return "call" if self.calls else "words"
+
+
+class Asked(NamedTuple):
+    """What a link asks for, the most exact first: a call, a step of a turn, a turn; or the window's start."""
+
+    call: str | None = None
+    turn: int | None = None
+    step: int | None = None
+    start: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Places `start` to `end` (half open); `at` is the one that was asked for, None = only a part."""
+
+    start: int
+    end: int
+    at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Jumps:
+    """Where to go from here: call ids of faults, places of turns. None = there is no further one."""
+
+    fault_before: str | None
+    fault_after: str | None
+    turn_before: int | None
+    turn_after: int | None
+    faults: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of the overview: places `start` to `end`, the worst kind in them, their first fault."""
+
+    start: int
+    end: int
+    kind: str
+    fault: str | None
+    turns: int  # that begin in it
+
+
+class Knot(NamedTuple):
+    """What a lane shows beside a place: the thread runs `above`, `below`; `fault` None = no attempt here."""
+
+    chain: str
+    ended: str | None
+    above: bool
+    below: bool
+    fault: bool | None
+
+
+def places(turns: Iterable[Row], outline: Iterable[Row]) -> list[Place]:
+    """Every turn with its steps in order."""
+    steps: dict[tuple[int, str], dict[int, list[Row]]] = {
+        (turn["turn"] or 0, turn["turn_id"]): {} for turn in turns
+    }
+    for row in outline:
+        calls = steps.setdefault((row["turn"] or 0, row["turn_id"]), {}).setdefault(row["step"], [])
+        if row["call_id"] is not None:
+            calls.append(row)
+    found: list[Place] = []
+    for turn, turn_id in sorted(steps, key=lambda key: key[0]):
+        held = steps[turn, turn_id]
+        found += [Place(turn_id, turn, step, tuple(held[step])) for step in sorted(held)] or [
+            Place(turn_id, turn, None)
+        ]
+    return found
+
+
+def place_of(found: Sequence[Place], asked: Asked) -> int | None:
+    """The place that is asked for; of a step that is not there the last one before it in its turn."""
+    if asked.call is not None:
+        return next(
+            (
+                index
+                for index, place in enumerate(found)
+                if any(call["call_id"] == asked.call for call in place.calls)
+            ),
+            None,
+        )
+    if asked.turn is None:
+        return None
+    of_turn = [index for index, place in enumerate(found) if place.turn == asked.turn]
+    until = [index for index in of_turn if (found[index].step or 0) <= (asked.step or 0)]
+    return until[-1] if asked.step is not None and until else next(iter(of_turn), None)
+
+
+def window(found: Sequence[Place], asked: Asked, size: int = WINDOW) -> Window:
+    """The part of the session to draw."""
+    at = place_of(found, asked)
+    wanted = asked.start if asked.start is not None and at is None else (at or 0) - _LEAD
+    start = max(0, min(wanted, len(found) - size))
+    if at is not None and asked.step is None and asked.call is None:
+        start = max(0, min(at, len(found) - size))  # a turn begins with its beginning
+    return Window(start, min(len(found), start + size), at)
+
+
+def jumps(found: Sequence[Place], shown: Window, call: str | None) -> Jumps:
+    """From the call that is lit, else from the place that was asked for, else from the window's start."""
+    here = shown.at if shown.at is not None else shown.start
+    order = [(index, one) for index, place in enumerate(found) for one in place.calls]
+    faulty = [number for number, (_, one) in enumerate(order) if one["fault_layer"] is not None]
+    lit = next((number for number, (_, one) in enumerate(order) if one["call_id"] == call), None)
+    first = bisect_left([index for index, _ in order], here)
+    before = bisect_left(faulty, first if lit is None else lit)
+    after = before if lit is None else bisect_right(faulty, lit)
+    begins = _beginnings(found)
+    turn = bisect_right(begins, here) - 1
+    return Jumps(
+        fault_before=order[faulty[before - 1]][1]["call_id"] if before else None,
+        fault_after=order[faulty[after]][1]["call_id"] if after < len(faulty) else None,
+        turn_before=begins[turn - 1] if turn > 0 else None,
+        turn_after=begins[turn + 1] if turn + 1 < len(begins) else None,
+        faults=len(faulty),
+    )
+
+
+def _beginnings(found: Sequence[Place]) -> list[int]:
+    """The first place of each turn."""
+    return [
+        index for index, place in enumerate(found) if index == 0 or place.turn_id != found[index - 1].turn_id
+    ]
+
+
+_WORST = ("bad", "warn", "call", "words")
+
+
+def overview(found: Sequence[Place], most: int = CELLS) -> list[Cell]:
+    """The whole session in at most so many cells, each as bad as the worst place in it."""
+    begins = _beginnings(found)
+    count = min(len(found), most)
+    cells: list[Cell] = []
+    for number in range(count):
+        start, end = number * len(found) // count, (number + 1) * len(found) // count
+        part = found[start:end]
+        kind = min((place.kind for place in part), key=_WORST.index)
+        worst = next((place for place in part if place.kind == kind), part[0])
+        fault = next((call["call_id"] for call in worst.calls if call["fault_layer"] is not None), None)
+        turns = bisect_left(begins, end) - bisect_left(begins, start)
+        cells.append(Cell(start, end, kind, fault, turns))
+    return cells
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A call of a chain: the number of the chain in its turn, and the attempts before and after this one."""
+
+    chain: int
+    before: str | None
+    after: str | None
+
+
+def attempts(found: Iterable[Place]) -> dict[str, Attempt]:
+    """By call id, the calls of all chains of two attempts or more."""
+    numbers: dict[str, int] = {}
+    told: dict[str, Attempt] = {}
+    for members in _chains(found).values():
+        turn_id = members[0][1].turn_id
+        numbers[turn_id] = numbers.get(turn_id, 0) + 1
+        ids = [call["call_id"] for _, _, call in members]
+        for number, call_id in enumerate(ids):
+            before = ids[number - 1] if number else None
+            told[call_id] = Attempt(numbers[turn_id], before, next(iter(ids[number + 1 :]), None))
+    return told
+
+
+def threads(found: Sequence[Place]) -> dict[int, list[Knot | None]]:
+    """By place, what each lane shows beside it: one thread ties the attempts of one chain together."""
+    drawn: dict[int, list[Knot | None]] = {}
+    busy: list[int] = []  # by lane, the last place of its thread so far
+    for chain, members in _chains(found).items():
+        first, last = members[0][0], members[-1][0]
+        lane = next((number for number, until in enumerate(busy) if until < first), len(busy))
+        if lane == LANES:
+            continue
+        busy[lane : lane + 1] = [last]
+        at: dict[int, bool] = {}
+        for index, _, call in members:
+            at[index] = at.get(index, False) or call["fault_layer"] is not None
+        for index in range(first, last + 1):
+            knots = drawn.setdefault(index, [])
+            knots += [None] * (lane + 1 - len(knots))
+            ended = members[-1][2]["chain_outcome"]
+            knots[lane] = Knot(chain, ended, index > first, index < last, at.get(index))
+    return drawn
+
+
+def _chains(found: Iterable[Place]) -> dict[str, list[tuple[int, Place, Row]]]:
+    """Chains of two attempts or more in the order of their beginnings: place and call of each attempt."""
+    chains: dict[str, list[tuple[int, Place, Row]]] = {}
+    for index, place in enumerate(found):
+        for call in place.calls:
+            if call["chain_id"] is not None:
+                chains.setdefault(call["chain_id"], []).append((index, place, call))
+    return {chain: members for chain, members in chains.items() if len(members) > 1}
