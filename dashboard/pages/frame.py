@@ -27,12 +27,16 @@ _DIFF = {
     "light": {"inserted": "#116329", "deleted": "#a40e26", "unchanged": "#57606a", "coord": "#57606a"},
     "dark": {"inserted": "#7ee787", "deleted": "#ffa198", "unchanged": "#b1bac4", "coord": "#b1bac4"},
 }
+# Nor does the chosen one of several segments in the dark theme.
+_SEGMENT = {"light": "#005A9C", "dark": "#6CB6FF"}
 
 
-def _diff_style(theme: str) -> str:
-    rules = (
+def _theme_style(theme: str) -> str:
+    rules = [
         f".stCode .token.{kind} {{ color: {colour} !important; }}" for kind, colour in _DIFF[theme].items()
-    )
+    ]
+    chosen = "button[data-variant='segmented_control'][data-selected='true'] p"
+    rules.append(f"{chosen} {{ color: {_SEGMENT[theme]} !important; }}")
     return f"<style>{' '.join(rules)}</style>"
 
 
@@ -40,7 +44,7 @@ def show() -> None:
     st.set_page_config("Callgauge", "static/favicon.png", layout="wide", initial_sidebar_state=208)
     theme = "dark" if st.context.theme.type == "dark" else "light"
     st.logo(f"static/wordmark-{theme}.png", size="medium", icon_image="static/favicon.png")
-    st.html(_STYLE + _diff_style(theme))
+    st.html(_STYLE + _theme_style(theme))
     by_page = {_page(entry): entry for entry in PAGES}
     sections = {
         entry.section: [page for page, its in by_page.items() if its.section == entry.section]

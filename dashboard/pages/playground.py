@@ -11,7 +11,7 @@ from dashboard.links import LinkError
 from dashboard.pages import playground_reply as reply
 from dashboard.pages import playground_result as result
 from dashboard.pages import playground_tool
-from dashboard.pages.playground_examples import EXAMPLES
+from dashboard.pages.playground_examples import EXAMPLES, REPLIES
 from dashboard.pages.playground_inputs import Asked, inputs
 from dashboard.pages.playground_read import request_of
 from dashboard.pages.playground_start import clear, desk
@@ -34,16 +34,15 @@ def show() -> None:
     left, right = st.columns([5, 7], gap="medium")
     with left:
         asked = inputs(desk(), reply=whole_reply)
-        told, leaked = reply.options() if whole_reply else (None, False)
         if asked.raw or asked.definition:
-            _actions(asked, whole_reply, told, leaked=leaked)
+            _actions(asked, whole_reply=whole_reply)
     with right:
         if len(asked.raw) > LONGEST:
             _too_long()
         elif not asked.raw and not asked.definition:
-            _examples()
+            _examples(reply_wanted=whole_reply)
         elif whole_reply:
-            reply.show(asked, told, leaked=leaked)
+            reply.show(asked)
         else:
             _arguments(asked)
         others = st.container()
@@ -71,22 +70,23 @@ def _too_long() -> None:
         st.code("callgauge parse < FILE", language=None)
 
 
-def _examples() -> None:
+def _examples(*, reply_wanted: bool) -> None:
+    mode = {"mode": "reply"} if reply_wanted else {}
     with cards.card(
         "Nothing to read yet",
         caption="Paste what a model sent, open a call from the Calls page, or take one of these.",
     ):
         rows = [
             [
-                Cell(one.title, href=f"playground?{urlencode({'example': one.title})}"),
+                Cell(one.title, href=f"playground?{urlencode({**mode, 'example': one.title})}"),
                 Cell(wording.one_line(one.raw, 120), mono=True),
             ]
-            for one in EXAMPLES
+            for one in (REPLIES if reply_wanted else EXAMPLES)
         ]
-        sheet("examples", "Examples", [Column("Example", "name"), Column("Raw arguments", "clip")], rows)
+        sheet("examples", "Examples", [Column("Example", "name"), Column("Text", "clip")], rows)
 
 
-def _actions(asked: Asked, whole_reply: bool, told: str | None, *, leaked: bool) -> None:
+def _actions(asked: Asked, *, whole_reply: bool) -> None:
     """What can be done with what is on the screen: a link, a case, an empty desk."""
     problem = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -97,7 +97,7 @@ def _actions(asked: Asked, whole_reply: bool, told: str | None, *, leaked: bool)
         if len(asked.raw) <= LONGEST:
             st.download_button(
                 "Save as regression case",
-                lambda: _case(asked, whole_reply, told, leaked=leaked),
+                lambda: _case(asked, whole_reply=whole_reply),
                 "saved_case.json",
                 "application/json",
                 on_click="ignore",
@@ -109,9 +109,9 @@ def _actions(asked: Asked, whole_reply: bool, told: str | None, *, leaked: bool)
         st.caption(f"No link: {problem} A saved case holds all of it.")
 
 
-def _case(asked: Asked, whole_reply: bool, told: str | None, *, leaked: bool) -> bytes:
+def _case(asked: Asked, *, whole_reply: bool) -> bytes:
     if whole_reply:
-        return text_case_json(asked.raw, asked.tools.tools, told=told, leaked=leaked).encode()
+        return text_case_json(asked.raw, asked.tools.tools, told=asked.told, leaked=asked.leaked).encode()
     return case_json(asked.raw, asked.tool).encode()
 
 

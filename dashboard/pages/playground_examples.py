@@ -1,4 +1,7 @@
-"""Raw arguments to start from, one for each thing that models do to them, with the tool's definition."""
+"""Texts to start from, one for each thing that models do to them, with the tool's definition.
+
+EXAMPLES are raw arguments, REPLIES whole replies.
+"""
 
 from __future__ import annotations
 
@@ -89,6 +92,33 @@ EXAMPLES = (
     Example(
         "Hostile text, and a parameter that is not declared",
         '{"query": "<img src=x onerror=alert(1)> **bold** \u202egnp.exe", "top_k": 5, "__proto__": {"x": 1}}',
+        _SEARCH,
+    ),
+)
+
+REPLIES = (
+    Example(
+        "Two calls between a dialect's tags",
+        "I will look at both.\n"
+        '<tool_call>\n{"name": "search_docs", "arguments": {"query": "retry policy", "top_k": "5"}}\n'
+        "</tool_call>\n"
+        '<tool_call>\n{"name": "search_docs", "arguments": {"query": "back off",}}\n</tool_call>',
+        _SEARCH,
+    ),
+    Example(
+        "A call that was written out instead of made",
+        'I\'ll save that now:\n\n```json\n{"name": "write_file", "arguments": '
+        '{"path": "notes.md", "content": "Call back."}}\n```\n',
+        _FILE,
+    ),
+    Example(
+        "Two Python calls, the second cut off",
+        '[search_docs(query="retry policy", top_k=5), search_docs(query="back o',
+        _SEARCH,
+    ),
+    Example(
+        "An answer that only speaks of a call",
+        'You would send `{"name": "search_docs", "arguments": {"query": "x"}}` to the tool.',
         _SEARCH,
     ),
 )

@@ -11,27 +11,34 @@ import streamlit as st
 from dashboard import answers, wording
 from dashboard.metrics import MetricError
 from dashboard.pages import playground_form
-from dashboard.pages.playground_examples import EXAMPLES
+from dashboard.pages.playground_examples import EXAMPLES, REPLIES
 from dashboard.pages.playground_read import Tools, tools_of
 from dashboard.pages.playground_start import KNOWN, Desk, begin_with
 from dashboard.widgets.rate_choice import choice
 from dashboard.widgets.urlstate import put
-from lenient import ToolDefinition
+from lenient import DIALECTS, ToolDefinition
 
 Row = Mapping[Hashable, Any]
 _RAW = '{"query": "retry policy", "top_k": "5"}'
 _DEFINITION = '{"name": "search", "input_schema": {"type": "object", "properties": {…}}}'
+_LOOKS = {"all": "All calls in it", "leaked": "Calls that leaked into it"}
+_UNTOLD = "not told"
 _ALL = 2000  # definitions that are listed
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is on the desk: the raw text, the text of the definitions, what it defines, the tool called."""
+    """What is on the desk: the raw text, the text of the definitions, what it defines, the tool called.
+
+    Of a reply: the dialect that the reader is told, and whether only calls that leaked are looked for.
+    """
 
     raw: str
     definition: str
     tools: Tools
     which: int | None
+    told: str | None = None
+    leaked: bool = False
 
     @property
     def tool(self) -> ToolDefinition | None:
@@ -40,7 +47,7 @@ class Asked:
 
 def inputs(desk: Desk, *, reply: bool) -> Asked:
     """`reply`: the text is a whole reply of a model, in which calls are looked for."""
-    _origin(desk)
+    _origin(desk, reply=reply)
     above = st.container(gap="small")
     with st.container(gap="xsmall"):
         _known(desk)
@@ -53,7 +60,18 @@ def inputs(desk: Desk, *, reply: bool) -> Asked:
         which = _one(tools.tools) if not reply else None
     with above:
         _text(desk, tools, which, reply=reply)
-    return Asked(desk.raw, desk.definition, tools, which)
+        told, leaked = _reply_options() if reply else (None, False)
+    return Asked(desk.raw, desk.definition, tools, which, told, leaked)
+
+
+def _reply_options() -> tuple[str | None, bool]:
+    """The dialect that the reader is told, and whether only leaked calls are looked for."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        look = choice("Look for", "look", list(_LOOKS), "all", _LOOKS.__getitem__)
+        if look == "leaked":
+            return None, True
+        told = choice("Dialect", "dialect", [_UNTOLD, *DIALECTS], _UNTOLD)
+    return (None if told == _UNTOLD else told), False
 
 
 def _text(desk: Desk, tools: Tools, which: int | None, *, reply: bool) -> None:
@@ -68,9 +86,9 @@ def _text(desk: Desk, tools: Tools, which: int | None, *, reply: bool) -> None:
     st.caption("The result follows while you type; Ctrl+Enter asks at once.")
 
 
-def _origin(desk: Desk) -> None:
+def _origin(desk: Desk, *, reply: bool) -> None:
     """Where the texts come from, and what is to be known of that."""
-    titles = [example.title for example in EXAMPLES]
+    titles = [example.title for example in (REPLIES if reply else EXAMPLES)]
     named = st.query_params.get("example")
     st.session_state["example_pick"] = named if named in titles else None
     st.selectbox(

@@ -14,26 +14,14 @@ from dashboard.widgets import cards
 from dashboard.widgets.findings import OUTCOME_TONES, marked_text
 from dashboard.widgets.rate_choice import choice
 from dashboard.widgets.sheet import Cell, Column, sheet
-from lenient import DIALECTS, TextCall
+from lenient import TextCall
 
 _LISTED = 100  # calls
-_LOOKS = {"all": "All calls in it", "leaked": "Calls that leaked into it"}
-_UNTOLD = "not told"
 
 
-def options() -> tuple[str | None, bool]:
-    """The dialect that the reader is told, and whether only leaked calls are looked for."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        look = choice("Look for", "look", list(_LOOKS), "all", _LOOKS.__getitem__)
-        if look == "leaked":
-            return None, True
-        told = choice("Dialect", "dialect", [_UNTOLD, *DIALECTS], _UNTOLD)
-    return (None if told == _UNTOLD else told), False
-
-
-def show(asked: Asked, told: str | None, *, leaked: bool) -> None:
-    calls = calls_of(asked.raw, asked.definition, told, leaked)
-    _found(asked.raw, calls, leaked=leaked)
+def show(asked: Asked) -> None:
+    calls = calls_of(asked.raw, asked.definition, asked.told, asked.leaked)
+    _found(asked.raw, calls, leaked=asked.leaked)
     if not calls:
         return
     call = calls[_chosen(calls)]
@@ -54,7 +42,7 @@ def _found(text: str, calls: Sequence[TextCall], *, leaked: bool) -> None:
         if not calls:
             return
         columns = [
-            Column("", "number"), Column("Call", "name"), Column("Outcome", "tight"),
+            Column("No.", "number"), Column("Call", "name"), Column("Outcome", "tight"),
             Column("Place", "tight", "Line:column in the reply, from and to"), Column("Findings"),
         ]  # fmt: skip
         rows = [_row(text, number, call) for number, call in enumerate(listed, start=1)]

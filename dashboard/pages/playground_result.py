@@ -96,7 +96,7 @@ def steps(request: ToolCallRequest) -> None:
             for number, step in enumerate(request.steps, start=1)
         ]
         columns: Sequence[Column] = (
-            Column("", "number"),
+            Column("No.", "number"),
             Column("Step", "name"),
             Column("Before"),
             Column("After"),

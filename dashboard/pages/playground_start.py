@@ -14,7 +14,7 @@ import streamlit as st
 from dashboard import answers
 from dashboard.links import LinkError
 from dashboard.metrics import MetricError
-from dashboard.pages.playground_examples import EXAMPLES
+from dashboard.pages.playground_examples import EXAMPLES, REPLIES
 from dashboard.playground import Texts, definition_text, linked, of_call
 from dashboard.widgets import editor
 from dashboard.widgets.urlstate import put
@@ -124,7 +124,7 @@ def _brought() -> Texts:
     if call := st.query_params.get("call"):
         return _of_stored(call)
     title = st.query_params.get("example")
-    example = next((one for one in EXAMPLES if one.title == title), None)
+    example = next((one for one in (*EXAMPLES, *REPLIES) if one.title == title), None)
     if example is None:
         return Texts() if title is None else Texts(notes=("There is no example of that name.",))
     return Texts(example.raw, example.definition)

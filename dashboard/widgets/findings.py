@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +14,7 @@ from dashboard.widgets.sheet import Cell, Column, Tone, sheet
 
 SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "calm"}
 _LISTED = 100  # findings of one text; a megabyte of slips has thousands
+_LAID_OUT = json.JSONEncoder(indent=2, ensure_ascii=False)
 _LINES = 24
 _TALLEST = 480  # pixels
 OUTCOME_TONES: dict[str, Tone] = {
@@ -81,14 +82,25 @@ def _position(raw: str, findings: Sequence[Finding]) -> str:
 def json_text(text: str) -> None:
     """JSON, indented; what is not JSON or nested too deep as it is. Long text is cut."""
     try:
-        shown = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+        laid_out = _beginning(_LAID_OUT.iterencode(json.loads(text)))
     except (ValueError, RecursionError):
-        shown = text
+        laid_out = text
     # Without colours: those of the code block fall short of the contrast that text needs.
-    shown_part = wording.visible(shown[: spans.LIMIT])
-    st.code(shown_part, language=None, wrap_lines=True, height=_height(shown_part))
-    if len(shown) > spans.LIMIT:
-        st.caption(f"The first {spans.LIMIT:,} of {len(shown):,} characters.")
+    shown = wording.visible(laid_out[: spans.LIMIT])
+    st.code(shown, language=None, wrap_lines=True, height=_height(shown))
+    if len(laid_out) > spans.LIMIT:
+        st.caption(f"The first {spans.LIMIT:,} characters are shown; on one line it has {len(text):,}.")
+
+
+def _beginning(parts: Iterable[str]) -> str:
+    """As much as is shown and a little more: laying out a megabyte takes longer than reading it."""
+    taken, length = [], 0
+    for part in parts:
+        taken.append(part)
+        length += len(part)
+        if length > spans.LIMIT:
+            break
+    return "".join(taken)
 
 
 def finding_list(key: str, raw: str | None, findings: Sequence[Finding]) -> None:

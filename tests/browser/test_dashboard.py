@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -27,10 +28,16 @@ PAGES = (
     "/calls?call=c41",
     "/data",
     "/data?changed=prompt:session_history:support",
-    "/playground",
+    "/playground?example=Values+of+another+type",
 )
 # What Streamlit 1.67 itself does wrong, on any page that has such an element; not ours to mend.
 STOCK_FINDINGS = {"list", "listitem", "target-size", "svg-img-alt"}
+
+
+def _not_stock(finding: str, nodes: list[str]) -> list[str]:
+    """Without Streamlit's own code blocks, which scroll and take no focus from a script's side."""
+    scrolls = finding.endswith("scrollable-region-focusable")
+    return [node for node in nodes if not (scrolls and node.startswith('<pre class="st-emotion-cache'))]
 
 
 def choose(app: App, filter_name: str, option: str) -> None:
@@ -142,7 +149,7 @@ def test_text_from_a_log_stays_text(app: App) -> None:
 
 
 def test_the_playground_follows_the_typing(app: App) -> None:
-    app.open("/playground")
+    app.open("/playground?example=Clean")
     raw = app.page.get_by_label("Raw arguments, as the model sent them")
     raw.fill('{"query": "x", "top_k": "7"}')
     expect(app.page.get_by_role("region", name="Findings of the parser in order")).to_contain_text(
@@ -151,6 +158,26 @@ def test_the_playground_follows_the_typing(app: App) -> None:
     raw.fill("{'query': 'x',}")
     raw.press("Control+Enter")
     expect(app.page.get_by_role("region", name="Verdict under each policy")).to_contain_text("repaired")
+
+
+def test_a_copied_link_opens_what_was_on_the_screen_and_the_case_can_be_saved(app: App) -> None:
+    app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    app.open("/playground?example=Clean")
+    raw = app.page.get_by_label("Raw arguments, as the model sent them")
+    raw.fill("{'query': 'é <b>', 'top_k': '7',}")
+    verdict = app.page.get_by_role("region", name="Verdict under each policy")
+    expect(verdict).to_contain_text("trailing_comma")
+    app.page.get_by_role("button", name="Copy link").click()
+    expect(app.page.get_by_text("Copied")).to_be_visible()
+    with app.page.expect_download() as download:
+        app.page.get_by_role("button", name="Save as regression case").click()
+    (case,) = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+    assert case["raw"] == "{'query': 'é <b>', 'top_k': '7',}"
+    address = app.page.evaluate("navigator.clipboard.readText()")
+    assert address.startswith(f"{app.served.url}/playground?p=")
+    app.open(address.removeprefix(app.served.url))
+    expect(raw).to_have_value("{'query': 'é <b>', 'top_k': '7',}")
+    expect(verdict).to_contain_text("trailing_comma")
 
 
 def test_an_open_page_shows_a_new_load_by_itself(app: App) -> None:
@@ -181,7 +208,8 @@ def test_pages_are_accessible_in_both_themes(browser: Browser, served: Served, s
         app.page.wait_for_timeout(300)
         violations = Axe().run(app.page, options=rules).response["violations"]
         ours = [v for v in violations if v["id"] not in STOCK_FINDINGS]
-        found |= {f"{path} {v['id']}": [node["html"][:200] for node in v["nodes"]] for v in ours}
+        nodes = {f"{path} {v['id']}": [node["html"][:200] for node in v["nodes"]] for v in ours}
+        found |= {id_: kept for id_, several in nodes.items() if (kept := _not_stock(id_, several))}
     context.close()
     assert not found
     assert not app.problems

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from dashboard.pages.playground_examples import EXAMPLES
-from lenient import ToolCatalog, parse_arguments
+from dashboard.pages.playground_examples import EXAMPLES, REPLIES
+from lenient import ToolCatalog, extract_tool_calls, parse_arguments
 from tests.dashboard.conftest import opened, said
 
 
@@ -34,9 +34,24 @@ def test_an_example_has_the_outcome_that_its_title_promises(title: str, outcome:
     assert parse_arguments(example.raw, tool).outcome == outcome
 
 
+@pytest.mark.parametrize(
+    ("title", "calls"),
+    [
+        ("Two calls between a dialect's tags", ["hermes coerced", "hermes repaired"]),
+        ("A call that was written out instead of made", ["fenced_json clean"]),
+        ("Two Python calls, the second cut off", ["pythonic clean", "pythonic repaired"]),
+        ("An answer that only speaks of a call", []),
+    ],
+)
+def test_the_example_of_a_reply_holds_the_calls_that_its_title_promises(title: str, calls: list[str]) -> None:
+    example = next(example for example in REPLIES if example.title == title)
+    found = extract_tool_calls(example.raw, ToolCatalog.load(json.loads(example.definition)))
+    assert [f"{call.dialect} {call.request.outcome}" for call in found] == calls
+
+
 def test_titles_are_unique_since_the_address_holds_them() -> None:
-    titles = [example.title for example in EXAMPLES]
-    assert len(set(titles)) == len(titles) == 12
+    titles = [example.title for example in (*EXAMPLES, *REPLIES)]
+    assert len(set(titles)) == len(titles) == 16
 
 
 def test_a_text_over_the_limit_is_not_parsed_and_has_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:

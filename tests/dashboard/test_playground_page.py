@@ -63,6 +63,8 @@ def test_it_opens_empty_with_examples_one_click_away(small: Path) -> None:
     assert "Verdict" not in said(app)
     row = sheet_of(app, "Examples")[0]
     assert row["Example"]["href"] == "playground?example=Clean"
+    (row, *_) = sheet_of(playground(mode="reply"), "Examples")
+    assert row["Example"]["href"].startswith("playground?mode=reply&example=Two+calls")
 
 
 def test_an_example_fills_both_editors(store: Path) -> None:
