@@ -163,7 +163,7 @@ def _pick_version(rows: Sequence[Row], now: Row) -> None:
 
     def named(definition_id: str) -> str:
         row = by_id[definition_id]
-        last = f", last on {row['last_day']}" if row["last_day"] else ""
+        last = f" · {row['last_day']}" if row["last_day"] else ""
         return f"Version {row['number']} · {wording.plural(row['calls'], 'call')}{last}"
 
     st.session_state["known_version"] = now["definition_id"]

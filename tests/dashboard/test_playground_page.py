@@ -130,7 +130,7 @@ def test_a_known_tool_and_version_is_picked_newest_first(store: Path) -> None:
     app.selectbox(key="known_tool").select("read_file").run()
     assert app.query_params["known"] == "d2"
     assert outcome(app) == "coerced"
-    assert "Version 2 · 2 calls, last on 2026-11-20" in app.selectbox(key="known_version").options
+    assert "Version 2 · 2 calls · 2026-11-20" in app.selectbox(key="known_version").options
     app.selectbox(key="known_version").select("d1").run()
     assert '"Old."' in editors(app)["Tool definition, in any supported shape"]
     assert outcome(app) == "clean", "that version declares nothing"
