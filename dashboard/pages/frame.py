@@ -21,30 +21,20 @@ code, pre { font-variant-ligatures: none; }
 .st-key-filterbar_hidden, div:has(> .st-key-filterbar_hidden) { display: none; }
 .st-key-verdict h3 { font-size: 1.45rem; font-weight: 600; line-height: 1.3; text-wrap: pretty; }
 .st-key-filterbar, .st-key-callfilters, .st-key-sessionfilters { scrollbar-width: thin; padding-bottom: 2px; }
+/* Streamlit's own colours of a diff, and of the chosen one of several segments in the dark, stand out too little
+   (WCAG 1.4.3 asks for 4.5 : 1). light-dark() follows a theme that changes while the page is open. */
+.stCode .token.inserted { color: light-dark(#116329, #7ee787) !important; }
+.stCode .token.deleted { color: light-dark(#a40e26, #ffa198) !important; }
+.stCode .token.unchanged, .stCode .token.coord { color: light-dark(#57606a, #b1bac4) !important; }
+button[data-variant='segmented_control'][data-selected='true'] p { color: light-dark(#005A9C, #6CB6FF) !important; }
 </style>"""
-# Streamlit's own colours of a diff stand out too little from the background (WCAG 1.4.3 asks for 4.5 : 1).
-_DIFF = {
-    "light": {"inserted": "#116329", "deleted": "#a40e26", "unchanged": "#57606a", "coord": "#57606a"},
-    "dark": {"inserted": "#7ee787", "deleted": "#ffa198", "unchanged": "#b1bac4", "coord": "#b1bac4"},
-}
-# Nor does the chosen one of several segments in the dark theme.
-_SEGMENT = {"light": "#005A9C", "dark": "#6CB6FF"}
-
-
-def _theme_style(theme: str) -> str:
-    rules = [
-        f".stCode .token.{kind} {{ color: {colour} !important; }}" for kind, colour in _DIFF[theme].items()
-    ]
-    chosen = "button[data-variant='segmented_control'][data-selected='true'] p"
-    rules.append(f"{chosen} {{ color: {_SEGMENT[theme]} !important; }}")
-    return f"<style>{' '.join(rules)}</style>"
 
 
 def show() -> None:
     st.set_page_config("Callgauge", "static/favicon.png", layout="wide", initial_sidebar_state=208)
     theme = "dark" if st.context.theme.type == "dark" else "light"
     st.logo(f"static/wordmark-{theme}.png", size="medium", icon_image="static/favicon.png")
-    st.html(_STYLE + _theme_style(theme))
+    st.html(_STYLE)
     by_page = {_page(entry): entry for entry in PAGES}
     sections = {
         entry.section: [page for page, its in by_page.items() if its.section == entry.section]
