@@ -30,7 +30,7 @@ def parser_steps(key: str, steps: Sequence[Step]) -> None:
     if not steps:
         st.caption("None: the text was read as it is.")
         return
-    columns = [Column("", "number"), Column("Step", "name"), Column("Before"), Column("After")]
+    columns = [Column("No.", "number"), Column("Step", "name"), Column("Before"), Column("After")]
     rows = [
         [
             Cell(str(number)),
