@@ -10,6 +10,7 @@ _LINES = 4_000  # of each text; comparing takes time by the square of them
 _LONG = (
     160  # characters after which a line is broken at the end of a sentence, so that one word is one change
 )
+_BREAK = re.compile(r"(?<=[,{\[])(?!\n)|(?=[}\]])(?<!\n)")  # where JSON would begin a line
 _SENTENCE = re.compile(r"(?<=[.;:!?。]) +")
 
 
@@ -31,6 +32,25 @@ def definition_text(description: str | None, definition: str | None) -> str:
     except ValueError:
         laid_out = definition or ""
     return f"{description or ''}\n\n{laid_out}".strip()
+
+
+def arguments_change(before: str, after: str) -> str:
+    """What changed between the raw arguments of two calls, one member a line.
+
+    Two JSON texts are compared as JSON, where layout is no difference; any others as the texts they are.
+    """
+    laid_out = [_as_json(text) for text in (before, after)]
+    if None in laid_out:
+        laid_out = [_BREAK.sub("\n", text) for text in (before, after)]
+    old, new = (text or "" for text in laid_out)
+    return unified(old, new)
+
+
+def _as_json(text: str) -> str | None:
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _lines(text: str) -> list[str]:

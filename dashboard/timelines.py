@@ -90,19 +90,18 @@ class Knot(NamedTuple):
 
 def places(turns: Iterable[Row], outline: Iterable[Row]) -> list[Place]:
     """Every turn with its steps in order."""
-    steps: dict[tuple[int, str], dict[int, list[Row]]] = {
-        (turn["turn"] or 0, turn["turn_id"]): {} for turn in turns
-    }
+    numbers: dict[str, int] = {turn["turn_id"]: turn["turn"] or 0 for turn in turns}
+    steps: dict[str, dict[int, list[Row]]] = {turn_id: {} for turn_id in numbers}
     for row in outline:
-        calls = steps.setdefault((row["turn"] or 0, row["turn_id"]), {}).setdefault(row["step"], [])
+        numbers.setdefault(row["turn_id"], row["turn"] or 0)
+        calls = steps.setdefault(row["turn_id"], {}).setdefault(row["step"], [])
         if row["call_id"] is not None:
             calls.append(row)
     found: list[Place] = []
-    for turn, turn_id in sorted(steps, key=lambda key: key[0]):
-        held = steps[turn, turn_id]
-        found += [Place(turn_id, turn, step, tuple(held[step])) for step in sorted(held)] or [
-            Place(turn_id, turn, None)
-        ]
+    for turn_id in sorted(steps, key=numbers.__getitem__):
+        turn, held = numbers[turn_id], steps[turn_id]
+        of_turn = [Place(turn_id, turn, step, tuple(held[step])) for step in sorted(held)]
+        found += of_turn or [Place(turn_id, turn, None)]
     return found
 
 

@@ -49,15 +49,19 @@ THIRD_PARTY = {
     "scipy": ("dashboard.statistics",),
     "typer": ("cli", "loading", "upkeep"),
 }
-# The playground shows the parser at work; the advice on a definition is that of its lint; a regression case
-# holds what the parser finds. No other may ask.
+# The playground shows the parser at work, and the page of a call its steps; the advice on a definition is
+# that of its lint; a regression case holds what the parser finds. No other may ask.
 ASKS_LENIENT = (
     "dashboard.advice",
     "dashboard.forms",
     "dashboard.peer_models",
+    "dashboard.parameter_table",
     "dashboard.peers",
     "dashboard.playground",
     "dashboard.regression_cases",
+    "dashboard.rereading",
+    "dashboard.pages.call_actions",
+    "dashboard.pages.call_reading",
     "dashboard.pages.playground",
     "dashboard.pages.playground_form",
     "dashboard.pages.playground_inputs",

@@ -39,7 +39,7 @@ worst AS (
   SELECT call_id, arg_min(code, CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END * 1000 + position) AS finding
   FROM diagnostics WHERE call_id IN (SELECT call_id FROM page) GROUP BY call_id
 )
-SELECT call_id, ts, outcome, fault_layer, model, prompt_id, tool, result_status, finding, attempt, retry_kind,
+SELECT call_id, session_id, turn, step, ts, outcome, fault_layer, model, prompt_id, tool, result_status, finding, attempt, retry_kind,
        left(coalesce(raw_arguments, arguments, ''), 200) AS preview, (SELECT count(*) FROM chosen)::BIGINT AS found
 FROM page LEFT JOIN worst USING (call_id)
 ORDER BY ts DESC NULLS LAST, session_id, turn DESC, step DESC, ordinal DESC, call_id

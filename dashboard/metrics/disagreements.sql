@@ -7,7 +7,7 @@
 -- column found: all that disagree, of which this is one page
 -- note: Counted in the turns themselves, not in the daily sums. The filter by tool keeps turns that called one of the tools.
 WITH chosen AS (
-  SELECT turn_id, ts, model, source, recorded_status, recorded_ok, derived_reason, calls, faults FROM turns
+  SELECT turn_id, session_id, turn, ts, model, source, recorded_status, recorded_ok, derived_reason, calls, faults FROM turns
   WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
     AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
     AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
@@ -22,6 +22,6 @@ shown AS (
   SELECT turn_id, arg_min(call_id, (fault_layer IS NULL, step, ordinal, call_id)) AS call_id
   FROM tool_calls WHERE turn_id IN (SELECT turn_id FROM page) AND NOT coalesce(duplicate, false) GROUP BY turn_id
 )
-SELECT turn_id, ts, coalesce(model, 'unknown') AS model, source, recorded_status, recorded_ok, derived_reason, calls::BIGINT AS calls, faults::BIGINT AS faults, call_id, found
+SELECT turn_id, session_id, turn, ts, coalesce(model, 'unknown') AS model, source, recorded_status, recorded_ok, derived_reason, calls::BIGINT AS calls, faults::BIGINT AS faults, call_id, found
 FROM page LEFT JOIN shown USING (turn_id)
 ORDER BY ts DESC NULLS LAST, turn_id

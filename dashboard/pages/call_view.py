@@ -7,10 +7,13 @@ from typing import Literal
 
 import streamlit as st
 
-from dashboard import answers, filters, wording
+from dashboard import answers, wording
+from dashboard.pages import call_actions, call_chain, call_reading
+from dashboard.rereading import reread, stored_definition
 from dashboard.widgets import call_words, cards
 from dashboard.widgets.call_words import Row
 from dashboard.widgets.findings import OUTCOME_TONES, Finding, finding_list, json_text, marked_text
+from dashboard.widgets.session_links import call_link, session_link
 from dashboard.widgets.sheet import Cell, Column, sheet
 
 _SHOWN = 20_000  # characters of a result or an answer
@@ -38,9 +41,13 @@ def show(call_id: str, back: Mapping[str, str]) -> None:
     row: Row = found.iloc[0].to_dict()
     records = answers.ask("call_findings", call=call_id, file=row["file_id"]).to_dict("records")
     findings = [_finding(record) for record in records]
+    description = _description(row)
+    tool = stored_definition(row, description)
     _heading(row)
+    call_actions.show(row, tool, description)
     _facts(row)
     _raw(row, findings)
+    call_reading.show(reread(row, tool), tool)
     _verdicts(row)
     left, right = st.columns(2, gap="small")
     with left, cards.card("Resulting arguments", stretch=True):
@@ -48,7 +55,16 @@ def show(call_id: str, back: Mapping[str, str]) -> None:
     with right, cards.card("Result", stretch=True):
         _result(row)
     _definition(row)
+    call_chain.show(row)
     _turn(row)
+
+
+def _description(row: Row) -> str | None:
+    """Of the tool, as its definition has it."""
+    if row["definition_id"] is None:
+        return None
+    told = answers.ask("version_text", kind="tool", id=row["definition_id"])
+    return None if told.empty else told.iloc[0].text
 
 
 def _finding(record: Row) -> Finding:
@@ -85,7 +101,11 @@ def _facts(row: Row) -> None:
         Cell(wording.utc_to_the_second(row["ts"])),
         Cell(call_words.one_name(row["model"]), sub=row["provider"]),
         Cell(call_words.one_name(row["prompt"])),
-        Cell(call_words.one_name(row["session_id"]), mono=True),
+        Cell(
+            call_words.one_name(row["session_id"]),
+            mono=True,
+            href=session_link(row["session_id"], call=row["call_id"]) if row["session_id"] else None,
+        ),
         Cell(call_words.place_in_turn(row), sub=call_words.STRATEGIES.get(row["strategy"], row["strategy"])),
         Cell(call_words.attempt(row), sub=row["chain_outcome"]),
         Cell(
@@ -214,7 +234,7 @@ def _turn_row(call: Row, current: str) -> list[Cell]:
         Cell(
             wording.one_line(call["tool"] or "unknown", 60),
             sub="this call" if this else None,
-            href=None if this else filters.link("calls", {}, {"call": call["call_id"]}),
+            href=None if this else call_link(call["call_id"]),
         ),
         Cell(call["outcome"] or "–", tone=OUTCOME_TONES.get(call["outcome"])),
         Cell((call["fault_layer"] or "–").replace("_", " "), tone="warn" if call["fault_layer"] else None),

@@ -12,6 +12,7 @@ from dashboard.export import csv
 from dashboard.pages import call_view
 from dashboard.widgets import cards
 from dashboard.widgets.findings import OUTCOME_TONES
+from dashboard.widgets.session_links import session_link
 from dashboard.widgets.sheet import Cell, Column, sheet
 from dashboard.widgets.urlstate import begin_again, put, url_widget
 
@@ -167,6 +168,7 @@ _COLUMNS = (
     Column("Time (UTC)", "tight"),
     Column("Outcome", "tight"),
     Column("Fault layer", "tight"),
+    Column("Session", "tight", "Opens it at the call"),
     Column("Model", "short"),
     Column("Prompt", "short"),
     Column("Tool", "short"),
@@ -187,6 +189,12 @@ def _row(row: Mapping[Hashable, Any]) -> list[Cell]:
         ),
         Cell(row["outcome"] or "–", tone=OUTCOME_TONES.get(row["outcome"])),
         Cell((row["fault_layer"] or "–").replace("_", " "), tone="warn" if row["fault_layer"] else None),
+        Cell(
+            f"turn {row['turn']}",
+            sub=f"step {row['step']}" if row["step"] is not None else None,
+            href=session_link(row["session_id"], call=row["call_id"]) if row["session_id"] else None,
+            title=wording.visible(row["session_id"] or "unknown session"),
+        ),
         _named(row["model"]),
         _named(filters.label("prompt", prompt) if prompt else None),
         _named(row["tool"]),

@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard import answers, filters, wording
 from dashboard.widgets import cards
 from dashboard.widgets.paging import Row, paged, pager
+from dashboard.widgets.session_links import session_link
 from dashboard.widgets.sheet import Cell, Column, Tone, sheet
 
 # What can be told, the promise's field, and of how many calls or turns it is known.
@@ -109,6 +110,7 @@ def _copy_row(row: Row) -> list[Cell]:
         Cell(
             wording.one_line(row["session_id"] or "–", 60),
             mono=True,
+            href=session_link(row["session_id"]) if row["session_id"] else None,
             title=wording.visible(row["session_id"] or ""),
         ),
         Cell(row["title"] or "–"),

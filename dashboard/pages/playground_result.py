@@ -13,6 +13,7 @@ from dashboard.pages.playground_read import request_of
 from dashboard.peers import PeerReading, peer_readings
 from dashboard.widgets import cards
 from dashboard.widgets.findings import OUTCOME_TONES, Finding, finding_list, json_text, marked_text
+from dashboard.widgets.parser_steps import parser_steps
 from dashboard.widgets.sheet import Cell, Column, Tone, sheet
 from lenient import CODES, Diagnostic, Policy, ToolCallRequest
 
@@ -83,25 +84,7 @@ def arguments(request: ToolCallRequest) -> None:
 
 def steps(request: ToolCallRequest) -> None:
     with cards.card("Steps"):
-        if not request.steps:
-            st.caption("None: the text was read as it is.")
-            return
-        rows = [
-            [
-                Cell(str(number), sub=None),
-                Cell(step.title, sub=step.stage),
-                Cell(_shown(step.before), mono=True),
-                Cell(_shown(step.after), mono=True),
-            ]
-            for number, step in enumerate(request.steps, start=1)
-        ]
-        columns: Sequence[Column] = (
-            Column("No.", "number"),
-            Column("Step", "name"),
-            Column("Before"),
-            Column("After"),
-        )
-        sheet("steps", "Steps of the parser in order", columns, rows)
+        parser_steps("steps", request.steps)
 
 
 def _shown(text: str) -> str:

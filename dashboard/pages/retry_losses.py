@@ -13,6 +13,7 @@ from dashboard.verdicts import span
 from dashboard.widgets import cards
 from dashboard.widgets.call_words import REASONS
 from dashboard.widgets.paging import pager
+from dashboard.widgets.session_links import session_link
 from dashboard.widgets.sheet import Cell, Column, sheet
 from dashboard.widgets.urlstate import begin_again
 
@@ -145,7 +146,9 @@ def _turn(row: Row) -> list[Cell]:
         ),
         Cell(f"{row['calls']:,}" if row["calls"] is not None else "–"),
         Cell(f"{row['faults']:,}" if row["faults"] is not None else "–"),
-        Cell("open a call", href=filters.link("calls", {}, {"call": row["call_id"]}))
-        if row["call_id"]
-        else Cell("–"),
+        Cell(
+            f"turn {row['turn']}",
+            href=session_link(row["session_id"], turn=row["turn"]),
+            title="Opens the session at this turn",
+        ),
     ]

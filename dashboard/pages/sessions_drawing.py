@@ -42,7 +42,12 @@ def drawn(
 
 
 def _turn_link(session: Session, found: Sequence[Place], index: int | None) -> str | None:
-    return None if index is None else session.link(turn=found[index].turn)
+    if index is None:
+        return None
+    number = found[index].turn
+    first = timelines.place_of(found, Asked(turn=number))
+    # Of two turns with one number, the second has no name but its place.
+    return session.link(turn=number) if first == index else session.link(**{"from": index + 1})
 
 
 def _drawing(session: Session, found: Sequence[Place], shown: Window, asked: Asked) -> Drawing:

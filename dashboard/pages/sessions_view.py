@@ -66,12 +66,13 @@ def _kept(*names: str) -> dict[str, str]:
 
 
 def _which(session_id: str, rows: Sequence[Row]) -> None:
+    kept = _kept(*KEPT, "turn", "step", "from", "find")
     st.title("Which of these sessions?", anchor=False)
     with cards.card("Several sources share this id", "session", caption="They are different sessions."):
         columns = [Column("Source", "name"), Column("Start (UTC)", "tight"), Column("File", "file")]
         cells = [
             [
-                Cell(row["title"], href=session_link(session_id, file=row["file_id"], **_kept(*KEPT))),
+                Cell(row["title"], href=session_link(session_id, file=row["file_id"], **kept)),
                 Cell(wording.utc_to_the_second(row["started_at"])),
                 Cell(wording.visible(row["file"] or "unknown file"), mono=True),
             ]

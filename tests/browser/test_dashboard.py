@@ -27,6 +27,7 @@ PAGES = (
     "/compare",
     "/calls",
     "/calls?call=c41",
+    "/sessions?session=s1&call=c41&find=limit",
     "/data",
     "/data?changed=prompt:session_history:support",
     "/playground?example=Values+of+another+type",

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.widgets import call_words
 from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import sheet_of
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
 CALLS = "dashboard/pages/calls.py"
@@ -123,3 +124,89 @@ def test_what_is_known_is_said_in_words_not_in_names_of_the_store() -> None:
     )
     assert call_words.error_flag("explicit") == "the log's own flag"
     assert call_words.error_flag("absent") == "no flag in the log"
+
+
+SCHEMA = '{"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}}'
+DEFINED: dict[str, Any] = {"definition_id": "d1"}
+
+
+def in_session(store: Path, *calls: dict[str, Any], page: str = "c1") -> AppTest:
+    known = [{"definition_id": "d1", "tool": "read_file", "description": "Reads.", "definition": SCHEMA}]
+    publish(store, small_tables() | {"tool_calls": calls, "tool_definitions": known})
+    return opened(CALLS, call=page)
+
+
+def test_the_arguments_stand_beside_the_definition_with_the_offending_parameter_lit(store: Path) -> None:
+    app = in_session(store, a_call(1, raw_arguments='{"path": "a", "limit": "many"}', **DEFINED))
+    path, limit = sheet_of(app, "Parameters: declared, sent, become")
+    assert (path["Became"]["text"], path["Parameter"]["heat"]) == ("as sent", None)
+    assert (limit["Type"]["text"], limit["Sent"]["text"], limit["Became"]["text"]) == (
+        "integer",
+        '"many"',
+        "refused",
+    )
+    assert limit["Parameter"]["heat"] > 0
+    assert limit["Finding"]["tone"] == "bad"
+
+
+def test_the_steps_of_the_parser_are_shown_with_before_and_after(store: Path) -> None:
+    app = in_session(store, a_call(1, raw_arguments='```json\n{"path": "a", "limit": "7"}\n```', **DEFINED))
+    rows = sheet_of(app, "Steps of the parser in order")
+    assert [row["Step"]["text"] for row in rows] == ["surroundings removed", "values converted"]
+    assert rows[1]["After"]["text"] == '{"path": "a", "limit": 7}'
+
+
+def test_attempts_of_a_chain_are_listed_and_what_the_next_changed(store: Path) -> None:
+    chain = {"chain_id": "c1", "chain_outcome": "recovered"}
+    app = in_session(
+        store,
+        a_call(1, raw_arguments='{"path": "a"}', attempt=1, fault_layer="execution", **chain),
+        a_call(2, raw_arguments='{"path": "b"}', attempt=2, retry_kind="changed", **chain),
+        a_call(3, raw_arguments='{"path": "b"}', attempt=3, retry_kind="identical", **chain),
+        page="c2",
+    )
+    rows = sheet_of(app, "Attempts of the chain")
+    assert [row["Tool"]["href"] for row in rows] == ["calls?call=c1", None, "calls?call=c3"]
+    words = said(app)
+    assert '-  "path": "a"\n+  "path": "b"' in words
+    assert "What attempt 3 changed in the arguments of attempt 2:" in words
+    assert "Nothing: they are the same." in words
+
+
+def test_a_call_leads_to_its_session_its_neighbours_and_the_playground(store: Path) -> None:
+    app = in_session(store, a_call(1, fault_layer="syntax"), a_call(2), a_call(3), page="c2")
+    links = {link.proto.label: link.proto.query_string for link in app.get("page_link")}
+    assert links[":blue[Open session]"] == "session=s1&call=c2"
+    assert links[":blue[Open in the playground]"] == "call=c2"
+    assert (links[":blue[← Previous call]"], links[":blue[Next call →]"]) == ("call=c1", "call=c3")
+    assert ":blue[Next fault →]" not in links
+    assert "Call 2 of 3 in the session" in said(app)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"raw_arguments": None, "args_source": "missing", "arguments": None},
+        {"raw_arguments": '{"path": "' + "x" * 10_000_000 + '"}', "arguments": None},
+        {"fault_layer": "emission", "arguments": None, "raw_arguments": None},
+        {"definition_id": None},
+        {"definition_id": "gone"},
+        {"session_id": None},
+        {"raw_arguments": f'{{"{HOSTILE}\u202e": "{HOSTILE}"}}', "tool": HOSTILE},
+        {"raw_arguments": "", "arguments": "{}"},
+    ],
+    ids=[
+        "no text",
+        "10 MB",
+        "emission",
+        "no definition",
+        "lost definition",
+        "no session",
+        "hostile",
+        "empty",
+    ],
+)
+def test_no_call_breaks_its_page(store: Path, call: dict[str, Any]) -> None:
+    app = in_session(store, a_call(1, **{**DEFINED, **call}))
+    assert not app.error
+    assert "Who said what" in said(app)

@@ -81,14 +81,14 @@ def test_recovery_by_tool_leads_to_the_tool(retried: Path) -> None:
     assert texts(found["Rates by model"], 1) == ["50%"]
 
 
-def test_turns_with_two_verdicts_lead_to_a_call(retried: Path) -> None:
+def test_turns_with_two_verdicts_lead_to_their_session(retried: Path) -> None:
     [row] = sheets(opened(PAGE))["Turns with two verdicts"]["rows"]
     assert [row[2]["text"], row[3]["text"], row[3]["sub"]] == [
         "ok",
         "not ok",
         "a chain of attempts was abandoned",
     ]
-    assert row[6]["href"] == "calls?call=c1"
+    assert row[6]["href"] == "sessions?session=s1&turn=1"
 
 
 def test_a_store_without_faults_says_which_filter_to_widen_or_what_to_load(store: Path) -> None:

@@ -1,0 +1,69 @@
+"""One call of a chain of attempts in; on the page the whole chain, and what changed around the call."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import streamlit as st
+
+from dashboard import answers, wording
+from dashboard.diffs import arguments_change
+from dashboard.widgets import cards
+from dashboard.widgets.findings import OUTCOME_TONES
+from dashboard.widgets.session_links import call_link
+from dashboard.widgets.sheet import Cell, Column, sheet
+
+Row = Mapping[Hashable, Any]
+_COMPARED = 20_000  # characters of each text
+_MOST = 200  # attempts, as the metric gives them
+
+
+def show(call: Row) -> None:
+    if call["chain_id"] is None:
+        return
+    rows = answers.ask("chain_calls", chain=call["chain_id"], turn=call["turn_id"]).to_dict("records")
+    if len(rows) < 2:
+        return
+    ended = {"recovered": "it recovered", "abandoned": "it was abandoned"}.get(rows[-1]["chain_outcome"])
+    listed = f"the first {_MOST} attempts" if len(rows) == _MOST else wording.plural(len(rows), "attempt")
+    with cards.card(
+        "Attempts", "chain_calls", caption=f"A chain of {listed}; {ended or 'how it ended is not known'}."
+    ):
+        columns = [
+            Column("Attempt", "number"), Column("Step", "tight"), Column("Tool", "name"),
+            Column("Arguments", "tight"), Column("Outcome", "tight"), Column("Fault layer", "tight"),
+            Column("Result", "tight"), Column("Raw arguments", "clip"),
+        ]  # fmt: skip
+        sheet("attempts", "Attempts of the chain", columns, [_row(row, call["call_id"]) for row in rows])
+        for before, after in pairwise(rows):
+            if call["call_id"] in (before["call_id"], after["call_id"]):
+                _change(before, after)
+
+
+def _row(row: Row, current: str) -> list[Cell]:
+    this = row["call_id"] == current
+    return [
+        Cell(str(row["attempt"] or "–"), sub="this call" if this else None),
+        Cell(str(row["step"])),
+        Cell(
+            wording.one_line(row["tool"] or "unknown", 60), href=None if this else call_link(row["call_id"])
+        ),
+        Cell(row["retry_kind"] or "first try"),
+        Cell(row["outcome"] or "–", tone=OUTCOME_TONES.get(row["outcome"])),
+        Cell((row["fault_layer"] or "–").replace("_", " "), tone="warn" if row["fault_layer"] else None),
+        Cell(wording.result_status(row["result_status"])),
+        Cell(wording.one_line(row["raw"], 160), mono=True),
+    ]
+
+
+def _change(before: Row, after: Row) -> None:
+    st.caption(f"What attempt {after['attempt']} changed in the arguments of attempt {before['attempt']}:")
+    changes = arguments_change(before["raw"][:_COMPARED], after["raw"][:_COMPARED])
+    if changes:
+        st.code(wording.visible(changes), language="diff", wrap_lines=True)
+    else:
+        st.caption("Nothing: they are the same.")
+    if max(before["length"], after["length"]) > _COMPARED:
+        st.caption(f"The first {_COMPARED:,} characters of each are compared.")

@@ -1,0 +1,202 @@
+"""A stored call read anew: which texts are, what each parameter was sent and became, a request, attempts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dashboard.diffs import arguments_change
+from dashboard.parameter_table import Held, first_name, parameters
+from dashboard.request_bodies import chat_request
+from dashboard.rereading import LONGEST, reread, stored_definition
+from lenient import PARSER_VERSION, ToolDefinition, parse_arguments
+from tests.dashboard.store_fixture import a_call
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string", "description": "Where to look"},
+        "maxLines": {"type": "integer"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "mode": {"enum": ["r", "w"]},
+    },
+    "required": ["path", "mode"],
+}
+TOOL = ToolDefinition.from_json_schema(name="read", schema=SCHEMA)
+
+
+def stored(**said: Any) -> dict[str, Any]:
+    fixed = {"definition": json.dumps(SCHEMA), "tool_sent": None, "tools_offered": True, "fault_layer": None}
+    return {**a_call(1), **fixed, "parser_version": PARSER_VERSION, **said}
+
+
+def held(raw: str, tool: ToolDefinition | None = TOOL) -> dict[str, Held]:
+    return {one.name: one for one in parameters(parse_arguments(raw, tool), tool)}
+
+
+def test_a_stored_call_is_read_as_the_load_read_it() -> None:
+    call = stored(raw_arguments='{"path": 3, "mode": "x"}', tool="read")
+    request = reread(call, stored_definition(call, "Reads.")).request
+    assert request is not None
+    assert [found.code for found in request.diagnostics] == [
+        "non_string_literal_retained",
+        "enum_out_of_range",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "note"),
+    [
+        ({"fault_layer": "emission"}, "No call was made"),
+        ({"raw_arguments": None, "args_source": "missing"}, "kept no text"),
+        ({"args_source": "truncated"}, "blamed for the cut"),
+        ({"args_source": "reserialised", "tools_offered": False}, "no definition to hold it against"),
+        ({"raw_arguments": "x" * (LONGEST + 1)}, "1,000,001 characters"),
+    ],
+)
+def test_what_the_load_did_not_read_is_not_read_now(said: dict[str, Any], note: str) -> None:
+    reading = reread(stored(**said), None)
+    assert reading.request is None
+    assert note in str(reading.note)
+
+
+def test_another_version_of_the_parser_is_named() -> None:
+    assert reread(stored(), TOOL).note is None
+    assert "those of version 1. “callgauge reparse”" in str(reread(stored(parser_version="1"), TOOL).note)
+
+
+def test_a_definition_that_cannot_be_read_is_none_and_is_said() -> None:
+    for broken in ("[1]", "{", None):
+        assert stored_definition(stored(definition=broken), None) is None
+    assert "cannot be read" in str(reread(stored(definition="{"), None).note)
+
+
+def test_a_tool_that_was_not_offered_is_unknown_again() -> None:
+    request = reread(stored(definition=None), None).request
+    assert request is not None
+    assert request.parse_error == "unknown_tool:read_file"
+
+
+def test_each_parameter_tells_what_was_sent_and_what_it_became() -> None:
+    found = held('{"path":3,"max_lines":"7","tags":"a","mode":"x","zzz":1}')
+    assert list(found) == ["path", "maxLines", "tags", "mode", "zzz"]
+    assert (found["path"].sent, found["path"].became, found["path"].severity) == ("3", '"3"', "warning")
+    assert (found["maxLines"].sent, found["maxLines"].sent_as, found["maxLines"].became) == (
+        '"7"',
+        "max_lines",
+        "7",
+    )
+    assert (found["mode"].sent, found["mode"].became, found["mode"].severity) == ('"x"', None, "error")
+    assert (found["zzz"].required, found["zzz"].kind, found["zzz"].changed) == (None, None, False)
+    assert (found["tags"].kind, found["mode"].kind) == ("list of string", '"r" | "w"')
+
+
+def test_what_is_missing_is_lit_and_what_is_only_absent_is_not() -> None:
+    found = held("{}")
+    assert (found["mode"].sent, found["mode"].severity) == (None, "error")
+    assert (found["tags"].sent, found["tags"].severity, found["tags"].required) == (None, None, False)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '```json\n{"path": "a", "mode": "r",}\n```',
+        json.dumps('{"path": "a", "mode": "r"}'),
+        '{"path": "a", "mode": "r"}',
+    ],
+)
+def test_what_was_sent_is_read_from_the_mended_text(raw: str) -> None:
+    found = held(raw)
+    assert (found["path"].sent, found["mode"].sent) == ('"a"', '"r"')
+
+
+def test_a_finding_deep_in_a_value_belongs_to_its_parameter() -> None:
+    found = held('{"path": "a", "mode": "r", "tags": ["a", {"b": 1}]}')
+    assert [one.path for one in found["tags"].findings] == ["$.tags[1]"]
+
+
+@pytest.mark.parametrize("raw", ["[1]", "", "not json", "null", "{" * 500])
+def test_a_text_without_an_object_has_the_declared_parameters_only(raw: str) -> None:
+    assert set(held(raw)) == {"path", "maxLines", "tags", "mode"}
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("$", None),
+        ("$.a", "a"),
+        ("$.a[2].b", "a"),
+        ('$["odd key"].b', "odd key"),
+        (r'$["a\"b"]', 'a"b'),
+        ("$[3]", None),
+    ],
+)
+def test_a_path_leads_into_its_parameter(path: str, name: str | None) -> None:
+    assert first_name(path) == name
+
+
+def message(kind: str, turn: int, step: int | None, **said: Any) -> dict[str, Any]:
+    names = ("text", "call_id", "tool", "tool_call_id", "raw", "result")
+    return {"kind": kind, "turn": turn, "step": step, **dict.fromkeys(names), **said}
+
+
+SO_FAR = [
+    message("user", 1, -1, text="Hello"),
+    message("said", 1, 0, text="I look."),
+    message("call", 1, 0, tool="read", raw='{"path": ', result="bad", tool_call_id="x"),
+    message("call", 1, 0, tool="read", raw="{}", tool_call_id="x"),
+    message("answer", 1, None, text="Done"),
+    message("user", 2, -1, text="Again"),
+    message("call", 2, 0, tool="read", raw='{"path": "a"}', result="42 lines"),
+]
+
+
+def body(*, ask_again: bool, **said: Any) -> dict[str, Any]:
+    call = stored(turn=2, step=0, tool="read", **said)
+    written = chat_request(call, SO_FAR, prompt="Be kind.", description="Reads.", ask_again=ask_again)
+    assert written.isascii()
+    decoded: dict[str, Any] = json.loads(written)
+    return decoded
+
+
+def test_a_request_holds_the_prompt_the_messages_the_calls_as_they_were_and_the_tool() -> None:
+    made = body(ask_again=False)
+    assert [one["role"] for one in made["messages"]] == [
+        "system", "user", "assistant", "tool", "tool", "assistant", "user", "assistant", "tool",
+    ]  # fmt: skip
+    first = made["messages"][2]
+    assert first["content"] == "I look."
+    assert first["tool_calls"][0]["function"]["arguments"] == '{"path": '
+    assert made["tools"][0]["function"]["parameters"] == SCHEMA
+    assert "tool_choice" not in made
+
+
+def test_each_call_of_a_request_has_an_id_of_its_own_and_its_result() -> None:
+    made = body(ask_again=False)["messages"]
+    called = [call["id"] for one in made for call in one.get("tool_calls", ())]
+    answered = [one["tool_call_id"] for one in made if one["role"] == "tool"]
+    assert called == answered
+    assert len(set(called)) == 3
+    assert made[4]["content"] == "(The log keeps no result.)"
+
+
+def test_a_request_to_call_again_ends_before_the_call_and_names_the_tool() -> None:
+    made = body(ask_again=True)
+    assert made["messages"][-1] == {"role": "user", "content": "Again"}
+    assert made["tool_choice"]["function"]["name"] == "read"
+    assert "tools" not in body(ask_again=True, definition=None)
+
+
+def test_attempts_are_compared_member_by_member() -> None:
+    changed = arguments_change('{"path": "a", "limit": 20}', '{"limit":20,"path":"b"}').splitlines()
+    assert '-  "path": "a",' in changed
+    assert '+  "path": "b"' in changed
+
+
+def test_attempts_that_are_no_json_are_compared_as_text() -> None:
+    changed = arguments_change('{"path": "a" "limit": 20}', '{"path": "a", "limit": 20}').splitlines()
+    assert '-"path": "a" "limit": 20' in changed
+    assert '+"path": "a",' in changed
+    assert arguments_change("{", "{") == ""
