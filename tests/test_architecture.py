@@ -49,8 +49,16 @@ THIRD_PARTY = {
     "scipy": ("dashboard.statistics",),
     "typer": ("cli", "loading", "upkeep"),
 }
-# The playground shows the parser at work; the advice on a definition is that of its lint. No other may ask.
-ASKS_LENIENT = ("dashboard.playground", "dashboard.pages.playground", "dashboard.advice")
+# The playground shows the parser at work, the advice on a definition is that of its lint, a replay reads
+# calls anew. No other may ask.
+ASKS_LENIENT = (
+    "dashboard.playground",
+    "dashboard.pages.playground",
+    "dashboard.advice",
+    "dashboard.replay",
+    "dashboard.scenarios",
+    "dashboard.testsets",
+)
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}
 
 
