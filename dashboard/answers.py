@@ -82,6 +82,12 @@ def later(metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
     return lambda: _answer(shown, metric, known)
 
 
+def shown() -> Generation:
+    """The generation that this run shows."""
+    generation: Generation = st.session_state[_SHOWN]
+    return generation
+
+
 @st.fragment(run_every="2s")
 def follow(seen: Generation | None) -> None:
     """Rerun the page when the store publishes something else than the `seen` generation."""

@@ -43,6 +43,7 @@ _PAGING = (
     "changes",
     "reject",
     "changed",
+    "moved_page",
     "before",
     "after",
 )

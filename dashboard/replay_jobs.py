@@ -26,6 +26,7 @@ from dashboard.replay_tally import Summary
 from dashboard.replay_worker import CHANGED, LATE, PROGRESS, SUMMARY, TIME_LIMIT
 from dashboard.scenarios import Scenario
 
+COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "dashboard.replay_worker")
 WAITING = 8  # jobs that may wait for the one that runs
 _ROOT = Path(__file__).parents[1]
 
@@ -55,7 +56,7 @@ class Job:
         self.state: State = "waiting"
         self.problem: str | None = None
         self.summary: Summary | None = None
-        self._command = command or (sys.executable, "-P", "-m", "dashboard.replay_worker")
+        self._command = command or COMMAND
         self._process: subprocess.Popen[bytes] | None = None
         self.folder = Path(tempfile.mkdtemp(prefix="callgauge-replay-"))
         self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
@@ -193,6 +194,38 @@ class Desk:
         while self._jobs and self._jobs[0].state == "waiting":
             if not self._jobs[0].start():
                 self._jobs.pop(0)
+
+
+class Held:
+    """The one replay of a session, as long as the session lasts."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.job: Job | None = None
+
+    def begin(self, job: Job) -> None:
+        """In place of the one before. Raises BusyError."""
+        self.release()
+        try:
+            self._desk.submit(job)
+        except BusyError:
+            job.end()
+            raise
+        self.job = job
+
+    def look(self) -> int:
+        """How many replays run or wait before it."""
+        return self._desk.look(self.job) if self.job else 0
+
+    def cancel(self) -> None:
+        if self.job:
+            self._desk.drop(self.job)
+
+    def release(self) -> None:
+        self.cancel()
+        if self.job:
+            self.job.end()
+        self.job = None
 
 
 def _death(code: int, words: str) -> str:

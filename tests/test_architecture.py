@@ -56,6 +56,9 @@ ASKS_LENIENT = (
     "dashboard.pages.playground",
     "dashboard.advice",
     "dashboard.replay",
+    "dashboard.replay_words",
+    "dashboard.pages.replay",
+    "dashboard.pages.replay_settings",
     "dashboard.scenarios",
     "dashboard.testsets",
 )
