@@ -67,7 +67,6 @@ def _run(asked: Asked, sizes: list[dict[Any, Any]], *, ready: bool) -> None:
             icon=":material/play_arrow:",
             disabled=not ready or going,
             key="replay_run",
-            shortcut="Ctrl+Enter",
         )
         with st.container(width="stretch"):
             st.caption(_reads(asked, sizes))

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import charts, filters, verdicts, wording
+from dashboard import charts, filters, testsets, verdicts, wording
 from dashboard.replay import NOT_READ
 from dashboard.replay_jobs import Job
 from dashboard.replay_tally import CodeMoves, Rate, Summary
@@ -19,6 +19,7 @@ from dashboard.widgets import cards
 from dashboard.widgets.findings import OUTCOME_TONES
 from dashboard.widgets.paging import PER_PAGE, pager
 from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.testset_export import testset_export
 
 _TITLES = {"failed": "Refused", "mended": "Mended (coerced or repaired)", "clean": "Clean"}
 _BETTER = {"failed": -1, "mended": 0, "clean": 1}
@@ -162,7 +163,7 @@ def _changed(job: Job, found: Summary) -> None:
     with cards.card(
         f"{wording.plural(found.changed, 'changed call')}",
         caption=cut or None,
-        beside=lambda: _lines(job),
+        beside=lambda: _lines(job, listed),
         take=cards.Take("replay_changed", lambda: _frame(job)),
     ):
         heads = [
@@ -210,7 +211,8 @@ def _named(name: str | None) -> Cell:
     return Cell(shown, title=shown)
 
 
-def _lines(job: Job) -> None:
+def _lines(job: Job, listed: int) -> None:
+    testset_export("replay", lambda: [row["call_id"] for row in job.changed(0, testsets.MOST)], listed)
     st.download_button(
         "JSON Lines",
         lambda: b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in job.changed()),

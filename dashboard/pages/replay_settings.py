@@ -29,23 +29,18 @@ _POLICIES = {
 def choose() -> tuple[str, Scenario | None]:
     """The chosen tool, empty for all, and the scenario; None where the settings make no sense."""
     with cards.card("What to change"):
-        left, right = st.columns([4, 7], gap="medium")
-        with left:
+        with st.grid(3, min_column_width=260, gap="medium"):
             tool = _tool()
-            before = choice(
-                "Compare with", "replay_against", list(BEFORE), OWN, BEFORE.__getitem__, width=360
-            )
-            policy = choice(
-                "Policy", "replay_policy", list(_POLICIES), "lenient", _POLICIES.__getitem__, width=360
-            )
+            before = _among("Compare with", "replay_against", BEFORE, OWN)
+            policy = _among("Policy", "replay_policy", _POLICIES, "lenient")
+        with st.grid(2, min_column_width=260, gap="medium"):
             refused = _codes("Codes that count as errors", "refuse")
             silent = _codes("Codes that are accepted silently", "silent")
-            st.caption(
-                "An error refuses the call. A silent code counts as if it had not been found; a text without "
-                "any arguments stays refused. A missing definition refuses nothing, under no policy."
-            )
-        with right:
-            newest, edited = _definition(tool)
+        st.caption(
+            "An error refuses the call. A silent code counts as if it had not been found; a text without any "
+            "arguments stays refused. No policy refuses a call because its tool's definition is missing."
+        )
+        newest, edited = _definition(tool)
         try:
             scenario = Scenario(before, newest, edited, policy, refused, silent)
             scenario.definitions()
@@ -61,8 +56,17 @@ def _tool() -> str:
     choices = answers.ask("choices")
     tools = ["", *choices[choices.dimension == "tool"].value.tolist()]
     return choice(
-        "Tool", "replay_tool", tools, "", lambda name: wording.one_line(name, 60) or "All tools", width=360
+        "Tool",
+        "replay_tool",
+        tools,
+        "",
+        lambda name: wording.one_line(name, 60) or "All tools: definitions as they are",
+        width="stretch",
     )
+
+
+def _among(label: str, key: str, options: Mapping[str, str], empty: str) -> str:
+    return choice(label, key, list(options), empty, options.__getitem__, width="stretch")
 
 
 def _codes(label: str, key: str) -> tuple[str, ...]:
@@ -85,7 +89,6 @@ def _codes(label: str, key: str) -> tuple[str, ...]:
 def _definition(tool: str) -> tuple[str | None, str | None]:
     """The newest definition of the tool, and the edited one where it says something else."""
     if not tool:
-        st.caption("Pick a tool to edit its definition.")
         return None, None
     versions = answers.ask("definitions", tools=(tool,), limit=50).to_dict("records")
     newest = _newest(tool, versions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from dashboard.charts import OTHERS, SERIES, DayRate, series_order, trend
+from dashboard.charts import OTHERS, SERIES, DayRate, flow, series_order, trend
 
 DAY = date(2026, 11, 20)
 SEVEN = [f"model-{number}" for number in range(7)]
@@ -72,3 +72,16 @@ def test_a_point_of_few_calls_is_hollow() -> None:
 def test_a_name_cannot_bring_markup() -> None:
     figure = trend([DayRate(DAY, "<b>x</b>", 1, 50)], {"<b>x</b>": 0})
     assert figure["data"][0]["name"] == "&lt;b&gt;x&lt;/b&gt;"
+
+
+def test_a_flow_leads_from_the_outcomes_before_to_those_after() -> None:
+    figure = flow([("coerced", "clean", 5), ("coerced", "failed", 2), ("repaired", "failed", 1)])
+    (trace,) = figure["data"]
+    assert trace["node"]["label"] == ["coerced −7", "repaired −1", "clean +5", "failed +3"]
+    assert list(
+        zip(trace["link"]["source"], trace["link"]["target"], trace["link"]["value"], strict=True)
+    ) == [
+        (0, 2, 5),
+        (0, 3, 2),
+        (1, 3, 1),
+    ]
