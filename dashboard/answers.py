@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,6 +85,18 @@ def later(metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
     shown = st.session_state[_SHOWN]
     known = tuple(sorted((name, value) for name, value in given.items() if value is not None))
     return lambda: _answer(shown, metric, known)
+
+
+def reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]]:
+    """Answers as rows from the generation that this run shows, of which none is kept: they may be large."""
+    connection = _connection(shown())
+    return lambda metric, given: answer(connection, metric, given).to_dict("records")
+
+
+def shown() -> Generation:
+    """The generation that this run shows."""
+    generation: Generation = st.session_state[_SHOWN]
+    return generation
 
 
 @st.fragment(run_every="2s")

@@ -5,6 +5,7 @@ Colours are Streamlit's placeholders for the theme's series colours, so one figu
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -17,6 +18,8 @@ Figure = dict[str, Any]
 
 # The frontend replaces #000001 to #00000a by chartCategoricalColors, in order.
 SERIES = tuple(f"#00000{number}" for number in range(1, 7))
+# Of the series colours, by what becomes of a call; the same as on every page of calls.
+_OUTCOMES = {"clean": SERIES[2], "coerced": SERIES[0], "repaired": SERIES[4], "failed": SERIES[1]}
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid")
 OTHERS = "other models"
 _MARK = "rgba(128,128,128,0.9)"
@@ -74,6 +77,37 @@ def trend(
         "yaxis": _percent_axis(min(1.0, max(0.04, 1.08 * highest))),
     }
     return {"data": traces, "layout": layout | _marked(layout["xaxis"]["categoryarray"], marks)}
+
+
+def flow(moved: Sequence[tuple[str, str, int]]) -> Figure:
+    """Calls that left an outcome for another: (before, after, calls), drawn from left to right."""
+    left = list(dict.fromkeys(before for before, _, _ in moved))
+    right = list(dict.fromkeys(after for _, after, _ in moved))
+    lost, won = Counter[str](), Counter[str]()
+    for before, after, calls in moved:
+        lost[before] += calls
+        won[after] += calls
+    labels = [f"{name} −{lost[name]:,}" for name in left] + [f"{name} +{won[name]:,}" for name in right]
+    link = {
+        "source": [left.index(before) for before, _, _ in moved],
+        "target": [len(left) + right.index(after) for _, after, _ in moved],
+        "value": [calls for _, _, calls in moved],
+        "label": [f"{before} → {after}" for before, after, _ in moved],
+        "color": "rgba(128,128,128,0.35)",
+        "hovertemplate": "%{label}: %{value:,}<extra></extra>",
+    }
+    node = {
+        "label": [wording.in_figure(label) for label in labels],
+        "color": [_OUTCOMES.get(name, _MARK) for name in [*left, *right]],
+        "hovertemplate": "%{label}<extra></extra>",
+        "pad": 18,
+        "thickness": 14,
+        "line": {"width": 0},
+    }
+    trace: Figure = {"type": "sankey", "node": node, "link": link, "arrangement": "fixed"}
+    height = 90 + 60 * max(len(left), len(right))
+    layout = _layout(height=height, margin={"l": 4, "r": 4, "t": 10, "b": 14}) | {"font": {"size": 13}}
+    return {"data": [trace], "layout": layout}
 
 
 def _marked(days: Sequence[str], marks: Sequence[Mark]) -> Figure:

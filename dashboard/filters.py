@@ -44,6 +44,7 @@ _PAGING = (
     "changes",
     "reject",
     "changed",
+    "moved_page",
     "before",
     "after",
 )

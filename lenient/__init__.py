@@ -9,7 +9,7 @@ from lenient.leaks import clean_tool_name
 from lenient.lint import DEFINITION_CODES, DefinitionFinding, definition_findings
 from lenient.parameters import Cardinality, EnumConstraint, ToolParameter, ValueKind
 from lenient.parse import parse_arguments
-from lenient.request import LENIENT, Outcome, Policy, Step, ToolCallRequest
+from lenient.request import LENIENT, Outcome, Policy, Step, ToolCallRequest, outcome_of
 from lenient.schemas import ToolDefinitionError
 from lenient.tools import ToolCatalog, ToolDefinition
 
@@ -40,5 +40,6 @@ __all__ = [
     "definition_findings",
     "extract_tool_calls",
     "leaked_tool_calls",
+    "outcome_of",
     "parse_arguments",
 ]

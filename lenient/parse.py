@@ -14,7 +14,7 @@ from typing import Any
 from orjson import JSONDecodeError, loads
 
 from lenient.apart import LONG, decode_apart
-from lenient.codes import CODES, Severity, Stage
+from lenient.codes import CODES, Stage
 from lenient.compiled import compiled, holds_each_key_once, is_plain
 from lenient.conform import Conformer
 from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, shorten
@@ -26,7 +26,7 @@ from lenient.located import Located
 from lenient.nodes import Node
 from lenient.repair import UnreadableError
 from lenient.repair.bodies import REPLACEMENT
-from lenient.request import LENIENT, NOTHING_REJECTED, Outcome, Policy, ToolCallRequest
+from lenient.request import LENIENT, NOTHING_REJECTED, Outcome, Policy, ToolCallRequest, outcome_of
 from lenient.source import Piece
 from lenient.tools import ToolCatalog, ToolDefinition
 from lenient.undeclared import NO_DEFINITION, read_undeclared
@@ -37,7 +37,6 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
     Outcome.UNMEASURED,
 )  # looking a member up takes a tenth of a quick run
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
-_TEXT_STAGES = frozenset({Stage.UNWRAP, Stage.REPAIR})
 _HALVES = re.compile(r"[\ud800-\udfff]")
 _MAX_NAME = 100  # characters; comparing names costs the product of their lengths
 _NAMESPACE = re.compile(r"\A.*(?:[.:/]|__)", re.DOTALL)
@@ -233,15 +232,7 @@ class _Reader:
         return arguments
 
     def outcome(self) -> Outcome:
-        rows = [CODES[code] for code in {found.code for found in self.findings.items}]
-        stages = {row.stage for row in rows}
-        if any(row.severity is Severity.ERROR for row in rows):
-            return Outcome.FAILED
-        if not stages.isdisjoint(_TEXT_STAGES):
-            return Outcome.REPAIRED
-        if Stage.COERCE in stages:
-            return Outcome.COERCED
-        return Outcome.CLEAN if self.tool is not None else Outcome.UNMEASURED
+        return outcome_of({found.code for found in self.findings.items}, defined=self.tool is not None)
 
     def failed(self, reason: str, position: int) -> ToolCallRequest:
         """Nothing is invented: the error says why, shows the start of the text and names what was tried."""

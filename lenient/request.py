@@ -12,7 +12,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from lenient.codes import Severity, Stage
+from lenient.codes import CODES, Severity, Stage
 from lenient.defaults import defaults_beside
 from lenient.diagnostics import Diagnostic, joined
 from lenient.json_values import compact
@@ -27,6 +27,22 @@ class Outcome(StrEnum):
     REPAIRED = "repaired"
     FAILED = "failed"
     UNMEASURED = "unmeasured"
+
+
+_TEXT_STAGES = frozenset({Stage.UNWRAP, Stage.REPAIR})
+
+
+def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
+    """What became of arguments in which just these codes were found. `defined`: held against a definition."""
+    rows = [CODES[code] for code in codes]
+    stages = {row.stage for row in rows}
+    if any(row.severity is Severity.ERROR for row in rows):
+        return Outcome.FAILED
+    if not stages.isdisjoint(_TEXT_STAGES):
+        return Outcome.REPAIRED
+    if Stage.COERCE in stages:
+        return Outcome.COERCED
+    return Outcome.CLEAN if defined else Outcome.UNMEASURED
 
 
 class Policy(StrEnum):

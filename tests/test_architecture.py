@@ -49,17 +49,12 @@ THIRD_PARTY = {
     "scipy": ("dashboard.statistics",),
     "typer": ("cli", "loading", "upkeep"),
 }
-# The playground shows the parser at work, and the page of a call its steps; the advice on a definition is
-# that of its lint; a regression case holds what the parser finds. No other may ask.
+# The playground shows the parser at work, the page of a call its steps, a replay reads calls anew; advice on
+# a definition is that of its lint, a regression case holds what the parser finds, a test set carries
+# definitions. No other may ask.
 ASKS_LENIENT = (
     "dashboard.advice",
     "dashboard.forms",
-    "dashboard.peer_models",
-    "dashboard.parameter_table",
-    "dashboard.peers",
-    "dashboard.playground",
-    "dashboard.regression_cases",
-    "dashboard.rereading",
     "dashboard.pages.call_actions",
     "dashboard.pages.call_reading",
     "dashboard.pages.playground",
@@ -68,6 +63,18 @@ ASKS_LENIENT = (
     "dashboard.pages.playground_read",
     "dashboard.pages.playground_reply",
     "dashboard.pages.playground_result",
+    "dashboard.pages.replay",
+    "dashboard.pages.replay_settings",
+    "dashboard.parameter_table",
+    "dashboard.peer_models",
+    "dashboard.peers",
+    "dashboard.playground",
+    "dashboard.regression_cases",
+    "dashboard.replay",
+    "dashboard.replay_words",
+    "dashboard.rereading",
+    "dashboard.scenarios",
+    "dashboard.testsets",
 )
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}
 

@@ -8,7 +8,8 @@ not given are NULL, and NULL means all. This module knows nothing of pages, nor 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -77,15 +78,36 @@ def answer(connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str,
     `given` may hold more than the metric asks for: a page passes all its filters to each.
     Raises MetricError when the store cannot answer.
     """
-    metric = metrics()[name]
-    parameters = {key: given.get(key) for key in metric.parameters}
-    try:
-        cursor = connection.cursor().execute(metric.sql, parameters)
+    with _explained(metrics()[name]):
+        cursor = _asked(connection, name, given)
         names = [column[0] for column in cursor.description or ()]
         rows = cursor.fetchall()
+    return pd.DataFrame(rows, columns=pd.Index(names), dtype=object)
+
+
+def batches(
+    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any], size: int
+) -> Iterator[list[tuple[Any, ...]]]:
+    """The rows of metric `name` as tuples, `size` at a time: not all are in memory. Raises MetricError."""
+    with _explained(metrics()[name]):
+        cursor = _asked(connection, name, given)
+        while rows := cursor.fetchmany(size):
+            yield rows
+
+
+def _asked(
+    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]
+) -> duckdb.DuckDBPyConnection:
+    metric = metrics()[name]
+    return connection.cursor().execute(metric.sql, {key: given.get(key) for key in metric.parameters})
+
+
+@contextmanager
+def _explained(metric: Metric) -> Iterator[None]:
+    try:
+        yield
     except duckdb.Error as refused:
         raise MetricError(f"The store could not answer “{metric.title}”: {first_line(refused)}") from refused
-    return pd.DataFrame(rows, columns=pd.Index(names), dtype=object)
 
 
 def first_line(problem: BaseException) -> str:

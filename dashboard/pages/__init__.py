@@ -109,4 +109,11 @@ PAGES = (
         filtered=False,
         needs_store=False,
     ),
+    Entry(
+        "Try",
+        "replay",
+        "Replay",
+        ":material/history:",
+        "Read stored calls again under another definition, other codes or another policy; see what moves.",
+    ),
 )

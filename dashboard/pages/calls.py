@@ -7,13 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import answers, filters, wording
+from dashboard import answers, filters, testsets, wording
 from dashboard.export import csv
 from dashboard.pages import call_view
 from dashboard.widgets import cards
 from dashboard.widgets.findings import OUTCOME_TONES
 from dashboard.widgets.session_links import session_link
 from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.testset_export import testset_export
 from dashboard.widgets.urlstate import begin_again, put, url_widget
 
 PER_PAGE = 50
@@ -147,7 +148,9 @@ def _list(chosen: Mapping[str, Any]) -> None:
     found = int(rows.found.iloc[0])
     with (
         slot,
-        cards.card(wording.plural(found, "call"), "calls", beside=lambda: _export(chosen, found), height=600),
+        cards.card(
+            wording.plural(found, "call"), "calls", beside=lambda: _take_away(chosen, found), height=600
+        ),
     ):
         sheet("calls_list", "Calls, newest first", _COLUMNS, [_row(row) for row in rows.to_dict("records")])
         pages = -(-found // PER_PAGE)
@@ -208,6 +211,17 @@ def _row(row: Mapping[Hashable, Any]) -> list[Cell]:
 def _named(name: str | None) -> Cell:
     shown = wording.one_line(name or "unknown", 120)
     return Cell(shown, title=shown)
+
+
+def _take_away(chosen: Mapping[str, Any], found: int) -> None:
+    _export(chosen, found)
+    rows = answers.later("calls", **chosen, limit=testsets.MOST, offset=0)
+
+    def ids() -> list[str]:
+        found_ids: list[str] = rows().call_id.tolist()
+        return found_ids
+
+    testset_export("calls", ids, found)
 
 
 def _export(chosen: Mapping[str, Any], found: int) -> None:

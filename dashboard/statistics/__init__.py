@@ -4,6 +4,7 @@ from dashboard.statistics.corrections import benjamini_hochberg, holm
 from dashboard.statistics.differences import (
     Difference,
     bootstrapped,
+    changed_share,
     difference,
     paired,
     sessions_needed,
@@ -19,6 +20,7 @@ __all__ = [
     "Share",
     "benjamini_hochberg",
     "bootstrapped",
+    "changed_share",
     "difference",
     "holm",
     "paired",

@@ -78,6 +78,29 @@ def paired(differences: Sequence[float], weights: Sequence[int] | None = None) -
     return Difference(mean, max(-1.0, mean - reach), min(1.0, mean + reach), p, method)
 
 
+def changed_share(before: Sequence[int], after: Sequence[int], n: Sequence[int]) -> Difference | None:
+    """How much a share changed when the very same calls were judged anew; None without two sessions.
+
+    Per session: hits `before` and `after`, of `n` calls. Each call is its own pair, and the sessions are the
+    independent units: the variance of the ratio of the sums, linearised (Cochran 1977, 6.13), and a
+    t interval. With one call a session it is `paired`.
+    """
+    many = np.asarray(n, dtype=float)
+    moved = np.asarray(after, dtype=float) - np.asarray(before, dtype=float)
+    calls, sessions = float(many.sum()), len(many)
+    if sessions < 2 or not calls:
+        return None
+    estimate = float(moved.sum()) / calls
+    method = f"paired over the same calls, {sessions:,} sessions, 95 %"
+    rest = moved - estimate * many
+    error = sqrt(sessions / (sessions - 1) * float(rest @ rest)) / calls
+    if not moved.any() or error == 0:
+        return Difference(estimate, estimate, estimate, 1.0 if estimate == 0 else 0.0, method)
+    reach = t_quantile(sessions - 1) * error
+    p = 2 * float(stdtr(sessions - 1, -abs(estimate) / error))
+    return Difference(estimate, max(-1.0, estimate - reach), min(1.0, estimate + reach), p, method)
+
+
 def mean_over_tasks(
     values: Sequence[float], weights: Sequence[int] | None = None
 ) -> tuple[float, float, int] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 import streamlit as st
 
@@ -46,7 +47,7 @@ def choice(
     empty: str,
     named: Callable[[str], str] = str,
     *,
-    width: int = 200,
+    width: int | Literal["stretch"] = 200,
 ) -> str:
     """Draw one selector; the URL's `key` holds the value, nothing while it is `empty`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from dashboard.charts import OTHERS, SERIES, DayRate, series_order, trend
+from dashboard.charts import OTHERS, SERIES, DayRate, flow, series_order, trend
 from dashboard.statistics import Share
 
 DAY = date(2026, 11, 20)
@@ -85,3 +85,16 @@ def test_the_interval_of_a_point_knows_that_calls_of_a_session_are_alike() -> No
     spans = [trend([DayRate(DAY, "a", share)], {"a": 0})["data"][0]["error_y"] for share in (alone, alike)]
     assert spans[1]["array"][0] > 2 * spans[0]["array"][0]
     assert (alike + alike) == Share(20, 200, 20, 200, 200, 2000)
+
+
+def test_a_flow_leads_from_the_outcomes_before_to_those_after() -> None:
+    figure = flow([("coerced", "clean", 5), ("coerced", "failed", 2), ("repaired", "failed", 1)])
+    (trace,) = figure["data"]
+    assert trace["node"]["label"] == ["coerced −7", "repaired −1", "clean +5", "failed +3"]
+    assert list(
+        zip(trace["link"]["source"], trace["link"]["target"], trace["link"]["value"], strict=True)
+    ) == [
+        (0, 2, 5),
+        (0, 3, 2),
+        (1, 3, 1),
+    ]

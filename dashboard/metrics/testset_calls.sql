@@ -1,0 +1,34 @@
+-- title: Calls for a test set
+-- question: What was each of these calls, what was the model told, and which later attempt was right?
+-- unit: one row a call
+-- column earlier: calls of earlier steps of its turn
+-- column corrected: the arguments of the first clean attempt after it, in a chain that recovered
+-- note: Messages and results are as the store keeps them: long ones are cut at 2,000 characters.
+WITH chosen AS (
+  SELECT * FROM tool_calls WHERE list_contains($calls, call_id) AND NOT coalesce(duplicate, false)
+),
+later AS (
+  SELECT c.call_id, arg_min(a.raw_arguments, a.attempt) AS corrected
+  FROM chosen c JOIN tool_calls a ON a.chain_id = c.chain_id AND a.turn_id = c.turn_id AND a.attempt > c.attempt AND a.tool = c.tool
+  WHERE c.chain_outcome = 'recovered' AND a.fault_layer IS NULL AND a.outcome = 'clean' AND a.args_source = 'raw'
+    AND NOT coalesce(a.duplicate, false)
+  GROUP BY c.call_id
+),
+before AS (
+  SELECT c.call_id, count(*)::BIGINT AS earlier
+  FROM chosen c JOIN tool_calls e ON e.turn_id = c.turn_id AND e.step < c.step
+  WHERE NOT coalesce(e.duplicate, false) GROUP BY c.call_id
+),
+asked AS (
+  SELECT turn_id, arg_min(user_text, file_id) AS user_text, arg_min(prompt_id, file_id) AS turn_prompt,
+         arg_min(prompt_hash, file_id) AS prompt_hash
+  FROM turns WHERE turn_id IN (SELECT turn_id FROM chosen) AND NOT coalesce(duplicate, false) GROUP BY turn_id
+),
+prompted AS (
+  SELECT prompt_id AS turn_prompt, text_hash AS prompt_hash, any_value(text) AS prompt FROM prompt_texts GROUP BY ALL
+)
+SELECT call_id, session_id, turn_id, step, model, source, tool, args_source, raw_arguments, outcome, fault_layer,
+       parse_error, definition_id, user_text, prompt, coalesce(earlier, 0)::BIGINT AS earlier, corrected
+FROM chosen LEFT JOIN asked USING (turn_id) LEFT JOIN prompted USING (turn_prompt, prompt_hash)
+LEFT JOIN later USING (call_id) LEFT JOIN before USING (call_id)
+ORDER BY ts DESC NULLS LAST, session_id, turn_id, step, ordinal, call_id

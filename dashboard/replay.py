@@ -1,0 +1,168 @@
+"""Calls as the store keeps them and a scenario in, each call's reading before and after it out.
+
+A call is judged as ingest judges it (`ingest.judgement`): a text that the log cut is not read; without the
+model's own text nobody can say that it needed no mending; without a definition nobody can say that it fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import orjson
+
+from dashboard.scenarios import STORED, Rules, Scenario
+from lenient import Outcome, ToolCallRequest, ToolCatalog, ToolDefinition, clean_tool_name, parse_arguments
+
+_OFFERED = ToolCatalog()  # what else the log offered is not kept: the name was not in it
+_ARGUMENT_LAYERS = ("syntax", "schema")
+_KNOWN = 4_096  # definitions kept compiled
+
+NOT_READ = {
+    "emission": "no call was made",
+    "truncated": "the log cut the text",
+    "missing": "the log keeps no text",
+    "reserialised": "the log keeps only the decoded object, and no definition is known",
+}
+"""Why a call cannot be read anew, in words."""
+
+
+class Stored(NamedTuple):
+    """A row of the metric `replayed_calls`."""
+
+    call_id: str
+    session_id: str
+    ts: datetime | None
+    model: str | None
+    sent: str | None
+    args_source: str
+    raw_arguments: str | None
+    refused_by_harness: str | None
+    result_fault_layer: str | None
+    definition_id: str | None
+    offered: bool
+    outcome: str
+    codes: list[str] | None
+
+
+class Reading(NamedTuple):
+    """How a call was read: its outcome, the findings that count as (code, path, detail), its arguments.
+
+    `arguments` is None where the text gives none, and where only the stored outcome is known.
+    """
+
+    outcome: str
+    findings: tuple[tuple[str, str, str | None], ...]
+    arguments: dict[str, Any] | None
+
+
+class Replayed(NamedTuple):
+    """A call before and after. `not_read`: a key of NOT_READ; the readings are then None."""
+
+    call: Stored
+    tool: str | None
+    before: Reading | None
+    after: Reading | None
+    not_read: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        return self.before is not self.after and self.before != self.after
+
+
+class Replay:
+    """Reads one call after another, before and after the scenario's changes. `find`: definition id → it."""
+
+    def __init__(self, scenario: Scenario, find: Callable[[str], ToolDefinition | None]) -> None:
+        """Raises ScenarioError."""
+        self._find = lru_cache(maxsize=_KNOWN)(find)
+        self._before, self._after = scenario.definitions()
+        self._rules = scenario.rules
+        self._stored = scenario.before == STORED
+
+    def replayed(self, call: Stored) -> Replayed:
+        tool = clean_tool_name(call.sent)[0] if call.sent is not None else None
+        own = self._find(call.definition_id) if call.definition_id is not None else None
+        definition = self._after.get(tool or "", own)
+        reason = _not_read(call, definition)
+        if reason:
+            return Replayed(call, tool, None, None, reason)
+        request = _read(call, tool, definition)
+        after = _reading(call, request, self._rules)
+        if self._stored:
+            return Replayed(call, tool, _as_stored(call, after), after)
+        former = self._before.get(tool or "", own)
+        if former is definition:
+            before = after if self._rules.plain else _reading(call, request, Rules())
+        else:
+            before = _former(call, tool, former)
+        return Replayed(call, tool, before, after)
+
+
+def definition_of(rows: Sequence[Mapping[Any, Any]]) -> ToolDefinition | None:
+    """The definition that the answer of the metric `replayed_definition` holds."""
+    if not rows:
+        return None
+    row = rows[0]
+    return ToolDefinition.from_json_schema(
+        name=row["tool"], schema=orjson.loads(row["definition"]), description=row["description"]
+    )
+
+
+def _not_read(call: Stored, definition: ToolDefinition | None) -> str | None:
+    if call.refused_by_harness == "emission":
+        return "emission"
+    if call.raw_arguments is None or call.args_source not in ("raw", "reserialised"):
+        return call.args_source if call.args_source == "truncated" else "missing"
+    if call.args_source == "reserialised" and definition is None and not call.offered:
+        return "reserialised"
+    return None
+
+
+def _read(call: Stored, tool: str | None, definition: ToolDefinition | None) -> ToolCallRequest:
+    known = _OFFERED if definition is None and call.offered and tool is not None else definition
+    return parse_arguments(call.raw_arguments or "", known, tool_name=call.sent)
+
+
+def _former(call: Stored, tool: str | None, definition: ToolDefinition | None) -> Reading:
+    if _not_read(
+        call, definition
+    ):  # decoded by the log, and only the edited definition says what it should be
+        return Reading(_without_text(call, None), (), None)
+    return _reading(call, _read(call, tool, definition), Rules())
+
+
+def _reading(call: Stored, request: ToolCallRequest, rules: Rules) -> Reading:
+    outcome = request.outcome if rules.plain else rules.outcome(request)
+    findings = rules.counted(request.diagnostics) if rules.silent else request.diagnostics
+    return Reading(
+        _outcome(call, request, outcome),
+        tuple((found.code, found.path, found.detail) for found in findings),
+        request.arguments,
+    )
+
+
+def _outcome(call: Stored, request: ToolCallRequest, outcome: Outcome) -> str:
+    if call.args_source != "raw":
+        return _without_text(call, outcome)
+    tells = request.tool is not None and (request.tool.schema is None or len(request.tool.schema) > 0)
+    return (Outcome.UNMEASURED if outcome is Outcome.CLEAN and not tells else outcome).value
+
+
+def _without_text(call: Stored, outcome: Outcome | None) -> str:
+    refused_at = call.refused_by_harness or call.result_fault_layer
+    if refused_at in _ARGUMENT_LAYERS:
+        return Outcome.FAILED.value
+    if outcome in (Outcome.FAILED, Outcome.COERCED):
+        return outcome.value
+    return Outcome.UNMEASURED.value
+
+
+def _as_stored(call: Stored, after: Reading) -> Reading:
+    """The stored outcome and codes. Places are not told: where both are those of today, it is today's."""
+    codes = tuple(call.codes or ())
+    if call.outcome == after.outcome and sorted(codes) == sorted(code for code, _, _ in after.findings):
+        return after
+    return Reading(call.outcome, tuple((code, "", None) for code in codes), None)

@@ -1,0 +1,210 @@
+"""Replayed calls in, one after another; what moved out, summed: flows, rates with intervals, findings.
+
+The memory that it takes grows with the sessions of a slice, not with its calls or their texts.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from dashboard.replay import Reading, Replayed
+from dashboard.statistics import Difference, changed_share
+
+RATES = {"failed": ("failed",), "mended": ("coerced", "repaired"), "clean": ("clean",)}
+"""The outcomes that each rate of a replay counts."""
+
+_LONGEST = 400  # characters of a value beside its path
+_MOVES = 20  # values of one call that are told apart
+_DEPTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """One rate before and after over the same `n` calls, and its change, clustered by session."""
+
+    before: int
+    after: int
+    n: int
+    sessions: int
+    difference: Difference | None
+
+
+@dataclass(slots=True)
+class CodeMoves:
+    """Findings of one code: before, after, and in how many calls some went or came."""
+
+    before: int = 0
+    after: int = 0
+    calls_gone: int = 0
+    calls_came: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What moved. `flows`: (before, after, calls); `not_read`: reason → calls; `codes`: see `CodeMoves`."""
+
+    calls: int
+    changed: int
+    not_read: Mapping[str, int]
+    flows: list[tuple[str, str, int]]
+    rates: Mapping[str, Rate]
+    codes: Mapping[str, CodeMoves]
+
+    @property
+    def replayed(self) -> int:
+        return self.calls - sum(self.not_read.values())
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Summary:
+        """What `as_json` gave."""
+        rates = {
+            name: Rate(
+                **{**rate, "difference": Difference(**found) if (found := rate["difference"]) else None}
+            )
+            for name, rate in told["rates"].items()
+        }
+        flows = [(before, after, calls) for before, after, calls in told["flows"]]
+        codes = {code: CodeMoves(**moves) for code, moves in told["codes"].items()}
+        return cls(**{**told, "rates": rates, "flows": flows, "codes": codes})
+
+
+@dataclass(slots=True)
+class Tally:
+    """Takes one replayed call after another."""
+
+    calls: int = 0
+    changed: int = 0
+    not_read: Counter[str] = field(default_factory=Counter)
+    _flows: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _codes: dict[str, CodeMoves] = field(default_factory=dict)
+    _sessions: dict[str, int] = field(default_factory=dict)
+    # Per session: the calls measured on both sides, then for each rate before and after.
+    _counts: array[int] = field(default_factory=lambda: array("l"))
+
+    def take(self, one: Replayed) -> None:
+        self.calls += 1
+        if one.before is None or one.after is None:
+            self.not_read[one.not_read or "missing"] += 1
+            return
+        changed = one.changed
+        self.changed += changed
+        self._flows[one.before.outcome, one.after.outcome] += 1
+        self._count(one.call.session_id, one.before.outcome, one.after.outcome)
+        if changed:
+            self._move_codes(one.before, one.after)
+        else:
+            for code, _, _ in one.before.findings:
+                moves = self._codes.setdefault(code, CodeMoves())
+                moves.before += 1
+                moves.after += 1
+
+    def _count(self, session: str, before: str, after: str) -> None:
+        if "unmeasured" in (before, after):
+            return
+        at = self._sessions.get(session)
+        if at is None:
+            at = self._sessions[session] = len(self._counts)
+            self._counts.extend([0] * _WIDTH)
+        self._counts[at] += 1
+        self._counts[at + _PLACES[before]] += 1
+        self._counts[at + _PLACES[after] + 1] += 1
+
+    def _move_codes(self, before: Reading, after: Reading) -> None:
+        old = Counter(code for code, _, _ in before.findings)
+        new = Counter(code for code, _, _ in after.findings)
+        for code in old | new:
+            moves = self._codes.setdefault(code, CodeMoves())
+            moves.before += old[code]
+            moves.after += new[code]
+            moves.calls_gone += old[code] > new[code]
+            moves.calls_came += new[code] > old[code]
+
+    def summary(self) -> Summary:
+        return Summary(
+            calls=self.calls,
+            changed=self.changed,
+            not_read=dict(self.not_read),
+            flows=sorted((*pair, calls) for pair, calls in self._flows.items()),
+            rates={name: self._rate(2 * place + 1) for place, name in enumerate(RATES)},
+            codes=self._codes,
+        )
+
+    def _rate(self, at: int) -> Rate:
+        counts = self._counts
+        n, before, after = (counts[start::_WIDTH] for start in (0, at, at + 1))
+        return Rate(
+            sum(before), sum(after), sum(n), len(n), changed_share(list(before), list(after), list(n))
+        )
+
+
+_WIDTH = 1 + 2 * len(RATES)
+_PLACES = {outcome: 2 * place + 1 for place, outcomes in enumerate(RATES.values()) for outcome in outcomes}
+
+
+def changed_row(one: Replayed) -> dict[str, Any]:
+    """A changed call as a flat row, for the list and the files: findings as text, values that moved."""
+    before, after = one.before, one.after
+    if before is None or after is None:
+        raise ValueError("the call was not read")
+    old, new = _texts(before), _texts(after)
+    return {
+        "call_id": one.call.call_id,
+        "session_id": one.call.session_id,
+        "ts": one.call.ts.isoformat() if one.call.ts else None,
+        "model": one.call.model,
+        "tool": one.tool,
+        "outcome_before": before.outcome,
+        "outcome_after": after.outcome,
+        "findings_gone": sorted((old - new).elements()),
+        "findings_came": sorted((new - old).elements()),
+        "values": [list(move) for move in moved_values(before.arguments, after.arguments)],
+    }
+
+
+def _texts(reading: Reading) -> Counter[str]:
+    return Counter(
+        " ".join(part for part in (f"{code}:{detail}" if detail else code, path) if part)
+        for code, path, detail in reading.findings
+    )
+
+
+def moved_values(before: Any, after: Any) -> list[tuple[str, str | None, str | None]]:
+    """(path, value before, value after) as JSON, shortened; None = absent. The first 20."""
+    found: list[tuple[str, str | None, str | None]] = []
+    for move in _moved(before, after, "$", 0):
+        if len(found) == _MOVES:
+            break
+        found.append(move)
+    return found
+
+
+_ABSENT = object()
+
+
+def _moved(before: Any, after: Any, path: str, depth: int) -> Iterator[tuple[str, str | None, str | None]]:
+    if isinstance(before, dict) and isinstance(after, dict) and depth < _DEPTH:
+        for name in dict.fromkeys([*before, *after]):
+            inner = f"{path}.{name}" if name.isidentifier() else f"{path}[{json.dumps(name)}]"
+            yield from _moved(before.get(name, _ABSENT), after.get(name, _ABSENT), inner, depth + 1)
+    elif isinstance(before, list) and isinstance(after, list) and depth < _DEPTH:
+        for at in range(max(len(before), len(after))):
+            one = before[at] if at < len(before) else _ABSENT
+            other = after[at] if at < len(after) else _ABSENT
+            yield from _moved(one, other, f"{path}[{at}]", depth + 1)
+    elif type(before) is not type(after) or before != after:
+        yield path[:_LONGEST], _shown(before), _shown(after)
+
+
+def _shown(value: Any) -> str | None:
+    if value is _ABSENT:
+        return None
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,316 @@
+"""Test sets: what came before a call, in five shapes, read again by whoever reads that shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import duckdb
+import pytest
+
+from dashboard import testsets
+from dashboard.metrics import answer
+from dashboard.testsets import CaseFile, case_file
+from dashboard.testsets.cases import MOST_EARLIER
+from dashboard.testsets.shapes import SHAPES
+from ingest.generations import published
+from ingest.pipeline import load
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}, "scale": {"type": "number"}},
+    "required": ["path"],
+}
+BROKEN = '{"path": "a" "limit": 20}'
+RIGHT = '{"path": "a", "limit": 20}'
+PROMPT = "Be kind."
+CHAIN = {"chain_id": "c2", "chain_outcome": "recovered"}
+FAILED = {"raw_arguments": BROKEN, "arguments": None, "outcome": "failed", "fault_layer": "syntax"}
+Rows = list[dict[str, Any]]
+
+
+def definition(name: str = "read_file", **said: Any) -> dict[str, Any]:
+    text = json.dumps({**SCHEMA, **said})
+    return {"definition_id": f"d-{name}", "tool": name, "description": "Reads.", "definition": text}
+
+
+def call(number: int, **said: Any) -> dict[str, Any]:
+    return a_call(number, **{"definition_id": "d-read_file", **said})
+
+
+def the_calls() -> Rows:
+    """A look around, the failed call beside a clean one, and the attempt that worked."""
+    return [
+        call(1, tool="list", definition_id="d-list", raw_arguments='{"path": "."}', result_text="a b"),
+        call(2, attempt=1, **CHAIN, **FAILED | {"parse_error": "json_parse_error:expected a comma"}),
+        call(3, step=2, ordinal=1),
+        call(4, step=3, attempt=2, raw_arguments=RIGHT, **CHAIN),
+    ]
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Callable[..., testsets.Ask]:
+    def of(
+        calls: Rows, *, definitions: Rows | None = None, user: str | None = "Read a, please."
+    ) -> testsets.Ask:
+        tables = {
+            "tool_calls": calls,
+            "turns": [a_turn(1, user_text=user, prompt_hash="h")],
+            "prompt_texts": [{"prompt_id": "p1", "text_hash": "h", "text": PROMPT}],
+            "tool_definitions": definitions or [definition(), definition("list")],
+            "step_texts": [
+                {"turn_id": "s1:1", "step": 1, "file_id": 1, "text": "I look around first."},
+                {"turn_id": "s1:1", "step": 9, "file_id": 1, "text": "Later."},
+            ],
+        }
+        path = publish(Path(mkdtemp(dir=tmp_path)), tables)
+        connection = duckdb.connect(str(path), read_only=True)
+        return lambda metric, given: answer(connection, metric, given).to_dict("records")
+
+    return of
+
+
+def lines(made: CaseFile) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in made.data.splitlines()]
+
+
+def one(ask: testsets.Ask, shape: str, call_id: str = "c2") -> dict[str, Any]:
+    made = case_file(shape, [call_id], ask)
+    assert not made.left_out
+    (line,) = lines(made)
+    return line
+
+
+BEFORE = [
+    {"role": "system", "content": PROMPT},
+    {"role": "user", "content": "Read a, please."},
+    {
+        "role": "assistant",
+        "content": "I look around first.",
+        "tool_calls": [
+            {"id": "call_1", "type": "function", "function": {"name": "list", "arguments": '{"path": "."}'}}
+        ],
+    },
+    {"role": "tool", "tool_call_id": "call_1", "content": "a b"},
+]
+
+
+def test_a_case_is_what_the_model_was_told_before_the_call(ask: Callable[..., testsets.Ask]) -> None:
+    line = one(ask(the_calls()), "k2vv")
+    assert line["messages"] == BEFORE
+    assert [tool["function"]["name"] for tool in line["tools"]] == ["read_file", "list"]
+    assert line["tools"][0]["function"]["parameters"] == SCHEMA
+
+
+def calls_in(path: Path) -> Rows:
+    """What a load of this log holds: a call a row, with its prompt, definition and the user's text."""
+    store = path.parent / f"{path.stem}-store"
+    load([path], store)
+    generation = published(store)
+    assert generation
+    with duckdb.connect(str(generation), read_only=True) as connection:
+        asked = """
+            SELECT c.tool, c.raw_arguments, c.outcome, c.source, d.definition, t.user_text,
+                   (SELECT any_value(text) FROM prompt_texts p WHERE p.prompt_id = c.prompt_id) AS prompt
+            FROM tool_calls c LEFT JOIN tool_definitions d USING (definition_id)
+            LEFT JOIN turns t ON t.turn_id = c.turn_id ORDER BY c.turn, c.step, c.ordinal"""
+        rows: Rows = connection.execute(asked).df().astype(object).to_dict("records")  # type: ignore[assignment]
+    return rows
+
+
+def test_our_own_formats_read_samples_once_a_verifier_has_answered_them(
+    ask: Callable[..., testsets.Ask], tmp_path: Path
+) -> None:
+    reply = {"role": "assistant", "tool_calls": [function("read_file", BROKEN)]}
+    result = {
+        "data_index": 1,
+        "request": {**one(ask(the_calls()), "k2vv"), "model": "m"},
+        "response": {"choices": [{"message": reply, "finish_reason": "tool_calls"}]},
+        "status": "success",
+        "tool_calls_valid": False,
+    }
+    log = written(tmp_path / "results.jsonl", result)
+    (found,) = calls_in(log)
+    assert (found["source"], found["tool"], found["raw_arguments"]) == ("k2vv", "read_file", BROKEN)
+    assert (found["outcome"], found["prompt"], found["user_text"]) == ("repaired", PROMPT, "Read a, please.")
+    assert json.loads(found["definition"]) == SCHEMA
+
+
+def test_our_own_formats_read_training_data_as_it_is(
+    ask: Callable[..., testsets.Ask], tmp_path: Path
+) -> None:
+    line = one(ask(the_calls()), "openai")
+    found = calls_in(written(tmp_path / "train.jsonl", line))
+    assert [row["source"] for row in found] == ["chat_jsonl"] * 2
+    assert [row["raw_arguments"] for row in found] == ['{"path": "."}', RIGHT]
+    assert [row["outcome"] for row in found] == ["clean", "clean"]
+    assert found[1]["prompt"] == PROMPT
+    assert [message.get("weight") for message in line["messages"]] == [None, None, 0, None, 1]
+
+
+def test_our_own_formats_read_entries_once_bfcl_has_run_them(
+    ask: Callable[..., testsets.Ask], tmp_path: Path
+) -> None:
+    made = ask(the_calls())
+    entry, known = one(made, "bfcl"), one(made, "bfcl_answers")
+    assert entry["id"] == known["id"] == "callgauge_c2"
+    assert entry["function"][0]["parameters"]["type"] == "dict"
+    assert entry["function"][0]["parameters"]["properties"]["scale"]["type"] == "float"
+    assert known["ground_truth"] == [{"read_file": {"path": ["a"], "limit": [20]}}]
+    tools = [
+        {"type": "function", "function": {**one, "parameters": {**one["parameters"], "type": "object"}}}
+        for one in entry["function"]
+    ]
+    request = {"role": "inference_input", "content": {"message": entry["question"][0], "tools": tools}}
+    run = {"id": entry["id"], "result": [{"read_file": RIGHT}], "inference_log": [request], "latency": 1.0}
+    (found,) = calls_in(written(tmp_path / "BFCL_v4_callgauge_result.json", run))
+    assert (found["source"], found["raw_arguments"]) == ("bfcl_result", RIGHT)
+
+
+def test_our_own_formats_read_samples_once_inspect_has_run_them(
+    ask: Callable[..., testsets.Ask], tmp_path: Path
+) -> None:
+    sample = one(ask(the_calls()), "inspect")
+    assert (sample["id"], sample["target"]) == ("c2", RIGHT)
+    assert sample["metadata"]["sent"] == BROKEN
+    call_ = {"id": "x", "function": "read_file", "arguments": {"path": "a"}, "type": "function"}
+    messages = [*sample["input"], {"role": "assistant", "content": "", "tool_calls": [call_]}]
+    run = {
+        "version": 2,
+        "status": "success",
+        "eval": {"task": "t", "model": "m"},
+        "samples": [{"id": sample["id"], "epoch": 1, "input": sample["input"], "messages": messages}],
+    }
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps(run))
+    found = calls_in(log)
+    assert [(row["source"], row["tool"]) for row in found] == [("inspect", "list"), ("inspect", "read_file")]
+    assert found[1]["prompt"] == PROMPT
+
+
+def test_promptfoo_renders_no_template_that_a_log_holds(ask: Callable[..., testsets.Ask]) -> None:
+    hostile = "{{ env.SECRET }} {% include 'x' %} {# no #} {{{"
+    schema = definition(description=hostile)
+    line = one(ask(the_calls(), definitions=[schema, definition("list")], user=hostile), "promptfoo")
+    assert "{{" not in line["vars"]["messages"]
+    assert json.loads(line["vars"]["messages"])[1]["content"] == hostile
+    held = line["options"]["tools"][0]["function"]["parameters"]["description"]
+    assert held == f"{{% raw %}}{hostile}{{% endraw %}}"
+    made = case_file(
+        "promptfoo", ["c2"], ask(the_calls(), definitions=[definition(description="{{ endraw")], user="x")
+    )
+    assert made.left_out == {"templates": 1}
+
+
+def test_a_wrong_call_is_never_learnt(ask: Callable[..., testsets.Ask]) -> None:
+    abandoned = [
+        row | {"chain_outcome": "abandoned"} if row["call_id"] in ("c2", "c4") else row for row in the_calls()
+    ]
+    made = case_file("openai", ["c2", "c3"], ask(abandoned))
+    assert made.left_out == {"uncorrected": 1}
+    assert [line["messages"][-1]["tool_calls"][0]["function"]["arguments"] for line in lines(made)] == [
+        '{"path": "src/app.py", "limit": 20}'
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"outcome": "coerced"},
+        {"outcome": "repaired"},
+        {"fault_layer": "tool_rejected"},
+        {"args_source": "reserialised", "outcome": "unmeasured"},
+    ],
+)
+def test_what_was_mended_or_refused_is_not_learnt(
+    ask: Callable[..., testsets.Ask], said: Mapping[str, Any]
+) -> None:
+    assert case_file("openai", ["c1"], ask([call(1, **said)])).left_out == {"uncorrected": 1}
+
+
+def test_an_attempt_that_went_wrong_again_is_no_correction(ask: Callable[..., testsets.Ask]) -> None:
+    calls = the_calls()
+    calls.append(call(5, step=5, attempt=3, raw_arguments='{"path": "b"}', **CHAIN))
+    calls[3] |= {"fault_layer": "execution"}
+    assert one(ask(calls), "inspect")["target"] == '{"path": "b"}'
+
+
+@pytest.mark.parametrize(
+    ("changed", "user", "reason"),
+    [
+        ({"raw_arguments": None, "args_source": "missing"}, "x", "text"),
+        ({"args_source": "truncated"}, "x", "text"),
+        ({"definition_id": None}, "x", "definition"),
+        ({"definition_id": "d-none"}, "x", "definition"),
+        ({}, None, "user"),
+    ],
+)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_cannot_be_exported_is_counted(
+    ask: Callable[..., testsets.Ask], shape: str, changed: dict[str, Any], user: str | None, reason: str
+) -> None:
+    made = case_file(shape, ["c1"], ask([call(1, **changed)], user=user))
+    assert (made.lines, made.left_out) == (0, {reason: 1})
+    assert reason in testsets.REASONS
+
+
+def test_a_history_with_a_hole_or_without_an_end_is_counted(ask: Callable[..., testsets.Ask]) -> None:
+    hole = the_calls()
+    hole[0] |= {"raw_arguments": None, "args_source": "missing"}
+    assert case_file("k2vv", ["c2"], ask(hole)).left_out == {"history": 1}
+    long = [call(number) for number in range(MOST_EARLIER + 2)]
+    assert case_file("k2vv", [f"c{MOST_EARLIER + 1}"], ask(long)).left_out == {"long": 1}
+
+
+def test_a_name_that_openai_refuses_is_counted(ask: Callable[..., testsets.Ask]) -> None:
+    named = [definition() | {"tool": "fs.read"}, definition("list")]
+    assert case_file("openai", ["c2"], ask(the_calls(), definitions=named)).left_out == {"name": 1}
+
+
+def test_the_file_has_a_cap_that_is_said(
+    ask: Callable[..., testsets.Ask], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = ask(the_calls())
+    size = len(case_file("k2vv", ["c2"], made).data)
+    monkeypatch.setattr(testsets, "MOST_BYTES", size + 10)
+    cut = case_file("k2vv", ["c2", "c3"], made)
+    assert (cut.lines, cut.full) == (1, True)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_hostile_text_and_placeholders_stay_as_they_are(ask: Callable[..., testsets.Ask], shape: str) -> None:
+    text = f"{HOSTILE} \u202e EMAILEM@EMAILEMA.EMA \x1b[31m"
+    made = case_file(shape, ["c4"], ask(the_calls(), user=text))
+    assert made.lines == 1
+    assert made.data.count(b"\n") == 1
+    if shape != "bfcl_answers":
+        assert "EMAILEM@EMAILEMA.EMA" in made.data.decode()
+
+
+def function(name: str, arguments: str) -> dict[str, Any]:
+    return {"id": "call_9", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def written(path: Path, line: Mapping[str, Any]) -> Path:
+    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    return path
+
+
+def test_the_calls_page_offers_its_selection_as_a_test_set(store: Path) -> None:
+    tables = small_tables() | {
+        "tool_calls": the_calls(),
+        "tool_definitions": [definition(), definition("list")],
+    }
+    tables["turns"] = [a_turn(1, user_text="Read a, please.")]
+    publish(store, tables)
+    app = opened("dashboard/pages/calls.py", outcome="failed")
+    app.button(key="calls_testset_prepare").click().run()
+    assert not app.exception
+    assert "1 line, each read again and found whole." in said(app)
+    app.selectbox(key="calls_testset_shape").select("openai").run()
+    assert "each read again" not in said(app)
