@@ -189,13 +189,13 @@ class Attempt:
 
 
 def attempts(found: Iterable[Place]) -> dict[str, Attempt]:
-    """By call id, the calls of all chains of two attempts or more."""
+    """By call id, the calls of chains of two attempts or more; a fault left alone has a number, too."""
     numbers: dict[str, int] = {}
     told: dict[str, Attempt] = {}
-    for members in _chains(found).values():
+    for members in _chains(found, least=1).values():
         turn_id = members[0][1].turn_id
         numbers[turn_id] = numbers.get(turn_id, 0) + 1
-        ids = [call["call_id"] for _, _, call in members]
+        ids = [call["call_id"] for _, _, call in members] if len(members) > 1 else []
         for number, call_id in enumerate(ids):
             before = ids[number - 1] if number else None
             told[call_id] = Attempt(numbers[turn_id], before, next(iter(ids[number + 1 :]), None))
@@ -223,11 +223,11 @@ def threads(found: Sequence[Place]) -> dict[int, list[Knot | None]]:
     return drawn
 
 
-def _chains(found: Iterable[Place]) -> dict[str, list[tuple[int, Place, Row]]]:
-    """Chains of two attempts or more in the order of their beginnings: place and call of each attempt."""
+def _chains(found: Iterable[Place], *, least: int = 2) -> dict[str, list[tuple[int, Place, Row]]]:
+    """Chains of at least so many attempts in the order of their beginnings: place and call of each."""
     chains: dict[str, list[tuple[int, Place, Row]]] = {}
     for index, place in enumerate(found):
         for call in place.calls:
             if call["chain_id"] is not None:
                 chains.setdefault(call["chain_id"], []).append((index, place, call))
-    return {chain: members for chain, members in chains.items() if len(members) > 1}
+    return {chain: members for chain, members in chains.items() if len(members) >= least}

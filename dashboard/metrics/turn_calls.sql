@@ -2,11 +2,14 @@
 -- question: Which calls did the turn make, in order, and which of them are one chain of attempts?
 -- unit: one row a call; copies in repeated transcripts are left out
 -- note: A retry is the same tool called again in a later step of the turn after a fault, or what the log itself calls a retry. Calls that try the same thing form one chain of attempts.
--- column chain: number of the attempt chain within the turn; NULL = the call is in none
+-- column chain: number of the attempt chain within the turn, by its first call; NULL = the call is in none
+WITH calls AS (
+  SELECT *, CASE WHEN chain_id IS NOT NULL THEN min((step, ordinal, call_id)) OVER (PARTITION BY chain_id) END AS begins
+  FROM tool_calls WHERE turn_id = $turn AND NOT coalesce(duplicate, false)
+)
 SELECT call_id, step, ordinal, ts, tool, outcome, fault_layer, result_status,
-       CASE WHEN chain_id IS NOT NULL THEN dense_rank() OVER (ORDER BY chain_id NULLS LAST) END::BIGINT AS chain,
+       CASE WHEN chain_id IS NOT NULL THEN dense_rank() OVER (ORDER BY begins NULLS LAST) END::BIGINT AS chain,
        attempt, retry_kind, chain_outcome, left(coalesce(raw_arguments, arguments, ''), 200) AS preview
-FROM tool_calls
-WHERE turn_id = $turn AND NOT coalesce(duplicate, false)
+FROM calls
 ORDER BY step, ordinal, call_id
 LIMIT 500

@@ -41,7 +41,7 @@ def show(call: Row, tool: ToolDefinition | None, description: str | None) -> Non
 def _ways_on(call: Row) -> None:
     named = {"call": call["call_id"], "session": call["session_id"], "source": call["source"]}
     rows = answers.ask("call_neighbours", **named).to_dict("records")
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="ways_on"):
         st.page_link(
             "dashboard/pages/sessions.py",
             label=wording.door("Open session"),

@@ -20,6 +20,7 @@ _STYLE = """<style>
 code, pre { font-variant-ligatures: none; }
 .st-key-filterbar_hidden, div:has(> .st-key-filterbar_hidden) { display: none; }
 .st-key-verdict h3 { font-size: 1.45rem; font-weight: 600; line-height: 1.3; text-wrap: pretty; }
+.st-key-ways_on a * { font-weight: 400 !important; }
 .st-key-filterbar, .st-key-callfilters, .st-key-sessionfilters { scrollbar-width: thin; padding-bottom: 2px; }
 /* Streamlit's own colours of a diff, and of a chosen segment in the dark, stand out too little (WCAG 1.4.3:
    4.5 : 1). light-dark() follows a theme that changes while the page is open. */

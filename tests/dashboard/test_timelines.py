@@ -204,3 +204,8 @@ def test_attempts_know_the_one_before_and_the_one_after() -> None:
     told = attempts(chained((0, "x", True), (1, "y", True), (2, "x", True), (3, "y", False), (4, "x", False)))
     assert (told["2"].chain, told["2"].before, told["2"].after) == (1, "0", "4")
     assert (told["1"].chain, told["1"].before, told["1"].after) == (2, None, "3")
+
+
+def test_chains_are_numbered_within_their_turn_as_the_page_of_a_call_numbers_them() -> None:
+    told = attempts(chained((0, "alone", True), (1, "y", True), (2, "y", False)))
+    assert {call: attempt.chain for call, attempt in told.items()} == {"1": 2, "2": 2}
