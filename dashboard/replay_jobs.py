@@ -110,9 +110,9 @@ class Job:
         else:
             self.state, self.problem = "failed", told.get("refused") or _death(code, self._last_words())
 
-    def progress(self) -> int:
-        """The calls that it has read so far."""
-        return int(self._read(PROGRESS).get("calls", 0))
+    def progress(self) -> int | None:
+        """The calls that it has read so far; None before it has begun."""
+        return self._read(PROGRESS).get("calls")
 
     def _read(self, name: str) -> dict[str, Any]:
         try:

@@ -36,12 +36,13 @@ class Rate:
 
 @dataclass(slots=True)
 class CodeMoves:
-    """Findings of one code: before, after, and in how many calls some went or came."""
+    """Findings of one code: before, after, in how many calls some went or came, or are newly refused."""
 
     before: int = 0
     after: int = 0
     calls_gone: int = 0
     calls_came: int = 0
+    calls_refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,9 @@ class Tally:
             moves.after += new[code]
             moves.calls_gone += old[code] > new[code]
             moves.calls_came += new[code] > old[code]
+            moves.calls_refused += (
+                bool(new[code]) and after.outcome == "failed" and before.outcome != "failed"
+            )
 
     def summary(self) -> Summary:
         return Summary(
@@ -165,6 +169,7 @@ def changed_row(one: Replayed) -> dict[str, Any]:
         "outcome_after": after.outcome,
         "findings_gone": sorted((old - new).elements()),
         "findings_came": sorted((new - old).elements()),
+        "findings_kept": sorted((new & old).elements())[:_MOVES],
         "values": [list(move) for move in moved_values(before.arguments, after.arguments)],
     }
 

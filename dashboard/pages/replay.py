@@ -130,7 +130,8 @@ def _progress() -> None:
             st.text(f"{wording.plural(before, 'replay')} of others first: this server runs one at a time.")
         else:
             done, number = job.progress(), -(-job.asked.calls // job.asked.every)
-            st.progress(min(1.0, done / max(1, number)), text=f"{done:,} of {number:,} calls")
+            told = "Starting a process for it" if done is None else f"{done:,} of {number:,} calls"
+            st.progress(min(1.0, (done or 0) / max(1, number)), text=told)
         st.button("Cancel", on_click=held.cancel, key="replay_cancel", icon=":material/close:")
 
 

@@ -132,9 +132,9 @@ def _rate(name: str, rate: Rate) -> list[Cell]:
 
 def _codes(found: Summary) -> None:
     with cards.card("Findings, by code"):
-        moved = {code: moves for code, moves in found.codes.items() if moves.calls_gone or moves.calls_came}
+        moved = {code: moves for code, moves in found.codes.items() if _moved(moves)}
         if not moved:
-            st.caption("No finding comes or goes.")
+            st.caption("No finding comes or goes, and none refuses a call that passed.")
             return
         heads = [
             Column("Code", "name"),
@@ -142,13 +142,18 @@ def _codes(found: Summary) -> None:
             Column("After", "number", "Findings"),
             Column("Went", "number", "Calls in which some went"),
             Column("Came", "number", "Calls in which some came"),
+            Column("Refused", "number", "Calls with it that passed before and would be refused"),
         ]
-        ordered = sorted(moved.items(), key=lambda pair: -(pair[1].calls_gone + pair[1].calls_came))
+        ordered = sorted(moved.items(), key=lambda pair: -_moved(pair[1]))
         sheet("replay_codes", "Findings before and after by code", heads, [_code(*pair) for pair in ordered])
 
 
+def _moved(moves: CodeMoves) -> int:
+    return moves.calls_gone + moves.calls_came + moves.calls_refused
+
+
 def _code(code: str, moves: CodeMoves) -> list[Cell]:
-    numbers = (moves.before, moves.after, moves.calls_gone, moves.calls_came)
+    numbers = (moves.before, moves.after, moves.calls_gone, moves.calls_came, moves.calls_refused)
     return [Cell(code, mono=True, order=code), *(Cell(f"{number:,}", order=number) for number in numbers)]
 
 
@@ -171,7 +176,7 @@ def _changed(job: Job, found: Summary) -> None:
             Column("Outcome", "tight"),
             Column("Tool", "short"),
             Column("Model", "short"),
-            Column("Findings", "text", "− went, + came"),
+            Column("Findings", "text", "− went, + came; the others stay"),
             Column("Values that moved", "text"),
         ]
         rows = [_row(row) for row in job.changed(PER_PAGE * (page - 1), PER_PAGE)]
@@ -181,6 +186,7 @@ def _changed(job: Job, found: Summary) -> None:
 
 def _row(row: Mapping[str, Any]) -> list[Cell]:
     findings = [f"− {text}" for text in row["findings_gone"]] + [f"+ {text}" for text in row["findings_came"]]
+    findings += row["findings_kept"]
     values = [f"{path}: {_value(before)} → {_value(after)}" for path, before, after in row["values"]]
     before, after = row["outcome_before"], row["outcome_after"]
     return [

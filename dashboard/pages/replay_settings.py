@@ -97,10 +97,11 @@ def _definition(tool: str) -> tuple[str | None, str | None]:
     )
     linked = _linked()
     text = editor(
-        f"replay_definition_{tool}_{st.session_state.get('_replay_editor', 0)}",
+        f"replay_definition_{tool}",
         "Its definition, in any supported shape",
         begun if linked is None else linked,
         height=330,
+        version=st.session_state.get("_replay_editor", 0),
     )
     edited = None if text.strip() in ("", begun.strip()) else text
     _into_link(edited)

@@ -151,6 +151,9 @@ def test_a_code_that_is_refused_counts_as_an_error() -> None:
     assert one.after
     assert (one.before.outcome, one.after.outcome) == ("coerced", "failed")
     assert one.before.findings == one.after.findings
+    assert changed_row(one)["findings_kept"] == ["string_literal_converted_to_integer $.range"]
+    moves = summed([COERCED, CLEAN], refused=("string_literal_converted_to_integer",)).codes
+    assert moves["string_literal_converted_to_integer"].calls_refused == 1
 
 
 def test_a_silent_code_counts_as_if_it_had_not_been_found() -> None:
