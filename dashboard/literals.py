@@ -1,7 +1,7 @@
 """A metric and what it was asked with in, SQL that runs by itself out: every parameter is a literal in it.
 
-Values come from logs. They enter the text as DuckDB's literals, and what is invisible in them, line breaks and
-direction marks among it, as chr(): a text that people read and run shows all that it does.
+Values come from logs. They enter the text as DuckDB's literals, and what is invisible in them, line breaks
+and direction marks among it, as chr(): a text that people read and run shows all that it does.
 """
 
 from __future__ import annotations

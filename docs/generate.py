@@ -144,8 +144,8 @@ def tables_page() -> Iterator[str]:
     yield "# Tables"
     yield GENERATED
     yield (
-        "What a store holds, from the comments of `ingest/schema.sql` and of the scripts that fill the rollups. "
-        "The SQL page shows the same words beside its editor."
+        "What a store holds, from the comments of `ingest/schema.sql` and of the scripts that fill the "
+        "rollups. The SQL page shows the same words beside its editor."
     )
     scripts = [path.read_text(encoding="utf-8") for path in sorted((_INGEST / "rollups").glob("*.sql"))]
     filled = {name: _comment(script) for script in scripts for name in _FILLS.findall(script)}

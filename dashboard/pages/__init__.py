@@ -109,4 +109,12 @@ PAGES = (
         filtered=False,
         needs_store=False,
     ),
+    Entry(
+        "Try",
+        "sql",
+        "SQL",
+        ":material/terminal:",
+        "Ask the store anything, read-only; every metric's SQL to begin with.",
+        filtered=False,
+    ),
 )

@@ -59,6 +59,22 @@ class Result:
     counted: bool
     seconds: float
 
+    @property
+    def kept(self) -> int:
+        return len(self.table)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.table.column_names)
+
+    def numbers(self) -> list[str]:
+        """The columns of numbers."""
+        kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+        return [field.name for field in self.table.schema if any(is_one(field.type) for is_one in kinds)]
+
+    def columns(self, *names: str) -> list[list[Any]]:
+        return [_values(self.table[name]) for name in names]
+
     def page(self, offset: int, length: int) -> list[list[Any]]:
         """Rows of Python values from `offset` on."""
         part = self.table.slice(offset, length)
