@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from dashboard import wording
 from dashboard.charts import DASHES, SERIES, Figure, layout
@@ -24,56 +24,78 @@ class Plot:
     left_out: str
 
 
+class _Point(NamedTuple):
+    place: Any
+    height: float
+    series: str
+
+
 def plotted(
-    kind: str, x: str, y: str, across: Sequence[Any], heights: Sequence[Any], of: Sequence[Any] | None = None
+    kind: str, y: str, across: Sequence[Any], heights: Sequence[Any], of: Sequence[Any] | None = None
 ) -> Plot:
-    """`heights` over `across` as bars or lines (`kind`), a colour for each value of `of`; `x`, `y`: names."""
-    series: dict[str, list[tuple[Any, float]]] = {}
-    drawn = unknown = others = 0
-    for place, height, name in zip(across, heights, of or [y] * len(across), strict=True):
-        known = None if place is None or height is None else float(height)
-        label = "NULL" if name is None else str(name)
-        if known is None or not math.isfinite(known):
-            unknown += 1
-        elif drawn == _MOST_POINTS or (label not in series and len(series) == len(SERIES)):
-            others += 1
-        else:
-            series.setdefault(label, []).append((place, known))
-            drawn += 1
-    if not drawn:
-        return Plot(None, "")
-    axis, placed = _across([place for its in series.values() for place, _ in its])
-    traces = [
-        _plotted_series(kind, name, number, [(placed(place), place, height) for place, height in its])
-        for number, (name, its) in enumerate(series.items())
+    """`heights` over `across` as bars or lines (`kind`), a colour for each value of `of`; `y` names them."""
+    known = [
+        _Point(place, float(height), "NULL" if name is None else str(name))
+        for place, height, name in zip(across, heights, of or [y] * len(across), strict=True)
+        if place is not None and height is not None and math.isfinite(height)
     ]
-    drawn_as = layout(height=420, margin={"l": 56, "r": 8, "t": 8, "b": 60}) | {
+    names = _largest(known)
+    points = [point for point in known if point.series in names][:_MOST_POINTS]
+    if not points:
+        return Plot(None, "")
+    places = [point.place for point in points]
+    axis, placed = _across(places) if kind == "line" else _side_by_side(places)
+    traces = [
+        _trace(kind, name, number, [point for point in points if point.series == name], placed)
+        for number, name in enumerate(names)
+    ]
+    drawn = layout(height=420, margin={"l": 48, "r": 8, "t": 8, "b": 60}) | {
         "barmode": "group",
         "hovermode": "closest",
-        "showlegend": len(series) > 1,
-        "legend": {"orientation": "h", "y": -0.22, "x": 0, "font": {"size": 12}},
-        "xaxis": axis | {"title": {"text": wording.in_figure(x)}, "fixedrange": True, "showgrid": False},
-        "yaxis": {"title": {"text": wording.in_figure(y)}, "fixedrange": True, "rangemode": "tozero"},
+        "showlegend": len(names) > 1,
+        "legend": {
+            "orientation": "h",
+            "y": -0.22,
+            "x": 0,
+            "font": {"size": 12},
+            "entrywidth": 7 * max(len(trace["name"]) for trace in traces),
+        },
+        "xaxis": axis | {"fixedrange": True, "showgrid": False, "title": None, "automargin": True},
+        "yaxis": {"fixedrange": True, "rangemode": "tozero", "title": None},
     }
-    return Plot({"data": traces, "layout": drawn_as}, _left_out(others, unknown))
+    figure = {"data": traces, "layout": drawn}
+    return Plot(figure, _left_out(len(known) - len(points), len(across) - len(known)))
+
+
+def _largest(points: Sequence[_Point]) -> list[str]:
+    """As many series as there are colours, those that reach highest in all."""
+    sums: dict[str, float] = {}
+    for point in points:
+        sums[point.series] = sums.get(point.series, 0) + abs(point.height)
+    return sorted(sums, key=lambda name: -sums[name])[: len(SERIES)]
 
 
 def _left_out(others: int, unknown: int) -> str:
     parts = []
     if others:
-        most = f"at most {len(SERIES)} colours and {_MOST_POINTS:,} points"
+        most = f"the {len(SERIES)} largest colours and {_MOST_POINTS:,} points are"
         parts.append(f"{wording.plural(others, 'row')} not drawn: {most}.")
     if unknown:
-        parts.append(f"{wording.plural(unknown, 'row')} without a number not drawn.")
+        parts.append(f"{wording.plural(unknown, 'row')} without a place or a number not drawn.")
     return " ".join(parts)
 
 
 def _across(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
-    """The axis, and where on it a value stands: numbers and times by their size, others in order."""
+    """The axis of lines, and where on it a value stands: numbers and times by their size."""
     if all(isinstance(place, int | float | Decimal) and not isinstance(place, bool) for place in places):
         return {"type": "linear"}, float
     if all(isinstance(place, date) for place in places):
         return {"type": "date"}, lambda place: place.isoformat()
+    return _side_by_side(places)
+
+
+def _side_by_side(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
+    """Each value as far from the next, in the order of the rows: a year without rows leaves no hole."""
     labels = list(dict.fromkeys(str(place) for place in places))
     order = {label: number for number, label in enumerate(labels)}
     step = -(-len(labels) // _MOST_LABELS)
@@ -86,16 +108,18 @@ def _across(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
     return axis, lambda place: order[str(place)]
 
 
-def _plotted_series(kind: str, name: str, number: int, points: Sequence[tuple[Any, Any, float]]) -> Figure:
+def _trace(
+    kind: str, name: str, number: int, points: Sequence[_Point], placed: Callable[[Any], Any]
+) -> Figure:
     look: Figure = {"type": "bar", "marker": {"color": SERIES[number]}}
     if kind == "line":
         line = {"color": SERIES[number], "width": 1.8, "dash": DASHES[number]}
         look = {"type": "scatter", "mode": "lines+markers", "line": line, "marker": {"color": SERIES[number]}}
     return look | {
         "name": wording.in_figure(name),
-        "x": [at for at, _, _ in points],
-        "y": [height for _, _, height in points],
-        "text": [f"{wording.in_figure(str(place))}: {height:,.6g}" for _, place, height in points],
+        "x": [placed(point.place) for point in points],
+        "y": [point.height for point in points],
+        "text": [f"{wording.in_figure(str(point.place))}: {point.height:,.6g}" for point in points],
         "textposition": "none" if kind == "bar" else "top center",
         "hovertemplate": "%{fullData.name}<br>%{text}<extra></extra>",
     }

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard import answers, wording
+from dashboard import answers
 from dashboard.links import LinkError, packed, unpacked
 from dashboard.literals import filled
 from dashboard.metrics import metrics
@@ -30,7 +30,6 @@ _TOO_LONG = "_sql_too_long"  # a text that no link can carry
 _DONE = "_sql_done"
 _PAGE = "sql_page"
 _PLACEHOLDER = "SELECT model, count(*) AS calls FROM tool_calls GROUP BY model"
-_FIRST = "query:calls_by_day"
 
 
 class Start(NamedTuple):
@@ -94,9 +93,7 @@ def _starts() -> Mapping[str, Start]:
 
 def _editing(asked: str) -> str:
     """The picker, the editor and its buttons; what the editor holds now."""
-    start = _picker()
-    if start and st.query_params.get("sql") is None:
-        st.caption(wording.in_markdown(_starts()[start].question, 300))
+    _picker()
     begun, version = st.session_state.get(_BEGUN, ("", 0))
     if asked != begun:
         version += 1
@@ -105,7 +102,7 @@ def _editing(asked: str) -> str:
         _KEY,
         "Query",
         asked,
-        height=260,
+        height=200,
         version=version,
         placeholder=_PLACEHOLDER,
         on_run=_run,
@@ -116,9 +113,9 @@ def _editing(asked: str) -> str:
     return text
 
 
-def _picker() -> str:
+def _picker() -> None:
     starts = _starts()
-    return url_widget(
+    url_widget(
         lambda key: str(
             st.selectbox(
                 "Begin with",

@@ -17,7 +17,7 @@ from dashboard.widgets import cards
 from dashboard.widgets.cards import Take
 from dashboard.widgets.rate_choice import choice, segments
 from dashboard.widgets.session_links import call_link, session_link
-from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.sheet import Cell, Column, Kind, sheet
 from dashboard.widgets.urlstate import url_widget
 
 _PER_PAGE = 50
@@ -72,8 +72,9 @@ def _table(result: Result, page_key: str) -> None:
     names, numbers = result.names[:_MOST_COLUMNS], frozenset(result.numbers())
     place = st.container()
     page = _page(page_key, -(-result.kept // _PER_PAGE))
+    kinds = [_kind(name, numbers, result) for name in names]
     columns = [
-        Column(wording.one_line(name, 60) or "–", "number" if name in numbers else "text") for name in names
+        Column(wording.one_line(name, 60) or "–", kind) for name, kind in zip(names, kinds, strict=True)
     ]
     rows = [
         [_cell(name, value) for name, value in zip(names, row, strict=False)]
@@ -83,6 +84,12 @@ def _table(result: Result, page_key: str) -> None:
         sheet("sql_rows", "Rows of the result", columns, rows)
         if len(result.names) > _MOST_COLUMNS:
             st.caption(f"{len(result.names) - _MOST_COLUMNS} more columns are in the export.")
+
+
+def _kind(name: str, numbers: frozenset[str], result: Result) -> Kind:
+    if name in numbers:
+        return "number"
+    return "tight" if name in _CALLS or name in result.moments() else "text"
 
 
 def _cell(name: str, value: Any) -> Cell:
@@ -135,7 +142,7 @@ def _chart(result: Result, kind: str, numbers: Sequence[str]) -> None:
         y = choice("Height", "y", least, least[0])
         texts = [name for name in names if name not in (x, y)]
         series = choice("Colour by", "series", [_NONE, *texts], _NONE, lambda name: name or "nothing")
-    plot = plotted(kind, x, y, *result.columns(x, y, *([series] if series else [])))
+    plot = plotted(kind, y, *result.columns(x, y, *([series] if series else [])))
     if plot.figure is None:
         st.caption("There is no number to draw in this column.")
         return

@@ -25,7 +25,7 @@ def show() -> None:
                     "Table",
                     names,
                     key=key,
-                    format_func=lambda name: f"{name} · {rows[name]:,} rows",
+                    format_func=lambda name: f"{name} · about {rows[name]:,} rows",
                     label_visibility="collapsed",
                 )
             ),
@@ -33,6 +33,10 @@ def show() -> None:
             first,
             lambda name: name if name in rows else first,
         )
+        if notes := table_notes().get(table):
+            with st.expander("What it holds"):
+                for paragraph in notes.split("\n\n"):
+                    st.caption(paragraph.replace("<", r"\<"))
         columns = answers.ask("store_columns", table=table)
         sheet(
             "columns",
@@ -43,5 +47,3 @@ def show() -> None:
                 for name, kind in zip(columns.name, columns.type, strict=True)
             ],
         )
-        for paragraph in table_notes().get(table, "").split("\n\n"):
-            st.caption(paragraph.replace("<", r"\<"))

@@ -72,6 +72,10 @@ class Result:
         kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
         return [field.name for field in self.table.schema if any(is_one(field.type) for is_one in kinds)]
 
+    def moments(self) -> list[str]:
+        """The columns of days and times."""
+        return [field.name for field in self.table.schema if pa.types.is_temporal(field.type)]
+
     def columns(self, *names: str) -> list[list[Any]]:
         return [_values(self.table[name]) for name in names]
 
