@@ -14,6 +14,7 @@ from dashboard.metrics import answer
 from dashboard.metrics.generations import Connection, NoStoreError, StoreError, open_generation, published
 
 _SHOWN = "_generation"
+_ASKED = "_asked"
 
 
 class Generation(NamedTuple):
@@ -40,6 +41,7 @@ def named_generation() -> Generation | None:
 def begin_run() -> None:
     """Fix the generation that this run shows. Raises StoreError."""
     st.session_state.pop(_SHOWN, None)
+    st.session_state.pop(_ASKED, None)
     published(store_folder())  # says what is wrong, if anything is
     shown = named_generation()
     if shown is None:  # gone between two looks; the next run finds what took its place
@@ -82,9 +84,10 @@ def ask(metric: str, **given: Any) -> pd.DataFrame:
 
 def later(metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
     """The same question, to be asked of this run's generation when the run is over, as for a download."""
-    shown = st.session_state[_SHOWN]
+    generation = shown()
     known = tuple(sorted((name, value) for name, value in given.items() if value is not None))
-    return lambda: _answer(shown, metric, known)
+    st.session_state.setdefault(_ASKED, {})[metric] = dict(known)
+    return lambda: _answer(generation, metric, known)
 
 
 def reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]]:
@@ -97,6 +100,17 @@ def shown() -> Generation:
     """The generation that this run shows."""
     generation: Generation = st.session_state[_SHOWN]
     return generation
+
+
+def asked(metric: str) -> dict[str, Any]:
+    """What a metric was asked with last in this run."""
+    found: dict[str, Any] = st.session_state.get(_ASKED, {}).get(metric, {})
+    return found
+
+
+def generation_file() -> Path:
+    """The file of the generation this run shows, for a process of its own to open."""
+    return Path(shown().path)
 
 
 @st.fragment(run_every="2s")

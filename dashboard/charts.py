@@ -20,7 +20,7 @@ Figure = dict[str, Any]
 SERIES = tuple(f"#00000{number}" for number in range(1, 7))
 # Of the series colours, by what becomes of a call; the same as on every page of calls.
 _OUTCOMES = {"clean": SERIES[2], "coerced": SERIES[0], "repaired": SERIES[4], "failed": SERIES[1]}
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid")
 OTHERS = "other models"
 _MARK = "rgba(128,128,128,0.9)"
 _BAND = "rgba(128,128,128,0.14)"
@@ -68,15 +68,15 @@ def trend(
     traces = [_line(name, series[name], order.get(name, len(SERIES) - 1), len(series)) for name in series]
     highest = max(_top(trace) for trace in traces)
     longest = max(len(trace["name"]) for trace in traces)
-    layout = _layout(height=460, margin={"l": 46, "r": 8, "t": 22 if marks else 8, "b": 40})
-    layout |= {
+    drawn = layout(height=460, margin={"l": 46, "r": 8, "t": 22 if marks else 8, "b": 40})
+    drawn |= {
         "hovermode": "closest",
         "showlegend": True,
         "legend": {"orientation": "h", "y": -0.16, "x": 0, "font": {"size": 12}, "entrywidth": 7 * longest},
         "xaxis": _day_axis([point.day for several in series.values() for point in several]),
         "yaxis": _percent_axis(min(1.0, max(0.04, 1.08 * highest))),
     }
-    return {"data": traces, "layout": layout | _marked(layout["xaxis"]["categoryarray"], marks)}
+    return {"data": traces, "layout": drawn | _marked(drawn["xaxis"]["categoryarray"], marks)}
 
 
 def flow(moved: Sequence[tuple[str, str, int]]) -> Figure:
@@ -106,8 +106,8 @@ def flow(moved: Sequence[tuple[str, str, int]]) -> Figure:
     }
     trace: Figure = {"type": "sankey", "node": node, "link": link, "arrangement": "fixed"}
     height = 90 + 60 * max(len(left), len(right))
-    layout = _layout(height=height, margin={"l": 4, "r": 4, "t": 10, "b": 14}) | {"font": {"size": 13}}
-    return {"data": [trace], "layout": layout}
+    drawn = layout(height=height, margin={"l": 4, "r": 4, "t": 10, "b": 14}) | {"font": {"size": 13}}
+    return {"data": [trace], "layout": drawn}
 
 
 def _marked(days: Sequence[str], marks: Sequence[Mark]) -> Figure:
@@ -174,7 +174,7 @@ def _line(name: str, measured: Sequence[DayRate], number: int, of_series: int) -
         "name": wording.in_figure(name),
         "x": [point.day.isoformat() for point in points],
         "y": [point.share.rate for point in points],
-        "line": {"color": SERIES[number], "width": 1.8, "dash": _DASHES[number]},
+        "line": {"color": SERIES[number], "width": 1.8, "dash": DASHES[number]},
         "marker": {
             "color": SERIES[number],
             "size": 6,
@@ -240,5 +240,5 @@ def _percent_axis(top: float) -> Figure:
     }
 
 
-def _layout(*, height: int, margin: Mapping[str, int]) -> Figure:
+def layout(*, height: int, margin: Mapping[str, int]) -> Figure:
     return {"height": height, "margin": dict(margin), "dragmode": False, "uirevision": "kept"}

@@ -20,7 +20,8 @@ import pandas as pd
 
 _FOLDER = Path(__file__).parent
 _FIELD = re.compile(r"^-- (title|question|unit|note|column (\w+)): (.+)$")
-_PARAMETER = re.compile(r"\$([a-z_]+)")
+PARAMETER = re.compile(r"\$([a-z_]+)")
+"""A named parameter in the SQL of a metric."""
 
 
 class MetricError(Exception):
@@ -67,7 +68,7 @@ def _read(path: Path) -> Metric:
         unit=said["unit"],
         notes=tuple(notes),
         columns=columns,
-        parameters=frozenset(_PARAMETER.findall(code)),
+        parameters=frozenset(PARAMETER.findall(code)),
         sql=sql,
     )
 

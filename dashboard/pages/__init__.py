@@ -116,4 +116,12 @@ PAGES = (
         ":material/history:",
         "Read stored calls again under another definition, other codes or another policy; see what moves.",
     ),
+    Entry(
+        "Try",
+        "sql",
+        "SQL",
+        ":material/terminal:",
+        "Ask the store anything, read-only; every metric's SQL to begin with.",
+        filtered=False,
+    ),
 )

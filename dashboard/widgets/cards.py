@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import filters
+from dashboard import answers, filters, wording
 from dashboard.export import csv, parquet
+from dashboard.links import LinkError, packed
+from dashboard.literals import filled
 from dashboard.metrics import Metric, MetricError, metrics
 from dashboard.metrics.generations import NoStoreError, StoreError
 from dashboard.widgets.sheet import Cell, Column, sheet
@@ -70,8 +73,7 @@ def card(
             with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
                 if take:
                     _take_away(take)
-                if metric_names:
-                    how_counted(*metric_names, place=title)
+                doors = how_counted(*metric_names, place=title) if metric_names else {}
         if caption:
             st.caption(caption)
         try:
@@ -79,13 +81,17 @@ def card(
                 yield
         except MetricError as problem:
             st.error(str(problem))
+        for name, door in doors.items():
+            _open_in_sql(name, door)
 
 
-def how_counted(*metric_names: str, place: str = "") -> None:
+def how_counted(*metric_names: str, place: str = "") -> dict[str, DeltaGenerator]:
     """The question and how it is counted, in sentences; folded below them the columns and the SQL.
 
-    `place` tells apart the cards of a page that ask the same metric.
+    `place` tells apart the cards of a page that ask the same metric. Gives the places of the doors to the SQL
+    page: what a card asked with is known when it is drawn.
     """
+    doors = {}
     with st.popover("How this is counted", type="tertiary", width="content"):
         for name in metric_names:
             metric = metrics()[name]
@@ -96,6 +102,17 @@ def how_counted(*metric_names: str, place: str = "") -> None:
                 st.caption(f"Unit: {metric.unit}")
                 _columns(metric, place)
                 st.code(metric.sql, language="sql", height=320)
+            doors[name] = st.empty()
+    return doors
+
+
+def _open_in_sql(name: str, door: DeltaGenerator) -> None:
+    """A link to the SQL page that carries the metric with what it was asked; none where it is too long."""
+    with suppress(LinkError):
+        text = packed(filled(metrics()[name], answers.asked(name)))
+        door.page_link(
+            "dashboard/pages/sql.py", label=wording.door("Open in SQL"), query_params={"sql": text}
+        )
 
 
 def _columns(metric: Metric, place: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -11,8 +12,20 @@ _HTML = "<label for='text'></label>\n<textarea id='text' spellcheck='false' auto
 _LONGEST = 2_000_002  # UTF-16 units that are sent: certainly more than a million characters
 
 
-def editor(key: str, label: str, text: str, *, height: int, version: int = 0, placeholder: str = "") -> str:
-    """What the editor holds; it begins with `text`, and again with each new `version`. `height`: pixels."""
+def editor(
+    key: str,
+    label: str,
+    text: str,
+    *,
+    height: int,
+    version: int = 0,
+    placeholder: str = "",
+    on_run: Callable[[str], None] | None = None,
+) -> str:
+    """What the editor holds; it begins with `text`, and again with each new `version`. `height`: pixels.
+
+    `on_run` is called with the text, before the page is drawn, when somebody presses Ctrl+Enter.
+    """
     draw = st.components.v2.component(
         "editor",
         html=_HTML,
@@ -28,9 +41,11 @@ def editor(key: str, label: str, text: str, *, height: int, version: int = 0, pl
             "version": version,
             "placeholder": placeholder,
             "longest": _LONGEST,
+            "runs": on_run is not None,
         },
         default={"edit": None},
         on_edit_change=lambda: None,
+        on_run_change=lambda: on_run(str(st.session_state[key].run)) if on_run else None,
     ).edit
     if not edited or edited["version"] != version:
         return text  # nothing was typed since this text was put in

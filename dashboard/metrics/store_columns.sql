@@ -1,0 +1,7 @@
+-- title: Columns
+-- question: Which columns does a table of the store have, and of which type?
+-- unit: one row a column, in their order
+SELECT column_name AS name, data_type AS type
+FROM duckdb_columns()
+WHERE NOT internal AND ($table::VARCHAR IS NULL OR table_name = $table)
+ORDER BY table_name, column_index

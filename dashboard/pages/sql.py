@@ -1,0 +1,201 @@
+"""A person's SQL, edited and run; beside it what the store holds, below it the result as table and chart.
+
+The URL carries the text: `sql` the text itself, packed, or `start` the name of the query or metric it began
+as. What is run is what the URL names, so that a link shows what its sender saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+import streamlit as st
+
+from dashboard import answers
+from dashboard.links import LinkError, packed, unpacked
+from dashboard.literals import filled
+from dashboard.metrics import metrics
+from dashboard.pages import sql_result, sql_tables
+from dashboard.queries import queries
+from dashboard.sandbox.runs import LIMITS, LONGEST, BusyError, Result, SqlError, run
+from dashboard.widgets import cards
+from dashboard.widgets.copy_button import copy_link
+from dashboard.widgets.editor import editor
+from dashboard.widgets.urlstate import put, url_widget
+
+_KEY = "sql_editor"
+_BEGUN = "_sql_begun"  # the text put into the editor last, and how many were
+_TOO_LONG = "_sql_too_long"  # a text that no link can carry
+_DONE = "_sql_done"
+_PAGE = "sql_page"
+_PLACEHOLDER = "SELECT model, count(*) AS calls FROM tool_calls GROUP BY model"
+
+
+class Start(NamedTuple):
+    """A text to begin with."""
+
+    title: str
+    question: str
+    sql: str
+
+
+class Done(NamedTuple):
+    """What came of the text that was run last."""
+
+    generation: str
+    sql: str
+    outcome: Result | SqlError
+
+
+def show() -> None:
+    st.title("SQL", anchor=False)
+    st.caption(
+        f"Read-only questions to the store, in DuckDB's SQL: one statement, {LIMITS.seconds:g} seconds, "
+        f"{LIMITS.rows:,} rows. Nothing is stored; the link carries the text."
+    )
+    left, right = st.columns([11, 4], gap="medium")
+    with left:
+        asked, problem = _named()
+        with st.container(border=True, gap="small"):
+            text = _editing(asked)
+        if problem:
+            st.error(problem)
+        elif asked.strip():
+            _answer(asked, edited=text != asked)
+        else:
+            _nothing_asked()
+    with right:
+        sql_tables.show()
+
+
+def _named() -> tuple[str, str | None]:
+    """The text that the URL names, or why there is none."""
+    if parameter := st.query_params.get("sql"):
+        try:
+            return unpacked(parameter, 4 * LONGEST), None
+        except LinkError as damaged:
+            return "", str(damaged)
+    start = _starts().get(st.query_params.get("start", ""))
+    return start.sql if start else str(st.session_state.get(_TOO_LONG, "")), None
+
+
+@cache
+def _starts() -> Mapping[str, Start]:
+    """What can be begun with, by its name in the URL: shipped queries, then every metric without filters."""
+    shipped = {f"query:{one.name}": Start(one.title, one.question, one.sql) for one in queries().values()}
+    counted = {
+        f"metric:{one.name}": Start(f"Metric: {one.title}", one.question, filled(one, {}))
+        for one in sorted(metrics().values(), key=lambda metric: metric.title)
+    }
+    return shipped | counted
+
+
+def _editing(asked: str) -> str:
+    """The picker, the editor and its buttons; what the editor holds now."""
+    _picker()
+    begun, version = st.session_state.get(_BEGUN, ("", 0))
+    if asked != begun:
+        version += 1
+        st.session_state[_BEGUN] = (asked, version)
+    text = editor(
+        _KEY,
+        "Query",
+        asked,
+        height=200,
+        version=version,
+        placeholder=_PLACEHOLDER,
+        on_run=_run,
+    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button("Run", type="primary", on_click=_run, args=(text,), key="sql_run", help="Ctrl+Enter")
+        _copy(text)
+    return text
+
+
+def _picker() -> None:
+    starts = _starts()
+    url_widget(
+        lambda key: str(
+            st.selectbox(
+                "Begin with",
+                ["", *starts],
+                key=key,
+                format_func=lambda name: starts[name].title if name else "A query or a metric …",
+                on_change=_begin,
+            )
+        ),
+        "start",
+        "",
+        lambda name: name if name in starts else "",
+    )
+
+
+def _begin() -> None:
+    """Something was picked: it takes the place of the text."""
+    st.session_state.pop(_TOO_LONG, None)
+    for name in ("sql", _PAGE, *sql_result.CHOICES):
+        put(name, None)
+
+
+def _run(text: str) -> None:
+    """Put the text into the URL; the page runs what stands there. The same text again is run again."""
+    st.session_state.pop(_DONE, None)
+    put(_PAGE, None)
+    st.session_state.pop(_TOO_LONG, None)
+    start = _starts().get(st.query_params.get("start", ""))
+    if start and start.sql == text and st.query_params.get("sql") is None:
+        return
+    put("start", None)
+    try:
+        put("sql", packed(text) if text.strip() else None)
+    except LinkError:
+        put("sql", None)
+        st.session_state[_TOO_LONG] = text
+
+
+def _copy(text: str) -> None:
+    if not text.strip():
+        return
+    try:
+        copy_link("sql_link", "Copy link", f"sql?sql={packed(text)}")
+    except LinkError as too_long:
+        st.caption(f"No link: {too_long}")
+
+
+def _nothing_asked() -> None:
+    with cards.card(
+        "Nothing asked yet", caption="Write a query and press Ctrl+Enter, or begin with one of these."
+    ):
+        sql_result.offered([(name, start) for name, start in _starts().items() if name.startswith("query:")])
+
+
+def _answer(asked: str, *, edited: bool) -> None:
+    outcome = _outcome(asked)
+    if edited:
+        st.caption("The text has changed since; Ctrl+Enter runs it.")
+    if isinstance(outcome, SqlError):
+        sql_result.refused(outcome)
+    else:
+        sql_result.show(outcome, _PAGE)
+
+
+def _outcome(asked: str) -> Result | SqlError:
+    """Run `asked`, unless it is what this session ran last: turning a page asks nothing anew."""
+    generation = answers.generation_file()
+    done: Done | None = st.session_state.get(_DONE)
+    if done and (done.generation, done.sql) == (str(generation), asked):
+        return done.outcome
+    outcome: Result | SqlError
+    with st.spinner("Running …"):
+        try:
+            outcome = run(generation, asked)
+        except BusyError as busy:
+            return busy
+        except SqlError as refused:
+            outcome = refused
+    st.session_state[_DONE] = Done(str(generation), asked, outcome)
+    return outcome
+
+
+show()

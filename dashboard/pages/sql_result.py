@@ -1,0 +1,151 @@
+"""The result of a person's query: how many rows, a page of them, a chart, and all of them to take away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from dashboard import charts, wording
+from dashboard.query_charts import plotted
+from dashboard.sandbox.runs import Result, SqlError
+from dashboard.widgets import cards
+from dashboard.widgets.cards import Take
+from dashboard.widgets.rate_choice import choice, segments
+from dashboard.widgets.session_links import call_link, session_link
+from dashboard.widgets.sheet import Cell, Column, Kind, sheet
+from dashboard.widgets.urlstate import url_widget
+
+_PER_PAGE = 50
+_LONGEST = 300  # characters of a cell
+_MOST_COLUMNS = 60
+CHOICES = ("view", "x", "y", "series")
+"""What of the URL is about one result only."""
+_VIEWS = {"table": "Table", "bar": "Bars", "line": "Lines"}
+_CALLS = frozenset({"call_id", "chain_id", "example", "newest_call"})  # columns whose values open a call
+_NONE = ""
+
+
+def offered(starts: Sequence[tuple[str, Any]]) -> None:
+    rows = [
+        [Cell(start.title, href=f"sql?{urlencode({'start': name})}"), Cell(start.question)]
+        for name, start in starts
+    ]
+    sheet("sql_starts", "Queries to begin with", [Column("Query", "name"), Column("What it answers")], rows)
+
+
+def refused(problem: SqlError) -> None:
+    with cards.card("No result"):
+        st.code(wording.visible(str(problem)), language=None, wrap_lines=True)
+
+
+def show(result: Result, page_key: str) -> None:
+    numbers = result.numbers()
+    take = Take("query", result.frame) if result.kept else None
+    with cards.card("Result", caption=_count(result), take=take):
+        if not result.kept:
+            st.text("The query gives no rows.")
+            return
+        view = segments("Show as", "view", list(_VIEWS), _VIEWS.__getitem__) if numbers else "table"
+        if view == "table":
+            _table(result, page_key)
+        else:
+            _chart(result, view, numbers)
+
+
+def _count(result: Result) -> str:
+    kept = result.kept
+    rows = wording.plural(result.rows, "row")
+    took = f"{result.seconds:.2f} s" if result.seconds >= 0.1 else f"{1000 * result.seconds:.0f} ms"
+    if not result.counted:
+        return f"More than {rows}; the first {kept:,} are kept here and in an export · {took}"
+    if kept < result.rows:
+        return f"{rows}, of which the first {kept:,} are kept here and in an export · {took}"
+    return f"{rows} · {took}"
+
+
+def _table(result: Result, page_key: str) -> None:
+    names, numbers = result.names[:_MOST_COLUMNS], frozenset(result.numbers())
+    place = st.container()
+    page = _page(page_key, -(-result.kept // _PER_PAGE))
+    kinds = [_kind(name, numbers, result) for name in names]
+    columns = [
+        Column(wording.one_line(name, 60) or "–", kind) for name, kind in zip(names, kinds, strict=True)
+    ]
+    rows = [
+        [_cell(name, value) for name, value in zip(names, row, strict=False)]
+        for row in result.page(_PER_PAGE * (page - 1), _PER_PAGE)
+    ]
+    with place:
+        sheet("sql_rows", "Rows of the result", columns, rows)
+        if len(result.names) > _MOST_COLUMNS:
+            st.caption(f"{len(result.names) - _MOST_COLUMNS} more columns are in the export.")
+
+
+def _kind(name: str, numbers: frozenset[str], result: Result) -> Kind:
+    if name in numbers:
+        return "number"
+    return "tight" if name in _CALLS or name in result.moments() else "text"
+
+
+def _cell(name: str, value: Any) -> Cell:
+    if value is None:
+        return Cell("NULL", pale=True)
+    if isinstance(value, float | Decimal):
+        return Cell(f"{value:,.6g}" if isinstance(value, float) else f"{value:,}", title=str(value))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Cell(f"{value:,}")
+    if name in _CALLS and isinstance(value, str):
+        return Cell(wording.one_line(value, 60), href=call_link(value), mono=True)
+    if name == "session_id" and isinstance(value, str):
+        return Cell(wording.one_line(value, 60), href=session_link(value), mono=True)
+    text = value if isinstance(value, str) else _text(value)
+    if len(text) > _LONGEST:
+        return Cell(
+            wording.visible(text[:_LONGEST]),
+            sub=f"… {len(text):,} characters; the export has them",
+            mono=True,
+        )
+    return Cell(wording.visible(text), mono=not isinstance(value, str) or "{" in text)
+
+
+def _text(value: Any) -> str:
+    """A value that is neither text nor number, as a person reads it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        return value.hex(" ")
+    if isinstance(value, list | dict):
+        return json.dumps(value, default=str, ensure_ascii=False)
+    return str(value)
+
+
+def _page(key: str, pages: int) -> int:
+    """The page that the URL names."""
+    return url_widget(
+        lambda name: int(st.pagination(pages, key=name)) if pages > 1 else 1,
+        key,
+        1,
+        lambda text: min(pages, max(1, int(text))),
+    )
+
+
+def _chart(result: Result, kind: str, numbers: Sequence[str]) -> None:
+    names = list(result.names)
+    with st.container(horizontal=True, gap="small"):
+        x = choice("Across", "x", names, names[0])
+        least = [name for name in numbers if name != x] or list(numbers)
+        y = choice("Height", "y", least, least[0])
+        texts = [name for name in names if name not in (x, y)]
+        series = choice("Colour by", "series", [_NONE, *texts], _NONE, lambda name: name or "nothing")
+    plot = plotted(kind, y, *result.columns(x, y, *([series] if series else [])))
+    if plot.figure is None:
+        st.caption("There is no number to draw in this column.")
+        return
+    st.plotly_chart(plot.figure, config=charts.CONFIG, key="sql_chart", alt=f"{y} by {x}")
+    if plot.left_out:
+        st.caption(plot.left_out)

@@ -1,0 +1,11 @@
+-- title: How long tools take
+-- question: How long does a call of each tool take in the middle, and how long do the slowest take?
+SELECT
+  tool,
+  count(latency_ms) AS timed_calls,
+  round(quantile_cont(latency_ms, 0.5)) AS median_ms,
+  round(quantile_cont(latency_ms, 0.95)) AS slowest_twentieth_ms
+FROM tool_calls
+WHERE NOT duplicate AND latency_ms IS NOT NULL
+GROUP BY tool
+ORDER BY timed_calls DESC

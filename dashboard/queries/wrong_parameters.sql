@@ -1,0 +1,7 @@
+-- title: Parameters that calls get wrong
+-- question: Which parameters of which tools are behind most findings, and what is found?
+SELECT tool, parameter, code, severity, sum(calls) AS calls, arg_max(example, day) AS newest_call
+FROM daily_parameters
+GROUP BY ALL
+ORDER BY calls DESC
+LIMIT 200

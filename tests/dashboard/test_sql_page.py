@@ -1,0 +1,124 @@
+"""The SQL page runs what its link carries, and says in a sentence why it does not."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.links import packed, unpacked
+from dashboard.sandbox import runs
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import sheet_of, sheets, texts
+from tests.dashboard.store_fixture import HOSTILE
+
+SQL = "dashboard/pages/sql.py"
+ROWS = "Rows of the result"
+
+
+def asked(sql: str, **more: str) -> AppTest:
+    return opened(SQL, sql=packed(sql), **more)
+
+
+def test_an_empty_page_offers_queries_and_shows_the_tables(small: Path) -> None:
+    app = opened(SQL)
+    assert "Nothing asked yet" in said(app)
+    assert "Calls by day and model" in texts(sheets(app)["Queries to begin with"], 0)
+    assert "call_id" in texts(sheets(app)["Columns of tool_calls"], 0)
+    assert "the denominators of the rates" in said(app)
+
+
+def test_a_link_runs_what_it_carries(small: Path) -> None:
+    app = asked(
+        "SELECT call_id, outcome, 12345 AS number, NULL AS nothing FROM tool_calls WHERE call_id = 'c41'"
+    )
+    (row,) = sheet_of(app, ROWS)
+    assert row["call_id"]["href"].startswith("calls?call=c41")
+    assert (row["outcome"]["text"], row["number"]["text"]) == ("failed", "12,345")
+    assert (row["nothing"]["text"], row["nothing"]["pale"]) == ("NULL", True)
+    assert "1 row ·" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("DROP TABLE codes", "DROP is refused. This page only reads"),
+        ("FROM read_csv('/etc/passwd')", "read_csv() is refused"),
+        ("FROM no_such_table", "Table with name no_such_table does not exist"),
+        ("SELECT 1 WHERE false", "The query gives no rows."),
+    ],
+)
+def test_what_gives_no_rows_is_a_sentence(small: Path, sql: str, words: str) -> None:
+    assert words in said(asked(sql))
+
+
+def test_a_damaged_link_is_a_sentence(small: Path) -> None:
+    assert "The link is damaged" in said(opened(SQL, sql="?!"))
+
+
+def test_a_metric_is_one_click_away(small: Path) -> None:
+    app = opened(SQL, start="metric:coverage")
+    assert sheet_of(app, ROWS)
+    assert app.selectbox(key="start").value == "metric:coverage"
+
+
+def test_a_long_result_comes_in_pages(small: Path) -> None:
+    first = asked("SELECT range AS n FROM range(120)")
+    assert [row["n"]["text"] for row in sheet_of(first, ROWS)][:2] == ["0", "1"]
+    assert "120 rows ·" in said(first)
+    last = asked("SELECT range AS n FROM range(120)", sql_page="3")
+    assert sheet_of(last, ROWS)[0]["n"]["text"] == "100"
+    beyond = asked("SELECT range AS n FROM range(120)", sql_page="99")
+    assert len(sheet_of(beyond, ROWS)) == 20
+
+
+def test_rows_that_are_not_kept_are_said_to_be(small: Path) -> None:
+    assert "25,000 rows, of which the first 10,000 are kept here and in an export" in said(
+        asked("FROM range(25000)")
+    )
+
+
+def test_text_of_a_log_stays_text_and_long_values_say_how_long_they_are(small: Path) -> None:
+    app = asked("SELECT tool, repeat('x', 5000) AS long FROM tool_calls WHERE call_id = 'c43'")
+    (row,) = sheet_of(app, ROWS)
+    assert row["tool"]["text"] == HOSTILE
+    assert row["long"]["sub"] == "… 5,000 characters; the export has them"
+    assert HOSTILE not in said(app)
+
+
+def test_the_result_is_drawn(small: Path) -> None:
+    sql = "SELECT model, count(*) AS calls FROM tool_calls GROUP BY model ORDER BY calls DESC"
+    app = asked(sql, view="bar")
+    assert app.get("plotly_chart")
+    assert (app.selectbox(key="x").value, app.selectbox(key="y").value) == ("model", "calls")
+    assert ROWS not in sheets(app)
+
+
+def test_a_page_is_turned_without_asking_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = asked("SELECT range AS n FROM range(120)")
+
+    def never(*_: object) -> None:
+        raise AssertionError("asked again")
+
+    monkeypatch.setattr(runs, "_ran", never)
+    app.selectbox(key="table").select("codes").run()
+    assert not app.exception
+    assert sheet_of(app, ROWS)
+
+
+def test_a_card_opens_its_sql_as_it_was_asked(small: Path) -> None:
+    app = opened("dashboard/pages/overview.py", model="falcon-3")
+    doors = [link.proto for link in app.get("page_link") if "Open in SQL" in link.proto.label]
+    assert doors
+    carried = [unpacked(door.query_string.split("sql=")[1].split("&")[0], 100_000) for door in doors]
+    assert any("['falcon-3']" in sql for sql in carried)
+    assert not any("$models" in sql for sql in carried)
+
+
+def test_a_busy_server_is_a_sentence(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "LIMITS", runs.Limits(waiting=0.05))
+    monkeypatch.setattr(runs, "_SLOTS", threading.BoundedSemaphore(1))
+    with runs._SLOTS:
+        assert "queries of others are running" in said(asked("SELECT 1"))

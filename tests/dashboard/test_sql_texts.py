@@ -1,0 +1,103 @@
+"""The texts that the SQL page begins with: shipped queries, metrics filled in, and words on the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.literals import filled, literal
+from dashboard.metrics import metrics
+from dashboard.queries import queries
+from dashboard.sandbox.child import opened
+from dashboard.sandbox.statement import allowed
+from dashboard.table_notes import table_notes
+from tests.dashboard.rows import empty_tables
+from tests.dashboard.store_fixture import HOSTILE, publish, small_tables
+
+NASTY = "O'Brien\n-- \u202e\x00\u200b$models '' \\' ; DROP TABLE codes"
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    generation = publish(tmp_path_factory.mktemp("texts") / "store", small_tables())
+    with opened(generation, threads=1, memory="256MB") as made:
+        yield made
+
+
+@pytest.mark.parametrize("name", queries())
+def test_a_shipped_query_says_what_it_asks_and_runs(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    query = queries()[name]
+    assert query.title
+    assert query.question.endswith("?")
+    assert connection.sql(allowed(connection, query.sql)).columns
+
+
+@pytest.mark.parametrize("name", metrics())
+def test_the_sql_of_every_metric_runs_with_its_parameters_filled_in(
+    connection: duckdb.DuckDBPyConnection, name: str
+) -> None:
+    asked = {"from_day": date(2026, 11, 20), "models": ("falcon-3", HOSTILE, NASTY), "limit": 5, "offset": 0}
+    for values in ({}, asked):
+        sql = filled(metrics()[name], values)
+        assert connection.sql(allowed(connection, sql)).columns
+
+
+def test_a_filled_metric_gives_what_the_metric_gives(connection: duckdb.DuckDBPyConnection) -> None:
+    asked = {"models": (HOSTILE,), "limit": 5, "offset": 0}
+    rows = connection.sql(allowed(connection, filled(metrics()["calls"], asked))).fetchall()
+    assert [row[0] for row in rows] == ["c43"]
+
+
+def test_a_filled_metric_says_what_was_asked() -> None:
+    sql = filled(metrics()["coverage"], {"models": ("a",), "not_a_parameter": 1})
+    assert sql.startswith("-- title: ")
+    assert "-- with models as asked there; NULL stands for all\n" in sql
+    assert "['a']" in sql
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (None, "NULL"),
+        (True, "true"),
+        (3, "3"),
+        (0.5, "0.5"),
+        ("it's", "'it''s'"),
+        ("", "''"),
+        ("a b", "'a b'"),
+        ("a\nb", "('a' || chr(10) || 'b')"),
+        ("\u202e", "chr(8238)"),
+        (date(2026, 1, 2), "DATE '2026-01-02'"),
+        (datetime(2026, 1, 2, 3, 4, 5), "TIMESTAMP '2026-01-02 03:04:05'"),  # noqa: DTZ001 - UTC, as stored
+        (("a", None), "['a', NULL]"),
+    ],
+)
+def test_a_value_as_a_literal(value: Any, written: str) -> None:
+    assert literal(value) == written
+
+
+def test_what_no_filter_holds_has_no_literal() -> None:
+    with pytest.raises(TypeError, match="no literal for a dict"):
+        literal({})
+
+
+@given(st.text())
+def test_a_text_comes_back_from_its_literal_and_nothing_in_it_is_invisible(text: str) -> None:
+    written = literal(text)
+    found = duckdb.execute(f"SELECT {written}").fetchone()
+    assert found == (text,)
+    assert written.isprintable()
+
+
+def test_every_table_of_the_store_is_described_by_its_schema() -> None:
+    with empty_tables() as connection:
+        names = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    assert set(table_notes()) == names
+    assert "the denominators of the rates" in table_notes()["tool_calls"]
+    assert table_notes()["daily_chains"].startswith("Chains of attempts")
