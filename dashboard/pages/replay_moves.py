@@ -80,7 +80,7 @@ def _flow(found: Summary) -> None:
             Column("After", "tight"),
             Column("Calls", "number"),
             Column("Of those read", "number"),
-            Column("", "tight"),
+            Column("Outcome", "tight"),
         ]
         sheet("replay_flows", "Outcomes before and after", heads, rows)
 
