@@ -21,7 +21,7 @@ from dashboard.queries import queries
 from dashboard.sandbox.runs import LIMITS, LONGEST, BusyError, Result, SqlError, run
 from dashboard.widgets import cards
 from dashboard.widgets.copy_button import copy_link
-from dashboard.widgets.editor import editor
+from dashboard.widgets.editor import edited_text, editor
 from dashboard.widgets.urlstate import put, url_widget
 
 _KEY = "sql_editor"
@@ -56,8 +56,9 @@ def show() -> None:
     )
     left, right = st.columns([11, 4], gap="medium")
     with left:
-        asked, problem = _named()
         with st.container(border=True, gap="small"):
+            _picker()  # first: what is picked is what the URL names from here on
+            asked, problem = _named()
             text = _editing(asked)
         if problem:
             st.error(problem)
@@ -92,8 +93,7 @@ def _starts() -> Mapping[str, Start]:
 
 
 def _editing(asked: str) -> str:
-    """The picker, the editor and its buttons; what the editor holds now."""
-    _picker()
+    """The editor and its buttons; what the editor holds now."""
     begun, version = st.session_state.get(_BEGUN, ("", 0))
     if asked != begun:
         version += 1
@@ -108,7 +108,7 @@ def _editing(asked: str) -> str:
         on_run=_run,
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button("Run", type="primary", on_click=_run, args=(text,), key="sql_run", help="Ctrl+Enter")
+        st.button("Run", type="primary", on_click=_run_edited, key="sql_run", help="Ctrl+Enter")
         _copy(text)
     return text
 
@@ -136,6 +136,12 @@ def _begin() -> None:
     st.session_state.pop(_TOO_LONG, None)
     for name in ("sql", _PAGE, *sql_result.CHOICES):
         put(name, None)
+
+
+def _run_edited() -> None:
+    """Run what the editor holds now, which may be more than it held when the button was drawn."""
+    text, version = st.session_state[_BEGUN]
+    _run(edited_text(_KEY, text, version))
 
 
 def _run(text: str) -> None:

@@ -23,7 +23,7 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
     clearTimeout(area.pause)
     area.pause = setTimeout(() => area.isConnected && report(), PAUSE)
   }
-  area.onchange = () => area.pause && report()
+  area.onblur = () => area.pause && report()
   area.onkeydown = (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
     event.preventDefault()

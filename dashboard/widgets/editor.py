@@ -32,7 +32,7 @@ def editor(
         css=(_FOLDER / "editor.css").read_text(encoding="utf-8"),
         js=(_FOLDER / "editor.js").read_text(encoding="utf-8"),
     )
-    edited = draw(
+    draw(
         key=key,
         data={
             "label": label,
@@ -46,7 +46,13 @@ def editor(
         default={"edit": None},
         on_edit_change=lambda: None,
         on_run_change=lambda: on_run(str(st.session_state[key].run)) if on_run else None,
-    ).edit
+    )
+    return edited_text(key, text, version)
+
+
+def edited_text(key: str, text: str, version: int) -> str:
+    """What the editor `key` holds; `text` while nothing was typed since it was put in as this `version`."""
+    edited = st.session_state[key].edit
     if not edited or edited["version"] != version:
         return text  # nothing was typed since this text was put in
     return str(edited["text"])
