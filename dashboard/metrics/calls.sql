@@ -9,7 +9,7 @@
 -- was seen, 'unknown' = no fault was seen and the log cannot tell;
 -- $turns 'retried' | 'disagree' (log and conclusion) | 'not_ok' (by either); $search: part of the raw arguments, any case.
 WITH chosen AS NOT MATERIALIZED (
-  SELECT * FROM tool_calls
+  SELECT rowid AS row, ts, session_id, turn, step, ordinal, call_id FROM tool_calls
   WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
     AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
     AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
@@ -30,11 +30,13 @@ WITH chosen AS NOT MATERIALIZED (
          OR ($turns = 'not_ok' AND (NOT recorded_ok OR NOT derived_ok))))
     AND ($search IS NULL OR contains(lower(raw_arguments), lower($search)))
 ),
-page AS (
-  SELECT * FROM chosen
+-- The long texts are read of the rows of the page alone.
+listed AS MATERIALIZED (
+  SELECT row FROM chosen
   ORDER BY ts DESC NULLS LAST, session_id, turn DESC, step DESC, ordinal DESC, call_id
   LIMIT $limit OFFSET $offset
 ),
+page AS MATERIALIZED (SELECT * FROM tool_calls WHERE rowid IN (SELECT row FROM listed)),
 worst AS (
   SELECT call_id, arg_min(code, CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END * 1000 + position) AS finding
   FROM diagnostics WHERE call_id IN (SELECT call_id FROM page) GROUP BY call_id

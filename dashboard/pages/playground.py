@@ -20,6 +20,7 @@ from dashboard.regression_cases import case_json, text_case_json
 from dashboard.widgets import cards
 from dashboard.widgets.copy_button import copy_link
 from dashboard.widgets.rate_choice import segments
+from dashboard.widgets.replay_door import replay_door
 from dashboard.widgets.sheet import Cell, Column, sheet
 
 _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
@@ -105,6 +106,8 @@ def _actions(asked: Asked, *, whole_reply: bool) -> None:
                 key="save_case",
             )
         st.button("Clear", on_click=clear, key="clear_playground")
+    if asked.tool is not None:
+        replay_door(asked.tool.name, asked.definition)
     if problem:
         st.caption(f"No link: {problem} A saved case holds all of it.")
 

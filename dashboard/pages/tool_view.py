@@ -14,6 +14,7 @@ from dashboard.slices import Slice, ranked, slices
 from dashboard.statistics import ENOUGH, Share
 from dashboard.widgets import cards
 from dashboard.widgets.findings import SEVERITY_TONES
+from dashboard.widgets.replay_door import replay_door
 from dashboard.widgets.sheet import Cell, Column, sheet
 from dashboard.widgets.slice_table import READING, Scale, scale_of, slice_table
 
@@ -29,6 +30,7 @@ def show(tool: str) -> None:
     if rows.empty:
         cards.nothing_matches("calls of this tool")
         return
+    replay_door(tool)
     culprits = answers.ask("culprits", **chosen).to_dict("records")
     _culprits(tool, culprits, chosen)
     tool_definitions.show(tool, chosen, culprits)
