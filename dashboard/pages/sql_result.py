@@ -73,9 +73,7 @@ def _table(result: Result, page_key: str) -> None:
     place = st.container()
     page = _page(page_key, -(-result.kept // _PER_PAGE))
     kinds = [_kind(name, numbers, result) for name in names]
-    columns = [
-        Column(wording.one_line(name, 60) or "–", kind) for name, kind in zip(names, kinds, strict=True)
-    ]
+    columns = [Column(_column_name(name), kind) for name, kind in zip(names, kinds, strict=True)]
     rows = [
         [_cell(name, value) for name, value in zip(names, row, strict=False)]
         for row in result.page(_PER_PAGE * (page - 1), _PER_PAGE)
@@ -84,6 +82,10 @@ def _table(result: Result, page_key: str) -> None:
         sheet("sql_rows", "Rows of the result", columns, rows)
         if len(result.names) > _MOST_COLUMNS:
             st.caption(f"{len(result.names) - _MOST_COLUMNS} more columns are in the export.")
+
+
+def _column_name(name: str) -> str:
+    return wording.one_line(name, 60) or "–"
 
 
 def _kind(name: str, numbers: frozenset[str], result: Result) -> Kind:
@@ -137,15 +139,23 @@ def _page(key: str, pages: int) -> int:
 def _chart(result: Result, kind: str, numbers: Sequence[str]) -> None:
     names = list(result.names)
     with st.container(horizontal=True, gap="small"):
-        x = choice("Across", "x", names, names[0])
+        x = choice("Across", "x", names, names[0], _column_name)
         least = [name for name in numbers if name != x] or list(numbers)
-        y = choice("Height", "y", least, least[0])
+        y = choice("Height", "y", least, least[0], _column_name)
         texts = [name for name in names if name not in (x, y)]
-        series = choice("Colour by", "series", [_NONE, *texts], _NONE, lambda name: name or "nothing")
+        series = choice(
+            "Colour by",
+            "series",
+            [_NONE, *texts],
+            _NONE,
+            lambda name: _column_name(name) if name else "nothing",
+        )
     plot = plotted(kind, y, *result.columns(x, y, *([series] if series else [])))
     if plot.figure is None:
         st.caption("There is no number to draw in this column.")
         return
-    st.plotly_chart(plot.figure, config=charts.CONFIG, key="sql_chart", alt=f"{y} by {x}")
+    st.plotly_chart(
+        plot.figure, config=charts.CONFIG, key="sql_chart", alt=f"{_column_name(y)} by {_column_name(x)}"
+    )
     if plot.left_out:
         st.caption(plot.left_out)

@@ -166,9 +166,17 @@ def _ended(code: int) -> str:
 
 def _values(column: pa.ChunkedArray) -> list[Any]:
     try:
-        return list(column.to_pylist())
+        values = column.to_pylist()
+        if not pa.types.is_interval(column.type):
+            return list(values)
+        # Neither Python nor Parquet has months, days and seconds in one.
+        return [None if value is None else _interval(*value) for value in values]
     except (ValueError, OverflowError, pa.ArrowException, NotImplementedError):
         return [_value(scalar) for scalar in column]
+
+
+def _interval(months: int, days: int, nanoseconds: int) -> str:
+    return f"{months} months {days} days {nanoseconds / 1e9:g} seconds"
 
 
 def _value(scalar: pa.Scalar) -> Any:

@@ -239,6 +239,7 @@ def test_every_type_of_duckdb_arrives(generation: Path) -> None:
     result = run(generation, "FROM test_all_types()")
     assert len(result.page(0, 50)) == 3
     assert len(result.frame()) == 3
+    assert run(generation, "SELECT INTERVAL '1 month 2 days'").page(0, 1) == [["1 months 2 days 0 seconds"]]
 
 
 def test_rows_beyond_the_bound_are_counted_but_not_kept(generation: Path) -> None:

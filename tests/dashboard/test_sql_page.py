@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import threading
+from io import BytesIO
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.export import csv, parquet
 from dashboard.links import packed, unpacked
 from dashboard.sandbox import runs
+from dashboard.sandbox.runs import run
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets, texts
 from tests.dashboard.store_fixture import HOSTILE
@@ -86,6 +90,49 @@ def test_text_of_a_log_stays_text_and_long_values_say_how_long_they_are(small: P
     assert row["tool"]["text"] == HOSTILE
     assert row["long"]["sub"] == "… 5,000 characters; the export has them"
     assert HOSTILE not in said(app)
+
+
+EVIL = f"=1\u202e\u200b\x1b[31m {HOSTILE}"
+
+
+def test_a_hostile_column_is_text_in_the_table_the_chart_and_the_files(small: Path) -> None:
+    name = EVIL.replace('"', '""')
+    sql = f'SELECT tool AS "{name}", 1 AS "{name} 2", [tool] AS many FROM tool_calls LIMIT 5'  # noqa: S608
+    app = asked(sql)
+    table = sheets(app)[ROWS]
+    assert "\u202e" not in str(table["columns"])
+    assert "⟨U+202E⟩" in str(table["columns"])
+    drawn = asked(sql, view="bar")
+    figure = drawn.get("plotly_chart")[0].proto.spec
+    for shown in (figure, str(drawn.selectbox(key="x").options)):
+        assert "\u202e" not in shown
+        assert "\\u202e" not in shown
+    assert "<img" not in figure
+
+
+def test_a_result_with_hostile_names_and_values_is_taken_away_safely(small: Path) -> None:
+    result = run(
+        small / "gen-000001.duckdb",
+        "SELECT tool, '=1+1' AS \"=1+1\", ['=1+1'] AS many FROM tool_calls WHERE call_id = 'c43'",
+    )
+    lines = csv(result.frame()).decode().splitlines()
+    assert lines[0] == "tool,'=1+1,many"
+    assert ",'=1+1," in lines[1]
+    assert pq.read_table(BytesIO(parquet(result.frame()))).to_pylist()[0]["tool"] == HOSTILE
+
+
+def test_a_result_of_every_type_can_be_taken_away(small: Path) -> None:
+    rows = run(small / "gen-000001.duckdb", "FROM test_all_types()").frame()
+    assert csv(rows).count(b"\n") >= 4
+    assert pq.read_table(BytesIO(parquet(rows))).num_rows == 3
+
+
+def test_a_value_of_ten_megabytes_is_not_sent(small: Path) -> None:
+    app = asked("SELECT repeat('<b>', 3500000) AS huge, ['<i>'] AS some")
+    (row,) = sheet_of(app, ROWS)
+    assert len(row["huge"]["text"]) == 300
+    assert row["huge"]["sub"] == "… 10,500,000 characters; the export has them"
+    assert row["some"]["text"] == '["<i>"]'
 
 
 def test_the_result_is_drawn(small: Path) -> None:
