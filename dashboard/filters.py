@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
+from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
 
+from dashboard import wording
 from dashboard.arms import PARAMETERS
 
 DIMENSIONS = ("model", "prompt", "tool", "source")
@@ -53,6 +55,7 @@ CHOICES = ("rate", "by", "cells", "against", "of", "least")
 # What pages.compare_arms draws: the choices of the two slices.
 _ARMS = [f"{letter}_{name}" for letter in "ab" for name in (*PARAMETERS, "days")]
 _COMPARED = (*_ARMS, "anew", "success")
+_LONGEST = 120  # characters of a label: every page sends them all
 _DAYS = "days"
 _EXTENT = "_extent"
 _PICKING = "_picking_days"
@@ -159,9 +162,15 @@ def _choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:
 
 def _unique_labels(rows: pd.DataFrame) -> dict[str, str]:
     """Value → label, the most used first; equal labels are told apart, since the URL holds labels."""
-    taken = rows.label.duplicated(keep=False)
-    pairs = zip(rows.value, rows.label, taken, strict=True)
-    return {value: f"{label} · {value}" if double else label for value, label, double in pairs}
+    labels = rows.label.map(lambda label: wording.one_line(label, _LONGEST))
+    pairs = zip(rows.value, labels, labels.duplicated(keep=False), strict=True)
+    return {value: f"{label} · {_short(value)}" if double else label for value, label, double in pairs}
+
+
+def _short(value: str) -> str:
+    """The value, or what stands for it where it is long or not all of it is visible."""
+    plain = wording.one_line(value, _LONGEST)
+    return value if plain == value else sha256(value.encode()).hexdigest()[:12]
 
 
 def reset() -> None:

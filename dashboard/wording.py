@@ -15,11 +15,17 @@ from datetime import datetime, timedelta
 from dashboard.statistics import Interval
 
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+# What Streamlit makes a link without any sign of Markdown: an address, also one that is escaped.
+_ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@(?=[-\w]+\.[-\w])", re.IGNORECASE)
+_WORD_JOINER = "\u2060"  # has no width; no address goes on behind it
 _EXACT = (
     100  # of fewer than this, one more or less moves a share by over a point: the third digit says nothing
 )
 STALE = timedelta(hours=36)  # loads are nightly: one was missed
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Spreadsheets pass over blanks and what has no width before a sign, and know the signs of full width, too.
+_FORMULA = re.compile(
+    r"[\t\r\n]|[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
+)
 _SHOWN_SPACE = str.maketrans({" ": "·", "\t": "→", "\n": "↵\n", "\r": "␍", "\u00a0": "⍽"})
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
@@ -141,7 +147,8 @@ def about(number: int) -> str:
 
 def in_markdown(text: str, limit: int = 120) -> str:
     """For labels, titles and boxes, which Streamlit reads as Markdown."""
-    return _MARKDOWN.sub(r"\\\1", one_line(text, limit))
+    unlinked = _ADDRESS.sub(rf"\g<0>{_WORD_JOINER}", one_line(text, limit))
+    return _MARKDOWN.sub(r"\\\1", unlinked)
 
 
 def door(text: str) -> str:
@@ -156,7 +163,7 @@ def in_figure(text: str) -> str:
 
 def in_sheet(text: str) -> str:
     """For a CSV cell: a spreadsheet must not take it for a formula."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def escaped(json_text: str) -> str:

@@ -99,7 +99,7 @@ def _facts(row: Row) -> None:
     path = wording.visible(row["file"] or "unknown file")
     cells = [
         Cell(wording.utc_to_the_second(row["ts"])),
-        Cell(call_words.one_name(row["model"]), sub=row["provider"]),
+        Cell(call_words.one_name(row["model"]), sub=wording.one_line(row["provider"] or "", 60) or None),
         Cell(call_words.one_name(row["prompt"])),
         Cell(
             call_words.one_name(row["session_id"]),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
@@ -46,10 +47,12 @@ def by_tool(arm: Arm, rate: Rate) -> list[Slice]:
     return slices(_rows(arm, (rate.name,), by="tool"))
 
 
-def rows_to_take(a: Arm, b: Arm, *rates: str, by: str | None = None) -> pd.DataFrame:
-    """The rows of both arms, one below the other, with a column that says which."""
-    parts = [_rows(arm, rates, by=by).assign(compared=arm.letter) for arm in (a, b)]
-    return pd.concat(parts, ignore_index=True)
+def to_take(a: Arm, b: Arm, metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
+    """To be asked when the run is over: the rows of both arms, with a column that says whose they are."""
+    asked = {arm.letter: answers.later(metric, **given, **arm.parameters()) for arm in (a, b)}
+    return lambda: pd.concat(
+        [rows().assign(compared=letter) for letter, rows in asked.items()], ignore_index=True
+    )
 
 
 def _rows(

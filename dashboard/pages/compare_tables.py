@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
 import streamlit as st
 
 from dashboard import contrasts, filters, verdicts, wording
 from dashboard.contrasts import Pair, Shift
 from dashboard.pages.compare_arms import calls_link, keys, makeup_of
-from dashboard.pages.compare_sides import Side, by_tool, rows_to_take
+from dashboard.pages.compare_sides import Side, by_tool, to_take
 from dashboard.rates import RATES, Rate
 from dashboard.slices import Against, Slice, beside
 from dashboard.statistics import ENOUGH
@@ -35,7 +34,7 @@ def forest(a: Side, b: Side, rate: Rate) -> None:
         "slices",
         caption=_READING,
         take=cards.Take(
-            f"compare_{rate.name}_by_tool", lambda: rows_to_take(a.arm, b.arm, rate.name, by="tool")
+            f"compare_{rate.name}_by_tool", to_take(a.arm, b.arm, "slices", rates=(rate.name,), by="tool")
         ),
         height=360,
     ):
@@ -114,7 +113,7 @@ def other_rates(a: Side, b: Side) -> None:
         "All rates, A and B",
         "slices",
         caption=_READING,
-        take=cards.Take("compare_rates", lambda: rows_to_take(a.arm, b.arm, *RATES)),
+        take=cards.Take("compare_rates", to_take(a.arm, b.arm, "slices", rates=tuple(RATES))),
         height=360,
     ):
         both = [
@@ -151,10 +150,7 @@ def what_differs(a: Side, b: Side) -> None:
         "What differs between the slices",
         "makeup",
         caption="Shares of the calls, the biggest difference first: what else may explain a rate.",
-        take=cards.Take(
-            "compare_makeup",
-            lambda: pd.concat([makeup_of(a.arm).assign(compared="A"), makeup_of(b.arm).assign(compared="B")]),
-        ),
+        take=cards.Take("compare_makeup", to_take(a.arm, b.arm, "makeup")),
         height=300,
     ):
         chosen = set(a.arm.own) | set(b.arm.own)

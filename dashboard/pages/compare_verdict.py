@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard import answers, contrasts, verdicts, wording
 from dashboard.pages.compare_arms import calls_link, overlap_note
-from dashboard.pages.compare_sides import STRATA, Side, rows_to_take, strata_of
+from dashboard.pages.compare_sides import STRATA, Side, strata_of, to_take
 from dashboard.rates import Rate
 from dashboard.slices import MEASURED_ENOUGH, Against, Slice
 from dashboard.statistics import Difference, bootstrapped, difference, paired
@@ -44,7 +44,7 @@ def verdict_card(a: Side, b: Side, rate: Rate) -> None:
         "slices",
         "shared_tasks",
         "session_counts",
-        take=cards.Take(f"compare_{rate.name}", lambda: rows_to_take(a.arm, b.arm, rate.name)),
+        take=cards.Take(f"compare_{rate.name}", to_take(a.arm, b.arm, "slices", rates=(rate.name,))),
         height=320,
     ):
         first, second = a.whole(rate), b.whole(rate)

@@ -62,7 +62,12 @@ def _versions(subject: Subject) -> None:
         Column("Version", "tight"), Column("In force", "tight"), Column("Hash", "tight"),
         Column("Turns" if subject.kind == "prompt" else "Calls", "number"),
     ]  # fmt: skip
-    sheet("versions", f"Versions of {subject.title}", columns, [_version_row(row) for row in rows])
+    sheet(
+        "versions",
+        f"Versions of {wording.one_line(subject.title, 80)}",
+        columns,
+        [_version_row(row) for row in rows],
+    )
     if len(rows) > 1:
         difference(subject, rows)
 

@@ -30,14 +30,13 @@ def show(chosen: Mapping[str, Any]) -> None:
         found = answers.ask("signatures", **chosen, limit=PER_PAGE, offset=0)
     rows: list[dict[Hashable, Any]] = found.to_dict("records")
     total = rows[0]["found"] if rows else 0
+    every = answers.later("signatures", **chosen, limit=_EXPORTED, offset=0)
     with cards.card(
         "Signatures of errors",
         "signatures",
         take=cards.Take(
             "signatures",
-            lambda: answers.ask("signatures", **chosen, limit=_EXPORTED, offset=0).drop(
-                columns=["days", "found"]
-            ),
+            lambda: every().drop(columns=["days", "found"]),
         ),
         height=400,
     ):

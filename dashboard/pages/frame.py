@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import answers, filters
+from dashboard import answers, filters, wording
 from dashboard.metrics import MetricError
 from dashboard.metrics.generations import StoreError
 from dashboard.pages import PAGES, Entry
@@ -82,5 +82,5 @@ def _filter_bar(*, shown: bool) -> None:
         extent = answers.ask("extent").iloc[0]
         filters.bar(answers.ask("choices"), extent.first_day, extent.last_day, shown=shown)
     except MetricError as problem:
-        st.error(str(problem))
+        st.error(wording.in_markdown(str(problem), 600))
         st.stop()

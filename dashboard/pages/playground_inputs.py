@@ -101,7 +101,7 @@ def _origin(desk: Desk, *, reply: bool) -> None:
         label_visibility="collapsed",
     )
     if desk.problem:
-        st.error(desk.problem)
+        st.error(wording.in_markdown(desk.problem, 600))
     call = st.query_params.get("call")
     if call and "p" not in st.query_params:
         st.page_link(
@@ -121,7 +121,7 @@ def _known(desk: Desk) -> None:
     try:
         rows: Sequence[Row] = answers.ask("known_definitions", limit=_ALL).to_dict("records")
     except MetricError as problem:
-        st.error(str(problem))
+        st.error(wording.in_markdown(str(problem), 600))
         return
     if not rows:
         return

@@ -80,7 +80,7 @@ def card(
             with st.skeleton(height=height) if height else nullcontext():
                 yield
         except MetricError as problem:
-            st.error(str(problem))
+            st.error(wording.in_markdown(str(problem), 600))
         for name, door in doors.items():
             _open_in_sql(name, door)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 
 import pandas as pd
@@ -73,6 +74,22 @@ def test_other_csv_cells_stay_as_they_are() -> None:
 
 def test_markdown_in_a_name_is_escaped() -> None:
     assert wording.in_markdown("**b** :red[x] [l](u) `c`") == r"\*\*b\*\* \:red\[x\] \[l\]\(u\) \`c\`"
+
+
+@pytest.mark.parametrize("text", ["http://a.example/p", "HTTPS://a.example", "www.a.example", "me@a.example"])
+def test_an_address_in_a_name_becomes_no_link(text: str) -> None:
+    told = wording.in_markdown(text).replace("\\", "")
+    assert told.replace("\u2060", "") == text
+    assert not re.search(r"https?://|www\.|@a", told, re.IGNORECASE)
+
+
+def test_a_version_behind_a_name_is_no_address() -> None:
+    assert wording.in_markdown("support@3") == r"support\@3"
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r", "\n", " =", "\u200b=", "\ufeff+", "\uff1d"])
+def test_no_cell_of_a_sheet_begins_a_formula(sign: str) -> None:
+    assert wording.in_sheet(f"{sign}1") == f"'{sign}1"
 
 
 def test_html_in_a_name_is_escaped_for_figures() -> None:

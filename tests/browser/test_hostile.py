@@ -1,0 +1,143 @@
+"""Logs in which every field is an attack, on every page in a browser: nothing runs or is fetched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import duckdb
+import pytest
+from playwright.sync_api import BrowserContext, Dialog, expect
+
+from dashboard import wording
+from dashboard.links import packed
+from dashboard.metrics.generations import published
+from dashboard.pages import PAGES
+from tests.browser.conftest import App, Served, serving, watch
+from tests.dashboard.hostile_log import MARK, PAYLOADS, hostile, publish_hostile
+
+# What the text of a log must never become. Elements are looked for in shadow trees, too.
+FOUND = """(mark) => {
+  const found = []
+  const note = (what, element) => found.push(`${what}: ${element.outerHTML.slice(0, 200)}`)
+  const hidden = /[\\u0000-\\u0008\\u000b-\\u001f\\u00ad\\u200b\\u202a-\\u202e\\u2066-\\u2069\\ufeff]/
+  const visit = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      const name = element.localName
+      for (const attribute of element.attributes) {
+        if (attribute.name.startsWith("on")) note("a handler", element)
+        const told = ["title", "aria-label", "alt", "placeholder"].includes(attribute.name)
+        if (told && hidden.test(attribute.value)) note(`hidden in ${attribute.name}`, element)
+        if (["src", "href", "srcset", "action", "data"].includes(attribute.name)) {
+          const url = URL.canParse(attribute.value, location.href) && new URL(attribute.value, location.href)
+          const own = url && (url.host === location.host || ["data:", "blob:"].includes(url.protocol))
+          if (!own) note("an outside address", element)
+        }
+      }
+      if (["script", "style"].includes(name)) {
+        if (element.textContent.includes(mark) || element.textContent.includes("evil")) note("code", element)
+      } else if (["iframe", "object", "embed", "base"].includes(name)) note("a frame", element)
+      const said = element.textContent
+      if (["b", "strong", "em"].includes(name) && said === "bold") note("Markdown", element)
+      if (element.classList.contains("katex")) note("LaTeX", element)
+      const ours = "[data-testid=stSidebar], [data-testid=stHeader], .js-plotly-plot"
+      if (name === "img" && !element.closest(ours)) note("an image", element)
+      if (element.dataset.testid === "stIconMaterial" && said === "bomb") note("an icon", element)
+      if (element.classList.contains("stMarkdownColoredText") && said === "red") note("a colour", element)
+      for (const node of element.childNodes)
+        if (node.nodeType === 3 && !["script", "style", "textarea"].includes(name)) {
+          if (hidden.test(node.data)) note("hidden characters", element)
+          if (node.data.includes("💀")) note("an emoji", element)
+        }
+      if (element.shadowRoot) visit(element.shadowRoot)
+    }
+  }
+  visit(document)
+  if (window.hacked !== undefined) found.push("a script ran")
+  return found
+}"""
+COLUMN = f"{MARK}column {' '.join(PAYLOADS[:4])}".replace('"', '""')
+SQL = f"""SELECT session_id, raw_arguments AS "{COLUMN}" FROM tool_calls
+WHERE contains(raw_arguments, '{MARK}broken')"""  # noqa: S608 - our own text
+# By page, what is read there: the fields whose text stands on it, by their names in the log.
+SHOWN = {
+    "overview": ("model",),
+    "models": ("model", "provider", "probe"),
+    "prompts": ("prompt", "prompttext"),
+    "matrix": ("model", "prompt"),
+    "tools": ("tool",),
+    "errors": ("tool",),
+    "retries": ("tool", "model"),
+    "compare": (),
+    "calls": ("model", "tool", "prompt", "broken"),
+    "sessions": ("session", "task", "asks"),
+    "data": ("file", "reason", "snippet", "prompt", "tool"),
+}
+
+
+@pytest.fixture(scope="module")
+def hostile_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("hostile")
+    with serving(publish_hostile(folder), folder) as served:
+        yield served
+
+
+def places(store: Path) -> dict[str, tuple[str, ...]]:
+    """What is opened → the fields that can be read there."""
+    with duckdb.connect(str(published(str(store))), read_only=True) as connection:
+        (broken, refused, long, session, signature) = (
+            connection.execute(
+                """SELECT min(call_id) FILTER (raw_arguments LIKE '%broken%'),
+                      min(call_id) FILTER (raw_arguments LIKE '%sent%'),
+                      arg_max(call_id, length(raw_arguments)), arg_max(session_id, length(raw_arguments)),
+                      min(signature_id) FILTER (raw_arguments LIKE '%sent%') FROM tool_calls"""
+            ).fetchone()
+            or ()
+        )
+    label = wording.one_line(hostile("model"), 120)
+    details = [
+        ("calls", {"call": broken}, ("tool", "session", "broken", "enginesaid", "result", "describes")),
+        ("calls", {"call": long}, ("big",)),
+        (
+            "sessions",
+            {"session": f"{hostile('session')} 0"},
+            ("session", "user", "asks", "steptext", "answer", "prompttext"),
+        ),
+        ("sessions", {"session": session}, ("big",)),
+        ("tools", {"tool_open": hostile("tool")}, ("tool", "model", "does")),
+        ("errors", {"signature": signature}, ("tool",)),
+        ("playground", {"call": refused}, ("sent", "more", "parameter")),
+        ("calls", {"model": label}, ("model",)),
+        ("compare", {"a_model": hostile("model"), "b_model": hostile("model", 1)}, ("model",)),
+        ("sql", {"sql": packed(SQL)}, ("session", "column", "broken")),
+        ("data", {"changed": f"prompt:session_history:{hostile('prompt')}"}, ("prompt", "promptversion")),
+    ]
+    whole = {"/" if page is PAGES[0] else f"/{page.name}": SHOWN.get(page.name, ()) for page in PAGES}
+    return whole | {f"/{page}?{urlencode(query)}": fields for page, query, fields in details}
+
+
+def test_nothing_of_a_hostile_log_runs_or_is_fetched(hostile_store: Served, context: BrowserContext) -> None:
+    app = App(context.new_page(), hostile_store)
+    watch(app)
+
+    def refuse(dialog: Dialog) -> None:
+        app.problems.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    app.page.on("dialog", refuse)
+    found: dict[str, list[str]] = {}
+    for place, fields in places(hostile_store.store).items():
+        app.open(place)
+        for field in fields:
+            app.expect(f"{MARK}{field}")
+        if place == "/":
+            app.page.get_by_role("combobox", name=re.compile("Model")).first.click()
+            expect(app.page.get_by_role("option").nth(1)).to_contain_text(MARK)
+        if said := app.page.evaluate(FOUND, MARK):
+            found[place] = said
+    assert not found
+    assert not app.problems
+    assert not app.page.get_by_test_id("stException").count()
+    app.page.close()
