@@ -1,0 +1,110 @@
+"""From a rate to the call behind it, into the playground, to another definition, its replay, and a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.browser.conftest import App, Served, serving, watch
+from tests.dashboard.store_fixture import a_call, publish, small_tables
+
+
+def definition(limit: Any) -> dict[str, Any]:
+    properties = {"path": {"type": "string"}, "limit": {"type": limit}}
+    return {"type": "object", "properties": properties}
+
+
+WIDER = json.dumps({"name": "read_file", "input_schema": definition(["integer", "string"])})
+REFUSED = {
+    "raw_arguments": '{"path": "a", "limit": "all of it"}',
+    "outcome": "failed",
+    "fault_layer": "schema",
+    "parse_error": "value_not_converted:limit",
+    "arguments": '{"path": "a"}',
+}
+
+
+@pytest.fixture(scope="module")
+def road(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("road")
+    calls = [
+        *(a_call(number, definition_id="d1", session_id=f"s{number}") for number in range(30)),
+        *(a_call(number, definition_id="d1", session_id=f"s{number}", **REFUSED) for number in range(30, 40)),
+    ]
+    tool = {
+        "definition_id": "d1",
+        "tool": "read_file",
+        "description": "Reads.",
+        "definition": json.dumps(definition("integer")),
+    }
+    publish(folder / "store", small_tables() | {"tool_calls": calls, "tool_definitions": [tool]})
+    with serving(folder / "store", folder) as served:
+        yield served
+
+
+def test_the_road_from_a_rate_to_a_replayed_definition(road: Served, context: BrowserContext) -> None:
+    app = App(context.new_page(), road)
+    watch(app)
+    page = app.page
+
+    def arrive(address: str) -> None:
+        page.wait_for_url(address)
+        app.settle()
+
+    app.open()
+    page.get_by_role("region", name="Rates by model").get_by_role("link", name=re.compile("25")).first.click()
+    arrive("**/calls?*")
+    app.expect("10 calls")
+    page.get_by_role("link", name=re.compile("^2026-11-20")).first.click()
+    arrive("**call=c39*")
+    app.expect("all of it")
+    page.get_by_role("link", name="Open in the playground").click()
+    arrive("**/playground?*call=c39*")
+    verdict = page.get_by_role("region", name="Verdict under each policy")
+    expect(verdict).to_contain_text("failed")
+    page.get_by_label("Tool definition").fill(WIDER)
+    expect(verdict).to_contain_text("clean")
+    page.get_by_role("link", name="Replay", exact=True).click()
+    arrive("**/replay*")
+    page.get_by_role("combobox", name=re.compile("Tool")).last.click()
+    page.get_by_role("option", name="read_file").click()
+    app.settle()
+    page.get_by_label("Its definition, in any supported shape").fill(WIDER)
+    page.wait_for_url("**definition=*")
+    app.settle()
+    page.get_by_role("button", name="Replay 40 calls").click()
+    app.expect("10 changed calls")
+    app.settle()
+    app.expect("100% of the refused calls would pass (10 / 10)")
+    page.get_by_role("button", name="Export").last.click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("call_id,")
+    assert {line.split(",")[0] for line in lines[1:]} == {f"c{number}" for number in range(30, 40)}
+    assert not app.problems
+    page.close()
+
+
+def test_a_query_runs_from_the_keyboard_travels_in_the_link_and_comes_back(app: App) -> None:
+    app.open("/sql")
+    query = app.page.get_by_label("Query", exact=True)
+    rows = app.page.get_by_role("region", name="Rows of the result")
+    query.fill("SELECT count(*) AS n FROM tool_calls")
+    query.press("Control+Enter")
+    expect(rows).to_contain_text("44")
+    first = app.page.url
+    assert "sql=" in first
+    query.fill("SELECT '<img src=x onerror=alert(1)>' AS tag")
+    app.page.get_by_role("button", name="Run").click()  # at once, before the editor's pause is over
+    expect(rows).to_contain_text("<img src=x onerror=alert(1)>")
+    app.page.go_back()
+    expect(rows).to_contain_text("44")
+    assert app.page.url == first
+    assert query.input_value() == "SELECT count(*) AS n FROM tool_calls"
