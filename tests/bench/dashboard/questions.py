@@ -27,6 +27,8 @@ FILTERS: tuple[dict[str, Any], ...] = (
 )
 # What pages give besides the filters; a metric that is not here is asked with the filters alone.
 HEADLINES = ["parse_error", "strict_failure", "execution", "retried", "derived_ok"]
+STREAMED = ("replayed_calls",)  # a page reads it piece by piece; ./dev bench replay measures that
+PAGE = {"limit": 50, "offset": 0}
 ASKED: dict[str, tuple[dict[str, Any], ...]] = {
     "slices": (
         {"rates": HEADLINES},
@@ -36,7 +38,13 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {
         {"rates": ["parse_error", "execution"], "by": "tool", "also": "strategy"},
         {"rates": ["derived_ok"], "by": "tool"},
     ),
-    "calls": ({"limit": 50, "offset": 0}, {"limit": 50, "offset": 0, "fault": "arguments"}),
+    "calls": (PAGE, {**PAGE, "fault": "arguments"}, {**PAGE, "search": "module_17"}),
+    "sessions": (PAGE, {**PAGE, "order": "faults"}),
+    "disagreements": (PAGE,),
+    "session_copies": (PAGE,),
+    "signatures": (PAGE,),
+    "session": ({"session": "s4000"},),
+    "session_turns": ({"session": "s4000", "source": "claude_code"},),
 }
 
 
@@ -58,6 +66,8 @@ class Took:
 def measured(store: Path) -> Iterator[Took]:
     with open_generation(store / (store / "CURRENT").read_text().strip()) as connection:
         for name, metric in metrics().items():
+            if name in STREAMED:
+                continue
             for asked in ASKED.get(name, ({},)):
                 times = [_ms(connection, name, asked | given) for given in FILTERS]
                 words = ", ".join(f"{key}={value}" for key, value in asked.items())

@@ -19,6 +19,7 @@ from dashboard.pages import PAGES, frame
 
 APP = Path(__file__).parents[3] / "app.py"
 REPAINT_MS, PYTHON_MS = 300, 100  # what is promised for a filter change
+FILTERED = ("model", "prompt", "tool", "source")
 # One change of a filter after another; none was asked before, so nothing comes from a cache.
 CHANGES: tuple[dict[str, str], ...] = (
     {"model": "falcon-3"},
@@ -96,9 +97,9 @@ def _view(store: Path, name: str, file: str) -> View:
         first = watch.runs[-1].wall
         watch.runs.clear()
         for change in CHANGES:
-            app.query_params.clear()
-            for key, value in change.items():
-                app.query_params[key] = value
+            for bar in app.multiselect:
+                if bar.key in FILTERED:
+                    bar.set_value([change[bar.key]] if bar.key in change else [])
             app.run()
             if app.exception:
                 raise RuntimeError(f"{name}: {app.exception[0].message}")
