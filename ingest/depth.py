@@ -1,8 +1,9 @@
-"""The text of a call's arguments in, how deep its brackets nest out; a broken text has a depth, too."""
+"""The arguments of a call in, how deep they nest out; a broken text has a depth, too."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 # A run of plain characters is one step: an alternative for each character takes three times as long.
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
@@ -24,3 +25,12 @@ def depth_of(text: str | None) -> int | None:
         elif char in "}]":
             depth = max(0, depth - 1)
     return deepest
+
+
+def depth_of_value(value: Any) -> int:
+    """The same of a decoded text: 0 for a scalar, 1 for a flat object."""
+    depth, level = 0, [value]
+    while level := [each for each in level if isinstance(each, dict | list)]:
+        depth += 1
+        level = [each for one in level for each in (one.values() if isinstance(one, dict) else one)]
+    return depth

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from hashlib import blake2b, sha256
 from typing import Any
 
-from ingest.depth import depth_of
+from ingest.depth import depth_of, depth_of_value
 from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus
 from ingest.judgement import Verdict
 from ingest.texts import json_text, kept, spelled
@@ -149,13 +149,14 @@ def _argument_values(event: CallMade, request: ToolCallRequest | None) -> tuple[
     """raw_arguments, arguments_depth, arguments, rejected, worst_severity, lossy."""
     decoded = json_text(event.arguments) if event.arguments is not None else None
     raw = (decoded or "null") if event.args_source is _RESERIALISED else event.raw_arguments
+    depth = depth_of(raw) if decoded is None else depth_of_value(event.arguments)
     if request is None:
-        return raw, depth_of(raw), decoded, None, None, False
+        return raw, depth, decoded, None, None, False
     arguments = json_text(request.arguments) if request.arguments is not None else None
     rejected = json_text(spelled(request.rejected)) if request.rejected else None
     findings = request.diagnostics
     worst = max((finding.severity for finding in findings), key=_SEVERITIES.index, default=None)
-    return raw, depth_of(raw), arguments, rejected, worst, any(finding.lossy for finding in findings)
+    return raw, depth, arguments, rejected, worst, any(finding.lossy for finding in findings)
 
 
 def late_result_row(result: ResultSeen) -> Row:

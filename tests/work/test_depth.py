@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
 
-from ingest.depth import depth_of
+from ingest.depth import depth_of, depth_of_value
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,8 @@ from ingest.depth import depth_of
 )
 def test_the_depth_of_a_text(text: str | None, depth: int | None) -> None:
     assert depth_of(text) == depth
+    if text:
+        assert depth_of_value(json.loads(text, strict=False)) == depth
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from tests.bench.dashboard.made_store import make
+from tests.bench.dashboard.people import PEOPLE, crowd
 from tests.bench.dashboard.questions import measured
 from tests.bench.dashboard.views import views
 
@@ -33,4 +34,11 @@ def main(arguments: list[str]) -> int:
             mark = "" if view.kept else "  ← slower than promised"
             times = f"{view.first:9.0f} {view.repaint:11.0f} {view.slowest:8.0f} {view.python:14.0f}"
             print(f"{view.page:12} {times}{mark}")
+        found = crowd(store)
+        if found is not None:
+            ratio = found.painted / found.empty if found.empty else 0.0
+            print(f"\nfirst paint of Overview {found.painted:.0f} ms, {ratio:.1f} x that of an empty page")
+            opened = f"{found.alone:.0f} ms alone, {found.together:.0f} ms with {PEOPLE} at once"
+            print(f"a page opened in a browser: {opened}")
+            print(f"the server's memory at its highest: {found.memory_mb:.0f} MB")
     return 0
