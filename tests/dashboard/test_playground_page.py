@@ -84,7 +84,8 @@ def test_a_call_brings_its_text_its_definition_and_the_way_back(store: Path) -> 
     assert editors(app)["Raw arguments, as the model sent them"] == '{"path": "a", "limit": "5"}'
     assert '"limit"' in editors(app)["Tool definition, in any supported shape"]
     assert outcome(app) == "coerced"
-    assert "From call c2" in [element.proto.label for element in app.get("page_link")][-1].replace("\\", "")
+    doors = [element.proto.label.replace("\\", "") for element in app.get("page_link")]
+    assert doors == [":blue[From call c2]", "Replay its calls under this definition"]
 
 
 def test_a_call_that_is_not_there_or_without_a_store_is_a_sentence(small: Path) -> None:

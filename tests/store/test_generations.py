@@ -154,7 +154,7 @@ def change(store: Path, statement: str) -> None:
     [
         (
             "UPDATE store_info SET schema_version = 99",
-            "tables of version 99, this Callgauge writes version 2",
+            "tables of version 99, this Callgauge writes version 3",
         ),
         ("UPDATE store_info SET schema_version = 0", "tables of version 0"),
         ("DELETE FROM store_info", "tables without a version"),

@@ -58,7 +58,7 @@ def read_on(store: Path) -> int:
 
 
 @pytest.mark.timeout(600)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_log_cut_anywhere_and_loaded_as_it_grows_ends_in_the_same_tables(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

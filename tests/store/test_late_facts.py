@@ -56,7 +56,8 @@ def test_a_log_in_two_files_tells_what_the_whole_tells(
     (logs / "whole.jsonl").write_text(log)
     load([logs], tmp_path / "whole")
     expected = told(tmp_path / "whole")
-    for number, halves in enumerate(cuts(log)):
+    # Each cut takes two loads: in the other order every third shows the same.
+    for number, halves in list(enumerate(cuts(log)))[:: 3 if reverse else 1]:
         store, first, second = tmp_path / f"store{number}", logs / "1.jsonl", logs / "2.jsonl"
         first.write_text(halves[0])
         second.write_text(halves[1])
