@@ -129,6 +129,7 @@ def test_any_chunks_are_survived(chunks: list[dict[str, Any]]) -> None:
 
 BODY = {"object": "chat.completion", "choices": []}
 TEXT = json.dumps(BODY)
+PACKED = gzip.compress(TEXT.encode(), mtime=0)
 
 
 @pytest.mark.parametrize(
@@ -138,19 +139,19 @@ TEXT = json.dumps(BODY)
         TEXT,
         TEXT.encode(),
         "\ufeff " + TEXT,
-        gzip.compress(TEXT.encode()),
+        PACKED,
         zlib.compress(TEXT.encode()),
         zstandard.ZstdCompressor().compress(TEXT.encode()),
-        {"string": gzip.compress(TEXT.encode())},
+        {"string": PACKED},
         {"encoding": "UTF-8", "string": TEXT},
-        {"encoding": "ASCII-8BIT", "base64_string": base64.b64encode(gzip.compress(TEXT.encode())).decode()},
+        {"encoding": "ASCII-8BIT", "base64_string": base64.b64encode(PACKED).decode()},
         {
             "mimeType": "application/json",
             "text": base64.b64encode(TEXT.encode()).decode(),
             "encoding": "base64",
         },
-        [gzip.compress(TEXT.encode()).hex()],
-        [base64.b64encode(gzip.compress(TEXT.encode())).decode()],
+        [PACKED.hex()],
+        [base64.b64encode(PACKED).decode()],
         [BODY],
         f"[{TEXT}]",
         f"data: {TEXT}\n\n",
@@ -179,7 +180,7 @@ def test_no_body_is_no_problem(kept: Any) -> None:
         (b"\x28\xb5\x2f\xfddamaged", "the body is compressed, and damaged or cut"),
         (b"\xff\xfe", "the body is not UTF-8 text"),
         ("[" * 100_000, "the body is cut, or no JSON"),
-        (gzip.compress(b" " * (MAX_BODY + 1), 1), f"the body has more than {MAX_BODY:,} bytes"),
+        (gzip.compress(b" " * (MAX_BODY + 1), 1, mtime=0), f"the body has more than {MAX_BODY:,} bytes"),
     ],
     ids=lambda value: str(value)[:30],
 )
