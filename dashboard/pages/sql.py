@@ -177,9 +177,10 @@ def _nothing_asked() -> None:
 
 
 def _answer(asked: str, *, edited: bool) -> None:
-    outcome = _outcome(asked)
-    if edited:
-        st.caption("The text has changed since; Ctrl+Enter runs it.")
+    with st.container():  # a place of its own, so that what comes and goes in it moves no table
+        outcome = _outcome(asked)
+        if edited:
+            st.caption("The text has changed since; Ctrl+Enter runs it.")
     if isinstance(outcome, SqlError):
         sql_result.refused(outcome)
     else:

@@ -92,13 +92,16 @@ def test_a_query_runs_from_the_keyboard_travels_in_the_link_and_comes_back(app: 
     rows = app.page.get_by_role("region", name="Rows of the result")
     query.fill("SELECT count(*) AS n FROM tool_calls")
     query.press("Control+Enter")
+    app.settle()
     expect(rows).to_contain_text("44")
     first = app.page.url
     assert "sql=" in first
     query.fill("SELECT '<img src=x onerror=alert(1)>' AS tag")
     app.page.get_by_role("button", name="Run").click()  # at once, before the editor's pause is over
+    app.settle()
     expect(rows).to_contain_text("<img src=x onerror=alert(1)>")
     app.page.go_back()
+    app.settle()
+    expect(app.page).to_have_url(first)
     expect(rows).to_contain_text("44")
-    assert app.page.url == first
-    assert query.input_value() == "SELECT count(*) AS n FROM tool_calls"
+    expect(query).to_have_value("SELECT count(*) AS n FROM tool_calls")
