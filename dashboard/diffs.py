@@ -27,9 +27,8 @@ def unified(before: str, after: str) -> str:
 
 def definition_text(description: str | None, definition: str | None) -> str:
     """A tool's description and its canonical JSON, laid out so that one change is one line."""
-    try:
-        laid_out = json.dumps(json.loads(definition or "null"), indent=2, ensure_ascii=False)
-    except ValueError:
+    laid_out = _as_json(definition or "null")
+    if laid_out is None:
         laid_out = definition or ""
     return f"{description or ''}\n\n{laid_out}".strip()
 

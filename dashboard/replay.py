@@ -13,20 +13,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from dashboard.rereading import held_against, not_read
 from dashboard.scenarios import STORED, Rules, Scenario
-from lenient import Outcome, ToolCallRequest, ToolCatalog, ToolDefinition, clean_tool_name, parse_arguments
+from lenient import Outcome, ToolCallRequest, ToolDefinition, clean_tool_name, parse_arguments
 
-_OFFERED = ToolCatalog()  # what else the log offered is not kept: the name was not in it
 _ARGUMENT_LAYERS = ("syntax", "schema")
 _KNOWN = 4_096  # definitions kept compiled
-
-NOT_READ = {
-    "emission": "no call was made",
-    "truncated": "the log cut the text",
-    "missing": "the log keeps no text",
-    "reserialised": "the log keeps only the decoded object, and no definition is known",
-}
-"""Why a call cannot be read anew, in words."""
 
 
 class Stored(NamedTuple):
@@ -59,7 +51,7 @@ class Reading(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """A call before and after. `not_read`: a key of NOT_READ; the readings are then None."""
+    """A call before and after. `not_read`: a key of rereading.NOT_READ; the readings are then None."""
 
     call: Stored
     tool: str | None
@@ -112,17 +104,12 @@ def definition_of(rows: Sequence[Mapping[Any, Any]]) -> ToolDefinition | None:
 
 
 def _not_read(call: Stored, definition: ToolDefinition | None) -> str | None:
-    if call.refused_by_harness == "emission":
-        return "emission"
-    if call.raw_arguments is None or call.args_source not in ("raw", "reserialised"):
-        return call.args_source if call.args_source == "truncated" else "missing"
-    if call.args_source == "reserialised" and definition is None and not call.offered:
-        return "reserialised"
-    return None
+    made = call.refused_by_harness != "emission"
+    return not_read(call.args_source, call.raw_arguments, definition, made=made, offered=call.offered)
 
 
 def _read(call: Stored, tool: str | None, definition: ToolDefinition | None) -> ToolCallRequest:
-    known = _OFFERED if definition is None and call.offered and tool is not None else definition
+    known = held_against(definition, tool, offered=call.offered)
     return parse_arguments(call.raw_arguments or "", known, tool_name=call.sent)
 
 

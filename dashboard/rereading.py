@@ -22,6 +22,23 @@ LONGEST = 1_000_000
 """Characters of a text that is read again; more is not, so that one page cannot busy the server."""
 
 
+NOT_READ = {
+    "emission": "no call was made",
+    "truncated": "the log cut the text",
+    "missing": "the log keeps no text",
+    "reserialised": "the log keeps only the decoded object, and no definition is known",
+}
+"""Why a call cannot be read anew, in words."""
+
+_SENTENCES = {
+    "emission": "No call was made, so there is nothing to read.",
+    "truncated": "The log cut the text: the model would be blamed for the cut.",
+    "missing": "The log kept no text to read.",
+    "reserialised": "The log keeps only the decoded object, and no definition to hold it against.",
+}
+_NONE_OF_THESE = ToolCatalog()
+
+
 class Reread(NamedTuple):
     """`request` None: it was not read, for the reason in `note`. Else `note` says what may differ."""
 
@@ -40,21 +57,44 @@ def stored_definition(call: Mapping[Any, Any], description: str | None) -> ToolD
         return None
 
 
+def not_read(
+    args_source: str, raw: str | None, definition: ToolDefinition | None, *, made: bool, offered: bool
+) -> str | None:
+    """Why the load did not read a text: a key of NOT_READ; None where it did.
+
+    `made`: it is that of a call, and not of one that was only emitted. `offered`: the log lists the tools.
+    """
+    if not made:
+        return "emission"
+    if args_source == "truncated":
+        return "truncated"
+    if raw is None or args_source not in ("raw", "reserialised"):
+        return "missing"
+    if args_source == "reserialised" and definition is None and not offered:
+        return "reserialised"
+    return None
+
+
+def held_against(
+    definition: ToolDefinition | None, tool: str | None, *, offered: bool
+) -> ToolDefinition | ToolCatalog | None:
+    """What the load read a text by. A tool without a definition, where tools were offered, was none of these:
+    what else the log offered is not kept.
+    """
+    return _NONE_OF_THESE if definition is None and offered and tool is not None else definition
+
+
 def reread(call: Mapping[Any, Any], tool: ToolDefinition | None) -> Reread:
     """A row of the metric `call`, read by `tool` with the parser of this installation."""
     raw = call["raw_arguments"]
-    if call["fault_layer"] == "emission":
-        return Reread(None, "No call was made, so there is nothing to read.")
-    if raw is None:
-        return Reread(None, "The log kept no text to read.")
-    if call["args_source"] == "truncated":
-        return Reread(None, "The log cut the text: the model would be blamed for the cut.")
-    if call["args_source"] == "reserialised" and tool is None and not call["tools_offered"]:
-        return Reread(None, "The log keeps only the decoded object, and no definition to hold it against.")
+    made, offered = call["fault_layer"] != "emission", bool(call["tools_offered"])
+    reason = not_read(call["args_source"], raw, tool, made=made, offered=offered)
+    if reason is not None:
+        return Reread(None, _SENTENCES[reason])
     if len(raw) > LONGEST:
         return Reread(None, f"The text has {len(raw):,} characters; {LONGEST:,} at most are read again.")
-    offered = ToolCatalog() if tool is None and call["tools_offered"] and call["tool"] else tool
-    request = parse_arguments(raw, offered, tool_name=call["tool_sent"] or call["tool"])
+    known = held_against(tool, call["tool"], offered=offered)
+    request = parse_arguments(raw, known, tool_name=call["tool_sent"] or call["tool"])
     return Reread(request, _note(call, tool))
 
 

@@ -12,6 +12,7 @@ from dashboard.export import csv
 from dashboard.pages import call_view
 from dashboard.widgets import cards
 from dashboard.widgets.findings import OUTCOME_TONES
+from dashboard.widgets.list_filters import pick, search_box
 from dashboard.widgets.session_links import session_link
 from dashboard.widgets.sheet import Cell, Column, sheet
 from dashboard.widgets.testset_export import testset_export
@@ -19,6 +20,7 @@ from dashboard.widgets.urlstate import begin_again, put, url_widget
 
 PER_PAGE = 50
 EXPORTED = 10_000
+_WIDTH = 196  # pixels of a filter
 
 OUTCOMES = {
     "": "All outcomes",
@@ -70,29 +72,19 @@ def _own_filters() -> dict[str, Any]:
         horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="callfilters"
     ):
         picked = {
-            "outcome": _pick("Outcome", "outcome", OUTCOMES),
-            "fault": _pick("Fault layer", "fault", FAULTS),
-            "turns": _pick("Turns", "turns", TURNS),
-            "code": _pick("Finding", "code", _codes()),
+            name: pick(label, name, options, width=_WIDTH)
+            for name, label, options in (
+                ("outcome", "Outcome", OUTCOMES),
+                ("fault", "Fault layer", FAULTS),
+                ("turns", "Turns", TURNS),
+                ("code", "Finding", _codes()),
+            )
         }
-        search = url_widget(
-            lambda key: st.text_input(
-                "Search the raw arguments",
-                key=key,
-                type="search",
-                live=True,
-                placeholder="Search raw arguments",
-                label_visibility="collapsed",
-                width=210,
-            ),
-            "q",
-            "",
-            str,
-        )
+        search = search_box("Search the raw arguments", "q", "Search raw arguments", width=210)
     signature = st.query_params.get("signature")
     if signature:
         _of_signature(signature)
-    return picked | {"search": search or None, "signature": signature}
+    return picked | {"search": search, "signature": signature}
 
 
 def _of_signature(signature: str) -> None:
@@ -110,28 +102,6 @@ def _of_signature(signature: str) -> None:
 def _codes() -> dict[str, str]:
     codes = answers.ask("findings").code.tolist()
     return {"": "All findings"} | {code: code for code in codes}
-
-
-def _pick(label: str, key: str, options: Mapping[str, str]) -> str | None:
-    def parse(text: str) -> str:
-        if text not in options:
-            raise ValueError(text)
-        return text
-
-    chosen = url_widget(
-        lambda name: st.selectbox(
-            label,
-            list(options),
-            format_func=lambda option: options[option],
-            key=name,
-            label_visibility="collapsed",
-            width=196,
-        ),
-        key,
-        "",
-        parse,
-    )
-    return chosen or None
 
 
 def _list(chosen: Mapping[str, Any]) -> None:

@@ -10,10 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import charts, filters, testsets, verdicts, wording
-from dashboard.replay import NOT_READ
 from dashboard.replay_jobs import Job
 from dashboard.replay_tally import CodeMoves, Rate, Summary
 from dashboard.replay_words import sentence
+from dashboard.rereading import NOT_READ
 from dashboard.statistics import ENOUGH
 from dashboard.widgets import cards
 from dashboard.widgets.findings import OUTCOME_TONES

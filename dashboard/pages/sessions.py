@@ -10,10 +10,10 @@ import streamlit as st
 from dashboard import answers, filters, wording
 from dashboard.pages import sessions_view
 from dashboard.widgets import cards
+from dashboard.widgets.list_filters import pick, search_box
 from dashboard.widgets.paging import Row, paged, pager
 from dashboard.widgets.session_links import session_link
 from dashboard.widgets.sheet import Cell, Column, sheet
-from dashboard.widgets.urlstate import url_widget
 
 PER_PAGE = 50
 EXPORTED = 10_000
@@ -38,40 +38,11 @@ def _own_filters() -> dict[str, Any]:
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="sessionfilters"
     ):
-        order = url_widget(
-            lambda key: st.selectbox(
-                "Order",
-                list(ORDERS),
-                format_func=lambda order: ORDERS[order],
-                key=key,
-                label_visibility="collapsed",
-                width=190,
-            ),
-            "order",
-            "",
-            _order,
+        order = pick("Order", "order", ORDERS, width=190)
+        search = search_box(
+            "Search ids, tasks and what users wrote", "q", "Search ids, tasks, messages", width=260
         )
-        search = url_widget(
-            lambda key: st.text_input(
-                "Search ids, tasks and what users wrote",
-                key=key,
-                type="search",
-                live=True,
-                placeholder="Search ids, tasks, messages",
-                label_visibility="collapsed",
-                width=260,
-            ),
-            "q",
-            "",
-            str,
-        )
-    return {"order": order or None, "search": search or None}
-
-
-def _order(text: str) -> str:
-    if text not in ORDERS:
-        raise ValueError(text)
-    return text
+    return {"order": order, "search": search}
 
 
 def _list(chosen: Mapping[str, Any]) -> None:

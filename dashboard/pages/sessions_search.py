@@ -10,8 +10,8 @@ from dashboard import answers, wording
 from dashboard.pages.sessions_items import Row, Session
 from dashboard.timelines import Place
 from dashboard.widgets import cards
+from dashboard.widgets.list_filters import search_box
 from dashboard.widgets.sheet import Cell, Column, sheet
-from dashboard.widgets.urlstate import url_widget
 
 _HITS = 100
 KINDS = {
@@ -25,21 +25,10 @@ KINDS = {
 
 
 def show(session: Session, found: Sequence[Place]) -> None:
-    searched = url_widget(
-        lambda key: st.text_input(
-            "Search in this session",
-            key=key,
-            type="search",
-            live=True,
-            placeholder="Search messages, answers, arguments, results",
-            label_visibility="collapsed",
-            width=360,
-        ),
-        "find",
-        "",
-        str,
+    searched = search_box(
+        "Search in this session", "find", "Search messages, answers, arguments, results", width=360
     )
-    session.keep("find", searched or None)
+    session.keep("find", searched)
     if not searched:
         return
     rows = answers.ask("session_find", **session.named(), search=searched, limit=_HITS).to_dict("records")

@@ -24,6 +24,8 @@ _COMMAND = [sys.executable, "-X", "utf8", "-m", "dashboard.sandbox.child"]
 AT_ONCE = 2
 _SLOTS = BoundedSemaphore(AT_ONCE)
 LONGEST = 100_000  # characters of SQL
+# What Arrow raises for a value or a type that Python has none like.
+_UNLIKE_PYTHON = (ValueError, OverflowError, pa.ArrowException, NotImplementedError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
             return list(values)
         # Neither Python nor Parquet has months, days and seconds in one.
         return [None if value is None else _interval(*value) for value in values]
-    except (ValueError, OverflowError, pa.ArrowException, NotImplementedError):
+    except _UNLIKE_PYTHON:
         return [_value(scalar) for scalar in column]
 
 
@@ -183,5 +185,5 @@ def _value(scalar: pa.Scalar) -> Any:
     """A value; text in its place where Python has none like it, as for the year 290,000."""
     try:
         return scalar.as_py()
-    except (ValueError, OverflowError, pa.ArrowException, NotImplementedError):
+    except _UNLIKE_PYTHON:
         return f"({scalar.type}, out of Python's range)"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
-_FOLDER = Path(__file__).parent
+from dashboard.widgets.component_files import source
+
 _HTML = "<div class='copy'><button type='button'></button>\n<span role='status'></span></div>"
 
 
@@ -23,7 +22,7 @@ def _draw(key: str, label: str, text: str, path: str | None) -> None:
     draw = st.components.v2.component(
         "copy_button",
         html=_HTML,
-        css=(_FOLDER / "copy_button.css").read_text(encoding="utf-8"),
-        js=(_FOLDER / "copy_button.js").read_text(encoding="utf-8"),
+        css=source("copy_button.css"),
+        js=source("copy_button.js"),
     )
     draw(key=key, data={"label": label, "text": text, "path": path}, width="content")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import streamlit as st
 
-_FOLDER = Path(__file__).parent
+from dashboard.widgets.component_files import source
+
 _HTML = "<label for='text'></label>\n<textarea id='text' spellcheck='false' autocomplete='off'></textarea>"
 _LONGEST = 2_000_002  # UTF-16 units that are sent: certainly more than a million characters
 
@@ -29,8 +29,8 @@ def editor(
     draw = st.components.v2.component(
         "editor",
         html=_HTML,
-        css=(_FOLDER / "editor.css").read_text(encoding="utf-8"),
-        js=(_FOLDER / "editor.js").read_text(encoding="utf-8"),
+        css=source("editor.css"),
+        js=source("editor.js"),
     )
     draw(
         key=key,

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
+
+from dashboard.widgets.component_files import source
 
 Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate", "cell"]
 Tone = Literal["bad", "warn", "good", "calm", "info"]
@@ -56,14 +57,6 @@ class Cell:
     heat: float | None = None
     bars: tuple[float, ...] | None = None
     order: float | str | None = None
-
-
-_FOLDER = Path(__file__).parent
-
-
-def source(*names: str) -> str:
-    """The files beside this one, one after the other: a component is one script and one style."""
-    return "".join((_FOLDER / name).read_text(encoding="utf-8") for name in names)
 
 
 def sheet(

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.widgets.sheet import source
+from dashboard.widgets.component_files import source
 
 
 def timeline(key: str, data: Mapping[str, Any]) -> None:
