@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
+from dashboard.rates import Rate
 from dashboard.slices import Against, Slice, beside, together
 from dashboard.statistics import Share
 
+# A call has one tool and strategy; a turn calls several tools, but has one prompt and comes from one source.
+STRATA: Mapping[str, tuple[str, str]] = {
+    "call": ("tool", "strategy"),
+    "chain": ("tool", "strategy"),
+    "turn": ("prompt", "source"),
+}
+
 _NOTHING = Share(0, 0)
+
+
+def mix_of(rate: Rate) -> str:
+    """What its strata are, in words."""
+    by, also = STRATA[rate.noun]
+    return f"{by}s and {'strategies' if also == 'strategy' else f'{also}s'}"
 
 
 @dataclass(frozen=True, slots=True)

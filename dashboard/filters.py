@@ -31,6 +31,7 @@ OWN = {
 # Where the pages of lists are, and what of a page is open.
 _PAGING = (
     "tool_open",
+    "culprit",
     "def_before",
     "def_after",
     "tool_page",

@@ -10,15 +10,9 @@ import pandas as pd
 
 from dashboard import answers
 from dashboard.arms import Arm
+from dashboard.contrasts import STRATA
 from dashboard.rates import RATES, Rate
 from dashboard.slices import Slice, slices
-
-# A call has one tool and strategy; a turn calls several tools, but has one prompt and comes from one source.
-STRATA: Mapping[str, tuple[str, str]] = {
-    "call": ("tool", "strategy"),
-    "chain": ("tool", "strategy"),
-    "turn": ("prompt", "source"),
-}
 
 
 @dataclass(frozen=True, slots=True)

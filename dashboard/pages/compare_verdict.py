@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard import answers, contrasts, verdicts, wording
 from dashboard.pages.compare_arms import calls_link, overlap_note
-from dashboard.pages.compare_sides import STRATA, Side, strata_of, to_take
+from dashboard.pages.compare_sides import Side, strata_of, to_take
 from dashboard.rates import Rate
 from dashboard.slices import MEASURED_ENOUGH, Against, Slice
 from dashboard.statistics import Difference, bootstrapped, difference, paired
@@ -21,7 +21,6 @@ from dashboard.widgets.sheet import Cell, Column, sheet
 from dashboard.widgets.urlstate import url_widget
 
 BY_TASK = ("parse_error", "recorded_ok", "derived_ok")
-_COVERED = 0.8  # below this share of the calls the same mix is that of another question
 _ORIGINS = {"log": "the log's own task id", "first message": "the same first message"}
 _OTHER_INTERVAL = "The interval of the draws and the one above should be alike."
 
@@ -93,17 +92,13 @@ def _warnings(
     if adjusted is not None and adjusted.flips:
         certain = "" if adjusted.difference.decisive else ", though not decisively"
         yield (
-            f"The mix turns the order round{certain}: at the same mix of {_mix(rate)} the difference is "
-            f"{verdicts.span(adjusted.difference)}. The two get different work; see what differs below."
+            f"The mix turns the order round{certain}: at the same mix of {contrasts.mix_of(rate)} the "
+            f"difference is {verdicts.span(adjusted.difference)}. The two get different work; see what "
+            "differs below."
         )
     overlap = overlap_note(a.arm, b.arm)
     if overlap:
         yield overlap
-
-
-def _mix(rate: Rate) -> str:
-    by, also = STRATA[rate.noun]
-    return f"{by}s and {'strategies' if also == 'strategy' else f'{also}s'}"
 
 
 def _ways(
@@ -112,13 +107,13 @@ def _ways(
     yield Way("As they are", "", "", plain, plain.method)
     if adjusted is not None:
         yield Way(
-            f"At the same mix of {_mix(rate)}",
+            f"At the same mix of {contrasts.mix_of(rate)}",
             wording.percent(adjusted.against),
             wording.percent(adjusted.of),
             adjusted.difference,
             f"{adjusted.difference.method}: {wording.percent(adjusted.covered)} of the {rate.noun}s are in "
             "strata that both have",
-            thin=adjusted.covered < _COVERED,
+            thin=not adjusted.covers,
         )
     yield from _by_task(a, b, rate)
     if anew:

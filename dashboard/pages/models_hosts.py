@@ -1,21 +1,28 @@
-"""The same model on several hosts: the rate on each, held against the host that serves it most."""
+"""The same model on several hosts: the rate on each, held against the host that serves it most.
+
+Hosts may get different work, so each difference stands there twice: as it is, and at the same mix.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
-from dashboard import answers, filters, wording
+from dashboard import answers, contrasts, filters, verdicts, wording
 from dashboard.rates import Rate
-from dashboard.slices import Slice, beside, slices
+from dashboard.slices import Against, Slice, beside, slices
+from dashboard.statistics.mixes import Adjusted, standardised
 from dashboard.widgets import cards
 from dashboard.widgets.difference_cells import difference_cell, difference_column, reach_of, verdict_cell
 from dashboard.widgets.sheet import Cell, Column, sheet
 from dashboard.widgets.slice_table import rate_cell, scale_of
 
 _SHOWN = 60  # rows
+Pair = tuple[Slice, Slice | None]
+Strata = Mapping[tuple[str, str], Sequence[Slice]]
+"""The slices of each model on each host."""
 
 
 def hosts(rate: Rate, chosen: Mapping[str, Any]) -> None:
@@ -23,24 +30,30 @@ def hosts(rate: Rate, chosen: Mapping[str, Any]) -> None:
     asked = {"rates": (rate.name,), "by": "model", "also": "provider"}
     title = f"{rate.title} of the same model on several hosts"
     take = cards.Take(f"{rate.name}_by_model_and_provider", answers.later("slices", **asked, **chosen))
-    with cards.card(title, "slices", take=take, height=220):
+    with cards.card(title, "slices", "host_strata", take=take, height=220):
         pairs = on_several(slices(answers.ask("slices", **asked, **chosen)))
+        found = len(pairs)
         if not pairs:
             st.caption(
                 "No model was seen on two hosts: the logs name one provider for it, or none. Widen the days "
                 "or the sources, or load logs of another host."
             )
             return
-        judged = _table(rate, pairs[:_SHOWN])
+        held, adjusted = beside(pairs := pairs[:_SHOWN]), _at_the_same_mix(pairs, _strata(rate, chosen))
+        for warning in _turned(rate, held, adjusted):
+            st.warning(warning, icon=":material/warning:")
+        _table(rate, pairs, held, adjusted)
+        few = f" {_SHOWN} of {found} rows are shown." if found > _SHOWN else ""
+        judged = sum(one.p is not None for one in held)
         st.caption(
-            "Each host is held against the one that serves the model most; the verdict counts that "
-            f"{wording.plural(judged, 'difference')} are "
-            "looked at together (Holm)."
-            + (f" {_SHOWN} of {len(pairs)} rows are shown." if len(pairs) > _SHOWN else "")
+            "Each host is held against the one that serves the model most; the verdict is corrected for "
+            f"{wording.plural(judged, 'difference')} looked at together (Holm). "
+            f"At the same mix: over the {contrasts.mix_of(rate)} that both hosts were given, weighed alike; "
+            "pale where the two have little work in common, or little is known." + few
         )
 
 
-def on_several(several: Sequence[Slice]) -> list[tuple[Slice, Slice | None]]:
+def on_several(several: Sequence[Slice]) -> list[Pair]:
     """Each host of a model that was observed on two known ones, beside the one that serves it most.
 
     The slices are models, `also` their hosts. Unknown hosts are not listed: they may be any of the others.
@@ -49,7 +62,7 @@ def on_several(several: Sequence[Slice]) -> list[tuple[Slice, Slice | None]]:
     for one in several:
         if one.also != "unknown" and one.share.n:
             by_model.setdefault(one.name, []).append(one)
-    pairs: list[tuple[Slice, Slice | None]] = []
+    pairs: list[Pair] = []
     for its in by_model.values():
         if len(its) > 1:
             first, *others = sorted(its, key=lambda one: (-one.share.n, one.also))
@@ -57,32 +70,70 @@ def on_several(several: Sequence[Slice]) -> list[tuple[Slice, Slice | None]]:
     return pairs
 
 
-def _table(rate: Rate, pairs: Sequence[tuple[Slice, Slice | None]]) -> int:
-    """Draw it; the number of differences that are judged together."""
-    held = beside(pairs)
-    scale, reach = scale_of([one.share for one, _ in pairs]), reach_of(held)
+def _strata(rate: Rate, chosen: Mapping[str, Any]) -> Strata:
+    by, also = contrasts.STRATA[rate.noun]
+    rows = answers.ask("host_strata", rates=(rate.name,), by=by, also=also, **chosen)
+    return {
+        (str(model), str(host)): slices(its) for (model, host), its in rows.groupby(["model", "provider"])
+    }
+
+
+def _at_the_same_mix(pairs: Sequence[Pair], strata: Strata) -> list[Adjusted | None]:
+    """Of each pair its difference at the mix of the two; None where they have no work in common."""
+    return [
+        None
+        if other is None
+        else standardised(
+            contrasts.strata(strata.get((other.name, other.also), ()), strata.get((one.name, one.also), ()))
+        )
+        for one, other in pairs
+    ]
+
+
+def _turned(rate: Rate, held: Sequence[Against], adjusted: Sequence[Adjusted | None]) -> Iterator[str]:
+    """Where the plain order, which is judged, is not that at the same mix."""
+    for one, mixed in zip(held, adjusted, strict=True):
+        if one.p is not None and mixed is not None and mixed.flips:
+            certain = "" if mixed.difference.decisive else ", though not decisively"
+            model, host = (
+                wording.in_markdown(text, 60)
+                for text in (filters.label("model", one.slice.name), one.slice.also)
+            )
+            yield (
+                f"{model} on {host}: the mix turns the order round{certain}. At the same mix of "
+                f"{contrasts.mix_of(rate)} the difference is {verdicts.span(mixed.difference)}."
+            )
+
+
+def _table(
+    rate: Rate, pairs: Sequence[Pair], held: Sequence[Against], adjusted: Sequence[Adjusted | None]
+) -> None:
+    mixes = [
+        Against(one.slice, mixed.difference if mixed else None, one.p if mixed and mixed.covers else None)
+        for one, mixed in zip(held, adjusted, strict=True)
+    ]
+    scale, reach = scale_of([one.share for one, _ in pairs]), reach_of([*held, *mixes])
     columns = [
         Column("Model", "name"),
         Column("Host", "text"),
         Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
         difference_column("Difference", reach),
+        difference_column("At the same mix", reach),
         Column("Verdict", "tight"),
     ]
-    rows = []
-    for beside_it, (one, other) in zip(held, pairs, strict=True):
-        label = filters.label("model", one.name)
-        rows.append(
-            [
-                Cell(
-                    wording.one_line(label, 60),
-                    href=filters.link("calls", {"model": one.name}, {}) if other is None else None,
-                    pale=other is not None,
-                ),
-                Cell(wording.one_line(one.also, 60)),
-                rate_cell(one, scale),
-                difference_cell(beside_it, reach, none="reference"),
-                Cell("Reference", tone="info") if other is None else verdict_cell(beside_it, other),
-            ]
-        )
+    rows = [
+        [
+            Cell(
+                wording.one_line(filters.label("model", one.name), 60),
+                href=filters.link("calls", {"model": one.name}, {}) if other is None else None,
+                pale=other is not None,
+            ),
+            Cell(wording.one_line(one.also, 60)),
+            rate_cell(one, scale),
+            difference_cell(beside_it, reach, none="reference"),
+            difference_cell(mixed, reach, none="reference" if other is None else "no work in common"),
+            Cell("Reference", tone="info") if other is None else verdict_cell(beside_it, other),
+        ]
+        for beside_it, mixed, (one, other) in zip(held, mixes, pairs, strict=True)
+    ]
     sheet("hosts", f"{rate.title} by model and host", columns, rows)
-    return sum(one.p is not None for one in held)

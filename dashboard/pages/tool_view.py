@@ -8,10 +8,11 @@ from typing import Any
 import streamlit as st
 
 from dashboard import answers, filters, wording
-from dashboard.pages import tool_definitions
+from dashboard.pages import tool_definitions, tool_parameter
+from dashboard.pages.tool_parameter import share_cell, share_of
 from dashboard.rates import RATES
 from dashboard.slices import Slice, ranked, slices
-from dashboard.statistics import ENOUGH, Share
+from dashboard.statistics import Share
 from dashboard.widgets import cards
 from dashboard.widgets.findings import SEVERITY_TONES
 from dashboard.widgets.replay_door import replay_door
@@ -33,6 +34,7 @@ def show(tool: str) -> None:
     replay_door(tool)
     culprits = answers.ask("culprits", **chosen).to_dict("records")
     _culprits(tool, culprits, chosen)
+    tool_parameter.show(tool, chosen)
     tool_definitions.show(tool, chosen, culprits)
     _models(tool, slices(rows), chosen)
 
@@ -67,11 +69,13 @@ def _culprits(tool: str, rows: list[dict[Hashable, Any]], chosen: Mapping[str, A
         "What calls get wrong, by parameter",
         "culprits",
         take=cards.Take("culprits", answers.later("culprits", **chosen)),
-        caption=None if rows else "Nothing was found in the arguments of the calls that could be judged.",
+        caption="Open a parameter to see who gets it wrong."
+        if rows
+        else "Nothing was found in the arguments of the calls that could be judged.",
     ):
         if not rows:
             return
-        shares = [_share(row) for row in rows]
+        shares = [share_of(row["calls"], row["judged"]) for row in rows]
         scale = scale_of([share for share in shares if share])
         heads = [
             Column("Parameter", "name"),
@@ -85,17 +89,12 @@ def _culprits(tool: str, rows: list[dict[Hashable, Any]], chosen: Mapping[str, A
         sheet("culprits", "What calls get wrong by parameter", heads, drawn)
 
 
-def _share(row: Mapping[Hashable, Any]) -> Share | None:
-    """None where the harness gave the finding: it then stands on calls that the parser could not judge."""
-    return Share(row["calls"], row["judged"]) if 0 < row["calls"] <= row["judged"] else None
-
-
 def _culprit(tool: str, row: Mapping[Hashable, Any], share: Share | None, scale: Scale) -> list[Cell]:
-    bounds = share.interval if share else None
     return [
         Cell(
             wording.one_line(row["parameter"], 80) or "the arguments as a whole",
             mono=bool(row["parameter"]),
+            href=tool_parameter.link(tool, row),
             order=row["parameter"],
         ),
         Cell(
@@ -109,17 +108,7 @@ def _culprit(tool: str, row: Mapping[Hashable, Any], share: Share | None, scale:
             href=filters.link("calls", {"tool": tool}, {"code": row["code"]}),
             order=row["calls"],
         ),
-        Cell(
-            wording.rate(share.k, share.n) if share else "–",
-            sub=f"{wording.of(share.k, share.n)} · {wording.interval(bounds)}"
-            if share
-            else "not judged here",
-            at=scale.place(share.rate or 0.0) if share else None,
-            low=scale.place(bounds.low) if bounds else None,
-            high=scale.place(bounds.high) if bounds else None,
-            pale=share is None or share.n < ENOUGH,
-            order=share.rate if share else None,
-        ),
+        share_cell(share, scale),
         Cell("open", href=filters.link("calls", {}, {"call": row["example"]})),
         Cell(row["summary"] or "–"),
     ]

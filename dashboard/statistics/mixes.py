@@ -15,6 +15,8 @@ from scipy.special import ndtr
 from dashboard.statistics.differences import Difference
 from dashboard.statistics.intervals import Share, Z
 
+_COVERED = 0.8  # below this share of the calls the same mix is that of another question
+
 
 @dataclass(frozen=True, slots=True)
 class Adjusted:
@@ -28,6 +30,11 @@ class Adjusted:
     against: float
     covered: float
     flips: bool
+
+    @property
+    def covers(self) -> bool:
+        """True where the strata that both have are most of what the two did."""
+        return self.covered >= _COVERED
 
 
 def standardised(strata: Sequence[tuple[Share, Share]]) -> Adjusted | None:

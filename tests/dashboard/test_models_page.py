@@ -95,6 +95,35 @@ def test_the_same_model_on_two_hosts_is_compared(store: Path) -> None:
     ]
 
 
+def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
+    """Each host is better at both tools alike, but one was given the harder one more often."""
+    hard, easy = {"model": "falcon", "tool": "hard"}, {"model": "falcon", "tool": "easy"}
+    publish(
+        store,
+        {
+            "tool_calls": [
+                *calls(240, 60, provider="most", **hard),
+                *calls(100, 0, provider="most", **easy),
+                *calls(35, 15, provider="few", **hard),
+                *calls(240, 10, provider="few", **easy),
+            ]
+        },
+    )
+    app = opened(PAGE)
+    _, few = sheet_of(app, "Parse errors by model and host")
+    assert few["Difference"]["at"] < 0.5 < few["At the same mix"]["at"]
+    assert "over 2 strata" in few["At the same mix"]["title"]
+    assert "falcon on few: the mix turns the order round" in app.warning[0].value
+
+
+def test_hosts_that_share_no_work_are_not_adjusted(store: Path) -> None:
+    one, other = {"provider": "one", "tool": "search"}, {"provider": "other", "tool": "write"}
+    publish(store, {"tool_calls": [*calls(100, 5, **one), *calls(50, 5, **other)]})
+    assert sheet_of(opened(PAGE), "Parse errors by model and host")[1]["At the same mix"]["text"] == (
+        "no work in common"
+    )
+
+
 def test_a_probe_that_said_yes_is_held_against_the_calls(store: Path) -> None:
     probe = {"source": "session_history", "day": "2026-11-20", "ts": "2026-11-20T09:00:00"}
     publish(

@@ -84,6 +84,28 @@ def test_a_tool_shows_the_parameter_that_calls_get_wrong_and_an_example(two_tool
     assert row[2]["href"] == "calls?tool=search&code=missing_required"
 
 
+def test_a_parameter_leads_to_who_gets_it_wrong(two_tools: Path) -> None:
+    [row] = sheets(opened(PAGE, tool_open="search"))["What calls get wrong by parameter"]["rows"]
+    assert row[0]["href"] == "tools?tool_open=search&culprit=missing_required%3Alimit"
+    app = opened(PAGE, tool_open="search", culprit="missing_required:limit")
+    table = sheets(app)["Calls with this finding by model"]
+    assert [[cell["text"] for cell in row[:2]] for row in table["rows"]] == [["falcon-3", "10"]]
+    assert table["rows"][0][2]["sub"].startswith("10 / 30 · ")
+    app.query_params["by"] = "definition"
+    table = sheets(app.run())["Calls with this finding by tool definition"]
+    assert [[cell["text"] for cell in row[:4]] for row in table["rows"]] == [
+        ["d2", "10", "100%", "10"],
+        ["d1", "0", "0%", "20"],
+    ]
+
+
+@pytest.mark.parametrize("culprit", ["nothing", "missing_required:", "other:limit", HOSTILE])
+def test_a_parameter_that_nobody_gets_wrong_says_so(two_tools: Path, culprit: str) -> None:
+    app = opened(PAGE, tool_open="search", culprit=culprit)
+    assert not app.exception
+    assert ("No call of this selection has this finding" in said(app)) == (":" in culprit)
+
+
 def test_versions_stand_side_by_side_with_what_changed_between_them(two_tools: Path) -> None:
     app = opened(PAGE, tool_open="search")
     table = sheets(app)["Versions of the definition of search"]

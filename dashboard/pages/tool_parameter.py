@@ -1,0 +1,106 @@
+"""One finding at one parameter of a tool, as the URL names it: who gets it wrong, by whatever is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from dashboard import answers, filters, wording
+from dashboard.statistics import ENOUGH, Share
+from dashboard.widgets import cards
+from dashboard.widgets.rate_choice import DIMENSIONS, dimension_choice
+from dashboard.widgets.sheet import Cell, Column, sheet
+from dashboard.widgets.slice_table import FILTERED, Scale, scale_of
+
+OPEN = "culprit"  # the parameter of the URL: the code, a colon, the parameter
+_BY = ("model", "provider", "prompt", "definition", "source", "day")
+_SHOWN = 60
+
+Row = Mapping[Hashable, Any]
+
+
+def link(tool: str, row: Row) -> str:
+    """Where a row of the metric `culprits` leads."""
+    return filters.link("tools", {}, {"tool_open": tool, OPEN: f"{row['code']}:{row['parameter']}"})
+
+
+def show(tool: str, chosen: Mapping[str, Any]) -> None:
+    """The card; nothing where the URL names no finding."""
+    code, colon, parameter = st.query_params.get(OPEN, "").partition(":")
+    if not colon:
+        return
+    name = wording.in_markdown(parameter, 80) if parameter else "the arguments as a whole"
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="culprit_by"):
+        by = dimension_choice("Who gets it wrong, by", among=_BY)
+    asked = {"by": by, "parameter": parameter, "code": code, **chosen}
+    title = f"{wording.in_markdown(code, 60)} at {name}, by {DIMENSIONS[by].lower()}"
+    take = cards.Take(f"culprit_by_{by}", answers.later("culprit_slices", **asked))
+    with cards.card(title, "culprit_slices", take=take, height=220):
+        rows = answers.ask("culprit_slices", **asked).to_dict("records")
+        if not any(row["k"] for row in rows):
+            st.caption("No call of this selection has this finding. Choose another, or widen the filters.")
+            return
+        _table(tool, by, code, rows[:_SHOWN])
+        more = f" The first {_SHOWN} of {len(rows)}." if len(rows) > _SHOWN else ""
+        st.caption(
+            "Share of the calls that the parser could judge, with its 95% interval (Wilson; calls of one "
+            f"session are taken as independent). Pale: fewer than {ENOUGH} judged.{more}"
+        )
+
+
+def _table(tool: str, by: str, code: str, rows: list[dict[Hashable, Any]]) -> None:
+    shares = [share_of(row["k"], row["n"]) for row in rows]
+    scale = scale_of([share for share in shares if share])
+    columns = [
+        Column(DIMENSIONS[by], "name"),
+        Column("Calls with it", "number"),
+        Column("Share of judged calls", "rate", "With its 95% interval", scale=scale.ends()),
+        Column("All calls", "number"),
+        Column("Newest", "tight"),
+    ]
+    drawn = [
+        [
+            Cell(
+                wording.one_line(filters.label(by, row["slice"]), 60),
+                title=wording.one_line(filters.label(by, row["slice"]), 400),
+                order=row["slice"],
+            ),
+            Cell(
+                f"{row['k']:,}",
+                href=filters.link("calls", {"tool": tool, by: row["slice"]}, {"code": code})
+                if by in FILTERED and row["k"]
+                else None,
+                order=row["k"],
+            ),
+            share_cell(share, scale),
+            Cell(f"{row['total']:,}", order=row["total"]),
+            Cell("open", href=filters.link("calls", {}, {"call": row["example"]}))
+            if row["example"]
+            else Cell("–"),
+        ]
+        for row, share in zip(rows, shares, strict=True)
+    ]
+    sheet("culprit_slices", f"Calls with this finding by {DIMENSIONS[by].lower()}", columns, drawn)
+
+
+def share_of(calls: int, judged: int) -> Share | None:
+    """None where the harness gave the finding: it then stands on calls that the parser could not judge."""
+    return Share(calls, judged) if judged and calls <= judged else None
+
+
+def share_cell(share: Share | None, scale: Scale) -> Cell:
+    """A share of the judged calls with its interval drawn."""
+    if share is None:
+        return Cell("–", sub="not judged here")
+    bounds = share.interval
+    return Cell(
+        wording.rate(share.k, share.n),
+        sub=f"{wording.of(share.k, share.n)} · {wording.interval(bounds)}",
+        at=scale.place(share.rate or 0.0),
+        low=scale.place(bounds.low) if bounds else None,
+        high=scale.place(bounds.high) if bounds else None,
+        pale=share.n < ENOUGH,
+        order=share.rate,
+    )
