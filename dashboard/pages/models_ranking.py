@@ -35,8 +35,8 @@ def ranking(
     with cards.card(
         f"{rate.title} by {DIMENSIONS[by].lower()}, {better[rate.better]}",
         "slices",
-        caption=f"Share of {rate.noun}s that {rate.hit}. Each is held against {label}; the verdict is corrected "
-        f"for {wording.plural(judged, 'difference')} looked at together (Holm).",
+        caption=f"Share of {rate.noun}s that {rate.hit}. Each is held against {label}; the verdict is "
+        f"corrected for {wording.plural(judged, 'difference')} looked at together (Holm).",
         take=cards.Take(f"{rate.name}_by_{by}", answers.later("slices", rates=(rate.name,), by=by, **chosen)),
         height=420,
     ):

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import answers, filters, wording
-from dashboard.pages import tool_definitions, tool_parameter
+from dashboard.pages import tool_definitions, tool_parameter, tool_trend
 from dashboard.pages.tool_parameter import share_cell, share_of
 from dashboard.rates import RATES
 from dashboard.slices import Slice, ranked, slices
@@ -36,6 +36,7 @@ def show(tool: str) -> None:
     _culprits(tool, culprits, chosen)
     tool_parameter.show(tool, chosen)
     tool_definitions.show(tool, chosen, culprits)
+    tool_trend.show(chosen)
     _models(tool, slices(rows), chosen)
 
 

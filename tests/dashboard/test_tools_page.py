@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.sheets import sheets, texts
+from tests.dashboard.sheets import calls, sheets, texts
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
 
 PAGE = "dashboard/pages/tools.py"
@@ -97,6 +97,30 @@ def test_a_parameter_leads_to_who_gets_it_wrong(two_tools: Path) -> None:
         ["d2", "10", "100%", "10"],
         ["d1", "0", "0%", "20"],
     ]
+
+
+def test_a_tool_shows_since_when_its_rate_is_another_and_the_day_of_a_new_definition(store: Path) -> None:
+    days = [f"2026-10-{day:02}" for day in range(1, 25)]
+    publish(
+        store,
+        {
+            "tool_calls": [
+                *(
+                    call | {"definition_id": "d1" if place < 12 else "d2", "ts": f"{day}T10:00:00"}
+                    for place, day in enumerate(days)
+                    for call in calls(
+                        20 if place < 12 else 10, 0 if place < 12 else 10, tool="search", day=day
+                    )
+                ),
+                *calls(20, 0, tool="other", day="2026-10-20"),
+            ],
+            "tool_definitions": [definition(1), definition(2)],
+        },
+    )
+    app = opened(PAGE, tool_open="search")
+    told = [row[2]["text"] for row in sheets(app)["What changed, and when"]["rows"]]
+    assert sorted(told) == ["Version 2 of the definition", "search: parse errors 0% → 50.0%"]
+    assert "Parse errors by day, with the changes of the definition" in said(app)
 
 
 @pytest.mark.parametrize("culprit", ["nothing", "missing_required:", "other:limit", HOSTILE])
