@@ -21,6 +21,7 @@ import typer
 import loading
 import terminal
 import upkeep
+from ingest.without_pandas import leave_pandas_out
 from lenient import (
     CODES,
     DEFINITION_CODES,
@@ -216,7 +217,8 @@ def fail(message: str, code: int = NOTHING_READ) -> NoReturn:
 
 
 def main() -> None:
-    """The `callgauge` command."""
+    """The `callgauge` command. None of it draws; `serve` becomes another process."""
+    leave_pandas_out()
     app(prog_name="callgauge")
 
 

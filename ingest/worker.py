@@ -20,6 +20,7 @@ from ingest.formats import formats
 from ingest.intake import take_in
 from ingest.reading import Unusable
 from ingest.wire import Begun, Ended, Failed, Part, Shipment, Start, Taken, Task, ToWorker, write_tables
+from ingest.without_pandas import leave_pandas_out
 
 SHIPPED_ROWS = 10_000
 SHIPPED_BYTES = 8 * 1024 * 1024  # of log read since the last shipment
@@ -28,7 +29,7 @@ AHEAD = 128 * 1024 * 1024  # bytes of rows on disk that the load has not taken i
 
 def main(descriptor: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the load's to answer
-    sys.meta_path.insert(0, _WithoutPandas())
+    leave_pandas_out()
     with Connection(descriptor) as connection:
         try:
             start: Start = connection.recv()
@@ -64,14 +65,6 @@ def _read(task: Task, start: Start, outbox: Outbox) -> Ended:
         return Ended(task.ticket, refused=str(unusable), may_pass=unusable.may_pass)
     # The state that it went on from can be large, and the load has it.
     return Ended(task.ticket, replace(intake, begun=None), went_on=intake.begun is not None)
-
-
-class _WithoutPandas:
-    """Arrow imports pandas where it can, to know its arrays: 50 MB and half a second for nothing."""
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:  # noqa: ARG002
-        if name == "pandas":
-            raise ModuleNotFoundError(name)
 
 
 class Outbox:

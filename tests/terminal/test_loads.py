@@ -133,6 +133,19 @@ def test_on_a_terminal_there_is_a_bar_that_is_gone_in_the_end(tmp_path: Path) ->
     )
 
 
+def test_a_load_does_without_pandas(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(session("s1"), "utf-8")
+    program = (
+        "import sys, cli\n"
+        "try: cli.main()\n"
+        "except SystemExit as end: print(end.code, 'pandas' in sys.modules)"
+    )
+    command = [sys.executable, "-c", program, "ingest", log, "--store", tmp_path / "store", "--quiet"]
+    said = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=True)
+    assert said.stdout == "0 False\n"
+
+
 def _read(handle: int) -> bytes:
     try:
         return os.read(handle, 4096)
