@@ -10,7 +10,7 @@ from typing import Any
 from ingest.depth import depth_of, depth_of_value
 from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus
 from ingest.judgement import Verdict
-from ingest.texts import json_text, kept, spelled
+from ingest.texts import TEXT_KEPT, json_text, kept, spelled, without_thought
 from ingest.turns import Call, Conclusion, Turn, size_of
 from lenient import PARSER_VERSION, ToolCallRequest, ToolDefinition
 
@@ -53,7 +53,7 @@ def turn_row(turn: Turn, conclusion: Conclusion) -> Row:
         "prompt_id": turn.prompt_id,
         "prompt_hash": turn.prompt_hash,
         "user_text": kept(turn.text),
-        "answer_text": kept(conclusion.answer),
+        "answer_text": _kept_answer(conclusion.answer),
         "ended_at": end.ts if end else None,
         "steps": max(len(turn.steps), turn.last_step + 1),
         "calls": len(turn.calls),
@@ -70,6 +70,13 @@ def turn_row(turn: Turn, conclusion: Conclusion) -> Row:
         "begun": turn.begun,
         "first_step": turn.first_step,
     }
+
+
+def _kept_answer(answer: str | None) -> str | None:
+    """The first `TEXT_KEPT` characters of an answer, without a thought that would take their place."""
+    if answer is None or len(answer) <= TEXT_KEPT:
+        return answer
+    return kept(without_thought(answer) or answer)
 
 
 def _sum(numbers: Iterable[float | None]) -> float | None:

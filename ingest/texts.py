@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 TEXT_KEPT = 2_000  # characters
+_THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
 
 
 def json_text(value: Any, *, sort_keys: bool = False) -> str:
@@ -59,3 +60,12 @@ def spelled(values: Mapping[str, Any]) -> dict[str, Any]:
 def kept(text: str | None) -> str | None:
     """The first `TEXT_KEPT` characters of a message or a result. Raw arguments are never cut."""
     return text if text is None or len(text) <= TEXT_KEPT else text[:TEXT_KEPT] + "…"
+
+
+def without_thought(words: str) -> str:
+    """What a model said after the thought with which it began; nothing, when that has no end."""
+    said = words.lstrip()
+    for opening, closing in _THOUGHTS:
+        if said.startswith(opening):
+            said = said.partition(closing)[2]
+    return said

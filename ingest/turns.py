@@ -20,7 +20,7 @@ from ingest.events import (
     Where,
 )
 from ingest.judgement import Definitions, Verdict, judge
-from ingest.texts import TEXT_KEPT, canonical, json_text, kept
+from ingest.texts import TEXT_KEPT, canonical, json_text, kept, without_thought
 from lenient import clean_tool_name
 
 # A call that ran and failed has told the model something; only one that never got through leaves work undone.
@@ -238,7 +238,7 @@ def conclude(turn: Turn, *, results_expected: bool) -> Conclusion:
         return Conclusion(False, "call_lost", answer)
     if answer is None:
         return Conclusion(None, "answer_unknown", answer)
-    if not answer.strip():
+    if not without_thought(answer).strip():
         return Conclusion(False, "no_answer", answer)
     return Conclusion(True, "ended_with_answer", answer)
 

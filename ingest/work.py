@@ -193,6 +193,8 @@ class FileWork:
         """The open turn of this number (None = the newest), begun here when there is none."""
         for turn in reversed(session.open_turns):
             if number is None or turn.number == number:
+                if turn.ts is None:  # the log does not date the message that began it
+                    turn.ts = event.ts
                 return turn
         session.last_turn = max(session.last_turn, number or session.last_turn + 1)
         turn = Turn(

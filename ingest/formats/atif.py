@@ -115,6 +115,7 @@ class _Run:
         if self._definitions:
             yield ToolsOffered(**self._here(), definitions=self._definitions)
         for step in tables(self._value.get("steps")):
+            self._where = self._record.place('"step_id"', past=True)
             if step.get("is_copied_context") is not True:
                 self._ts = moment(step.get("timestamp")) or self._ts
                 yield from self._step(step)

@@ -8,7 +8,7 @@ The messages are those of OpenAI's Chat Completions, `arguments` the model's own
 **Turns.** Each user message, up to an answer without calls.
 
 **Traps.**
-- Messages have no time: calls are dated by the start of the session.
+- Messages have no time: calls are dated by the start of the session, which lasts to `last_updated`.
 - Results have no flag.
 - Messages without a call or a result have the line of the one before.
 
@@ -77,6 +77,8 @@ class _Sessions:
                 where = record.place(f'"{ident}"') if isinstance(ident, str) else where
             yield from conversation.take(message, where, ts)
         yield from conversation.end(where, ts)
+        if ended := moment(value.get("last_updated")):
+            yield SessionSeen(session_id=session, where=record.where, ts=ended)
 
     def finish(self) -> Iterable[Event]:
         return ()

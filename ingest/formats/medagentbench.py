@@ -3,9 +3,9 @@
 **On disk.** `results/<agent>/medagentbench/<run>/tasks/<task>.json` in WhissleAI's fork of tau2-bench. The
 benchmark (github.com/stanfordmlgroup/MedAgentBench) keeps other files; these are the harness's own.
 
-**Shape.** `task_id`, `prompt`, `status`, `result`, `correct`, `infra_fail`, `turns[].{round, agent_reply,
-action_kind, url, payload, observation, latency_ms}`, `diagnostics.provenance.{model, harness_commit,
-captured_at}`. A file is a session of one turn, `task_id` the task it tried.
+**Shape.** `task_id`, `prompt`, `status`, `result`, `correct`, `infra_fail`, `duration_ms`, `turns[].{round,
+agent_reply, action_kind, url, payload, observation, latency_ms}`, `diagnostics.provenance.{model,
+harness_commit, captured_at}`. A file is a session of one turn, `task_id` the task it tried.
 
 **What a call is.** The model writes one action as text: `GET <url>`, `POST <url>` with a JSON body, or
 `FINISH([answers])`. GET and POST are tools, strategy `json_fallback`. The body of a POST is the model's own
@@ -108,6 +108,7 @@ def _task(record: Record, session_id: str) -> Iterator[Event]:
         status=text(value.get("status")),
         recorded_ok=correct if judged else None,
         answer="" if result is None else result if isinstance(result, str) else json_text(result),
+        latency_ms=number(value.get("duration_ms")),
     )
 
 

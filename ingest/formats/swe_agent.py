@@ -189,6 +189,8 @@ class _Run:
         strategy = Strategy.TOOL_USE if calls or self._native else Strategy.JSON_FALLBACK
         if calls and isinstance(calls[0]["id"], str):
             self._shared["where"] = self._record.place(f'"{calls[0]["id"]}"', past=True)
+        elif not self._native and "query" not in step:  # whose messages have actions, too
+            self._shared["where"] = self._record.place('"action":', past=True)
         yield StepMade(**self._shared, text=text(step.get("response")), strategy=strategy)
         if refusal is not None and not action.strip():
             yield self._refused(refusal, strategy)

@@ -11,11 +11,12 @@ from typing import Any
 
 import orjson
 
+from ingest.texts import without_thought
+
 _UNIQUE = re.compile(
     r"(?<![A-Za-z0-9])(?=[a-zA-Z]*[0-9])(?=[0-9]*[a-zA-Z])[A-Za-z0-9]{9,}"
     r"|^(?:call|chatcmpl|fc|gen|msg|resp|toolu|tooluse)[-_][A-Za-z0-9]{20,}"
 )
-_THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
 
 
 def is_unique(id_: str | None) -> bool:
@@ -39,11 +40,7 @@ def call_mark(tool: Any, id_: Any, arguments: Any) -> str:
 
 def words_mark(words: str | None) -> tuple[str, ...]:
     """The mark of what the model said: clients take thoughts and white space out before they repeat it."""
-    kept = (words or "").lstrip()
-    for opening, closing in _THOUGHTS:
-        if kept.startswith(opening):
-            kept = kept.partition(closing)[2]
-    kept = " ".join(kept.split())
+    kept = " ".join(without_thought(words or "").split())
     return ("said:" + kept,) if kept else ()
 
 

@@ -10,6 +10,7 @@ answered, it ends its turn. Further choices of one reply are conversations of th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from hashlib import blake2b
 from typing import Any
 
@@ -33,6 +34,7 @@ from ingest.shapes.threads import Threads
 from ingest.shapes.verdicts import MESSAGE
 
 _SAID = 2_000  # characters of what a user said to a model that never replied
+_LONGEST = timedelta(hours=1)  # that a reply takes
 _TOOL_LISTS = 64  # lists of definitions that are kept to see whether a request offers new ones
 _ENDED = {End.ANSWER: True, End.REFUSED: False, End.CUT: False}  # … with an answer to what was asked?
 
@@ -60,6 +62,7 @@ class Traffic:
         """The events of one exchange. One that the file had before has none."""
         if self._threads.is_repeated(exchange):
             return
+        _date(exchange)
         joined = self._threads.join(exchange)
         asked, thread = exchange.asked or Asked(), joined.thread
         if exchange.replies:
@@ -190,6 +193,16 @@ def _call_made(call: Call, at: Mapping[str, Any]) -> CallMade:
         refused_by_harness=FaultLayer.EMISSION if call.lost else None,
         harness_message=call.message,
     )
+
+
+def _date(exchange: Exchange) -> None:
+    """Let a request be no later than its reply: loggers and HTTP headers tell when that was sent.
+
+    A server that gives all its replies the same old time is not believed.
+    """
+    told = min((reply.ts for reply in exchange.replies if reply.ts is not None), default=None)
+    if told is not None and (exchange.ts is None or told < exchange.ts <= told + _LONGEST):
+        exchange.ts = told
 
 
 def _at(exchange: Exchange, thread: Thread) -> dict[str, Any]:

@@ -114,3 +114,19 @@ def test_few_messages_of_a_gemini_log_are_held() -> None:
         assert isinstance(record, Record)
         seen += sum(isinstance(event, CallMade) for event in translator.take(record))
     assert seen == 400
+
+
+def test_openclaw_turns_that_wait_for_too_many_events_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    objects = case("openclaw", "turns_that_later_events_repeat")
+    waited = translate("openclaw", objects)
+    monkeypatch.setattr("ingest.formats.openclaw._HELD", 3)
+    released = translate("openclaw", objects)
+    kinds = (TurnStarted, CallMade, ResultSeen, TurnEnded)
+    for kind in kinds:
+        places = [
+            [event.where.line for event in run if isinstance(event, kind)] for run in (waited, released)
+        ]
+        assert places[0] == places[1]
+    assert sum(isinstance(event, StepMade) for event in released) < sum(
+        isinstance(event, StepMade) for event in waited
+    )

@@ -27,12 +27,14 @@ from ingest.records import Record
 from ingest.shapes import threads
 from ingest.shapes.apis import exchange, provider_of
 from ingest.shapes.bodies import Body
+from ingest.shapes.exchanges import instant
 from ingest.shapes.marks import is_unique
 from ingest.shapes.traffic import Traffic
 from tests.formats.test_cases import LOGS, case_name, events_of, records_of
 
 TRAFFIC = ("api_response", "api_stream", "claude_trace", "http_cassette", "litellm", "request_log")
 Message = dict[str, Any]
+_CREATED = 1_794_300_000  # seconds since 1970
 
 
 def user(words: str) -> Message:
@@ -109,6 +111,21 @@ def test_a_call_counts_once_and_its_result_comes_from_the_next_request() -> None
     assert log.calls == [("1", C1), ("1", C2)]
     assert log.results == [("1", C1, "a.txt"), ("1", C2, "b.txt")]
     assert [len(log.of(kind)) for kind in (TurnStarted, StepMade, TurnEnded)] == [1, 3, 1]
+
+
+@pytest.mark.parametrize(
+    ("logged", "began"),
+    [(None, 0), (5, 0), (-5, -5), (9_000, 9_000)],
+    ids=["undated", "logged after the reply", "logged before it", "a reply of a constant time"],
+)
+def test_a_request_is_no_later_than_its_reply(logged: int | None, began: int) -> None:
+    log = Log()
+    body = {**reply(model("Hello!"), "chatcmpl-Ab3dEf6hIj9lMn0001"), "created": _CREATED}
+    ts = None if logged is None else instant(_CREATED + logged)
+    found = exchange(Body(({"model": "m", "messages": [user("hi")]},)), Body((body,)), ts=ts)
+    assert found is not None
+    log.events += log.traffic.take(found)
+    assert [turn.ts for turn in log.of(TurnStarted)] == [instant(_CREATED + began)]
 
 
 def test_calls_of_a_history_that_nobody_recorded_are_not_counted() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from tests.work.log import Log, started, turn_of
+from ingest.texts import TEXT_KEPT, kept
+from tests.work.log import T0, Log, started, turn_of
 
 
 def test_a_turn_with_an_answer_is_derived_ok() -> None:
@@ -57,12 +59,28 @@ def test_a_source_that_logs_no_results_loses_no_calls() -> None:
         ({"status": "cancelled", "answer": ""}, None, "cancelled"),
         ({"status": "error", "recorded_ok": False, "answer": "sorry"}, False, "ended_badly"),
         ({"status": "ok", "recorded_ok": True, "answer": " "}, False, "no_answer"),
+        ({"status": "stop", "answer": "<think>\nThen I should call ls."}, False, "no_answer"),
+        ({"status": "stop", "answer": "<think>\nDone.</think>\n"}, False, "no_answer"),
+        ({"status": "stop", "answer": "<think>\nDone.</think>\nTwo files."}, True, "ended_with_answer"),
         ({"status": "ok", "recorded_ok": True}, None, "answer_unknown"),
     ],
 )
 def test_how_a_turn_ended_decides(end: dict[str, Any], ok: bool | None, reason: str) -> None:
     row = turn_of(Log().add(TurnStarted).add(TurnEnded, **end))
     assert (row["derived_ok"], row["derived_reason"]) == (ok, reason)
+
+
+def test_a_long_thought_leaves_room_for_the_answer() -> None:
+    thought = f"<think>{'so ' * TEXT_KEPT}"
+    row = turn_of(Log().add(TurnStarted).add(TurnEnded, answer=f"{thought}</think>Two files."))
+    assert (row["answer_text"], row["derived_reason"]) == ("Two files.", "ended_with_answer")
+    row = turn_of(Log().add(TurnStarted).add(TurnEnded, answer=thought))
+    assert (row["answer_text"], row["derived_reason"]) == (kept(thought), "no_answer")
+
+
+def test_a_turn_whose_beginning_has_no_time_is_dated_by_what_came_of_it() -> None:
+    row = turn_of(Log().add(TurnStarted, ts=None).add(StepMade, ts=None).raw("{}").answered())
+    assert (row["ts"], row["day"]) == (T0 + timedelta(seconds=3), T0.date())
 
 
 def test_the_last_turn_of_a_log_may_still_go_on_but_an_earlier_one_will_not() -> None:

@@ -6,7 +6,7 @@ Protocol 1.4 (2026-07). Sources: MoonshotAI/kimi-code; samples of jazzyalex/agen
 (milliseconds): `config.update` and `profile.bind` (`systemPrompt`), `llm.tools_snapshot` (`tools`: the
 definitions), `llm.request` (`provider`, `model`), `turn.prompt`, `turn.cancel`, `turn.ended`,
 `context.append_loop_event` with `event.type` step.begin, content.part, tool.call, tool.result, step.end
-(`usage`, `finishReason`). Other types pass silently.
+(`usage`, `finishReason`, `llmFirstTokenLatencyMs`, `llmStreamDurationMs`). Other types pass silently.
 
 **Sessions.** A file is one agent; the file does not name its session, nor a sub-agent its parent. Session
 and parent are in the folders' names and `state.json`.

@@ -204,11 +204,14 @@ class Agent:
             **self._model,
             input_tokens=_input_tokens(usage),
             output_tokens=whole(usage.get("output")) or None,
+            latency_ms=_latency(told),
             answers=told.get("finishReason") == "end_turn" and not step.calls,
         )
         for call in step.calls:
             yield self._dialogue.call(**call)
         yield from step.results
+        if told and not step.calls:
+            self._dialogue.stopped(self._where, self._ts)  # a step is dated by its beginning
 
     @property
     def _here(self) -> dict[str, Any]:
@@ -219,6 +222,12 @@ def _input_tokens(usage: Mapping[str, Any]) -> int | None:
     """All tokens the model read, from the cache or not; zeros are no measurement."""
     names = ("inputOther", "inputCacheRead", "inputCacheCreation")
     return sum(whole(usage.get(name)) or 0 for name in names) or None
+
+
+def _latency(told: Mapping[str, Any]) -> float | None:
+    """Milliseconds from the request to the last token."""
+    waited, streamed = number(told.get("llmFirstTokenLatencyMs")), number(told.get("llmStreamDurationMs"))
+    return None if waited is None or streamed is None else waited + streamed
 
 
 _RULES: Mapping[str, Callable[[Agent, Mapping[str, Any]], Iterable[Event]]] = {

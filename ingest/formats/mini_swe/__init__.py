@@ -5,8 +5,8 @@
 
 **Shape.** `trajectory_format` `mini-swe-agent-1` (1.1 since 2.0), `info.{exit_status, submission,
 mini_version, config.{agent, model}}`, `messages[]` in chat shape with `extra.response`, the provider's whole
-answer, and `timestamp` in seconds (since 1.16). A run is a session of one turn, its task
-the `instance_id`, or the instance of SWE-bench that the file is named after.
+answer, and `timestamp` in seconds (since 1.16; before that the answer's `created` is all there is). A run is
+a session of one turn, its task the `instance_id`, or the instance of SWE-bench that the file is named after.
 
 **What a call is.** Up to 1.17 the action is the one bash block in the reply: tool `bash`, strategy
 `json_fallback`, the block as `command`. It is no JSON, so nothing about syntax or schema can be seen of it;
@@ -121,8 +121,7 @@ class _Run:
         )
         for at, message in enumerate(messages):
             extra = table(message.get("extra"))
-            seconds = number(message.get("timestamp", extra.get("timestamp")))
-            self._ts = epoch_ms(seconds * 1000 if seconds is not None else None) or self._ts
+            self._ts = _time_of(message, extra) or self._ts
             following = messages[at + 1] if at + 1 < len(messages) else {}
             yield from self._message(message, extra, following, last=at + 1 == len(messages))
         yield TurnEnded(
@@ -263,3 +262,16 @@ class _Run:
 
     def _here(self) -> dict[str, Any]:
         return {"session_id": self._session_id, "where": self._where, "ts": self._ts}
+
+
+def _time_of(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime | None:
+    """When a message was written; of a reply before 1.16, which has no time, when its provider began it."""
+    response = table(extra.get("response"))
+    told = (
+        message.get("timestamp"),
+        extra.get("timestamp"),
+        response.get("created"),
+        response.get("created_at"),
+    )
+    seconds = next((known for known in map(number, told) if known is not None), None)
+    return epoch_ms(seconds * 1000) if seconds is not None else None

@@ -60,6 +60,7 @@ class Session:
             yield self._ended(entry)
         elif entry.kind == "session_end":
             yield from self.finish()
+            yield SessionSeen(**self._at(entry))
 
     def finish(self) -> Iterator[Event]:
         """Close the open step, and the turn when the log has its answer but not its end."""

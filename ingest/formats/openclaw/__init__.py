@@ -14,28 +14,33 @@ to the agent's main session, under whose key its prompts are written. `agent:mai
 sub-agent of the main one.
 
 **Turns.** From one `agent.start` to the next of its session, or to `agent.end`. The model's answers are not
-logged, so a turn has no steps; calls that began together before one ended are of one model call.
+logged as events, so a turn that no later message repeats has no steps; calls that began together before one
+ended are of one model call.
 
 **Traps.**
-- `agent.start` is written twice, the second time with all messages of the session so far. Those repeat what
-  earlier events told; only the model is read from them.
+- `agent.start` is written twice, the second time with all messages of the session so far, in pi's shape. They
+  tell of the turn before what the events do not: ids and times of its calls, their results, tokens and the
+  answer. A turn therefore waits for the one that follows it.
 - Calls have no ids: an end belongs to the first call of its tool that has none.
-- Not every writer adds a time.
+- Not every writer adds a time: then a turn that nothing repeats has none.
 
-**Cannot tell.** Results, answers, tool definitions, the model's own text of arguments, who made a call when
-two sessions share a key.
+**Bounds.** 10,000 events that wait for the next turn of their session; then all are taken as they are.
+
+**Cannot tell.** Tool definitions, the model's own text of arguments, who made a call when two sessions share
+a key; of the last turn of a session, and of a sub-agent's, results and answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from ingest.events import CallMade, Event, ResultSeen, SessionSeen, Strategy, TurnEnded, TurnStarted, Where
 from ingest.fields import epoch_ms, moment, number, tables, text
 from ingest.formats import About, Source, Translator
+from ingest.formats.openclaw.told import with_told
 from ingest.records import Record
 from ingest.shapes.chat import Flag
 from ingest.shapes.dialogue import ERROR, decoded
@@ -46,15 +51,16 @@ SOURCE = Source(
     title="OpenClaw telemetry",
     raw_arguments="no: the decoded object",
     argument_failures="no",
-    error_flag="yes: success; the result itself is not logged",
+    error_flag="yes: success; the result itself where a later agent.start repeats it",
     definitions="no: supply them with --tools",
     system_prompt="no",
     model="partly: per session, as soon as an event names it",
     turn_end="partly: agent.end where it is written, with the log's own verdict",
-    cannot_tell="The model's answers are not logged, so whether a turn came to one is unknown.",
+    cannot_tell="Answers stand in the agent.start of the next turn: the last turn of a session has none.",
 )
 
 _LANES = 10_000  # sessions that are known at the same time; one that was forgotten begins a new turn
+_HELD = 10_000  # events that wait
 _TYPES = frozenset({"tool.start", "tool.end", "agent.start", "agent.end", "llm.usage"})
 
 
@@ -68,7 +74,10 @@ def translator(about: About) -> Translator:
 
 @dataclass(slots=True)
 class _Lane:
-    """One session. `step`: model calls seen so far in the turn; `ended`: a call of the newest has ended."""
+    """One session. `step`: model calls seen so far in the turn; `ended`: a call of the newest has ended.
+
+    `turn` are the events of the newest turn, `before` those of the one that the next messages tell of.
+    """
 
     session_id: str
     model: str | None = None
@@ -76,6 +85,14 @@ class _Lane:
     open: bool = False
     step: int = -1
     ended: bool = True
+    turn: list[Event] = field(default_factory=list)
+    before: list[Event] = field(default_factory=list)
+
+    def release(self) -> Iterator[Event]:
+        """All that waits, as it is."""
+        yield from self.before
+        yield from self.turn
+        self.before, self.turn = [], []
 
 
 class _Telemetry:
@@ -84,6 +101,7 @@ class _Telemetry:
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._lanes: dict[str, _Lane] = {}
+        self._held = 0  # events that were kept since all were released, at most so many wait
         self._where = Where(1, 0)
         self._ts: datetime | None = None
 
@@ -98,63 +116,82 @@ class _Telemetry:
         lane = self._lanes.get(key)
         if lane is None:
             if len(self._lanes) >= _LANES:
-                del self._lanes[next(iter(self._lanes))]
+                yield from self._lanes.pop(next(iter(self._lanes))).release()
             lane = self._lanes[key] = _Lane(f"{self._identity}/{key}")
             agent, is_sub_agent, _ = lane.session_id.partition(":subagent:")
             parent = f"{agent}:main" if is_sub_agent else None
             yield SessionSeen(**self._at(lane), harness="openclaw", parent_session_id=parent)
+        if rule is not _Telemetry._agent_start:
+            yield from lane.before
+            lane.before = []
         yield from rule(self, lane, event)
 
-    def finish(self) -> Iterable[Event]:
-        return ()
+    def finish(self) -> Iterator[Event]:
+        for lane in self._lanes.values():
+            yield from lane.release()
 
     def close(self) -> None:
         """Nothing is kept outside of memory."""
 
+    def _keep(self, lane: _Lane, event: Event) -> Iterator[Event]:
+        lane.turn.append(event)
+        self._held += 1
+        if self._held > _HELD:
+            self._held = 0
+            yield from self.finish()
+
     def _agent_start(self, lane: _Lane, event: Mapping[str, Any]) -> Iterator[Event]:
-        said = [message for message in tables(event.get("messages")) if message.get("role") == "assistant"]
+        prompt, messages = text(event.get("prompt")), tables(event.get("messages"))
+        if not (lane.open and lane.step < 0 and lane.prompt == prompt):
+            yield from self._next_turn(lane, prompt)
+        said = [message for message in messages if message.get("role") == "assistant"]
         if said:
             yield from self._served(lane, said[-1])
-        prompt = text(event.get("prompt"))
-        if lane.open and lane.step < 0 and lane.prompt == prompt:
-            return
+            yield from with_told(lane.before, messages)
+            lane.before = []
+
+    def _next_turn(self, lane: _Lane, prompt: str | None) -> Iterator[Event]:
         if lane.open:
-            yield TurnEnded(**self._at(lane))
+            yield from self._keep(lane, TurnEnded(**self._at(lane)))
+        yield from lane.before
+        lane.before, lane.turn = lane.turn, []
         lane.prompt, lane.open, lane.step, lane.ended = prompt, True, -1, True
-        yield TurnStarted(**self._at(lane), text=prompt)
+        yield from self._keep(lane, TurnStarted(**self._at(lane), text=prompt))
 
     def _agent_end(self, lane: _Lane, event: Mapping[str, Any]) -> Iterator[Event]:
         ok, latency = event.get("success"), number(event.get("durationMs"))
         ok = ok if isinstance(ok, bool) else None
         status = None if ok is None else "success" if ok else ERROR
-        yield TurnEnded(**self._at(lane), status=status, recorded_ok=ok, latency_ms=latency)
+        end = TurnEnded(**self._at(lane), status=status, recorded_ok=ok, latency_ms=latency)
         lane.open = False
+        return self._keep(lane, end)
 
     def _tool_start(self, lane: _Lane, event: Mapping[str, Any]) -> Iterator[Event]:
         if not lane.open:
-            lane.open, lane.step, lane.ended = True, -1, True
-            yield TurnStarted(**self._at(lane))
+            yield from self._next_turn(lane, None)
         if lane.ended:
             lane.step, lane.ended = lane.step + 1, False
-        yield CallMade(
+        call = CallMade(
             **self._at(lane),
             **decoded(event.get("params")),
             tool=text(event.get("toolName")),
             step=lane.step,
             strategy=Strategy.TOOL_USE,
         )
+        yield from self._keep(lane, call)
 
     def _tool_end(self, lane: _Lane, event: Mapping[str, Any]) -> Iterator[Event]:
         lane.ended = True
         reason, success = text(event.get("error")), event.get("success")
         flag = PASSED if success is True else failed(reason or "") if success is False else Flag()
-        yield ResultSeen(
+        result = ResultSeen(
             **self._at(lane),
             tool=text(event.get("toolName")),
             content=reason,
             latency_ms=number(event.get("durationMs")),
             **flag.fields,
         )
+        return self._keep(lane, result)
 
     def _usage(self, lane: _Lane, event: Mapping[str, Any]) -> Iterator[Event]:
         return self._served(lane, event)
