@@ -24,6 +24,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that may take long start first: none of them is left for one process alone at the end."""
+    items.sort(key=_time_allowed, reverse=True)
+
+
+def _time_allowed(item: pytest.Item) -> float:
+    allowed = item.get_closest_marker("timeout")
+    return float(allowed.args[0]) if allowed else 0.0
+
+
 @pytest.fixture
 def accept(request: pytest.FixtureRequest) -> bool:
     """True when expectations are to be rewritten; a person then reads the diff."""

@@ -1,4 +1,7 @@
-"""Counts in, intervals, differences and verdicts out: thin over scipy; knows no page and no database."""
+"""Counts in, intervals, differences and verdicts out; knows no page and no database.
+
+Thin over scipy.special: to import scipy.stats would take a second of every start, of server and replay.
+"""
 
 from dashboard.statistics.corrections import benjamini_hochberg, holm
 from dashboard.statistics.differences import (

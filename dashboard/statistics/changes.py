@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 SHUFFLES = 499
 LEVEL = 0.01  # the chance that a series without a change shows one
@@ -60,7 +60,7 @@ def _splits(
         return []
     at = start + best + SHORTEST
     # The days whose split is nearly as good: a likelihood interval (Hinkley 1970).
-    near = np.nonzero(gains >= gains[best] - chi2.ppf(0.95, 1) / 2)[0] + start + SHORTEST
+    near = np.nonzero(gains >= gains[best] - chdtri(1, 0.05) / 2)[0] + start + SHORTEST
     here = (at, int(near.min()), int(near.max()), p)
     return [*_splits(series, start, at, random), here, *_splits(series, at, end, random)]
 

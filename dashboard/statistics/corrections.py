@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scipy.stats import false_discovery_control
-
 
 def holm(p: Sequence[float]) -> list[float]:
     """For a ranked table: the chance that any line of it misleads stays at the level (Holm 1979)."""
@@ -19,4 +17,10 @@ def holm(p: Sequence[float]) -> list[float]:
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     """For alerts: the share of false ones among them stays at the level (Benjamini & Hochberg 1995)."""
-    return [float(value) for value in false_discovery_control(p)] if p else []
+    order = sorted(range(len(p)), key=p.__getitem__)
+    adjusted, smallest = [0.0] * len(p), 1.0
+    for rank in range(len(p), 0, -1):
+        index = order[rank - 1]
+        smallest = min(smallest, p[index] * len(p) / rank)
+        adjusted[index] = smallest
+    return adjusted

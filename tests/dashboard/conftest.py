@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
+from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
 
 from dashboard.pages import PAGES
@@ -14,6 +18,14 @@ from tests.dashboard.store_fixture import publish, small_tables
 APP = Path(__file__).parents[2] / "app.py"
 FILES = [entry.file for entry in PAGES]
 COUNTING = [entry.file for entry in PAGES if entry.needs_store]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _packages_are_read_once() -> Iterator[None]:
+    """Each AppTest looks for components in the metadata of every installed package: half of what it costs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(scan_component_manifests))
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -39,9 +51,9 @@ def opened(page: str = FILES[0], /, **query: str) -> AppTest:
     app = AppTest.from_file(str(APP), default_timeout=60)
     for name, value in query.items():
         app.query_params[name] = value
-    app.run()
     if page != FILES[0]:
-        app.switch_page(page).run()
+        app.switch_page(page)  # as a link opens it: Overview has not run before
+    app.run()
     assert not app.exception
     return app
 

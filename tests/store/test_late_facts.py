@@ -48,6 +48,7 @@ def cuts(log: str) -> Iterator[tuple[str, str]]:
         yield "".join(lines[:number]), "".join(lines[number:])
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("reverse", [False, True], ids=["in order", "the later file first"])
 @pytest.mark.parametrize("log", [session("s"), retries()], ids=["plain", "with retries"])
 def test_a_log_in_two_files_tells_what_the_whole_tells(
