@@ -12,6 +12,7 @@ All but `lines` and `stream` are held whole, so `max_line` bounds the file.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -64,11 +65,10 @@ def container_of(head: bytes) -> Container:
 
 def _has_object_line(head: bytes) -> bool:
     """True when a line that is not indented is an object. A last line may be cut and tells nothing."""
-    lines = head.split(b"\n")
-    whole = lines[:-1] or lines
-    if len(lines) == 1:
+    whole, line_break, _ = head.rpartition(b"\n")
+    if not line_break:
         return True
-    for line in whole:
+    for line in io.BytesIO(whole):  # mostly the first tells
         if line.startswith(b"{"):
             try:
                 if orjson.loads(line):

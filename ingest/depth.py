@@ -7,6 +7,7 @@ from typing import Any
 
 # A run of plain characters is one step: an alternative for each character takes three times as long.
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_HOLDERS = frozenset({dict, list})
 _LOOKED_AT = 65_536  # characters; what is nested deeper than that far down is not seen
 
 
@@ -29,6 +30,8 @@ def depth_of(text: str | None) -> int | None:
 
 def depth_of_value(value: Any) -> int:
     """The same of a decoded text: 0 for a scalar, 1 for a flat object."""
+    if type(value) is dict and not any(map(_HOLDERS.__contains__, map(type, value.values()))):
+        return 1  # most arguments
     depth, level = 0, [value]
     while level := [each for each in level if isinstance(each, dict | list)]:
         depth += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -96,26 +96,24 @@ class _Told(NamedTuple):
 
 def judge(call: CallMade, result: ResultSeen | None, definitions: Definitions) -> Verdict:
     definition, origin = definitions.find(call.tool)
-    told = _Told(
-        call.args_source,
-        call.refused_by_harness,
-        call.syntax_seen,
-        call.schema_seen,
-        result.status if result is not None else None,
-        result.fault_layer if result is not None else None,
-    )
-    message = call.harness_message or (result.message if result is not None else None)
+    if result is None:
+        status = layer = said = None
+    else:
+        status, layer, said = result.status, result.fault_layer, result.message
+    message = call.harness_message or said
     request = _read(call, definition, definitions)
     offered = definitions.offered is not None
+    # A plain tuple: most verdicts are known, and to name its parts takes as long as to look one up.
+    told = (call.args_source, call.refused_by_harness, call.syntax_seen, call.schema_seen, status, layer)
     if request is None and definition is None and message is None:
         return _unread(told, offered)
-    return _verdict(told, message, request, definition, origin, offered)
+    return _verdict(_Told(*told), message, request, definition, origin, offered)
 
 
 @lru_cache(maxsize=1024)  # most calls of a night are alike, but for their texts
-def _unread(told: _Told, offered: bool) -> Verdict:
+def _unread(told: tuple[Any, ...], offered: bool) -> Verdict:
     """The verdict on a call of which there is no text to read, nor a message."""
-    return _verdict(told, None, None, None, None, offered)
+    return _verdict(_Told(*told), None, None, None, None, offered)
 
 
 def _verdict(

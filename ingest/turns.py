@@ -43,7 +43,7 @@ class Context(msgspec.Struct, frozen=True, gc=False):
 
 
 class Call(msgspec.Struct, gc=False):
-    """One call of the turn. `verdict` and `link` are set when the turn closes."""
+    """One call of the turn. `verdict`, `fault_layer` and `link` are set when the turn closes."""
 
     event: CallMade
     step: int
@@ -56,6 +56,7 @@ class Call(msgspec.Struct, gc=False):
     tool: str | None = None  # without what leaked into the name
     result_bytes: int | None = None  # of the whole result; only its beginning is kept
     link: Link | None = None
+    fault_layer: FaultLayer | None = None
     _verdict: Verdict | None = None
 
     @property
@@ -65,7 +66,8 @@ class Call(msgspec.Struct, gc=False):
         return self._verdict
 
     def judge(self, definitions: Definitions) -> None:
-        self._verdict = judge(self.event, self.result, definitions)
+        self._verdict = verdict = judge(self.event, self.result, definitions)
+        self.fault_layer = verdict.fault_layer
 
     def keep_result(self, result: ResultSeen) -> None:
         """Join the result, cut to what is stored: turns stay open for a while, and results can be huge."""
@@ -83,10 +85,6 @@ class Call(msgspec.Struct, gc=False):
     @property
     def retry_of(self) -> str | None:
         return self.event.retry_of
-
-    @property
-    def fault_layer(self) -> FaultLayer | None:
-        return self.verdict.fault_layer
 
     @property
     def sent(self) -> str | None:

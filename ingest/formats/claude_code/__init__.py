@@ -121,13 +121,15 @@ class _Transcript:
         self._open.close()
 
     def take(self, record: Record) -> list[Event] | list[Rejected]:
-        entry = entry_of(record.value) if isinstance(record.value, dict) else record.value
-        if entry is None:
-            return []
-        if isinstance(entry, Unusable):
-            return [Rejected(record.where, entry.code, entry.reason, snippet_of(record.data))]
+        entry = record.value
+        if type(entry) is not Entry:  # of most lines `skim` has made one
+            entry = entry_of(entry) if isinstance(entry, dict) else entry
+            if entry is None:
+                return []
+            if isinstance(entry, Unusable):
+                return [Rejected(record.where, entry.code, entry.reason, snippet_of(record.data))]
         events: list[Event] = []
-        lane = self._lane(entry) if entry.is_sidechain else str(entry.session_id)
+        lane = self._lane(entry) if entry.is_sidechain else entry.session_id or ""
         conversation = self._spoken if lane == self._lane_spoken else self._conversation(lane, entry)
         if conversation is None:
             return events

@@ -128,12 +128,15 @@ class Conversation:
 
     def _user(self, entry: Entry, where: Where, ts: datetime | None, out: list[Event]) -> None:
         blocks = (entry.message or _NOTHING).blocks
+        texts: list[str] = []
         has_results = False
         for block in blocks:
             if block.type == "tool_result":
                 has_results = True
                 self._result(entry, block, where, ts, out)
-        words = text_of(blocks)
+            elif block.type == "text":
+                texts.append(block.text or "")
+        words = "\n".join(texts)
         if has_results and not words:
             return
         said = said_by_user(words)
@@ -200,16 +203,14 @@ class Conversation:
         self._waiting = 0
         if message is None:
             return
-        said = "\n".join(filter(None, message.texts))
-        lost = self._lost_in(message, said)
+        said = "\n".join(filter(None, message.texts)) if message.texts else ""
+        lost = [] if message.calls else self._lost_in(message, said)
         if self._turn is not None:
             last = message.after[-1] if message.after else message
             self._turn.where, self._turn.ts = last.where, last.ts
             self._turn.status = message.stop_reason if message.stop_reason != "tool_use" else None
             self._turn.answer = None if message.calls or lost else said
-        out.append(self._step(message, said))
-        out.extend(lost)
-        out.extend(message.after)
+        out += (self._step(message, said), *lost, *message.after)
 
     def _step(self, message: Message, said: str) -> StepMade:
         return StepMade(
@@ -224,13 +225,13 @@ class Conversation:
         )
 
     def _lost_in(self, message: Message, said: str) -> list[Event]:
-        """The call that a whole message shows to be lost: written as text, or announced and not there."""
-        leak = leaked_call(said) if not message.calls else None
+        """The call that a whole message without any shows to be lost: written as text, or only announced."""
+        leak = leaked_call(said)
         if leak is not None:
             return [
                 lost_call(self._session_id, message.where, message.ts, "the call was written as text", *leak)
             ]
-        if message.stop_reason == "tool_use" and not message.calls:
+        if message.stop_reason == "tool_use":
             reason = "stop_reason is tool_use, but the message has no tool call"
             return [lost_call(self._session_id, message.where, message.ts, reason)]
         return []
