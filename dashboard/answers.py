@@ -79,11 +79,24 @@ def _answer(shown: Generation, metric: str, given: tuple[tuple[str, Any], ...]) 
 
 def ask(metric: str, **given: Any) -> pd.DataFrame:
     """The rows of a metric from the generation this run shows; tuples stand for lists. Raises MetricError."""
-    return later(metric, **given)()
+    return asker()(metric, **given)
+
+
+def asker() -> Callable[..., pd.DataFrame]:
+    """`ask`, of this run's generation also when the run is over, as for a download."""
+    generation = shown()
+    noted = st.session_state.setdefault(_ASKED, {})
+
+    def asked_for(metric: str, **given: Any) -> pd.DataFrame:
+        known = tuple(sorted((name, value) for name, value in given.items() if value is not None))
+        noted[metric] = dict(known)
+        return _answer(generation, metric, known)
+
+    return asked_for
 
 
 def later(metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
-    """The same question, to be asked of this run's generation when the run is over, as for a download."""
+    """The same question, to be asked of this run's generation when the run is over."""
     generation = shown()
     known = tuple(sorted((name, value) for name, value in given.items() if value is not None))
     st.session_state.setdefault(_ASKED, {})[metric] = dict(known)

@@ -4,24 +4,34 @@
 -- column recorded_status: the log's own word
 -- column derived_reason: why we conclude otherwise
 -- column call_id: the first call of the turn that went wrong, or else its first
--- column found: all that disagree, of which this is one page
+-- column found: all that disagree in the days looked at, of which this is one page
 -- note: Counted in the turns themselves, not in the daily sums. The filter by tool keeps turns that called one of the tools.
-WITH chosen AS (
+-- $since, $until, $undated: the days looked at (dashboard.newest); $first_day, $last_day: all calls of the sessions that
+-- have turns on these days lie within them.
+WITH chosen AS NOT MATERIALIZED (
   SELECT turn_id, session_id, turn, ts, model, source, recorded_status, recorded_ok, derived_reason, calls, faults FROM turns
   WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($since IS NULL OR day >= $since OR ($undated AND day IS NULL))
+    AND ($until IS NULL OR day <= $until OR ($undated AND day IS NULL))
     AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
     AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
     AND ($sources IS NULL OR list_contains($sources, source))
     AND NOT coalesce(duplicate, false) AND recorded_ok <> derived_ok
-    AND ($tools IS NULL OR turn_id IN (SELECT turn_id FROM tool_calls WHERE list_contains($tools, coalesce(tool, 'unknown'))))
+    AND ($tools IS NULL OR turn_id IN (
+      SELECT turn_id FROM tool_calls
+      WHERE ($first_day IS NULL OR day >= $first_day OR day IS NULL) AND ($last_day IS NULL OR day <= $last_day OR day IS NULL)
+        AND list_contains($tools, coalesce(tool, 'unknown'))))
 ),
-page AS (
-  SELECT *, (SELECT count(*) FROM chosen)::BIGINT AS found FROM chosen ORDER BY ts DESC NULLS LAST, turn_id LIMIT $limit OFFSET $offset
+page AS MATERIALIZED (
+  SELECT * FROM chosen ORDER BY ts DESC NULLS LAST, turn_id LIMIT $limit OFFSET $offset
 ),
 shown AS (
   SELECT turn_id, arg_min(call_id, (fault_layer IS NULL, step, ordinal, call_id)) AS call_id
-  FROM tool_calls WHERE turn_id IN (SELECT turn_id FROM page) AND NOT coalesce(duplicate, false) GROUP BY turn_id
+  FROM tool_calls SEMI JOIN page USING (turn_id)
+  WHERE NOT coalesce(duplicate, false)
+    AND ($first_day IS NULL OR day >= $first_day OR day IS NULL) AND ($last_day IS NULL OR day <= $last_day OR day IS NULL)
+  GROUP BY turn_id
 )
-SELECT turn_id, session_id, turn, ts, coalesce(model, 'unknown') AS model, source, recorded_status, recorded_ok, derived_reason, calls::BIGINT AS calls, faults::BIGINT AS faults, call_id, found
+SELECT turn_id, session_id, turn, ts, coalesce(model, 'unknown') AS model, source, recorded_status, recorded_ok, derived_reason, calls::BIGINT AS calls, faults::BIGINT AS faults, call_id, (SELECT count(*) FROM chosen)::BIGINT AS found
 FROM page LEFT JOIN shown USING (turn_id)
 ORDER BY ts DESC NULLS LAST, turn_id

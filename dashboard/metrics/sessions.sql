@@ -8,35 +8,57 @@
 -- column derived_ok: turns that we conclude were ok, of derived_known
 -- column tokens: input and output of the turns that tell them, of which there are tokens_known
 -- column seconds: from the first to the last entry of the log; NULL where one time is all it tells
--- column found: all sessions that match, of which this is one page
+-- column found: all sessions that match in the days looked at, of which this is one page
 -- $order: NULL = newest | 'faults' | 'steps' | 'retries'.
-WITH chosen AS NOT MATERIALIZED (
-  SELECT session_id, source, file_id, parent_session_id, task, started_at, ended_at, steps AS all_steps, faults AS all_faults
-  FROM sessions
+-- $since, $until, $undated: the first days of the sessions looked at (dashboard.newest); $first_day, $last_day: all that
+-- belongs to them lies within these.
+-- if(… IS NULL, NULL, column): else the column would be read where nothing is asked of it.
+WITH own_turns AS NOT MATERIALIZED (
+  FROM turns
+  WHERE NOT coalesce(duplicate, false)
+    AND ($first_day IS NULL OR day >= $first_day OR day IS NULL) AND ($last_day IS NULL OR day <= $last_day OR day IS NULL)
+),
+chosen AS NOT MATERIALIZED (
+  SELECT rowid AS row, session_id, source, started_at, steps AS all_steps, faults AS all_faults FROM sessions s
   WHERE NOT coalesce(duplicate, false)
     AND ($from_day IS NULL OR greatest(day, ended_at::DATE) >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($since IS NULL OR day >= $since OR ($undated AND day IS NULL))
+    AND ($until IS NULL OR day <= $until OR ($undated AND day IS NULL))
     AND ($sources IS NULL OR list_contains($sources, source))
-    AND (($models IS NULL AND $prompts IS NULL) OR (session_id, source) IN (
-      SELECT (session_id, source) FROM turns
-      WHERE NOT coalesce(duplicate, false) AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-        AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))))
-    AND ($tools IS NULL OR (session_id, source) IN (
-      SELECT (session_id, source) FROM tool_calls
-      WHERE NOT coalesce(duplicate, false) AND list_contains($tools, coalesce(tool, 'unknown'))))
+    AND (($models IS NULL AND $prompts IS NULL) OR EXISTS (
+      FROM own_turns t
+      WHERE t.session_id = if($models IS NULL AND $prompts IS NULL, NULL, s.session_id) AND t.source = s.source
+        AND ($models IS NULL OR list_contains($models, coalesce(t.model, 'unknown')))
+        AND ($prompts IS NULL OR list_contains($prompts, coalesce(t.prompt_id, 'unknown')))))
+    AND ($tools IS NULL OR EXISTS (
+      FROM tool_calls c
+      WHERE c.session_id = if($tools IS NULL, NULL, s.session_id) AND c.source = s.source AND NOT coalesce(c.duplicate, false)
+        AND ($first_day IS NULL OR c.day >= $first_day OR c.day IS NULL) AND ($last_day IS NULL OR c.day <= $last_day OR c.day IS NULL)
+        AND list_contains($tools, coalesce(c.tool, 'unknown'))))
     AND ($search IS NULL OR contains(lower(session_id), lower($search)) OR contains(lower(coalesce(task, '')), lower($search))
-         OR (session_id, source) IN (
-           SELECT (session_id, source) FROM turns
-           WHERE NOT coalesce(duplicate, false) AND contains(lower(user_text), lower($search))))
+         OR EXISTS (
+           FROM own_turns t
+           WHERE t.session_id = if($search IS NULL, NULL, s.session_id) AND t.source = s.source
+             AND contains(lower(t.user_text), lower($search))))
 ),
 retried AS (
-  SELECT session_id, source, sum(retries) AS all_retries FROM turns
-  WHERE $order = 'retries' AND NOT coalesce(duplicate, false) GROUP BY ALL
+  SELECT session_id, source, sum(retries) AS all_retries FROM own_turns
+  WHERE $order = 'retries' AND retries > 0 GROUP BY ALL
 ),
-page AS (
-  SELECT * FROM chosen LEFT JOIN retried USING (session_id, source)
-  ORDER BY CASE $order WHEN 'faults' THEN all_faults WHEN 'steps' THEN all_steps WHEN 'retries' THEN all_retries END DESC NULLS LAST,
-           started_at DESC NULLS LAST, session_id, source
+ordered AS MATERIALIZED (
+  SELECT row, session_id, source,
+         CASE $order WHEN 'faults' THEN all_faults WHEN 'steps' THEN all_steps WHEN 'retries' THEN coalesce(all_retries, 0) END AS rank
+  FROM chosen LEFT JOIN retried USING (session_id, source)
+  ORDER BY rank DESC NULLS LAST, started_at DESC NULLS LAST, session_id, source
   LIMIT $limit OFFSET $offset
+),
+-- The second limit cuts nothing: it tells how few rows these are.
+page AS MATERIALIZED (
+  SELECT s.*, rank FROM sessions s JOIN ordered ON ordered.row = s.rowid LIMIT $limit
+),
+alike AS (
+  SELECT session_id, count(*) AS same_id FROM sessions SEMI JOIN ordered USING (session_id)
+  WHERE NOT coalesce(duplicate, false) GROUP BY session_id
 ),
 told AS (
   SELECT session_id, source, count(*) AS turns, sum(steps) AS steps, sum(calls) AS calls, sum(faults) AS faults,
@@ -46,19 +68,17 @@ told AS (
          sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) FILTER (coalesce(input_tokens, output_tokens) IS NOT NULL) AS tokens,
          count(coalesce(input_tokens, output_tokens)) AS tokens_known,
          left(arg_min(user_text, turn) FILTER (user_text <> ''), 200) AS said
-  FROM turns
-  WHERE (session_id, source) IN (SELECT (session_id, source) FROM page) AND NOT coalesce(duplicate, false)
+  FROM own_turns SEMI JOIN ordered USING (session_id, source)
   GROUP BY ALL
 )
 SELECT session_id, source, file_id, coalesce(s.title, page.source) AS title, parent_session_id, task, started_at,
        nullif(epoch(ended_at) - epoch(started_at), 0)::DOUBLE AS seconds, said, coalesce(models, []) AS models,
-       coalesce(turns, 0)::BIGINT AS turns, coalesce(steps, 0)::BIGINT AS steps, coalesce(calls, 0)::BIGINT AS calls,
-       coalesce(faults, 0)::BIGINT AS faults, coalesce(retries, 0)::BIGINT AS retries,
+       coalesce(told.turns, 0)::BIGINT AS turns, coalesce(told.steps, 0)::BIGINT AS steps, coalesce(told.calls, 0)::BIGINT AS calls,
+       coalesce(told.faults, 0)::BIGINT AS faults, coalesce(retries, 0)::BIGINT AS retries,
        coalesce(recorded_ok, 0)::BIGINT AS recorded_ok, coalesce(recorded_known, 0)::BIGINT AS recorded_known,
        coalesce(derived_ok, 0)::BIGINT AS derived_ok, coalesce(derived_known, 0)::BIGINT AS derived_known,
        tokens::BIGINT AS tokens, coalesce(tokens_known, 0)::BIGINT AS tokens_known,
-       (SELECT count(*) FROM sessions o WHERE o.session_id = page.session_id AND NOT coalesce(o.duplicate, false))::BIGINT AS same_id,
+       coalesce(same_id, 0)::BIGINT AS same_id,
        (SELECT count(*) FROM chosen)::BIGINT AS found
-FROM page LEFT JOIN told USING (session_id, source) LEFT JOIN sources s USING (source)
-ORDER BY CASE $order WHEN 'faults' THEN all_faults WHEN 'steps' THEN all_steps WHEN 'retries' THEN all_retries END DESC NULLS LAST,
-         started_at DESC NULLS LAST, session_id, source
+FROM page LEFT JOIN told USING (session_id, source) LEFT JOIN alike USING (session_id) LEFT JOIN sources s USING (source)
+ORDER BY rank DESC NULLS LAST, started_at DESC NULLS LAST, session_id, source

@@ -9,16 +9,17 @@ import streamlit as st
 
 from dashboard import answers, filters, testsets, wording
 from dashboard.export import csv
+from dashboard.newest import CALLS, Page, page
 from dashboard.pages import call_view
 from dashboard.widgets import cards
 from dashboard.widgets.findings import OUTCOME_TONES
 from dashboard.widgets.list_filters import pick, search_box
+from dashboard.widgets.paging import counted, look_further, newest, pager
 from dashboard.widgets.session_links import session_link
 from dashboard.widgets.sheet import Cell, Column, sheet
 from dashboard.widgets.testset_export import testset_export
-from dashboard.widgets.urlstate import begin_again, put, url_widget
+from dashboard.widgets.urlstate import put
 
-PER_PAGE = 50
 EXPORTED = 10_000
 _WIDTH = 196  # pixels of a filter
 
@@ -106,35 +107,22 @@ def _codes() -> dict[str, str]:
 
 def _list(chosen: Mapping[str, Any]) -> None:
     slot = st.container()
-    begin_again("page", chosen)
-    page = max(1, _number(st.query_params.get("page")))
-    rows = answers.ask("calls", **chosen, limit=PER_PAGE, offset=PER_PAGE * (page - 1))
-    if rows.empty and page > 1:
-        st.query_params.pop("page", None)
-        rows = answers.ask("calls", **chosen, limit=PER_PAGE, offset=0)
-    if rows.empty:
-        cards.nothing_matches("calls")
+    found, pages = newest(CALLS, "page", chosen)
+    if found.rows.empty:
+        if found.whole:
+            cards.nothing_matches("calls")
+        else:
+            st.caption("No call was found so far.")
+            look_further(found, "call")
         return
-    found = int(rows.found.iloc[0])
     with (
         slot,
-        cards.card(
-            wording.plural(found, "call"), "calls", beside=lambda: _take_away(chosen, found), height=600
-        ),
+        cards.card(counted(found, "call"), "calls", beside=lambda: _take_away(chosen, found), height=600),
     ):
-        sheet("calls_list", "Calls, newest first", _COLUMNS, [_row(row) for row in rows.to_dict("records")])
-        pages = -(-found // PER_PAGE)
-        if pages > 1:
-            url_widget(
-                lambda key: st.pagination(pages, key=key),
-                "page",
-                1,
-                lambda text: min(pages, max(1, int(text))),
-            )
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() else 1
+        records = found.rows.to_dict("records")
+        sheet("calls_list", "Calls, newest first", _COLUMNS, [_row(row) for row in records])
+        look_further(found, "call")
+        pager("page", pages)
 
 
 _COLUMNS = (
@@ -183,23 +171,12 @@ def _named(name: str | None) -> Cell:
     return Cell(shown, title=shown)
 
 
-def _take_away(chosen: Mapping[str, Any], found: int) -> None:
-    _export(chosen, found)
-    rows = answers.later("calls", **chosen, limit=testsets.MOST, offset=0)
-
-    def ids() -> list[str]:
-        found_ids: list[str] = rows().call_id.tolist()
-        return found_ids
-
-    testset_export("calls", ids, found)
-
-
-def _export(chosen: Mapping[str, Any], found: int) -> None:
-    capped = f" (first {EXPORTED:,})" if found > EXPORTED else ""
-    rows = answers.later("calls", **chosen, limit=EXPORTED, offset=0)
+def _take_away(chosen: Mapping[str, Any], found: Page) -> None:
+    ask = answers.asker()
+    capped = f" (first {EXPORTED:,})" if found.found > EXPORTED or not found.whole else ""
     st.download_button(
         f"CSV{capped}",
-        lambda: csv(rows().drop(columns="found")),
+        lambda: csv(page(ask, CALLS, chosen, EXPORTED).rows.drop(columns="found")),
         "calls.csv",
         "text/csv",
         type="tertiary",
@@ -207,6 +184,12 @@ def _export(chosen: Mapping[str, Any], found: int) -> None:
         on_click="ignore",
         key="export",
     )
+
+    def ids() -> list[str]:
+        found_ids: list[str] = page(ask, CALLS, chosen, testsets.MOST).rows.call_id.tolist()
+        return found_ids
+
+    testset_export("calls", ids, found.found)
 
 
 show()

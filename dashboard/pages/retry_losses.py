@@ -8,18 +8,17 @@ from typing import Any
 import streamlit as st
 
 from dashboard import answers, filters, wording
+from dashboard.newest import DISAGREEMENTS, page
 from dashboard.statistics import Share, difference
 from dashboard.verdicts import span
 from dashboard.widgets import cards
 from dashboard.widgets.call_words import REASONS
-from dashboard.widgets.paging import pager
+from dashboard.widgets.paging import counted, look_further, newest, pager
 from dashboard.widgets.session_links import session_link
 from dashboard.widgets.sheet import Cell, Column, sheet
-from dashboard.widgets.urlstate import begin_again
 
 Row = Mapping[Hashable, Any]
 _MODELS = 20
-_PER_PAGE = 15
 
 
 def show(chosen: Mapping[str, Any]) -> None:
@@ -97,23 +96,22 @@ def _model(row: Row) -> list[Cell]:
 
 
 def _disagreements(chosen: Mapping[str, Any]) -> None:
-    begin_again("turn_page", chosen)
-    text = st.query_params.get("turn_page")
-    page = int(text) if text and text.isdecimal() and int(text) > 0 else 1
+    ask = answers.asker()
     with cards.card(
         "Turns that the log judges otherwise than we do",
         "disagreements",
-        take=cards.Take("disagreements", answers.later("disagreements", **chosen, limit=10_000, offset=0)),
+        take=cards.Take("disagreements", lambda: page(ask, DISAGREEMENTS, chosen, 10_000).rows),
     ):
-        rows = answers.ask("disagreements", **chosen, limit=_PER_PAGE, offset=_PER_PAGE * (page - 1))
-        if rows.empty and page > 1:
-            rows = answers.ask("disagreements", **chosen, limit=_PER_PAGE, offset=0)
-        if rows.empty:
-            st.caption("No turn of this selection has two verdicts that differ.")
+        found, pages = newest(DISAGREEMENTS, "turn_page", chosen)
+        if found.rows.empty:
+            if found.whole:
+                st.caption("No turn of this selection has two verdicts that differ.")
+            else:
+                st.caption("No such turn was found so far.")
+                look_further(found, "turn")
             return
-        found = int(rows.found.iloc[0])
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(f"{wording.plural(found, 'turn')}, the newest first.", width="content")
+            st.caption(f"{counted(found, 'turn')}, the newest first.", width="content")
             st.page_link(
                 "dashboard/pages/calls.py",
                 label=wording.door("See their calls"),
@@ -126,9 +124,13 @@ def _disagreements(chosen: Mapping[str, Any]) -> None:
             Column("Turn", "tight"),
         ]  # fmt: skip
         sheet(
-            "disagreements", "Turns with two verdicts", heads, [_turn(row) for row in rows.to_dict("records")]
+            "disagreements",
+            "Turns with two verdicts",
+            heads,
+            [_turn(row) for row in found.rows.to_dict("records")],
         )
-        pager("turn_page", -(-found // _PER_PAGE))
+        look_further(found, "turn")
+        pager("turn_page", pages)
 
 
 def _turn(row: Row) -> list[Cell]:

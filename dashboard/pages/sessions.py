@@ -8,14 +8,14 @@ from typing import Any
 import streamlit as st
 
 from dashboard import answers, filters, wording
+from dashboard.newest import SESSIONS, page
 from dashboard.pages import sessions_view
 from dashboard.widgets import cards
 from dashboard.widgets.list_filters import pick, search_box
-from dashboard.widgets.paging import Row, paged, pager
+from dashboard.widgets.paging import Row, counted, look_further, newest, pager
 from dashboard.widgets.session_links import session_link
 from dashboard.widgets.sheet import Cell, Column, sheet
 
-PER_PAGE = 50
 EXPORTED = 10_000
 ORDERS = {
     "": "Newest first",
@@ -46,20 +46,24 @@ def _own_filters() -> dict[str, Any]:
 
 
 def _list(chosen: Mapping[str, Any]) -> None:
-    rows, pages = paged("sessions", "session_page", PER_PAGE, **chosen)
-    if not rows:
-        cards.nothing_matches("sessions")
+    found, pages = newest(SESSIONS, "session_page", chosen)
+    if found.rows.empty:
+        if found.whole:
+            cards.nothing_matches("sessions")
+        else:
+            st.caption("No session was found so far.")
+            look_further(found, "session")
         return
-    found = int(rows[0]["found"])
-    first = f" (first {EXPORTED:,})" if found > EXPORTED else ""
-    every = answers.later("sessions", **chosen, limit=EXPORTED, offset=0)
+    first = f" (first {EXPORTED:,})" if found.found > EXPORTED else ""
+    ask = answers.asker()
     with cards.card(
-        f"{wording.plural(found, 'session')}{first}",
+        f"{counted(found, 'session')}{first}",
         "sessions",
-        take=cards.Take("sessions", lambda: every().drop(columns="found")),
+        take=cards.Take("sessions", lambda: page(ask, SESSIONS, chosen, EXPORTED).rows.drop(columns="found")),
         height=600,
     ):
-        sheet("sessions_list", "Sessions", _COLUMNS, [_row(row) for row in rows])
+        sheet("sessions_list", "Sessions", _COLUMNS, [_row(row) for row in found.rows.to_dict("records")])
+        look_further(found, "session")
         pager("session_page", pages)
 
 

@@ -1,4 +1,4 @@
-"""Lists of the Data page in pages of their own: which one the URL names, its rows, the widget to turn it."""
+"""Lists in pages of their own: which one the URL names, its rows, the widget to turn it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import answers, filters
+from dashboard import answers, filters, wording
+from dashboard.newest import ENOUGH, List, Page, page
 from dashboard.widgets.urlstate import begin_again, url_widget
 
 Row = Mapping[Hashable, Any]
@@ -18,13 +19,45 @@ def paged(metric: str, key: str, per_page: int = PER_PAGE, **asked: Any) -> tupl
     """The rows of the page that the URL names as `key`, and how many pages there are."""
     given = {"sources": filters.chosen().sources, **asked}
     begin_again(key, given)
-    text = st.query_params.get(key)
-    page = int(text) if text and text.isdecimal() and int(text) > 0 else 1
-    rows = answers.ask(metric, **given, limit=per_page, offset=per_page * (page - 1))
+    rows = answers.ask(metric, **given, limit=per_page, offset=per_page * (_number(key) - 1))
     if rows.empty:
         rows = answers.ask(metric, **given, limit=per_page, offset=0)
     found = int(rows.found.iloc[0]) if len(rows) else 0
     return list(rows.to_dict("records")), -(-found // per_page)
+
+
+def _number(key: str) -> int:
+    text = st.query_params.get(key)
+    return int(text) if text and text.isdecimal() and int(text) > 0 else 1
+
+
+def newest(one: List, key: str, given: Mapping[str, Any]) -> tuple[Page, int]:
+    """Of a list that may be very long: the page that the URL names as `key`, and how many pages there are."""
+    begin_again(key, given)
+    asked_for = page(answers.asker(), one, given, one.per_page, one.per_page * (_number(key) - 1))
+    if asked_for.rows.empty and _number(key) > 1:
+        st.query_params.pop(key, None)
+        asked_for = page(answers.asker(), one, given, one.per_page)
+    return asked_for, -(-asked_for.found // one.per_page)
+
+
+def counted(found: Page, noun: str) -> str:
+    """How many there are, in words; or that there are so many at least."""
+    return wording.plural(found.found, noun) + ("" if found.whole else " or more")
+
+
+def look_further(found: Page, noun: str) -> None:
+    """Where not all days were looked at: say back to which one, and offer to go on."""
+    if found.whole:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        looked = f"Looked through the days back to {found.since}, the newest first."
+        if found.found >= ENOUGH:
+            st.caption(f"{looked} Choose earlier days or other filters to see older ones.", width="content")
+        else:
+            st.caption(looked, width="content")
+            # What was looked at is remembered: another run goes on behind it.
+            st.button(wording.door(f"Look for older {noun}s"), key=f"older_{noun}s", type="tertiary")
 
 
 def pager(key: str, pages: int) -> None:

@@ -1,0 +1,14 @@
+-- title: Disagreements of each day
+-- question: On which days can turns be whose two verdicts disagree, and how many at most?
+-- unit: one row a day, the newest first; turns without a time last
+-- column most: turns that disagree as far as the daily sums tell
+-- column exact: that many do; else the sums cannot tell by the tools asked for
+-- note: Counted in the daily sums, for the list of these turns: it looks at no more days than it needs.
+SELECT day, sum(disagree)::BIGINT AS most, $tools IS NULL AS exact
+FROM daily_turns
+WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+  AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
+  AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
+  AND ($sources IS NULL OR list_contains($sources, source))
+GROUP BY day HAVING sum(disagree) > 0
+ORDER BY day DESC NULLS LAST

@@ -1,0 +1,21 @@
+-- title: Sessions of each day
+-- question: On which days did sessions begin that can match, how many at most, and within which days does all of them lie?
+-- unit: one row a day, the newest first; sessions without a time last
+-- column most: sessions that began on the day, by days and source alone
+-- column exact: that many match; else by all that is asked fewer may
+-- column first_day: the first day of any of their files; NULL where one has no time
+-- column last_day: the last day of any of their files; NULL where one has no time
+-- note: For the lists: they look at no more days than they need.
+WITH spread AS (
+  SELECT session_id, min(started_at) AS began, max(ended_at) AS ended, count(*) = count(started_at) AND count(*) = count(ended_at) AS timed
+  FROM sessions WHERE session_id IN (SELECT session_id FROM sessions WHERE duplicate) GROUP BY session_id
+)
+SELECT day, count(*)::BIGINT AS most,
+       $models IS NULL AND $prompts IS NULL AND $tools IS NULL AND $search IS NULL AS exact,
+       if(bool_and(coalesce(timed, started_at IS NOT NULL)), min(least(started_at, began))::DATE, NULL) AS first_day,
+       if(bool_and(coalesce(timed, ended_at IS NOT NULL)), max(greatest(ended_at, ended))::DATE, NULL) AS last_day
+FROM (FROM sessions WHERE NOT coalesce(duplicate, false)) s LEFT JOIN spread USING (session_id)
+WHERE ($from_day IS NULL OR greatest(day, ended_at::DATE) >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+  AND ($sources IS NULL OR list_contains($sources, source))
+GROUP BY day
+ORDER BY day DESC NULLS LAST

@@ -1,0 +1,210 @@
+"""The long lists: by days, from the newest on, and yet the same rows in the same order as all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pytest
+
+from dashboard import newest
+from dashboard.metrics import answer
+from dashboard.newest import CALLS, DISAGREEMENTS, SESSIONS
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.rows import empty_tables, insert
+from tests.dashboard.store_fixture import a_call, a_turn, publish, roll_up_all_days
+
+FIRST = datetime.fromisoformat("2026-11-01T22:00:00")
+BAR: tuple[dict[str, Any], ...] = (
+    {},
+    {"models": ["kestrel"]},
+    {"tools": ["bash"], "from_day": date(2026, 11, 3)},
+    {"prompts": ["unknown"], "to_day": date(2026, 11, 6)},
+    {"models": ["nobody's"]},
+)
+ASKED: tuple[tuple[newest.List, dict[str, Any]], ...] = (
+    (CALLS, {}),
+    (CALLS, {"fault": "arguments"}),
+    (CALLS, {"outcome": "failed", "fault": "any"}),
+    (CALLS, {"code": "missing_required"}),
+    (CALLS, {"turns": "retried"}),
+    (CALLS, {"turns": "disagree", "search": "NEEDLE"}),
+    (SESSIONS, {}),
+    (SESSIONS, {"search": "project 1"}),
+    (SESSIONS, {"order": "faults"}),
+    (DISAGREEMENTS, {}),
+)
+
+
+def moment(ts: datetime | None) -> dict[str, str | None]:
+    return {"ts": ts.isoformat() if ts else None, "day": ts.date().isoformat() if ts else None}
+
+
+@pytest.fixture(scope="module")
+def many() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Twenty sessions over ten days, in no order: some go on for days, in a second file, or have no time."""
+    tables: dict[str, list[dict[str, Any]]] = {
+        "sessions": [],
+        "turns": [],
+        "tool_calls": [],
+        "diagnostics": [],
+    }
+    for number in (n * 7 % 20 for n in range(20)):
+        session, start = f"s{number}", FIRST + timedelta(hours=11 * number)
+        for turn in range(3):
+            file = 1 + (number % 5 == 0 and turn == 2)
+            began = None if number % 9 == 4 else start + timedelta(hours=number % 3 * 20 * turn)
+            common = {
+                "session_id": session, "turn_id": f"{session}:{turn}", "turn": turn, "file_id": file,
+                "model": ("falcon", "kestrel", None)[(number + turn) % 3],
+                "prompt_id": None if number % 4 else "p1",
+            }  # fmt: skip
+            tables["turns"].append(
+                a_turn(turn, retries=turn % 2, derived_ok=(number + turn) % 4 > 0)
+                | common | moment(began) | {"user_text": f"Project {number}"}
+            )  # fmt: skip
+            for step in range(2):
+                bad = (number + turn + step) % 3 == 0
+                call = a_call(
+                    step, call_id=f"{session}:{turn}:{step}", tool=("bash", "read")[(turn + step) % 2],
+                    outcome="failed" if bad else "clean", fault_layer="schema" if bad else None,
+                    raw_arguments='{"a": "Needle"}' if number % 2 else "{}",
+                )  # fmt: skip
+                # Calls of a turn may come long after it began.
+                tables["tool_calls"].append(
+                    call | common | moment(began and began + timedelta(hours=9 * step))
+                )
+                if bad:
+                    found = {"position": 0, "code": "missing_required", "severity": "error"}
+                    tables["diagnostics"].append(found | {"call_id": call["call_id"], "file_id": file})
+        for file in (1, 2) if number % 5 == 0 else (1,):
+            times = [
+                row["ts"] for table in ("turns", "tool_calls") for row in tables[table]
+                if row["session_id"] == session and row["file_id"] == file and row["ts"]
+            ]  # fmt: skip
+            tables["sessions"].append(
+                {"session_id": session, "source": "session_history", "file_id": file, "faults": number % 4,
+                 "started_at": min(times, default=None), "ended_at": max(times, default=None),
+                 "day": min(times)[:10] if times else None, "duplicate": file == 2}
+            )  # fmt: skip
+    with empty_tables() as connection:
+        for table, rows in tables.items():
+            insert(connection, table, rows)
+        roll_up_all_days(connection)
+        yield connection
+
+
+class Asked:
+    """`ask` of a store, which remembers what it was asked."""
+
+    def __init__(self, store: duckdb.DuckDBPyConnection) -> None:
+        self.store = store
+        self.log: list[tuple[str, dict[str, Any]]] = []
+
+    def __call__(self, metric: str, **given: Any) -> pd.DataFrame:
+        self.log.append((metric, given))
+        return answer(self.store, metric, given)
+
+
+def in_time() -> float:
+    return 0.0
+
+
+def out_of_time() -> Any:
+    """A clock by which every look takes an hour."""
+    return iter(range(0, 10**6, 3600)).__next__
+
+
+@pytest.mark.parametrize(("one", "asked"), ASKED, ids=lambda value: str(getattr(value, "metric", value)))
+@pytest.mark.parametrize("bar", BAR, ids=str)
+def test_turning_the_pages_gives_every_row_once_in_the_order_of_the_whole_list(
+    many: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, bar: dict[str, Any],
+    one: newest.List, asked: dict[str, Any],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(newest, "ENOUGH", 10**9)
+    given, small = bar | asked, replace(one, look=5, per_page=7)
+    whole = answer(many, one.metric, given | {"limit": 1000, "offset": 0}).drop(columns="found")
+    pages = [
+        newest.page(Asked(many), small, given, 7, first, in_time) for first in range(0, len(whole) + 1, 7)
+    ]
+    assert {page.found for page in pages if len(page.rows)} == ({len(whole)} if len(whole) else set())
+    assert all(page.whole for page in pages)
+    turned = [row for page in pages for row in page.rows.drop(columns="found").to_dict("records")]
+    assert turned == whole.to_dict("records")
+
+
+def test_a_page_looks_at_no_more_days_than_it_takes(many: duckdb.DuckDBPyConnection) -> None:
+    ask = Asked(many)
+    page = newest.page(ask, CALLS, {}, 5, 0, in_time)
+    (looked,) = (given for metric, given in ask.log if metric == "calls")
+    assert (looked["since"], looked["until"]) == (min(page.rows.ts).date(), max(page.rows.ts).date())
+    assert page.found == 120
+
+
+def test_where_the_sums_know_of_nothing_no_day_is_looked_at(many: duckdb.DuckDBPyConnection) -> None:
+    ask = Asked(many)
+    page = newest.page(ask, CALLS, {"fault": "refused"}, 5, 0, in_time)
+    assert (len(page.rows), page.found, page.whole) == (0, 0, True)
+    assert ask.log[-1][1]["since"] > ask.log[-1][1]["until"]
+
+
+def test_counting_ends_when_the_time_is_over_and_says_back_to_which_day(
+    many: duckdb.DuckDBPyConnection,
+) -> None:
+    given = {"search": "needle"}
+    whole = answer(many, "calls", given | {"limit": 1000, "offset": 0})
+    page = newest.page(Asked(many), replace(CALLS, look=1), given, 3, 0, out_of_time())
+    assert page.since is not None
+    assert not page.whole
+    assert page.found == sum(ts is not None and ts.date() >= page.since for ts in whole.ts) < len(whole)
+    assert page.rows.call_id.tolist() == whole.call_id.tolist()[: min(3, page.found)]
+
+
+def test_counting_ends_when_there_are_enough(
+    many: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newest, "ENOUGH", 4)
+    page = newest.page(Asked(many), replace(CALLS, look=1), {"search": "needle"}, 3, 0, in_time)
+    assert not page.whole
+    assert page.found >= 4
+    further = newest.page(Asked(many), replace(CALLS, look=1), {"search": "needle"}, 3, 9, in_time)
+    assert further.found >= 12
+    assert len(further.rows) == 3
+
+
+@pytest.fixture
+def of_three_days(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists that look at one day in a run; on each of three days one call and one session."""
+    monkeypatch.setattr(newest, "SECONDS", -1)
+    for name in ("CALLS", "SESSIONS"):
+        monkeypatch.setattr(newest, name, replace(getattr(newest, name), look=1))
+    days = [f"2026-11-{day}" for day in (18, 19, 20)]
+    calls, turns, sessions = [], [], []
+    for number, day in enumerate(days):
+        when = {"session_id": f"s{number}", "day": day}
+        calls.append(a_call(number, ts=f"{day}T10:00:00", **when))
+        turns.append(a_turn(1, turn_id=f"s{number}:1", ts=f"{day}T10:00:00", user_text="Please", **when))
+        told = {"started_at": f"{day}T10:00:00", "ended_at": f"{day}T11:00:00", "duplicate": False}
+        sessions.append({"source": "session_history", "file_id": 1} | told | when)
+    publish(store, {"tool_calls": calls, "turns": turns, "sessions": sessions})
+
+
+@pytest.mark.usefixtures("of_three_days")
+@pytest.mark.parametrize(("name", "search"), [("call", "app.py"), ("session", "please")])
+def test_a_list_that_could_not_look_at_all_days_says_back_to_which_one_it_did(name: str, search: str) -> None:
+    app = opened(f"dashboard/pages/{name}s.py", q=search)
+    assert f"1 {name} or more" in said(app)
+    assert "back to 2026-11-20" in said(app)
+
+
+@pytest.mark.usefixtures("of_three_days")
+@pytest.mark.parametrize("name", ["call", "session"])
+def test_a_list_without_a_search_knows_how_many_there_are(name: str) -> None:
+    app = opened(f"dashboard/pages/{name}s.py")
+    assert f"3 {name}s" in said(app)
+    assert "or more" not in said(app)
