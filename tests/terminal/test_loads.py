@@ -137,9 +137,7 @@ def test_a_load_does_without_pandas(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(session("s1"), "utf-8")
     program = (
-        "import sys, cli\n"
-        "try: cli.main()\n"
-        "except SystemExit as end: print(end.code, 'pandas' in sys.modules)"
+        "import sys, cli\ntry: cli.main()\nexcept SystemExit as end: print(end.code, 'pandas' in sys.modules)"
     )
     command = [sys.executable, "-c", program, "ingest", log, "--store", tmp_path / "store", "--quiet"]
     said = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=True)
