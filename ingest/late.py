@@ -46,7 +46,7 @@ _SUPERSEDE = """
     CREATE TEMP TABLE superseded AS
     SELECT t.rowid AS row, t.turn_id, t.day FROM turns t
     WHERE NOT t.duplicate AND t.derived_reason = 'not_ended' AND t.derived_ok IS NULL
-        AND t.session_id IN (FROM touched_sessions)
+        AND (t.source, t.session_id) IN (FROM touched_sessions)
         AND EXISTS (
             FROM turns u
             WHERE (u.source, u.session_id) = (t.source, t.session_id)

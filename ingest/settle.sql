@@ -16,9 +16,9 @@ DELETE FROM copies WHERE file_id NOT IN (SELECT file_id FROM files) OR path IN (
 -- Facts that came late are taken back where they may have changed; late.sql joins them anew.
 CREATE TEMP TABLE late_turns AS
 SELECT DISTINCT turn_id FROM tool_calls
-WHERE result_file_id IS NOT NULL AND session_id IN (FROM touched_sessions)
+WHERE result_file_id IS NOT NULL AND (source, session_id) IN (FROM touched_sessions)
 UNION
-SELECT turn_id FROM turn_parts WHERE session_id IN (FROM touched_sessions);
+SELECT turn_id FROM turn_parts WHERE (source, session_id) IN (FROM touched_sessions);
 
 UPDATE tool_calls SET
     result_status = 'missing', error_flag_source = 'absent', result_fault_layer = NULL, result_file_id = NULL,
@@ -27,10 +27,10 @@ UPDATE tool_calls SET
         WHEN refused_by_harness IS NOT NULL THEN harness_message
         WHEN harness_message NOT IN (
             SELECT harness_message FROM late_results
-            WHERE state = 'joined' AND harness_message IS NOT NULL AND session_id IN (FROM touched_sessions)
+            WHERE state = 'joined' AND harness_message IS NOT NULL AND (source, session_id) IN (FROM touched_sessions)
         ) THEN harness_message
     END
-WHERE result_file_id IS NOT NULL AND session_id IN (FROM touched_sessions);
+WHERE result_file_id IS NOT NULL AND (source, session_id) IN (FROM touched_sessions);
 
 DELETE FROM late_results WHERE file_id IN (FROM replaced);
 
@@ -107,22 +107,22 @@ WITH
     affected AS (
         FROM touched_sessions
         UNION
-        SELECT session_id FROM tool_calls WHERE rowid IN (SELECT row FROM turned_calls)
+        SELECT source, session_id FROM tool_calls WHERE rowid IN (SELECT row FROM turned_calls)
     ),
     copies AS (
         SELECT session_id, file_id, count(*) AS copies FROM tool_calls
-        WHERE duplicate AND session_id IN (FROM affected)
+        WHERE duplicate AND (source, session_id) IN (FROM affected)
         GROUP BY session_id, file_id
     )
 SELECT
     s.rowid AS row, s.duplicate_calls, s.duplicate,
     coalesce(c.copies, 0) AS copies,
     row_number() OVER (
-        PARTITION BY s.session_id ORDER BY s.calls DESC, s.turns DESC, s.file_id, s.line, s.rowid
+        PARTITION BY s.source, s.session_id ORDER BY s.calls DESC, s.turns DESC, s.file_id, s.line, s.rowid
     ) > 1 AS is_copy
 FROM sessions s
 LEFT JOIN copies c ON c.session_id = s.session_id AND c.file_id = s.file_id
-WHERE s.session_id IN (FROM affected);
+WHERE (s.source, s.session_id) IN (FROM affected);
 
 UPDATE sessions SET duplicate_calls = s.copies, duplicate = s.is_copy
 FROM session_rows s

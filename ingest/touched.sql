@@ -9,7 +9,7 @@ UNION
 SELECT file_id FROM files WHERE run_id = (SELECT max(run_id) FROM ingest_runs);
 
 CREATE TEMP TABLE touched_sessions AS
-SELECT DISTINCT session_id FROM sessions WHERE file_id IN (FROM touched_files);
+SELECT DISTINCT source, session_id FROM sessions WHERE file_id IN (FROM touched_files);
 
 CREATE TEMP TABLE touched_turns AS
 SELECT DISTINCT turn_id FROM turns WHERE file_id IN (FROM touched_files);

@@ -13,7 +13,7 @@ CREATE OR REPLACE TEMP MACRO added_up(name, seen) AS {
 
 INSERT INTO daily_rates BY NAME
 WITH
-    told AS (SELECT session_id, harness_version FROM sessions WHERE NOT duplicate),
+    told AS (SELECT source, session_id, harness_version FROM sessions WHERE NOT duplicate),
     calls_of_days AS (
         SELECT
             c.*, t.harness_version,
@@ -21,12 +21,12 @@ WITH
                 OR fault_layer IN ('syntax', 'schema'), false) AS judged,
             coalesce(syntax_seen = 'full' OR schema_seen = 'full', false) AS read,
             coalesce(result_status IN ('ok', 'error'), false) AS answered
-        FROM tool_calls c LEFT JOIN told t USING (session_id)
+        FROM tool_calls c LEFT JOIN told t USING (source, session_id)
         WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM c.day)
     ),
     turns_of_days AS (
         SELECT u.*, t.harness_version
-        FROM turns u LEFT JOIN told t USING (session_id)
+        FROM turns u LEFT JOIN told t USING (source, session_id)
         WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM u.day)
     ),
     -- Once for all that a turn did, and once for each tool that it called.

@@ -16,7 +16,7 @@ import pytest
 from ingest.generations import published
 from ingest.pipeline import load
 from tests.dashboard.store_fixture import roll_up_all_days
-from tests.store.night import ROLLUPS, ask, contents, session
+from tests.store.night import ROLLUPS, ask, claude_code_session, contents, session
 from tests.store.test_options import tools_file
 
 
@@ -77,6 +77,18 @@ def test_a_session_told_twice_in_one_file_counts_once(logs: Path, store: Path) -
     report = load([logs], store)
     assert report.duplicates == 6
     assert len(counted(store, "tool_calls", "call_id")) == 6
+
+
+def test_sessions_of_two_sources_with_one_id_are_two(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("s", turns=(2,)))
+    (logs / "b.jsonl").write_text(claude_code_session("s"))
+    load([logs], store)
+    rows = "SELECT source, file_id, calls, duplicate_calls, duplicate FROM sessions ORDER BY file_id"
+    assert ask(store, rows) == [("session_history", 1, 2, 0, False), ("claude_code", 2, 1, 0, False)]
+    versions = "SELECT DISTINCT source, harness_version FROM daily_rates ORDER BY ALL"
+    assert ask(store, versions) == [("claude_code", "2.1.0"), ("session_history", None)]
+    calls = "SELECT source, total FROM daily_rates WHERE rate = 'emission' AND cut = 'all' ORDER BY ALL"
+    assert ask(store, calls) == [("claude_code", 1), ("session_history", 2)]
 
 
 def test_rollups_count_what_the_logs_tell(logs: Path, store: Path) -> None:
