@@ -1,4 +1,4 @@
--- After settle.sql: results that came late join their calls, and those without a call are listed.
+-- After copies.sql: results that came late join their calls, and those without a call are listed.
 -- Needs `touched_sessions` (source, session_id); adds to `late_turns` (turn_id) the turns to be concluded anew.
 
 CREATE TEMP TABLE late AS

@@ -104,14 +104,15 @@ def publish(
     building.see_anew([{"file_id": file_id, **_outside_row(outside)} for file_id, outside in looks])
     for file_id, reason in totals.refused_again:
         building.refuse(file_id, reason)
-    building.add(_tables(building.schemas, {"ingest_runs": [_run_row(totals, run_id, started_at)]}))
+    run = _run_row(totals, run_id, started_at) | {"rejects": sum(row["rejects"] for row in rows["files"])}
+    building.add(_tables(building.schemas, {"ingest_runs": [run]}))
     building.replace_tables(standing_tables(building.schemas))
     building.label(labels)
     building.settle()
     conclude_late_turns(building)
     building.roll_up()
     totals.figures = building.figures_of_run()
-    totals.rejects = building.rejects_of_run()
+    totals.rejects = totals.figures["rejects"]
     if totals.less_kept:
         drop_unused(building)
     building.finish()
@@ -195,7 +196,6 @@ def _run_row(totals: Totals, run_id: int, started_at: datetime) -> Row:
         "sessions": report.sessions,
         "turns": report.turns,
         "calls": report.calls,
-        "rejects": report.rejects,
     }
 
 

@@ -1,5 +1,5 @@
 -- After all files of a load are read: what the load touched, before anything is removed.
--- Needs the temporary tables `replaced` (file_id) and `touched_also` (file_id).
+-- Leaves `touched_days` (day) for the rollups. Needs the temporary tables `replaced` (file_id) and `touched_also` (file_id).
 
 CREATE TEMP TABLE touched_files AS
 SELECT file_id FROM replaced
@@ -21,3 +21,6 @@ CREATE TEMP TABLE touched_days AS
 SELECT day FROM turns WHERE file_id IN (FROM touched_files)
 UNION
 SELECT day FROM tool_calls WHERE file_id IN (FROM touched_files);
+
+-- Turns to be concluded anew.
+CREATE TEMP TABLE late_turns (turn_id VARCHAR);

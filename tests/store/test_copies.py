@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from ingest import rollups
 from ingest.generations import published
 from ingest.pipeline import load
 from tests.dashboard.store_fixture import roll_up_all_days
@@ -150,6 +151,20 @@ def test_after_any_chain_of_loads_the_rollups_equal_those_made_from_scratch(
         for table, key in (("tool_calls", "call_id"), ("turns", "turn_id"), ("sessions", "session_id")):
             once = f"SELECT count(*) FROM (SELECT {key} FROM {table} GROUP BY {key} "
             assert ask(store, once + "HAVING count(*) FILTER (NOT duplicate) <> 1)") == [(0,)], table
+
+
+def test_days_summed_up_a_few_at_a_time_equal_those_summed_up_together(
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day in range(1, 6):
+        raw = "]" if day % 2 else '{"a": 1}'
+        (logs / f"{day}.jsonl").write_text(session(f"s{day}", day=day, raw=raw) + session("s", day=day))
+    together = store.with_name("together")
+    load([logs], together)
+    monkeypatch.setattr(rollups, "AT_ONCE", 5)
+    load([logs], store)
+    assert contents(store, ROLLUPS) == contents(together, ROLLUPS)
+    assert ask(store, "SELECT count(DISTINCT day) FROM daily_errors") == [(3,)]
 
 
 def write_some_sessions(file: Path, chance: random.Random) -> None:

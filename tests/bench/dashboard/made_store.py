@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 
 from dashboard.metrics.generations import SCHEMA_VERSION
-from ingest.rollups import rollup_scripts
+from ingest.rollups import roll_up
 
 INGEST = Path(__file__).parents[3] / "ingest"
 DAYS = 90
@@ -50,8 +50,8 @@ def make(path: Path, calls: int) -> None:
                 used = {name: given[name] for name in statement.named_parameters}
                 con.execute(statement, used)
             con.execute("INSERT INTO touched_days VALUES (?)", [day])
-        for script in ((INGEST / "signatures.sql").read_text("utf-8"), *rollup_scripts()):
-            con.execute(script)
+        con.execute((INGEST / "signatures.sql").read_text("utf-8"))
+        roll_up(con)
         con.execute(_TOLD)
         con.execute("CHECKPOINT")
     (path.parent / "CURRENT").write_text(path.name + "\n", encoding="utf-8")
