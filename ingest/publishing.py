@@ -89,6 +89,7 @@ def publish(
 ) -> str:
     """Write the ledger, settle and check the new generation, make it the published one; returns its name."""
     writer.flush()
+    pa.default_memory_pool().release_unused()  # what it keeps of the last batch DuckDB can use
     building = writer.building
     run_id = building.next_run_id()
     building.replace(totals.replaced)
