@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from ingest.errors import StoreError
 
@@ -16,6 +17,11 @@ MEMORY_LIMIT = (
 )
 MEMORY_BESIDE_WORKERS = "160MB"  # … while workers read; to insert takes no more
 CHECKPOINT = "64MB"  # of uncompressed rows; at 16 MB, its default, the same row groups are written many times
+
+
+_COLUMNS = """
+    SELECT table_name, column_name, data_type FROM duckdb_columns()
+    WHERE database_name = 'building' AND list_contains(?, table_name) ORDER BY table_name, column_index"""
 
 
 def open_for_building(path: Path) -> Connection:
@@ -38,6 +44,20 @@ def open_for_building(path: Path) -> Connection:
 def share_memory(con: Connection, *, beside_workers: bool) -> None:
     """Have DuckDB keep to its share of a load's memory."""
     con.execute(f"SET memory_limit = '{MEMORY_BESIDE_WORKERS if beside_workers else MEMORY_LIMIT}'")
+
+
+_ARROW: Mapping[str, pa.DataType] = {
+    "VARCHAR": pa.string(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(),
+    "BOOLEAN": pa.bool_(), "TIMESTAMP": pa.timestamp("us"), "DATE": pa.date32(),
+}  # fmt: skip
+
+
+def schemas_of(con: Connection, tables: Iterable[str]) -> dict[str, pa.Schema]:
+    """The columns of tables as Arrow has them; to ask for all at once takes a tenth of the time."""
+    fields: dict[str, list[pa.Field]] = {name: [] for name in tables}
+    for table, column, kind in con.execute(_COLUMNS, [list(fields)]).fetchall():
+        fields[table].append(pa.field(column, _ARROW[kind]))
+    return {name: pa.schema(some) for name, some in fields.items()}
 
 
 def copy_to(con: Connection, path: Path) -> None:

@@ -1,4 +1,5 @@
--- What the closing table of a load says of the calls of its files: (what, calls). `judged`: as parse_known in rollups.sql.
+-- What the closing table of a load says of the files of the latest run: (what, how many); all but `rejects` are calls.
+-- `judged`: as parse_known in rollups/calls.sql.
 
 WITH of_run AS (
     SELECT * FROM tool_calls
@@ -11,4 +12,6 @@ WHERE NOT duplicate AND (
     syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none') OR fault_layer IN ('syntax', 'schema')
 )
 UNION ALL
-SELECT fault_layer, count(*) FROM of_run WHERE NOT duplicate AND fault_layer IS NOT NULL GROUP BY fault_layer;
+SELECT fault_layer, count(*) FROM of_run WHERE NOT duplicate AND fault_layer IS NOT NULL GROUP BY fault_layer
+UNION ALL
+SELECT 'rejects', rejects FROM ingest_runs WHERE run_id = (SELECT max(run_id) FROM ingest_runs);

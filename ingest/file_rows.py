@@ -88,6 +88,7 @@ class FileRows:
             "calls": session.calls,
             "faults": session.faults,
             "duplicate_calls": 0,
+            "duplicate": False,
         }
         self.add("sessions", session.where, row)
 

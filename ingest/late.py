@@ -15,12 +15,16 @@ from ingest.store import Building
 from ingest.turn_parts import Place, assigned, joined, parts_of, place_of
 
 _AT_ONCE = 1_000  # turns
+# A turn or a session in two files has several rows.
+_MAY_BE_LATE = (
+    "SELECT EXISTS (FROM late_turns) OR EXISTS (FROM copied_turns) OR EXISTS (FROM copied_sessions)"
+)
 
 # Several rows of one turn, one of which has no beginning and one no end.
 _SPREAD = """
     CREATE TEMP TABLE spread AS
     SELECT turn_id, (row_number() OVER (ORDER BY turn_id) // ?)::INTEGER AS batch FROM turns
-    WHERE turn_id IN (FROM touched_turns UNION FROM late_turns)
+    WHERE turn_id IN (FROM copied_turns UNION FROM late_turns)
     GROUP BY turn_id
     HAVING count(*) > 1 AND bool_or(NOT begun)
         AND bool_or(recorded_status IS NULL AND recorded_ok IS NULL)"""
@@ -46,7 +50,7 @@ _SUPERSEDE = """
     CREATE TEMP TABLE superseded AS
     SELECT t.rowid AS row, t.turn_id, t.day FROM turns t
     WHERE NOT t.duplicate AND t.derived_reason = 'not_ended' AND t.derived_ok IS NULL
-        AND t.session_id IN (FROM touched_sessions)
+        AND (t.source, t.session_id) IN (FROM copied_sessions)
         AND EXISTS (
             FROM turns u
             WHERE (u.source, u.session_id) = (t.source, t.session_id)
@@ -66,6 +70,8 @@ _SUPERSEDE = """
 
 def conclude_late_turns(building: Building) -> None:
     """After `Building.settle`: join turns spread over files, conclude those that a late fact has changed."""
+    if not building.holds(_MAY_BE_LATE):
+        return
     with building.writing("spread turns") as con:
         con.execute(_SPREAD, [_AT_ONCE])
     for row in building.ask("SELECT DISTINCT batch FROM spread ORDER BY batch"):

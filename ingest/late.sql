@@ -1,5 +1,5 @@
--- After settle.sql: results that came late join their calls, and those without a call are listed.
--- Needs `touched_sessions` (session_id); adds to `late_turns` (turn_id) the turns to be concluded anew.
+-- After copies.sql: results that came late join their calls, and those without a call are listed.
+-- Needs `touched_sessions` (source, session_id); adds to `late_turns` (turn_id) the turns to be concluded anew.
 
 CREATE TEMP TABLE late AS
 SELECT
@@ -7,7 +7,7 @@ SELECT
     'a result (' || left(coalesce(tool_call_id, tool, 'without a name'), 200) || ') of session '
         || left(session_id, 200) || ' whose call is in no log that was loaded' AS reason
 FROM late_results
-WHERE session_id IN (FROM touched_sessions);
+WHERE (source, session_id) IN (FROM touched_sessions);
 
 -- The calls a result may belong to: those of its id, else the one at its place in the turn. Of several the one that
 -- waits for a result, then the latest that was made before the result came.

@@ -46,30 +46,32 @@ _COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archi
 
 def read_ledger(generation: Path) -> Ledger:
     """What a published generation knows of files. Raises StoreVersionError, StoreError."""
-    with _reading(generation) as con:
+    return read_memory(generation)[0]
+
+
+def read_memory(generation: Path) -> tuple[Ledger, frozenset[str]]:
+    """What a published generation knows of files, and the hashes of the sessions that no load may bring back.
+
+    Raises StoreVersionError, StoreError.
+    """
+    with _reading(generation) as con:  # to open one takes longer than all questions
         is_first = version_of(con, generation) == 1
         rows = con.execute(_LEDGER_OF_1 if is_first else _LEDGER).fetchall()
         copies = [] if is_first else con.execute(_COPIES).fetchall()
-    return Ledger(
+        forgotten = [] if is_first else con.execute("SELECT session_hash FROM forgotten").fetchall()
+    ledger = Ledger(
         (
             Known(file_id, name, _STATUS[status], reason, _outside(row[:5]), ReadWith(*row[5:8]), *row[8:13])
             for file_id, name, status, reason, *row in rows
         ),
         (Copy(name, file_id, _outside(row)) for name, file_id, *row in copies),
     )
+    return ledger, frozenset(session for (session,) in forgotten)
 
 
 def _outside(row: Sequence[Any]) -> Outside:
     size, mtime_ns, version, archive, archive_seen = row
     return Outside(Seen(size, mtime_ns, version), archive, archive_seen)
-
-
-def read_forgotten(generation: Path) -> frozenset[str]:
-    """The hashes of the sessions that no load may bring back. Raises StoreVersionError, StoreError."""
-    with _reading(generation) as con:
-        if version_of(con, generation) < 2:
-            return frozenset()
-        return frozenset(row for (row,) in con.execute("SELECT session_hash FROM forgotten").fetchall())
 
 
 def read_rejects(generation: Path) -> Iterator[Reject]:

@@ -22,7 +22,7 @@ from ingest.generations import Folder, OnWrite, Patience, hold, ignore, none, pu
 from ingest.intake import Job, Settings
 from ingest.labels import read_labels
 from ingest.lines import MAX_LINE
-from ingest.lookup import is_outdated, labels_are_news, read_forgotten, read_ledger
+from ingest.lookup import is_outdated, labels_are_news, read_memory
 from ingest.privacy.names import read_with_more
 from ingest.privacy.wanted import ALL, Wanted
 from ingest.publishing import Totals, publish
@@ -76,8 +76,7 @@ def load(
     found, left = selected(collect(paths, store_dir), since)
     with hold(store_dir, on_write, patience) as folder:
         current = published(store_dir)
-        ledger = read_ledger(current) if current else Ledger()
-        forgotten = read_forgotten(current) if current else frozenset[str]()
+        ledger, forgotten = read_memory(current) if current else (Ledger(), frozenset[str]())
         privacy, left_out = private.of(store_dir, (row.read_with.privacy for row in ledger.rows()))
         settings = Settings.of(catalog, max_line, known_as, privacy, left_out, forgotten)
         run = _Load(folder, ledger, settings, on_progress, stop, limit=limit, again=again, workers=workers)

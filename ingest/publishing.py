@@ -89,6 +89,7 @@ def publish(
 ) -> str:
     """Write the ledger, settle and check the new generation, make it the published one; returns its name."""
     writer.flush()
+    pa.default_memory_pool().release_unused()  # what it keeps of the last batch DuckDB can use
     building = writer.building
     run_id = building.next_run_id()
     building.replace(totals.replaced)
@@ -104,14 +105,15 @@ def publish(
     building.see_anew([{"file_id": file_id, **_outside_row(outside)} for file_id, outside in looks])
     for file_id, reason in totals.refused_again:
         building.refuse(file_id, reason)
-    building.add(_tables(building.schemas, {"ingest_runs": [_run_row(totals, run_id, started_at)]}))
+    run = _run_row(totals, run_id, started_at) | {"rejects": sum(row["rejects"] for row in rows["files"])}
+    building.add(_tables(building.schemas, {"ingest_runs": [run]}))
     building.replace_tables(standing_tables(building.schemas))
     building.label(labels)
     building.settle()
     conclude_late_turns(building)
     building.roll_up()
     totals.figures = building.figures_of_run()
-    totals.rejects = building.rejects_of_run()
+    totals.rejects = totals.figures["rejects"]
     if totals.less_kept:
         drop_unused(building)
     building.finish()
@@ -195,7 +197,6 @@ def _run_row(totals: Totals, run_id: int, started_at: datetime) -> Row:
         "sessions": report.sessions,
         "turns": report.turns,
         "calls": report.calls,
-        "rejects": report.rejects,
     }
 
 

@@ -14,12 +14,13 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.batches import Row
-from ingest.building_file import Connection, copy_to, explained, open_for_building, share_memory
+from ingest.building_file import Connection, copy_to, explained, open_for_building, schemas_of, share_memory
 from ingest.errors import StoreError, explaining
 from ingest.generations import OnWrite
 from ingest.lookup import LABELLED
 from ingest.migrations import SCHEMA_VERSION, migrate, version_of
-from ingest.rollups import rollup_scripts
+from ingest.rollups import roll_up
+from ingest.settling import SETTLING, SIGNED
 from lenient import PARSER_VERSION
 
 _HERE = Path(__file__).parent
@@ -94,7 +95,7 @@ class Building:
                 self._migrate(found)
             for table in ("replaced", "touched_also"):
                 self._con.execute(f"CREATE TEMP TABLE {table} (file_id INTEGER)")
-            self.schemas: Mapping[str, pa.Schema] = {name: self._schema(name) for name in _INSERT}
+            self.schemas = schemas_of(self._con, _INSERT)
 
     def _create(self) -> None:
         self._on_write("create")
@@ -109,9 +110,6 @@ class Building:
         with self._transaction():
             migrate(self._con, found)
         self._all_days = True
-
-    def _schema(self, table: str) -> pa.Schema:
-        return self._con.table(table).limit(0).to_arrow_table().schema
 
     def leave_memory(self, to_workers: bool) -> None:
         """Keep to less memory while workers need some."""
@@ -190,9 +188,12 @@ class Building:
 
         `before`: scripts to run when it is known what is touched, and nothing is removed yet.
         """
-        for script in ("touched.sql", *before, "settle.sql", "late.sql"):
-            with self.writing(script) as con:
-                con.execute(_sql(script))
+        first = ((script, None) for script in ("touched.sql", *before))
+        for script, needed in (*first, *SETTLING):
+            # Scripts of others may leave anything behind.
+            if needed is None or before or self.holds(needed):
+                with self.writing(script) as con:
+                    con.execute(_sql(script))
 
     def roll_up(self) -> None:
         """Bring the rollups of the days in `touched_days` up to date, and check the whole.
@@ -202,11 +203,11 @@ class Building:
         if self._all_days:
             with self.writing("all_days") as con:
                 con.execute(_ALL_DAYS)
-        with self.writing("signatures.sql") as con:
-            con.execute(_sql("signatures.sql"))
+        if self.holds(SIGNED):
+            with self.writing("signatures.sql") as con:
+                con.execute(_sql("signatures.sql"))
         with self.writing("rollups") as con:
-            for script in rollup_scripts():
-                con.execute(script)
+            roll_up(con)
         with explained(self._path):
             wrong = self._con.execute(_sql("verify.sql")).fetchall()
         if wrong:
@@ -227,7 +228,7 @@ class Building:
         self.add(tables)
 
     def figures_of_run(self) -> dict[str, int]:
-        """Calls of the latest run: `duplicates`, `judged`, and those that went wrong by their layer."""
+        """Of the latest run: `rejects`; calls: `duplicates`, `judged`, and those gone wrong by layer."""
         with explained(self._path):
             return dict(self._con.execute(_sql("figures.sql")).fetchall())
 
@@ -253,9 +254,9 @@ class Building:
         """Close without caring for what was written."""
         self._con.close()
 
-    def rejects_of_run(self) -> int:
-        """How many lines, values and results of the files of the latest run could not be used."""
-        return self._number("SELECT rejects FROM ingest_runs ORDER BY run_id DESC LIMIT 1")
+    def holds(self, question: str) -> bool:
+        """The answer to a query for one truth value."""
+        return bool(self._number(question))
 
     def ask(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
         """The rows of a query, by column."""

@@ -1,5 +1,5 @@
 -- After all files of a load are read: what the load touched, before anything is removed.
--- Needs the temporary tables `replaced` (file_id) and `touched_also` (file_id).
+-- Leaves `touched_days` (day) for the rollups. Needs the temporary tables `replaced` (file_id) and `touched_also` (file_id).
 
 CREATE TEMP TABLE touched_files AS
 SELECT file_id FROM replaced
@@ -9,7 +9,7 @@ UNION
 SELECT file_id FROM files WHERE run_id = (SELECT max(run_id) FROM ingest_runs);
 
 CREATE TEMP TABLE touched_sessions AS
-SELECT DISTINCT session_id FROM sessions WHERE file_id IN (FROM touched_files);
+SELECT DISTINCT source, session_id FROM sessions WHERE file_id IN (FROM touched_files);
 
 CREATE TEMP TABLE touched_turns AS
 SELECT DISTINCT turn_id FROM turns WHERE file_id IN (FROM touched_files);
@@ -21,3 +21,6 @@ CREATE TEMP TABLE touched_days AS
 SELECT day FROM turns WHERE file_id IN (FROM touched_files)
 UNION
 SELECT day FROM tool_calls WHERE file_id IN (FROM touched_files);
+
+-- Turns to be concluded anew.
+CREATE TEMP TABLE late_turns (turn_id VARCHAR);

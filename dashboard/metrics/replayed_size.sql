@@ -3,7 +3,7 @@
 -- unit: one row a version of the parser
 -- column readable: calls whose text the store has, as the model sent it or written anew by the log
 SELECT coalesce(parser_version, 'unknown') AS version, count(*)::BIGINT AS calls,
-       count(*) FILTER (args_source IN ('raw', 'reserialised') AND raw_arguments IS NOT NULL)::BIGINT AS readable
+       count(*) FILTER (args_source IN ('raw', 'reserialised'))::BIGINT AS readable
 FROM tool_calls
 WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
   AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))

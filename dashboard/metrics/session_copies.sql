@@ -11,7 +11,8 @@ WITH told AS (
   SELECT s.session_id, s.file_id, any_value(s.source) AS source, any_value(f.path) AS path,
          sum(s.calls) AS calls, sum(s.duplicate_calls) AS duplicate_calls, bool_and(s.duplicate) AS duplicate
   FROM sessions s LEFT JOIN files f USING (file_id)
-  WHERE ($sources IS NULL OR list_contains($sources, s.source))
+  WHERE s.session_id IN (SELECT session_id FROM sessions WHERE duplicate)
+    AND ($sources IS NULL OR list_contains($sources, s.source))
   GROUP BY s.session_id, s.file_id
 )
 SELECT session_id, coalesce(any_value(title), any_value(source)) AS title,

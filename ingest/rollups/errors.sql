@@ -11,5 +11,3 @@ FROM tool_calls
 WHERE NOT duplicate AND signature_id IS NOT NULL
     AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
 GROUP BY ALL;
-
-DELETE FROM signatures WHERE signature_id NOT IN (SELECT signature_id FROM daily_errors);

@@ -5,28 +5,34 @@
 
 DELETE FROM daily_rates USING touched_days t WHERE daily_rates.day IS NOT DISTINCT FROM t.day;
 
--- Of the k, n and total of one rate in each session.
-CREATE OR REPLACE TEMP MACRO added_up(name, seen) AS {
-    'rate': name, 'k': sum(seen.k), 'n': sum(seen.n), 'total': sum(seen.total), 'sessions': count(*) FILTER (seen.n > 0),
-    'kk': sum(seen.k * seen.k), 'kn': sum(seen.k * seen.n), 'nn': sum(seen.n * seen.n)
-};
-
 INSERT INTO daily_rates BY NAME
 WITH
-    told AS (SELECT session_id, harness_version FROM sessions WHERE NOT duplicate),
+    told AS (SELECT source, session_id, harness_version FROM sessions WHERE NOT duplicate),
     calls_of_days AS (
         SELECT
-            c.*, t.harness_version,
+            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, session_id,
+            fault_layer, outcome, attempt, chain_outcome, tools_offered,
             coalesce(syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')
                 OR fault_layer IN ('syntax', 'schema'), false) AS judged,
             coalesce(syntax_seen = 'full' OR schema_seen = 'full', false) AS read,
-            coalesce(result_status IN ('ok', 'error'), false) AS answered
-        FROM tool_calls c LEFT JOIN told t USING (session_id)
+            syntax_seen <> 'none' OR fault_layer = 'syntax' AS syntax_known,
+            schema_seen <> 'none' OR fault_layer = 'schema' AS schema_known,
+            coalesce(result_status IN ('ok', 'error'), false) AS answered,
+            outcome IN ('coerced', 'repaired', 'failed') AS flawed,
+            args_source = 'raw' AS is_raw,
+            regexp_matches(parse_error, '(^|; )unknown_tool\b') AS unknown_tool,
+            regexp_matches(
+                concat_ws('; ', parse_error, parse_warning),
+                '(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))'
+            ) AS truncated
+        FROM tool_calls c LEFT JOIN told t USING (source, session_id)
         WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM c.day)
     ),
     turns_of_days AS (
-        SELECT u.*, t.harness_version
-        FROM turns u LEFT JOIN told t USING (session_id)
+        SELECT
+            turn_id, day, source, provider, model, prompt_id, harness_version, session_id,
+            calls, retries, recorded_ok, derived_ok
+        FROM turns u LEFT JOIN told t USING (source, session_id)
         WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM u.day)
     ),
     -- Once for all that a turn did, and once for each tool that it called.
@@ -40,111 +46,93 @@ WITH
             SEMI JOIN turns_of_days USING (turn_id) WHERE NOT duplicate
         ) called USING (turn_id)
     ),
-    of_sessions AS (
+    calls_of_sessions AS (
         SELECT
             day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id,
             if(grouping(tool) = 1, 'all', 'tool') AS cut,
-            {
-                'total': count(*), 'n': count(*) FILTER (judged),
-                'k': count(*) FILTER (fault_layer IN ('syntax', 'schema'))
-            } AS parse_error,
-            {
-                'total': count(*),
-                'n': count(*) FILTER (syntax_seen <> 'none' OR fault_layer = 'syntax'),
-                'k': count(*) FILTER (fault_layer = 'syntax')
-            } AS syntax_error,
-            {
-                'total': count(*),
-                'n': count(*) FILTER (schema_seen <> 'none' OR fault_layer = 'schema'),
-                'k': count(*) FILTER (fault_layer = 'schema')
-            } AS schema_error,
-            {
-                'total': count(*), 'n': count(*) FILTER (read),
-                'k': count(*) FILTER (read AND outcome IN ('coerced', 'repaired', 'failed'))
-            } AS strict_failure,
-            {
-                'total': count(*) FILTER (outcome IN ('coerced', 'repaired', 'failed')),
-                'n': count(*) FILTER (read AND outcome IN ('coerced', 'repaired', 'failed')),
-                'k': count(*) FILTER (read AND outcome IN ('coerced', 'repaired'))
-            } AS salvaged,
-            {
-                'total': count(*), 'n': count(*) FILTER (read),
-                'k': count(*) FILTER (read AND outcome IN ('coerced', 'repaired'))
-            } AS mended,
-            {'total': count(*), 'n': count(*) FILTER (read), 'k': count(*) FILTER (read AND outcome = 'coerced')} AS coerced,
-            {
-                'total': count(*), 'n': count(*) FILTER (read),
-                'k': count(*) FILTER (read AND outcome = 'repaired')
-            } AS repaired,
-            {
-                'total': count(*), 'n': count(*) FILTER (tools_offered),
-                'k': count(*) FILTER (tools_offered AND regexp_matches(parse_error, '(^|; )unknown_tool\b'))
-            } AS unknown_tool,
-            {'total': count(*), 'n': count(*), 'k': count(*) FILTER (fault_layer = 'emission')} AS emission,
-            {
-                'total': count(*), 'n': count(*) FILTER (args_source = 'raw'),
-                'k': count(*) FILTER (
-                    args_source = 'raw'
-                    AND regexp_matches(
-                        concat_ws('; ', parse_error, parse_warning),
-                        '(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))'
-                    )
-                )
-            } AS truncated,
-            {
-                'total': count(*),
-                'n': count(*) FILTER (answered OR fault_layer = 'tool_rejected'),
-                'k': count(*) FILTER (fault_layer = 'tool_rejected')
-            } AS tool_rejected,
-            {
-                'total': count(*), 'n': count(*) FILTER (answered),
-                'k': count(*) FILTER (answered AND fault_layer = 'execution')
-            } AS execution,
-            {
-                'total': count(*),
-                'n': count(*) FILTER (answered OR fault_layer = 'refused'),
-                'k': count(*) FILTER (fault_layer = 'refused')
-            } AS refused,
-            {
-                'total': count(*) FILTER (attempt = 1),
-                'n': count(*) FILTER (attempt = 1 AND chain_outcome IS NOT NULL),
-                'k': count(*) FILTER (attempt = 1 AND chain_outcome = 'recovered')
-            } AS recovered
+            count(*) AS calls,
+            count(*) FILTER (judged) AS judged,
+            count(*) FILTER (read) AS read,
+            count(*) FILTER (answered) AS answered,
+            count(*) FILTER (fault_layer = 'syntax') AS syntax,
+            count(*) FILTER (syntax_known) AS syntax_known,
+            count(*) FILTER (fault_layer = 'schema') AS schema,
+            count(*) FILTER (schema_known) AS schema_known,
+            count(*) FILTER (flawed) AS flawed,
+            count(*) FILTER (read AND flawed) AS read_flawed,
+            count(*) FILTER (read AND outcome = 'coerced') AS coerced,
+            count(*) FILTER (read AND outcome = 'repaired') AS repaired,
+            count(*) FILTER (tools_offered) AS offered,
+            count(*) FILTER (tools_offered AND unknown_tool) AS unknown_tool,
+            count(*) FILTER (fault_layer = 'emission') AS emission,
+            count(*) FILTER (is_raw) AS is_raw,
+            count(*) FILTER (is_raw AND truncated) AS truncated,
+            count(*) FILTER (answered OR fault_layer = 'tool_rejected') AS tool_known,
+            count(*) FILTER (fault_layer = 'tool_rejected') AS tool_rejected,
+            count(*) FILTER (answered AND fault_layer = 'execution') AS execution,
+            count(*) FILTER (answered OR fault_layer = 'refused') AS refused_known,
+            count(*) FILTER (fault_layer = 'refused') AS refused,
+            count(*) FILTER (attempt = 1) AS chains,
+            count(*) FILTER (attempt = 1 AND chain_outcome IS NOT NULL) AS ended,
+            count(*) FILTER (attempt = 1 AND chain_outcome = 'recovered') AS recovered
         FROM calls_of_days
         GROUP BY GROUPING SETS (
             (day, source, provider, model, prompt_id, harness_version, strategy, session_id),
             (day, source, provider, model, prompt_id, harness_version, strategy, session_id, tool, definition_id)
         )
-        UNION ALL BY NAME
+    ),
+    turns_of_sessions AS (
         SELECT
             day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
-            {'total': count(*), 'n': count(*) FILTER (calls > 0), 'k': count(*) FILTER (retries > 0)} AS retried,
-            {'total': count(*), 'n': count(recorded_ok), 'k': count(*) FILTER (recorded_ok)} AS recorded_ok,
-            {'total': count(*), 'n': count(derived_ok), 'k': count(*) FILTER (derived_ok)} AS derived_ok,
-            {
-                'total': count(*),
-                'n': count(*) FILTER (recorded_ok IS NOT NULL AND derived_ok IS NOT NULL),
-                'k': count(*) FILTER (recorded_ok <> derived_ok)
-            } AS disagree
+            count(*) AS turns,
+            count(*) FILTER (calls > 0) AS calling,
+            count(*) FILTER (retries > 0) AS retried,
+            count(recorded_ok) AS recorded_known,
+            count(*) FILTER (recorded_ok) AS recorded_ok,
+            count(derived_ok) AS derived_known,
+            count(*) FILTER (derived_ok) AS derived_ok,
+            count(*) FILTER (recorded_ok IS NOT NULL AND derived_ok IS NOT NULL) AS both_known,
+            count(*) FILTER (recorded_ok <> derived_ok) AS disagree
         FROM turns_and_tools
         GROUP BY day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, session_id
     ),
-    -- Added up before the rates are set apart: there are many sessions, and few of everything else.
     apart AS (
         SELECT
             day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
             unnest([
-                added_up('parse_error', parse_error), added_up('syntax_error', syntax_error),
-                added_up('schema_error', schema_error), added_up('strict_failure', strict_failure),
-                added_up('salvaged', salvaged), added_up('mended', mended), added_up('coerced', coerced),
-                added_up('repaired', repaired), added_up('unknown_tool', unknown_tool), added_up('emission', emission),
-                added_up('truncated', truncated), added_up('tool_rejected', tool_rejected),
-                added_up('execution', execution), added_up('refused', refused), added_up('recovered', recovered),
-                added_up('retried', retried), added_up('recorded_ok', recorded_ok), added_up('derived_ok', derived_ok),
-                added_up('disagree', disagree)
+                {'rate': 'parse_error', 'total': calls, 'n': judged, 'k': syntax + schema},
+                {'rate': 'syntax_error', 'total': calls, 'n': syntax_known, 'k': syntax},
+                {'rate': 'schema_error', 'total': calls, 'n': schema_known, 'k': schema},
+                {'rate': 'strict_failure', 'total': calls, 'n': read, 'k': read_flawed},
+                {'rate': 'salvaged', 'total': flawed, 'n': read_flawed, 'k': coerced + repaired},
+                {'rate': 'mended', 'total': calls, 'n': read, 'k': coerced + repaired},
+                {'rate': 'coerced', 'total': calls, 'n': read, 'k': coerced},
+                {'rate': 'repaired', 'total': calls, 'n': read, 'k': repaired},
+                {'rate': 'unknown_tool', 'total': calls, 'n': offered, 'k': unknown_tool},
+                {'rate': 'emission', 'total': calls, 'n': calls, 'k': emission},
+                {'rate': 'truncated', 'total': calls, 'n': is_raw, 'k': truncated},
+                {'rate': 'tool_rejected', 'total': calls, 'n': tool_known, 'k': tool_rejected},
+                {'rate': 'execution', 'total': calls, 'n': answered, 'k': execution},
+                {'rate': 'refused', 'total': calls, 'n': refused_known, 'k': refused},
+                {'rate': 'recovered', 'total': chains, 'n': ended, 'k': recovered}
             ], recursive := true)
-        FROM of_sessions
-        GROUP BY day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut
+        FROM calls_of_sessions
+        UNION ALL
+        SELECT
+            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
+            unnest([
+                {'rate': 'retried', 'total': turns, 'n': calling, 'k': retried},
+                {'rate': 'recorded_ok', 'total': turns, 'n': recorded_known, 'k': recorded_ok},
+                {'rate': 'derived_ok', 'total': turns, 'n': derived_known, 'k': derived_ok},
+                {'rate': 'disagree', 'total': turns, 'n': both_known, 'k': disagree}
+            ], recursive := true)
+        FROM turns_of_sessions
     )
-FROM apart WHERE total > 0
+SELECT
+    day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, rate,
+    sum(k) AS k, sum(n) AS n, sum(total) AS total, count(*) FILTER (n > 0) AS sessions,
+    sum(k * k) AS kk, sum(k * n) AS kn, sum(n * n) AS nn
+FROM apart
+WHERE total > 0
+GROUP BY ALL
 ORDER BY rate, cut, day;

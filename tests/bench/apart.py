@@ -1,7 +1,7 @@
 """A command in, what it printed and its peak memory over all its processes out.
 
-Peak memory is the sum of the largest resident size that each of its processes had. Pages that they share are
-counted in each, so this is an upper bound.
+Peak memory of several processes is the largest sum of what they held at one moment, with the pages that they
+share counted once (PSS); that is looked at now and then. Of one process it is the record of the kernel.
 """
 
 from __future__ import annotations
@@ -31,15 +31,14 @@ def run_module(module: str, *arguments: object, python: Path = Path(sys.executab
     """Run `python -m module arguments` and wait for it. Raises RuntimeError with its last words."""
     command = [str(python), "-m", module, *map(str, arguments)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    peaks: dict[int, float] = {}
+    peak = 0.0
     while process.poll() is None:
-        for pid in _family(process.pid):
-            peaks[pid] = max(peaks.get(pid, 0.0), _peak(pid))
+        peak = max(peak, _held(_family(process.pid)))
         time.sleep(PERIOD)
     out, errors = process.communicate()
     if process.returncode:
         raise RuntimeError(f"{module} {' '.join(map(str, arguments))} failed: {errors.strip()[-500:]}")
-    return Ran(json.loads(out.strip().splitlines()[-1]), sum(peaks.values()))
+    return Ran(json.loads(out.strip().splitlines()[-1]), peak)
 
 
 def _family(pid: int) -> list[int]:
@@ -52,9 +51,16 @@ def _family(pid: int) -> list[int]:
     return family
 
 
-def _peak(pid: int) -> float:
+def _held(family: list[int]) -> float:
+    """Megabytes of memory: the most that one process alone has had, or what several have now."""
+    if len(family) == 1:
+        return _told(family[0], "status", "VmHWM:")
+    return sum(_told(pid, "smaps_rollup", "Pss:") for pid in family)
+
+
+def _told(pid: int, page: str, name: str) -> float:
     with suppress(OSError):
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
+        for line in Path(f"/proc/{pid}/{page}").read_text().splitlines():
+            if line.startswith(name):
                 return float(line.split()[1]) / 1e3
     return 0.0

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from dashboard.metrics.generations import SCHEMA_VERSION
-from ingest.rollups import rollup_scripts
+from ingest.rollups import roll_up
 from tests.dashboard.rows import SCHEMA, empty_tables, insert
 
 SIGNATURES = SCHEMA.with_name("signatures.sql")
@@ -53,8 +53,8 @@ def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(
         "CREATE TEMP TABLE touched_days AS SELECT day FROM tool_calls UNION SELECT day FROM turns"
     )
-    for script in (SIGNATURES.read_text(encoding="utf-8"), *rollup_scripts()):
-        connection.execute(script)
+    connection.execute(SIGNATURES.read_text(encoding="utf-8"))
+    roll_up(connection)
 
 
 def a_call(number: int, **said: Any) -> dict[str, Any]:

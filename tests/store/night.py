@@ -75,6 +75,29 @@ def _call(here: dict[str, Any], call_id: str, raw: str) -> Iterator[dict[str, An
     yield here | {"type": "observation", "content": "text of the file", "meta": result}
 
 
+def claude_code_session(name: str) -> str:
+    """A session of another source: a question, one call with its result, an answer."""
+    call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a.py"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "text of the file"}
+    said: list[tuple[str, Any, str | None]] = [
+        ("user", "What is in it?", None),
+        ("assistant", [call], "tool_use"),
+        ("user", [result], None),
+        ("assistant", [{"type": "text", "text": "Text."}], "end_turn"),
+    ]
+    shared = {"sessionId": name, "version": "2.1.0", "isSidechain": False}
+    records = []
+    for number, (role, content, stop) in enumerate(said):
+        message: dict[str, Any] = {"role": role, "content": content}
+        if stop:
+            message |= {"id": f"m{number}", "model": "m", "stop_reason": stop}
+        parent = f"{name}-{number - 1}" if number else None
+        own = {"type": role, "uuid": f"{name}-{number}", "parentUuid": parent}
+        own |= {"timestamp": f"2026-11-01T10:00:0{number}.000Z"}
+        records.append(shared | own | {"message": message})
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
 def ask(store: Path, query: str) -> list[tuple[Any, ...]]:
     """The rows of a query on the published generation."""
     generation = published(store)

@@ -38,9 +38,9 @@ class Facts:
             [row for row in self.tables[name] if not row["duplicate"]] for name in counting
         )
         self.turn_of = {turn["turn_id"]: turn for turn in self.turns}
-        versions = {one["session_id"]: one["harness_version"] for one in self.sessions}
+        versions = {(one["source"], one["session_id"]): one["harness_version"] for one in self.sessions}
         for row in (*self.turns, *self.calls):
-            row["harness_version"] = versions.get(row["session_id"])
+            row["harness_version"] = versions.get((row["source"], row["session_id"]))
 
 
 def _rows(con: duckdb.DuckDBPyConnection, table: str) -> list[Row]:

@@ -13,10 +13,11 @@ from typing import Any
 import duckdb
 import pytest
 
+from ingest import rollups
 from ingest.generations import published
 from ingest.pipeline import load
 from tests.dashboard.store_fixture import roll_up_all_days
-from tests.store.night import ROLLUPS, ask, contents, session
+from tests.store.night import ROLLUPS, ask, claude_code_session, contents, session
 from tests.store.test_options import tools_file
 
 
@@ -79,6 +80,18 @@ def test_a_session_told_twice_in_one_file_counts_once(logs: Path, store: Path) -
     assert len(counted(store, "tool_calls", "call_id")) == 6
 
 
+def test_sessions_of_two_sources_with_one_id_are_two(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("s", turns=(2,)))
+    (logs / "b.jsonl").write_text(claude_code_session("s"))
+    load([logs], store)
+    rows = "SELECT source, file_id, calls, duplicate_calls, duplicate FROM sessions ORDER BY file_id"
+    assert ask(store, rows) == [("session_history", 1, 2, 0, False), ("claude_code", 2, 1, 0, False)]
+    versions = "SELECT DISTINCT source, harness_version FROM daily_rates ORDER BY ALL"
+    assert ask(store, versions) == [("claude_code", "2.1.0"), ("session_history", None)]
+    calls = "SELECT source, total FROM daily_rates WHERE rate = 'emission' AND cut = 'all' ORDER BY ALL"
+    assert ask(store, calls) == [("claude_code", 1), ("session_history", 2)]
+
+
 def test_rollups_count_what_the_logs_tell(logs: Path, store: Path) -> None:
     """Three good calls, and two whose arguments are no JSON, the second a retry of the first."""
     (logs / "a.jsonl").write_text(
@@ -138,6 +151,20 @@ def test_after_any_chain_of_loads_the_rollups_equal_those_made_from_scratch(
         for table, key in (("tool_calls", "call_id"), ("turns", "turn_id"), ("sessions", "session_id")):
             once = f"SELECT count(*) FROM (SELECT {key} FROM {table} GROUP BY {key} "
             assert ask(store, once + "HAVING count(*) FILTER (NOT duplicate) <> 1)") == [(0,)], table
+
+
+def test_days_summed_up_a_few_at_a_time_equal_those_summed_up_together(
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day in range(1, 6):
+        raw = "]" if day % 2 else '{"a": 1}'
+        (logs / f"{day}.jsonl").write_text(session(f"s{day}", day=day, raw=raw) + session("s", day=day))
+    together = store.with_name("together")
+    load([logs], together)
+    monkeypatch.setattr(rollups, "AT_ONCE", 5)
+    load([logs], store)
+    assert contents(store, ROLLUPS) == contents(together, ROLLUPS)
+    assert ask(store, "SELECT count(DISTINCT day) FROM daily_errors") == [(3,)]
 
 
 def write_some_sessions(file: Path, chance: random.Random) -> None:

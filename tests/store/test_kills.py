@@ -35,7 +35,7 @@ def next_night(logs: Path) -> None:
     (logs / "a.jsonl").rename(logs / "moved.jsonl")
     with (logs / "c.jsonl").open("a") as stream:
         stream.write(session("c2", day=9))
-    (logs / "b.jsonl").write_text(session("b2", day=3))
+    (logs / "b.jsonl").write_text(session("b2", day=3, raw="{'a': 1,}"))
     (logs / "d.bin").write_text(session("d"))
     (logs / "e.jsonl").write_text("".join(session(f"e{n}", day=5) for n in range(8)))
     (logs / "f.txt").write_text("no log\n")

@@ -1,6 +1,6 @@
 """A number of calls in, a store of that size out, made by SQL alone: 90 days, 15 calls a session.
 
-The rollups are ingest's own scripts over the made facts, for as many days at once as memory allows.
+The rollups are ingest's own scripts over the made facts, some days at a time.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from pathlib import Path
 import duckdb
 
 from dashboard.metrics.generations import SCHEMA_VERSION
-from ingest.rollups import rollup_scripts
+from ingest.rollups import roll_up
 
 INGEST = Path(__file__).parents[3] / "ingest"
 DAYS = 90
 LAST = date(2026, 11, 21)
 CALLS_A_SESSION = 15
-AT_ONCE = 5_000_000  # calls of the days that are rolled up together: a few GB of memory
 _TOLD = """
     INSERT INTO ingest_runs BY NAME
         SELECT 1 AS run_id, now()::TIMESTAMP AS started_at, now()::TIMESTAMP AS finished_at,
@@ -50,17 +49,9 @@ def make(path: Path, calls: int) -> None:
             for statement in duckdb.extract_statements(a_day):
                 used = {name: given[name] for name in statement.named_parameters}
                 con.execute(statement, used)
-        _roll_up(con, max(1, AT_ONCE * DAYS // calls))
+            con.execute("INSERT INTO touched_days VALUES (?)", [day])
+        con.execute((INGEST / "signatures.sql").read_text("utf-8"))
+        roll_up(con)
         con.execute(_TOLD)
         con.execute("CHECKPOINT")
     (path.parent / "CURRENT").write_text(path.name + "\n", encoding="utf-8")
-
-
-def _roll_up(con: duckdb.DuckDBPyConnection, days_at_once: int) -> None:
-    scripts = ((INGEST / "signatures.sql").read_text("utf-8"), *rollup_scripts())
-    for begin in range(0, DAYS, days_at_once):
-        last = [LAST - timedelta(days=number) for number in range(begin, min(DAYS, begin + days_at_once))]
-        con.execute("DELETE FROM touched_days")
-        con.executemany("INSERT INTO touched_days VALUES (?)", [[day] for day in last])
-        for script in scripts:
-            con.execute(script)

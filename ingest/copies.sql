@@ -1,0 +1,83 @@
+-- After settle.sql: of several rows of one call, turn or session all but one are marked as duplicates. Adds to
+-- `touched_days` (day).
+
+-- How much of each session a file holds: of two copies, the one from the fuller transcript counts.
+CREATE TEMP TABLE held AS
+SELECT session_id, file_id, count(*) AS calls
+FROM tool_calls
+WHERE session_id IN (
+    SELECT session_id FROM tool_calls WHERE call_id IN (FROM copied_calls)
+    UNION
+    SELECT session_id FROM turns WHERE turn_id IN (FROM copied_turns)
+)
+GROUP BY session_id, file_id;
+
+-- Calls: the row with a result counts, then the fuller transcript, then the file read first, then the first line.
+CREATE TEMP TABLE turned_calls AS
+WITH
+    ranked AS (
+        SELECT
+            c.rowid AS row, c.day, c.duplicate,
+            row_number() OVER (
+                PARTITION BY c.call_id
+                ORDER BY c.result_status IS NOT DISTINCT FROM 'missing', h.calls DESC, c.file_id, c.line, c.rowid
+            ) > 1 AS is_copy
+        FROM tool_calls c
+        JOIN copied_calls USING (call_id)
+        JOIN held h ON h.session_id = c.session_id AND h.file_id = c.file_id
+    )
+SELECT row, day, is_copy FROM ranked WHERE duplicate IS DISTINCT FROM is_copy;
+
+UPDATE tool_calls SET duplicate = turned.is_copy FROM turned_calls turned WHERE tool_calls.rowid = turned.row;
+
+-- Turns: the row whose end was seen counts, then the one with more steps, then as above.
+CREATE TEMP TABLE turned_turns AS
+WITH
+    ranked AS (
+        SELECT
+            t.rowid AS row, t.day, t.duplicate,
+            row_number() OVER (
+                PARTITION BY t.turn_id
+                ORDER BY
+                    t.derived_reason IS NOT DISTINCT FROM 'not_ended', t.steps DESC, t.calls DESC,
+                    coalesce(h.calls, 0) DESC, t.file_id, t.line, t.rowid
+            ) > 1 AS is_copy
+        FROM turns t
+        JOIN copied_turns USING (turn_id)
+        LEFT JOIN held h ON h.session_id = t.session_id AND h.file_id = t.file_id
+    )
+SELECT row, day, is_copy FROM ranked WHERE duplicate IS DISTINCT FROM is_copy;
+
+UPDATE turns SET duplicate = turned.is_copy FROM turned_turns turned WHERE turns.rowid = turned.row;
+
+INSERT INTO touched_days
+SELECT day FROM turned_calls UNION SELECT day FROM turned_turns
+EXCEPT SELECT day FROM touched_days;
+
+-- Sessions: one row a session and file; of several rows of one session, the fullest stands for it.
+CREATE TEMP TABLE session_rows AS
+WITH
+    affected AS (
+        FROM copied_sessions
+        UNION
+        SELECT source, session_id FROM tool_calls WHERE call_id IN (FROM copied_calls)
+    ),
+    copies AS (
+        SELECT session_id, file_id, count(*) AS copies FROM tool_calls
+        WHERE duplicate AND (source, session_id) IN (FROM affected)
+        GROUP BY session_id, file_id
+    )
+SELECT
+    s.rowid AS row, s.duplicate_calls, s.duplicate,
+    coalesce(c.copies, 0) AS copies,
+    row_number() OVER (
+        PARTITION BY s.source, s.session_id ORDER BY s.calls DESC, s.turns DESC, s.file_id, s.line, s.rowid
+    ) > 1 AS is_copy
+FROM sessions s
+LEFT JOIN copies c ON c.session_id = s.session_id AND c.file_id = s.file_id
+WHERE (s.source, s.session_id) IN (FROM affected);
+
+UPDATE sessions SET duplicate_calls = s.copies, duplicate = s.is_copy
+FROM session_rows s
+WHERE sessions.rowid = s.row
+    AND (s.duplicate_calls, s.duplicate) IS DISTINCT FROM (s.copies, s.is_copy);

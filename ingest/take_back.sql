@@ -1,0 +1,28 @@
+-- After replaced.sql: facts that came late are taken back where they may have changed; late.sql joins them anew.
+-- Adds to `late_turns` (turn_id).
+
+INSERT INTO late_turns
+SELECT turn_id FROM tool_calls
+WHERE result_file_id IS NOT NULL AND (source, session_id) IN (FROM touched_sessions)
+UNION
+SELECT turn_id FROM turn_parts WHERE (source, session_id) IN (FROM touched_sessions);
+
+UPDATE tool_calls SET
+    result_status = 'missing', error_flag_source = 'absent', result_fault_layer = NULL, result_file_id = NULL,
+    result_text = NULL, result_bytes = NULL, latency_ms = NULL,
+    harness_message = CASE
+        WHEN refused_by_harness IS NOT NULL THEN harness_message
+        WHEN harness_message NOT IN (
+            SELECT harness_message FROM late_results
+            WHERE state = 'joined' AND harness_message IS NOT NULL AND (source, session_id) IN (FROM touched_sessions)
+        ) THEN harness_message
+    END
+WHERE result_file_id IS NOT NULL AND (source, session_id) IN (FROM touched_sessions);
+
+DELETE FROM late_results WHERE file_id IN (FROM replaced);
+
+DELETE FROM turns USING turn_parts p
+WHERE (turns.turn_id, turns.file_id, turns.line, turns.byte_offset) = (p.turn_id, p.file_id, p.line, p.byte_offset)
+    AND turns.turn_id IN (FROM late_turns);
+INSERT INTO turns BY NAME FROM turn_parts WHERE turn_id IN (FROM late_turns);
+DELETE FROM turn_parts WHERE turn_id IN (FROM late_turns);
