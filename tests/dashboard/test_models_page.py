@@ -179,7 +179,12 @@ def test_versions_of_a_harness_are_shown_in_the_order_of_their_use(store: Path) 
         its = calls(*((40, 0) if place < 8 else (20, 20)), model=f"m{place}", day=f"2026-11-{1 + place:02d}")
         made += its
         told += [
-            {"session_id": one["session_id"], "harness_version": f"1.{place}", "duplicate": False}
+            {
+                "session_id": one["session_id"],
+                "source": one["source"],
+                "harness_version": f"1.{place}",
+                "duplicate": False,
+            }
             for one in its
         ]
     publish(store, {"tool_calls": made, "sessions": told})
