@@ -27,7 +27,7 @@ from ingest.pipeline import load
 # Small enough that a small night takes several batches and the copy several pieces.
 writing.BATCH_ROWS = 40
 intake.DRAIN_ROWS = 20
-generations._COPY_PIECE = 1_500_000
+generations._COPY_PIECE = 4_000_000
 continuing.WORTH = 0  # every log is large enough to be read on where it grew
 
 Work = Callable[[Path, OnWrite], object]
