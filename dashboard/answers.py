@@ -84,23 +84,23 @@ def ask(metric: str, **given: Any) -> pd.DataFrame:
 
 def asker() -> Callable[..., pd.DataFrame]:
     """`ask`, of this run's generation also when the run is over, as for a download."""
-    generation = shown()
-    noted = st.session_state.setdefault(_ASKED, {})
-
-    def asked_for(metric: str, **given: Any) -> pd.DataFrame:
-        known = tuple(sorted((name, value) for name, value in given.items() if value is not None))
-        noted[metric] = dict(known)
-        return _answer(generation, metric, known)
-
-    return asked_for
+    generation, noted = shown(), st.session_state.setdefault(_ASKED, {})
+    return lambda metric, **given: _answer(generation, metric, _noted(noted, metric, given))
 
 
 def later(metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
     """The same question, to be asked of this run's generation when the run is over."""
-    generation = shown()
-    known = tuple(sorted((name, value) for name, value in given.items() if value is not None))
-    st.session_state.setdefault(_ASKED, {})[metric] = dict(known)
+    generation, known = shown(), _noted(st.session_state.setdefault(_ASKED, {}), metric, given)
     return lambda: _answer(generation, metric, known)
+
+
+def _noted(
+    asked: dict[str, dict[str, Any]], metric: str, given: Mapping[str, Any]
+) -> tuple[tuple[str, Any], ...]:
+    """What was given, in one order, as a key of the cache; `asked` remembers it for the doors to the SQL."""
+    known = tuple(sorted((name, value) for name, value in given.items() if value is not None))
+    asked[metric] = dict(known)
+    return known
 
 
 def reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]]:

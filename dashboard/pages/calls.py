@@ -14,7 +14,7 @@ from dashboard.pages import call_view
 from dashboard.widgets import cards
 from dashboard.widgets.findings import OUTCOME_TONES
 from dashboard.widgets.list_filters import pick, search_box
-from dashboard.widgets.paging import counted, look_further, newest, pager
+from dashboard.widgets.paging import counted, look_further, newest, nothing_found, pager
 from dashboard.widgets.session_links import session_link
 from dashboard.widgets.sheet import Cell, Column, sheet
 from dashboard.widgets.testset_export import testset_export
@@ -109,11 +109,7 @@ def _list(chosen: Mapping[str, Any]) -> None:
     slot = st.container()
     found, pages = newest(CALLS, "page", chosen)
     if found.rows.empty:
-        if found.whole:
-            cards.nothing_matches("calls")
-        else:
-            st.caption("No call was found so far.")
-            look_further(found, "call")
+        nothing_found(found, "call", lambda: cards.nothing_matches("calls"))
         return
     with (
         slot,

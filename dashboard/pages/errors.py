@@ -10,11 +10,10 @@ import streamlit as st
 from dashboard import answers, filters, wording
 from dashboard.correlates import TraitClass, sentence, standouts, trait_classes
 from dashboard.pages import error_signatures
-from dashboard.statistics import ENOUGH
 from dashboard.traits import TITLES
 from dashboard.widgets import cards, fault_cards
 from dashboard.widgets.sheet import Cell, Column, sheet
-from dashboard.widgets.slice_table import READING, Scale, scale_of
+from dashboard.widgets.slice_table import READING, Scale, rests_on, scale_of, share_cell
 
 
 def show() -> None:
@@ -62,21 +61,11 @@ def _trait(trait: str, classes: Sequence[TraitClass], scale: Scale) -> None:
         Column(TITLES[trait], "tight"),
         Column("Parse errors", "rate", "Share of judged calls, with its 95% interval", scale=scale.ends()),
     ]
-    rows = [[Cell(one.words), _rate(one, scale)] for one in classes]
+    rows = [
+        [Cell(one.words), share_cell(one.share, scale, title=rests_on(one.share), ordered=False)]
+        for one in classes
+    ]
     sheet(f"trait_{trait}", f"Parse errors by {TITLES[trait].lower()}", heads, rows)
-
-
-def _rate(one: TraitClass, scale: Scale) -> Cell:
-    share, bounds = one.share, one.share.interval
-    return Cell(
-        wording.rate(share.k, share.n),
-        sub=f"{wording.of(share.k, share.n)} · {wording.interval(bounds)}",
-        at=scale.place(share.rate or 0.0),
-        low=scale.place(bounds.low) if bounds else None,
-        high=scale.place(bounds.high) if bounds else None,
-        pale=share.n < ENOUGH,
-        title=f"{wording.plural(share.sessions or 0, 'session')} · {share.method}",
-    )
 
 
 show()

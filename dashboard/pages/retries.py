@@ -10,13 +10,13 @@ import streamlit as st
 from dashboard import answers, attempts, filters, wording
 from dashboard.pages import retry_losses
 from dashboard.slices import slices
-from dashboard.statistics import ENOUGH, Share, difference
+from dashboard.statistics import Share, difference
 from dashboard.verdicts import span
 from dashboard.widgets import cards
 from dashboard.widgets.fault_cards import LAYERS
 from dashboard.widgets.rate_choice import choice
 from dashboard.widgets.sheet import Cell, Column, sheet
-from dashboard.widgets.slice_table import READING, Scale, scale_of, slice_table
+from dashboard.widgets.slice_table import READING, Scale, scale_of, share_cell, slice_table
 
 Row = Mapping[Hashable, Any]
 _SLICES = 15  # models or tools in a table
@@ -82,18 +82,7 @@ def _stage(one: attempts.Attempt, begun: int) -> list[Cell]:
 
 
 def _rate(share: Share, scale: Scale) -> Cell:
-    bounds = share.interval
-    if share.rate is None:
-        return Cell("–")
-    return Cell(
-        wording.rate(share.k, share.n),
-        sub=f"{wording.of(share.k, share.n)} · {wording.interval(bounds)}",
-        at=scale.place(share.rate),
-        low=scale.place(bounds.low) if bounds else None,
-        high=scale.place(bounds.high) if bounds else None,
-        pale=share.n < ENOUGH,
-        order=share.rate,
-    )
+    return Cell("–") if share.rate is None else share_cell(share, scale)
 
 
 def _kinds(rows: Sequence[Row]) -> None:

@@ -13,7 +13,7 @@ from dashboard.statistics import Share, difference
 from dashboard.verdicts import span
 from dashboard.widgets import cards
 from dashboard.widgets.call_words import REASONS
-from dashboard.widgets.paging import counted, look_further, newest, pager
+from dashboard.widgets.paging import counted, look_further, newest, nothing_found, pager
 from dashboard.widgets.session_links import session_link
 from dashboard.widgets.sheet import Cell, Column, sheet
 
@@ -104,11 +104,8 @@ def _disagreements(chosen: Mapping[str, Any]) -> None:
     ):
         found, pages = newest(DISAGREEMENTS, "turn_page", chosen)
         if found.rows.empty:
-            if found.whole:
-                st.caption("No turn of this selection has two verdicts that differ.")
-            else:
-                st.caption("No such turn was found so far.")
-                look_further(found, "turn")
+            none = "No turn of this selection has two verdicts that differ."
+            nothing_found(found, "turn", lambda: st.caption(none), among="such ")
             return
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f"{counted(found, 'turn')}, the newest first.", width="content")

@@ -12,7 +12,7 @@ from dashboard.newest import SESSIONS, page
 from dashboard.pages import sessions_view
 from dashboard.widgets import cards
 from dashboard.widgets.list_filters import pick, search_box
-from dashboard.widgets.paging import Row, counted, look_further, newest, pager
+from dashboard.widgets.paging import Row, counted, look_further, newest, nothing_found, pager
 from dashboard.widgets.session_links import session_link
 from dashboard.widgets.sheet import Cell, Column, sheet
 
@@ -48,11 +48,7 @@ def _own_filters() -> dict[str, Any]:
 def _list(chosen: Mapping[str, Any]) -> None:
     found, pages = newest(SESSIONS, "session_page", chosen)
     if found.rows.empty:
-        if found.whole:
-            cards.nothing_matches("sessions")
-        else:
-            st.caption("No session was found so far.")
-            look_further(found, "session")
+        nothing_found(found, "session", lambda: cards.nothing_matches("sessions"))
         return
     first = f" (first {EXPORTED:,})" if found.found > EXPORTED else ""
     ask = answers.asker()

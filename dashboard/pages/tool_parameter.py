@@ -12,7 +12,7 @@ from dashboard.statistics import ENOUGH, Share
 from dashboard.widgets import cards
 from dashboard.widgets.rate_choice import DIMENSIONS, dimension_choice
 from dashboard.widgets.sheet import Cell, Column, sheet
-from dashboard.widgets.slice_table import FILTERED, Scale, scale_of
+from dashboard.widgets.slice_table import FILTERED, Scale, scale_of, share_cell
 
 OPEN = "culprit"  # the parameter of the URL: the code, a colon, the parameter
 _BY = ("model", "provider", "prompt", "definition", "source", "day")
@@ -74,7 +74,7 @@ def _table(tool: str, by: str, code: str, rows: list[dict[Hashable, Any]]) -> No
                 else None,
                 order=row["k"],
             ),
-            share_cell(share, scale),
+            judged_cell(share, scale),
             Cell(f"{row['total']:,}", order=row["total"]),
             Cell("open", href=filters.link("calls", {}, {"call": row["example"]}))
             if row["example"]
@@ -90,17 +90,6 @@ def share_of(calls: int, judged: int) -> Share | None:
     return Share(calls, judged) if judged and calls <= judged else None
 
 
-def share_cell(share: Share | None, scale: Scale) -> Cell:
+def judged_cell(share: Share | None, scale: Scale) -> Cell:
     """A share of the judged calls with its interval drawn."""
-    if share is None:
-        return Cell("–", sub="not judged here")
-    bounds = share.interval
-    return Cell(
-        wording.rate(share.k, share.n),
-        sub=f"{wording.of(share.k, share.n)} · {wording.interval(bounds)}",
-        at=scale.place(share.rate or 0.0),
-        low=scale.place(bounds.low) if bounds else None,
-        high=scale.place(bounds.high) if bounds else None,
-        pale=share.n < ENOUGH,
-        order=share.rate,
-    )
+    return Cell("–", sub="not judged here") if share is None else share_cell(share, scale)

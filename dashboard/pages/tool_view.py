@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard import answers, filters, wording
 from dashboard.pages import tool_definitions, tool_parameter, tool_trend
-from dashboard.pages.tool_parameter import share_cell, share_of
+from dashboard.pages.tool_parameter import judged_cell, share_of
 from dashboard.rates import RATES
 from dashboard.slices import Slice, ranked, slices
 from dashboard.statistics import Share
@@ -109,7 +109,7 @@ def _culprit(tool: str, row: Mapping[Hashable, Any], share: Share | None, scale:
             href=filters.link("calls", {"tool": tool}, {"code": row["code"]}),
             order=row["calls"],
         ),
-        share_cell(share, scale),
+        judged_cell(share, scale),
         Cell("open", href=filters.link("calls", {}, {"call": row["example"]})),
         Cell(row["summary"] or "–"),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -44,6 +44,18 @@ def newest(one: List, key: str, given: Mapping[str, Any]) -> tuple[Page, int]:
 def counted(found: Page, noun: str) -> str:
     """How many there are, in words; or that there are so many at least."""
     return wording.plural(found.found, noun) + ("" if found.whole else " or more")
+
+
+def nothing_found(found: Page, noun: str, nothing: Callable[[], object], *, among: str = "") -> None:
+    """An empty page: `nothing` says so where all days were looked at; else none was found so far.
+
+    `among`: words before the noun.
+    """
+    if found.whole:
+        nothing()
+        return
+    st.caption(f"No {among}{noun} was found so far.")
+    look_further(found, noun)
 
 
 def look_further(found: Page, noun: str) -> None:

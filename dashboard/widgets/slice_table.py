@@ -122,16 +122,46 @@ def rate_cell(one: Slice | None, scale: Scale, href: str | None = None) -> Cell:
     """A rate with k / n, its interval drawn and in figures, and what is unmeasured; `href`: what k counts."""
     if one is None or one.share.rate is None:
         return Cell("–", sub="unmeasured" if one else None)
-    share, bounds = one.share, one.share.interval
+    share = one.share
     missing = f"\n{wording.rate(one.total - share.n, one.total)} unmeasured" if one.total > share.n else ""
+    return share_cell(
+        share,
+        scale,
+        href=href if share.k else None,
+        more=missing,
+        pale=share.n < ENOUGH or not one.rankable,
+        title=rests_on(share),
+    )
+
+
+def rests_on(share: Share) -> str:
+    """What stands behind a rate, in words: sessions, and the kind of interval."""
+    return f"{wording.plural(share.sessions or 0, 'session')} · {share.method}"
+
+
+def share_cell(
+    share: Share,
+    scale: Scale,
+    *,
+    href: str | None = None,
+    more: str = "",
+    pale: bool | None = None,
+    title: str | None = None,
+    ordered: bool = True,
+) -> Cell:
+    """A share with k / n and its interval drawn and in figures, `more` behind them.
+
+    `pale`: None = where few were observed; `ordered`: its column can be sorted.
+    """
+    bounds = share.interval
     return Cell(
         wording.rate(share.k, share.n),
-        href=href if share.k else None,
-        sub=f"{wording.of(share.k, share.n)} · {wording.interval(bounds)}{missing}",
+        href=href,
+        sub=f"{wording.of(share.k, share.n)} · {wording.interval(bounds)}{more}",
         at=scale.place(share.rate or 0.0),
         low=scale.place(bounds.low) if bounds else None,
         high=scale.place(bounds.high) if bounds else None,
-        pale=share.n < ENOUGH or not one.rankable,
-        title=f"{wording.plural(share.sessions or 0, 'session')} · {share.method}",
-        order=share.rate,
+        pale=share.n < ENOUGH if pale is None else pale,
+        title=title,
+        order=share.rate if ordered else None,
     )

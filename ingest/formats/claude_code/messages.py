@@ -128,15 +128,12 @@ class Conversation:
 
     def _user(self, entry: Entry, where: Where, ts: datetime | None, out: list[Event]) -> None:
         blocks = (entry.message or _NOTHING).blocks
-        texts: list[str] = []
         has_results = False
         for block in blocks:
             if block.type == "tool_result":
                 has_results = True
                 self._result(entry, block, where, ts, out)
-            elif block.type == "text":
-                texts.append(block.text or "")
-        words = "\n".join(texts)
+        words = text_of(blocks)
         if has_results and not words:
             return
         said = said_by_user(words)
