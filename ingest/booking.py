@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ingest.changes import Change, Copy, Decision, Known, Ledger, Outside, Status, as_copy
+from ingest.changes import Change, Decision, as_copy
 from ingest.intake import Intake, Settings
+from ingest.ledger import Copy, Known, Ledger, Outside, Status
 from ingest.publishing import Totals
 from ingest.reading import Unusable
 from ingest.sources.found import Found

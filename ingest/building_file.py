@@ -18,6 +18,9 @@ MEMORY_LIMIT = (
 MEMORY_BESIDE_WORKERS = "160MB"  # … while workers read; to insert takes no more
 CHECKPOINT = "64MB"  # of uncompressed rows; at 16 MB, its default, the same row groups are written many times
 
+WAITING = """
+    SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"""
+WAITS = 128 * 1024 * 1024  # bytes in memory; CHECKPOINT counts less than short rows take there
 
 _COLUMNS = """
     SELECT table_name, column_name, data_type FROM duckdb_columns()

@@ -12,15 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ingest.collect import is_there
+from ingest.ledger import Known, Ledger, ReadWith, Status
 from ingest.sources.content import HEAD, fingerprint_of, opened
 from ingest.sources.found import Found, Seen
-
-
-class Status(StrEnum):
-    """The spelling in `files.status`."""
-
-    LOADED = "loaded"
-    REJECTED = "rejected"
 
 
 class Change(StrEnum):
@@ -29,19 +23,6 @@ class Change(StrEnum):
     MOVED = "moved"  # its content is in, under a name that is no longer there
     REFUSED = "refused"  # it was refused before, and is part of something that has not changed since
     READ = "read"  # new, grown, rewritten, or refused last time
-
-
-@dataclass(frozen=True, slots=True)
-class ReadWith:
-    """The options that a reading depended on. `tools`: hash of the definitions given; None = none were.
-
-    `cut_at`: the longest line allowed, in bytes, where a line was longer than that; None = none was.
-    `privacy`: what was left out, see `ingest.privacy.wanted`; None = nothing.
-    """
-
-    tools: str | None = None
-    cut_at: int | None = None
-    privacy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,140 +54,11 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
-    """How a log looked when it was read, or found to be in: what spares the next load opening it.
-
-    `archive` names the archive that it is a member of, `archive_seen` is how that looked.
-    """
-
-    seen: Seen
-    archive: str | None = None
-    archive_seen: str | None = None
-
-    @classmethod
-    def of(cls, found: Found) -> Outside:
-        return cls(found.seen, found.archive, found.archive_seen)
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A row of `files`, as far as decisions need it. `fingerprint` None = nothing of it was read.
-
-    `size` is that of the content, in bytes, `head` the fingerprint of its first bytes.
-    """
-
-    file_id: int
-    name: str
-    status: Status
-    reason: str | None
-    outside: Outside
-    read_with: ReadWith = ReadWith()
-    size: int = 0
-    fingerprint: str | None = None
-    head: str | None = None
-    source: str | None = None
-    forgetful: bool = False  # sessions of it are forgotten: no line of it is quoted
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """A row of `copies`: a name under which the content of a file can be found as well."""
-
-    name: str
-    file_id: int
-    outside: Outside
-
-
-@dataclass(frozen=True, slots=True)
 class Decision:
     """`known` is the row that this file continues, replaces, renames or repeats; None for a new file."""
 
     change: Change
     known: Known | None = None
-
-
-class Ledger:
-    """What is in, by name and by content. Kept up to date while a load goes on."""
-
-    def __init__(self, rows: Iterable[Known] = (), copies: Iterable[Copy] = ()) -> None:
-        self._by_name: dict[str, Known] = {}
-        self._by_size: dict[int, dict[int, Known]] = {}
-        self._by_head: dict[str, dict[int, Known]] = {}
-        self._by_content: dict[str, dict[int, Known]] = {}
-        self._ids: set[int] = set()
-        self.last_id = 0
-        self._copies: dict[str, Copy] = {}
-        self._by_archive: dict[str, dict[str, Known | Copy]] = {}
-        for row in rows:
-            self.add(row)
-        for copy in copies:
-            self.add_copy(copy)
-
-    def __len__(self) -> int:
-        return len(self._by_name)
-
-    def add(self, row: Known) -> None:
-        self._drop_copy(row.name)
-        self._ids.add(row.file_id)
-        self.last_id = max(self.last_id, row.file_id)
-        self._by_name[row.name] = row
-        self._join_archive(row)
-        if row.fingerprint is not None:
-            self._by_content.setdefault(row.fingerprint, {})[row.file_id] = row
-            self._by_size.setdefault(row.size, {})[row.file_id] = row
-            if row.head is not None:
-                self._by_head.setdefault(row.head, {})[row.file_id] = row
-
-    def remove(self, row: Known) -> None:
-        self._ids.discard(row.file_id)
-        self._by_name.pop(row.name, None)
-        self._leave_archive(row)
-        self._by_content.get(row.fingerprint or "", {}).pop(row.file_id, None)
-        self._by_size.get(row.size, {}).pop(row.file_id, None)
-        self._by_head.get(row.head or "", {}).pop(row.file_id, None)
-
-    def add_copy(self, copy: Copy) -> None:
-        self._drop_copy(copy.name)
-        self._copies[copy.name] = copy
-        self._join_archive(copy)
-
-    def _drop_copy(self, name: str) -> None:
-        copy = self._copies.pop(name, None)
-        if copy is not None:
-            self._leave_archive(copy)
-
-    def _join_archive(self, row: Known | Copy) -> None:
-        if row.outside.archive is not None:
-            self._by_archive.setdefault(row.outside.archive, {})[row.name] = row
-
-    def _leave_archive(self, row: Known | Copy) -> None:
-        if row.outside.archive is not None:
-            self._by_archive.get(row.outside.archive, {}).pop(row.name, None)
-
-    def rows(self) -> Iterable[Known]:
-        return self._by_name.values()
-
-    def at(self, name: str) -> Known | None:
-        return self._by_name.get(name)
-
-    def copy_at(self, name: str) -> Copy | None:
-        """The copy of this name, as long as the file that it repeats is in."""
-        copy = self._copies.get(name)
-        return copy if copy and copy.file_id in self._ids else None
-
-    def members_of(self, archive: str) -> list[Known | Copy]:
-        """What is known of the members of an archive."""
-        members = self._by_archive.get(archive, {}).values()
-        return [row for row in members if row.file_id in self._ids]
-
-    def of_size(self, size: int) -> list[Known]:
-        return list(self._by_size.get(size, {}).values())
-
-    def of_head(self, head: str) -> list[Known]:
-        return list(self._by_head.get(head, {}).values())
-
-    def of_content(self, fingerprint: str) -> list[Known]:
-        return list(self._by_content.get(fingerprint, {}).values())
 
 
 def in_safe_order(files: Iterable[Found], ledger: Ledger) -> list[Found]:
@@ -248,7 +100,7 @@ def as_copy(same: Sequence[Known]) -> Decision:
     return Decision(Change.MOVED, gone) if gone else Decision(Change.COPIED, same[0])
 
 
-def _of_same_content(found: Found, ledger: Ledger) -> list[Known]:
+def _of_same_content(found: Found, ledger: Ledger) -> Sequence[Known]:
     """The rows whose content is that of the file. Reads it only where something speaks for a row."""
     if found.fingerprint is not None:
         return ledger.of_content(found.fingerprint)
@@ -257,11 +109,10 @@ def _of_same_content(found: Found, ledger: Ledger) -> list[Known]:
     alike = ledger.of_size(found.content_size) if found.content_size is not None else _alike(found, ledger)
     if not alike:
         return []
-    content = fingerprint_of(found)
-    return [row for row in alike if row.fingerprint == content]
+    return ledger.of_content(fingerprint_of(found))
 
 
-def _alike(found: Found, ledger: Ledger) -> list[Known]:
+def _alike(found: Found, ledger: Ledger) -> Sequence[Known]:
     with opened(found) as content:
         content.readinto(bytearray(HEAD))
         return ledger.of_head(content.head)

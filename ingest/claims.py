@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ingest.changes import Ledger, Options
+from ingest.changes import Options
 from ingest.collect import Named, each_of
 from ingest.formats import Format, formats
+from ingest.ledger import Ledger
 from ingest.lines import MAX_LINE
 from ingest.reading import Unusable, about_of, chosen, head_of, unreadable
 from ingest.sources.content import opened

@@ -153,7 +153,7 @@ class Crew:
     def close(self) -> None:
         for worker in self._workers:
             worker.dismiss()
-        self._workers = []
+        self._workers, self._files = [], ()
         if self._rows is not None:
             shutil.rmtree(self._rows, ignore_errors=True)
             with suppress(StoreError):  # what broke the building file has been said

@@ -12,11 +12,12 @@ from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 
-from ingest.changes import Known, Ledger, Options, Status, in_safe_order
+from ingest.changes import Options, in_safe_order
 from ingest.collect import Named, collect
 from ingest.definitions import given_definitions
 from ingest.generations import published
 from ingest.intake import Settings
+from ingest.ledger import Known, Ledger, Status
 from ingest.lines import MAX_LINE
 from ingest.lookup import read_ledger
 from ingest.privacy.wanted import ALL, Wanted

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ingest.changes import Ledger, Options, Status
+from ingest.changes import Options
+from ingest.ledger import Ledger, Status
 from ingest.sources.found import Found
 
 

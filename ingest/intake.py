@@ -10,12 +10,13 @@ from typing import BinaryIO, Protocol
 
 from ingest import continuing
 from ingest.batches import Row, Rows
-from ingest.changes import Options, ReadWith
+from ingest.changes import Options
 from ingest.containers import read_batches
 from ingest.continuing import Unfinished, kept, passes, restored
 from ingest.errors import IngestError
 from ingest.events import REJECT_CODES, Event, Rejected, Where
 from ingest.formats import decoder_of, skim_of
+from ingest.ledger import ReadWith
 from ingest.lines import BEGIN
 from ingest.privacy.seam import PUBLIC, Privacy
 from ingest.reading import Recognised, Unusable, recognise, unreadable
@@ -192,11 +193,12 @@ class _Run:
             for _ in self._work.finish_each():
                 self._hand_over_many()
             self._hand_over(raw.bytes_read)
+            fingerprint, head = raw.fingerprint, raw.head
             return Intake(
                 file_id=self._file_id,
                 source=self._source,
-                fingerprint=raw.fingerprint,
-                head=raw.head,
+                fingerprint=fingerprint,
+                head=fingerprint if head == fingerprint else head,  # one text of two alike: files may be many
                 lines=self._lines,
                 bytes=raw.bytes_read,
                 rows=self._rows,

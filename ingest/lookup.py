@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 
-from ingest.changes import Copy, Known, Ledger, Outside, ReadWith, Status
 from ingest.errors import StoreError
+from ingest.ledger import Copy, Known, Ledger, Outside, ReadWith, Status
 from ingest.migrations import SCHEMA_VERSION, version_of
 from ingest.reports import Reject
 from ingest.sources.found import Seen

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, Self, TypeVar, cast
 
-MEMORY = 64 * 1024 * 1024  # bytes of waiting log lines that are kept in memory, over all sessions of a file
+MEMORY = 24 * 1024 * 1024  # bytes of waiting log lines that are kept in memory, over all sessions of a file
 _SMALL = 4_096  # bytes that a session is counted for when nothing waits in it
 _STEPS = 64  # how often sessions are counted while they grow by as much as fits into memory
 
@@ -111,12 +111,20 @@ class OpenSessions(Generic[T]):
         if weight:
             self._weights[key] = weight
 
+    def packed(self, session: T) -> bytes:
+        """A session as bytes for the file. One that this raises RecursionError of stays in memory."""
+        return pickle.dumps(session, pickle.HIGHEST_PROTOCOL)
+
+    def unpacked(self, state: bytes) -> T:
+        """The session that `packed` made these bytes of."""
+        return cast("T", pickle.loads(state))  # noqa: S301  # our own file, which has no name
+
     # --- the temporary file ------------------------------------------------------------------
 
     def _to_file(self, key: str, session: T) -> bool:
         """Write a session away; False when that cannot be done: nested too deep, too large, a full disk."""
         try:
-            state = pickle.dumps(session, pickle.HIGHEST_PROTOCOL)
+            state = self.packed(session)
             if self._file is None:
                 self._file = _temporary_file()
             self._file.execute("INSERT INTO silent (key, state) VALUES (?, ?)", (_bytes(key), state))
@@ -131,7 +139,7 @@ class OpenSessions(Generic[T]):
             return None
         self._file.execute("DELETE FROM silent WHERE number = ?", (row[0],))
         self._in_file -= 1
-        return cast("T", pickle.loads(row[1]))  # noqa: S301  # our own file, which has no name
+        return self.unpacked(row[1])
 
     def _row(self, key: str) -> tuple[int, bytes] | None:
         if not self._in_file or self._file is None:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from itertools import islice
 
 import pyarrow as pa
 
 from ingest.batches import Row, to_arrow
-from ingest.changes import Copy, Known, Outside
 from ingest.events import FaultLayer
 from ingest.formats import formats
 from ingest.generations import Folder
 from ingest.intake import Intake
 from ingest.late import conclude_late_turns
+from ingest.ledger import Copy, Known, Outside
 from ingest.reports import LoadReport, RejectedFile
 from ingest.rewriting import drop_unused, write_anew
 from ingest.store import utc_now
 from ingest.version import CALLGAUGE_VERSION
-from ingest.writing import Writer
+from ingest.writing import BATCH_ROWS, Writer
 from lenient import PARSER_VERSION
 from lenient.codes import CODES
 
@@ -94,18 +95,19 @@ def publish(
     run_id = building.next_run_id()
     building.replace(totals.replaced)
     building.unquote([row.file_id for row, intake in totals.loaded if intake.forgot])
-    rows = {
-        "files": list(_file_rows(totals, run_id, writer.unfit)),
-        "copies": [_copy_row(copy) for copy in totals.copies],
-    }
-    building.add(_tables(building.schemas, rows))
+    rejects = 0
+    for files in _some_at_a_time(_file_rows(totals, run_id, writer.unfit)):
+        rejects += sum(row["rejects"] for row in files)
+        building.add(_tables(building.schemas, {"files": files}))
+    for copies in _some_at_a_time(map(_copy_row, totals.copies)):
+        building.add(_tables(building.schemas, {"copies": copies}))
     for known in totals.renamed + [row for row in totals.veiled if row.file_id not in totals.replaced]:
         building.rename(known.file_id, known.name)
     looks = [(row.file_id, row.outside) for row in totals.renamed] + totals.seen_anew
     building.see_anew([{"file_id": file_id, **_outside_row(outside)} for file_id, outside in looks])
     for file_id, reason in totals.refused_again:
         building.refuse(file_id, reason)
-    run = _run_row(totals, run_id, started_at) | {"rejects": sum(row["rejects"] for row in rows["files"])}
+    run = _run_row(totals, run_id, started_at) | {"rejects": rejects}
     building.add(_tables(building.schemas, {"ingest_runs": [run]}))
     building.replace_tables(standing_tables(building.schemas))
     building.label(labels)
@@ -129,6 +131,13 @@ def standing_tables(schemas: Mapping[str, pa.Schema]) -> dict[str, pa.Table]:
 
 def _tables(schemas: Mapping[str, pa.Schema], rows: Mapping[str, list[Row]]) -> dict[str, pa.Table]:
     return {name: to_arrow(name, some, schemas[name])[0] for name, some in rows.items() if some}
+
+
+def _some_at_a_time(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """A load of 100,000 files would fill 150 MB with what is written of them."""
+    rows = iter(rows)
+    while some := list(islice(rows, BATCH_ROWS)):
+        yield some
 
 
 def _file_rows(totals: Totals, run_id: int, unfit: Mapping[int, int]) -> Iterable[Row]:

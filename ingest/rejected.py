@@ -7,11 +7,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import Any
 
-from ingest.changes import Ledger
 from ingest.collect import Named
 from ingest.definitions import given_definitions
 from ingest.errors import InputError
 from ingest.generations import published
+from ingest.ledger import Ledger
 from ingest.lookup import read_ledger, read_rejects
 from ingest.pipeline import load
 from ingest.reports import LoadReport, Reject

@@ -14,7 +14,16 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.batches import Row
-from ingest.building_file import Connection, copy_to, explained, open_for_building, schemas_of, share_memory
+from ingest.building_file import (
+    WAITING,
+    WAITS,
+    Connection,
+    copy_to,
+    explained,
+    open_for_building,
+    schemas_of,
+    share_memory,
+)
 from ingest.errors import StoreError, explaining
 from ingest.generations import OnWrite
 from ingest.lookup import LABELLED
@@ -130,6 +139,7 @@ class Building:
                 self._con.register("incoming", table)
                 self._con.execute(_INSERT[name])
                 self._con.unregister("incoming")
+        self._make_room(WAITS)
 
     def forget(self, file_id: int) -> None:
         """Remove the rows of a file that failed after some of them were written."""
@@ -188,6 +198,7 @@ class Building:
 
         `before`: scripts to run when it is known what is touched, and nothing is removed yet.
         """
+        self._make_room(WAITS // 4)  # which settling and summing up can use
         first = ((script, None) for script in ("touched.sql", *before))
         for script, needed in (*first, *SETTLING):
             # Scripts of others may leave anything behind.
@@ -246,9 +257,18 @@ class Building:
     def finish(self) -> None:
         """Checkpoint and close: all is in the one file, without a write-ahead log."""
         self._on_write("checkpoint")
+        self._checkpoint()
+        with explained(self._path):
+            self._con.close()
+
+    def _make_room(self, most: int) -> None:
+        """Write rows away that wait in memory, if they take more bytes than `most`."""
+        if self._number(WAITING) > most:
+            self._checkpoint()
+
+    def _checkpoint(self) -> None:
         with explained(self._path):
             self._con.execute("CHECKPOINT")
-            self._con.close()
 
     def abandon(self) -> None:
         """Close without caring for what was written."""

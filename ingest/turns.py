@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -57,13 +58,13 @@ class Call(msgspec.Struct, gc=False):
     result_bytes: int | None = None  # of the whole result; only its beginning is kept
     link: Link | None = None
     fault_layer: FaultLayer | None = None
-    _verdict: Verdict | None = None
+    _verdict: Any = None  # a Verdict; told so, msgspec would have to know how to read one of a waiting call
 
     @property
     def verdict(self) -> Verdict:
         if self._verdict is None:
             raise LookupError("a call is judged when its turn closes")
-        return self._verdict
+        return cast("Verdict", self._verdict)
 
     def judge(self, definitions: Definitions) -> None:
         self._verdict = verdict = judge(self.event, self.result, definitions)
@@ -131,7 +132,7 @@ class Turn(msgspec.Struct):
     first_step: int | None = None
     held: int = 0  # characters of text that wait here for the turn's end, roughly
     _calls_of_step: dict[int, int] = msgspec.field(default_factory=dict)
-    _by_id: dict[str, Call] = msgspec.field(default_factory=dict)
+    _by_id: dict[str, int] = msgspec.field(default_factory=dict)  # tool_call_id → its place in `calls`
 
     def add_step(self, event: StepMade) -> None:
         """Take a step in; the turn is its last step's model's, each call its own step's."""
@@ -154,10 +155,10 @@ class Turn(msgspec.Struct):
             context.prompt_id, context.definitions, None, _clean(event.tool),
         )  # fmt: skip
         self._calls_of_step[number] = ordinal + 1
+        if event.tool_call_id is not None:
+            self._by_id[event.tool_call_id] = len(self.calls)
         self.calls.append(call)
         self.held += len(event.raw_arguments or "") + _CALL
-        if event.tool_call_id is not None:
-            self._by_id[event.tool_call_id] = call
 
     def note_number(self, step: int) -> None:
         """Remember the lowest number of a step that the log itself gives."""
@@ -166,7 +167,8 @@ class Turn(msgspec.Struct):
     def take_result(self, result: ResultSeen) -> bool:
         """Join a result to its call; False when this turn made no such call."""
         if result.tool_call_id is not None:
-            call = self._by_id.get(result.tool_call_id)
+            place = self._by_id.get(result.tool_call_id)
+            call = None if place is None else self.calls[place]
         else:
             call = next((call for call in self.calls if _may_answer(result, call, self.number)), None)
         if call is None:

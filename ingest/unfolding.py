@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import blake2b
 
-from ingest.changes import Copy, Known, Ledger, Options, Status, mark_of
+from ingest.changes import Options, mark_of
 from ingest.formats import formats
+from ingest.ledger import Copy, Known, Ledger, Status
 from ingest.privacy.names import veiled
 from ingest.privacy.seam import PUBLIC, Privacy
 from ingest.sources.archives import Archive, look_inside, members_of

@@ -26,9 +26,8 @@ from ingest.events import (
 )
 from ingest.file_rows import FileRows
 from ingest.judgement import Definitions, with_log_definitions
-from ingest.open_sessions import OpenSessions
 from ingest.rows import dated, identity, late_result_row, prompt_row, session_hash
-from ingest.session import Session
+from ingest.session import OpenOnes, Session
 from ingest.texts import json_text
 from ingest.turns import Turn
 from lenient import ToolCatalog
@@ -49,7 +48,7 @@ class FileWork:
         self._given = catalog
         self._definitions = [Definitions(catalog)]
         self._offered: dict[tuple[str, ...], int] = {}  # texts of definitions → their place in _definitions
-        self._sessions = OpenSessions[Session]()
+        self._sessions = OpenOnes()
         self._spoken: Session | None = None  # of the event before: mostly it goes on
         self._events = 0  # since the sessions were weighed
         self._rows = FileRows(file_id, source)

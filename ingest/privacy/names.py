@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ingest.changes import Known, Ledger, Options
+from ingest.changes import Options
+from ingest.ledger import Known, Ledger
 from ingest.privacy.seam import Privacy
 from ingest.sources.found import Found
 

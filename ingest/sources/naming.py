@@ -14,6 +14,8 @@ _STREAM = "stdin:"
 
 def shown(path: Path | str) -> str:
     """A path as text, other bytes than UTF-8 escaped; `path_of` is its inverse."""
+    if isinstance(path, str) and path.isascii() and "\\" not in path:
+        return path
     return os.fsencode(path).replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
 
 
