@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from ingest.collect import is_there
 from ingest.ledger import Known, Ledger, ReadWith, Status
@@ -25,6 +26,9 @@ class Change(StrEnum):
     READ = "read"  # new, grown, rewritten, or refused last time
 
 
+_read_with = lru_cache(maxsize=8)(ReadWith)  # mostly one for all files of a load, which may be many
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What this load would read with. `form` is the format that all files are read as, None = their own."""
@@ -33,6 +37,10 @@ class Options:
     max_line: int = 0
     form: str | None = None
     privacy: str | None = None
+
+    def as_read(self, *, cut: bool) -> ReadWith:
+        """What a reading depended on; `cut`: a line was longer than `max_line`."""
+        return _read_with(self.tools, self.max_line if cut else None, self.privacy)
 
     def see_more_than(self, past: ReadWith) -> bool:
         """True when a reading now could tell more than that one did, or must tell less.

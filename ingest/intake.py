@@ -209,8 +209,7 @@ class _Run:
             )
 
     def _read_with(self) -> ReadWith:
-        options = self._settings.options
-        return ReadWith(options.tools, options.max_line if self._cut else None, options.privacy)
+        return self._settings.options.as_read(cut=self._cut)
 
     def _go_on(self, begun: Unfinished) -> None:
         """Take up the earlier reading, if the file still begins with what it read."""

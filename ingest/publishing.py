@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from itertools import islice
 
+import msgspec
 import pyarrow as pa
 
 from ingest.batches import Row, to_arrow
@@ -25,12 +26,26 @@ from lenient import PARSER_VERSION
 from lenient.codes import CODES
 
 
+class Loaded(msgspec.Struct, frozen=True, gc=False):
+    """A file that was read, and how many rows of it there are. Of these a load can have 100,000."""
+
+    known: Known
+    lines: int
+    sessions: int
+    turns: int
+    calls: int
+    rejects: int
+
+
 @dataclass(slots=True)
 class Totals:
     """What a load did so far, file by file."""
 
     unchanged: int = 0
-    loaded: list[tuple[Known, Intake]] = field(default_factory=list)
+    loaded: list[Loaded] = field(default_factory=list)
+    lines_read: int = 0
+    bytes_read: int = 0
+    forgot: list[int] = field(default_factory=list)  # ids of files with sessions that are to be forgotten
     rejected: list[RejectedFile] = field(default_factory=list)
     refused_new: list[Known] = field(default_factory=list)
     refused_again: list[tuple[int, str]] = field(default_factory=list)  # file id, reason
@@ -53,14 +68,17 @@ class Totals:
         return any(news) or self.worth_noting
 
     def add_loaded(self, row: Known, intake: Intake) -> None:
-        self.loaded.append((row, intake))
-        self.rejects += intake.rows["rejects"]
+        rows = intake.rows
+        counts = (rows["sessions"], rows["turns"], rows["tool_calls"], rows["rejects"])
+        self.loaded.append(Loaded(row, intake.lines, *counts))
+        self.lines_read += intake.lines_read
+        self.bytes_read += intake.bytes_read
+        self.rejects += rows["rejects"]
+        if intake.forgot:
+            self.forgot.append(row.file_id)
 
     def add_rejected(self, name: str, reason: str) -> None:
         self.rejected.append(RejectedFile(name, reason))
-
-    def count(self, table: str) -> int:
-        return sum(intake.rows[table] for _, intake in self.loaded)
 
     def report(self, generation: str | None, seconds: float) -> LoadReport:
         return LoadReport(
@@ -68,11 +86,11 @@ class Totals:
             unchanged=self.unchanged,
             moved=len(self.renamed),
             rejected=tuple(self.rejected),
-            lines=sum(intake.lines_read for _, intake in self.loaded),
-            bytes=sum(intake.bytes_read for _, intake in self.loaded),
-            sessions=self.count("sessions"),
-            turns=self.count("turns"),
-            calls=self.count("tool_calls"),
+            lines=self.lines_read,
+            bytes=self.bytes_read,
+            sessions=sum(one.sessions for one in self.loaded),
+            turns=sum(one.turns for one in self.loaded),
+            calls=sum(one.calls for one in self.loaded),
             duplicates=self.figures.get("duplicates", 0),
             rejects=self.rejects,
             faults={layer.value: self.figures[layer] for layer in FaultLayer if layer in self.figures},
@@ -94,7 +112,7 @@ def publish(
     building = writer.building
     run_id = building.next_run_id()
     building.replace(totals.replaced)
-    building.unquote([row.file_id for row, intake in totals.loaded if intake.forgot])
+    building.unquote(totals.forgot)
     rejects = 0
     for files in _some_at_a_time(_file_rows(totals, run_id, writer.unfit)):
         rejects += sum(row["rejects"] for row in files)
@@ -141,16 +159,15 @@ def _some_at_a_time(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def _file_rows(totals: Totals, run_id: int, unfit: Mapping[int, int]) -> Iterable[Row]:
-    for known, intake in totals.loaded:
-        rows = intake.rows
-        yield _file_row(known, run_id) | {
-            "source": intake.source,
-            "lines": intake.lines,
-            "read_bytes": intake.bytes,
-            "sessions": rows["sessions"],
-            "turns": rows["turns"],
-            "calls": rows["tool_calls"],
-            "rejects": rows["rejects"] + unfit.get(known.file_id, 0),
+    for one in totals.loaded:
+        yield _file_row(one.known, run_id) | {
+            "source": one.known.source,
+            "lines": one.lines,
+            "read_bytes": one.known.size,
+            "sessions": one.sessions,
+            "turns": one.turns,
+            "calls": one.calls,
+            "rejects": one.rejects + unfit.get(one.known.file_id, 0),
         }
     for known in totals.refused_new:
         zero = dict.fromkeys(("lines", "read_bytes", "sessions", "turns", "calls", "rejects"), 0)

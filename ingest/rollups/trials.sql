@@ -18,7 +18,10 @@ WITH
     tried AS (
         SELECT
             source, session_id, min(day) AS day, arg_min(provider, turn) AS provider, arg_min(model, turn) AS model,
-            arg_min(prompt_id, turn) AS prompt_id, arg_min(user_text, turn) AS asked,
+            arg_min(prompt_id, turn) AS prompt_id,
+            -- Never the text: those of 100,000 sessions take 200 MB.
+            arg_min(left(md5(user_text), 16), turn) AS asked, arg_min(left(user_text, 120), turn) AS asked_text,
+            arg_min(length(user_text), turn) AS asked_length,
             bool_and(recorded_ok) AS recorded_ok, bool_and(derived_ok) AS derived_ok,
             count(*) AS turns, sum(calls) AS calls
         FROM turns SEMI JOIN tried_sessions USING (source, session_id)
@@ -39,14 +42,14 @@ WITH
     )
 SELECT
     day, source, provider, model, prompt_id, session_id,
-    coalesce(source || ':' || task, left(md5(asked), 16)) AS task,
+    coalesce(source || ':' || task, asked) AS task,
     if(task IS NOT NULL, 'log', 'first message') AS task_origin,
-    left(coalesce(task, asked), 120) AS task_text,
+    coalesce(left(task, 120), asked_text) AS task_text,
     recorded_ok, derived_ok, turns, calls, coalesce(parse_k, 0) AS parse_k, coalesce(parse_n, 0) AS parse_n
 FROM tried
 LEFT JOIN told USING (source, session_id)
 LEFT JOIN judged USING (source, session_id)
 -- A score file of BFCL names the entries that failed only: as trials they would all have failed.
-WHERE (task IS NOT NULL OR length(asked) BETWEEN 40 AND 2000) AND source <> 'bfcl_score';
+WHERE (task IS NOT NULL OR asked_length BETWEEN 40 AND 2000) AND source <> 'bfcl_score';
 
 DROP TABLE tried_sessions;
