@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./dev bench ingest", description=__doc__)
-    parser.add_argument("--mb", type=int, default=200, help="size of the night in megabytes (200)")
+    parser.add_argument("--mb", type=int, default=1000, help="size of the night in megabytes (1000)")
     parser.add_argument("--rounds", type=int, default=3, help="how often each reader reads it (3)")
     parser.add_argument("--pieces", action="store_true", help="time each stage alone, in one process")
     parser.add_argument(
