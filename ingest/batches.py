@@ -11,8 +11,19 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
+
+from ingest.texts import NAME_KEPT, name_kept
 
 Row = dict[str, Any]
+
+NAMES = frozenset(
+    {
+        "session_id", "parent_session_id", "harness", "harness_version", "user_name", "task",
+        "provider", "model", "prompt_id", "name", "tool", "tool_sent", "tool_call_id", "retry_of",
+    }
+)  # fmt: skip
+"""Columns whose values pages group by and put into links: kept as `ingest.texts.name_kept` keeps them."""
 
 
 class Rows(msgspec.Struct, frozen=True):
@@ -65,6 +76,9 @@ class Columns:
         """The columns of `schema`; a value that does not fit becomes NULL and a row of `rejects`."""
         unfit: list[Row] = []
         columns = [self._column(table, field, unfit) for field in schema]
+        for place, field in enumerate(schema):
+            if field.name in NAMES and _longest(columns[place]) > NAME_KEPT:
+                columns[place] = self._names(table, field, columns[place], unfit)
         return pa.Table.from_arrays(columns, schema=schema), unfit
 
     def _column(self, table: str, field: pa.Field, unfit: list[Row]) -> pa.Array:
@@ -80,6 +94,21 @@ class Columns:
             fitting = [self._fitted(table, number, field, unfit) for number in range(self.count)]
             return pa.array(fitting, field.type, from_pandas=not_a_number_is_null)
 
+    def _names(self, table: str, field: pa.Field, names: pa.Array, unfit: list[Row]) -> pa.Array:
+        """The names, those that are too long cut; each such name costs one reject a file."""
+        told: set[tuple[Any, str]] = set()
+        shown: list[str | None] = []
+        for number, name in enumerate(names.to_pylist()):
+            shown.append(name_kept(name))
+            row = {} if shown[-1] == name else self.row(number)
+            if row and (row.get("file_id"), name) not in told:
+                told.add((row.get("file_id"), name))
+                reason = (
+                    f"{table}.{field.name} has {len(name):,} characters; its beginning and a hash are kept"
+                )
+                unfit.append(_reject(row, "name_too_long", reason))
+        return pa.array(shown, field.type)
+
     def _fitted(self, table: str, number: int, field: pa.Field, unfit: list[Row]) -> Any:
         value = self._values[field.name][number]
         try:
@@ -88,7 +117,8 @@ class Columns:
             # Lone surrogates have no UTF-8; their escapes do.
             return str(value).encode("utf-8", "backslashreplace").decode()
         except (TypeError, ValueError, OverflowError):
-            unfit.append(_reject(table, self.row(number), field, value))
+            reason = f"{table}.{field.name} cannot hold {_short(value)}; it is stored as unknown"
+            unfit.append(_reject(self.row(number), "wrong_type", reason))
             return None
         return value
 
@@ -140,16 +170,14 @@ def _all_the_same(values: list[Any]) -> bool:
     return (first is None or isinstance(first, str)) and values.count(first) == len(values)
 
 
-def _reject(table: str, row: Mapping[str, Any], field: pa.Field, value: Any) -> Row:
-    found = _short(value)
-    return {
-        "file_id": row.get("file_id"),
-        "line": row.get("line"),
-        "byte_offset": row.get("byte_offset"),
-        "code": "wrong_type",
-        "reason": f"{table}.{field.name} cannot hold {found}; it is stored as unknown",
-        "snippet": "",
-    }
+def _longest(names: pa.Array) -> int:
+    """Bytes of the longest."""
+    return pc.max(pc.binary_length(names)).as_py() or 0
+
+
+def _reject(row: Mapping[str, Any], code: str, reason: str) -> Row:
+    place = {name: row.get(name) for name in ("file_id", "line", "byte_offset")}
+    return {**place, "code": code, "reason": reason, "snippet": ""}
 
 
 def _short(value: Any) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from ingest.batches import Rows
 from ingest.formats import Translator
 from ingest.sources.content import Content
+from ingest.texts import name_kept
 from ingest.work import FileWork
 from lenient import PARSER_VERSION
 
@@ -66,7 +67,7 @@ class Unfinished:
     def told_after(self, table: str, rows: Rows) -> Unfinished:
         """The same when these rows have been told, too."""
         if table == "turns":
-            turns = tuple((row["session_id"], row["turn"], row["line"]) for row in rows.by_name())
+            turns = tuple((name_kept(row["session_id"]), row["turn"], row["line"]) for row in rows.by_name())
             return replace(self, turns=self.turns + turns)
         if table in BY_PLACE:
             places = tuple((table, row["byte_offset"]) for row in rows.by_name())

@@ -220,6 +220,7 @@ REJECT_CODES: Mapping[str, str] = {
     "torn_line": "the file ends in the middle of a line; it is read when it is whole",
     "missing_field": "a field that the format requires is not there",
     "wrong_type": "a field holds another type than the format says",
+    "name_too_long": "a name has more than 1,000 characters; its beginning and a hash are kept",
     "bad_definition": "a tool definition that the log offers cannot be read",
     "orphan_result": "a result whose call is not in the file before it",
     "unreadable": "the file as a whole could not be used; the message says why",

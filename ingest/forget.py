@@ -20,6 +20,7 @@ from ingest.reports import ForgetReport
 from ingest.revising import building_on, held
 from ingest.rows import session_hash
 from ingest.store import Building, utc_now
+from ingest.texts import name_kept
 
 _LAST_SIGN = "max(coalesce(ended_at, started_at))"
 _BY_ID = "SELECT DISTINCT source, session_id FROM sessions WHERE session_id IN (SELECT unnest(?::VARCHAR[]))"
@@ -54,11 +55,11 @@ class Whose:
         """The source and id of each. Raises OptionError unless exactly one is named."""
         named: list[tuple[str, list[Any]]] = []
         if self.sessions:
-            named.append((_BY_ID, [list(self.sessions)]))
+            named.append((_BY_ID, [list(map(name_kept, self.sessions))]))
         if self.before is not None:
             named.append((_BEFORE, [self.before]))
         if self.user is not None:
-            named.append((_OF_USER, [self.user]))
+            named.append((_OF_USER, [name_kept(self.user)]))
         if len(named) != 1:
             raise OptionError("say what to forget with one of --session, --before and --user")
         return named[0]

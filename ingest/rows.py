@@ -10,7 +10,7 @@ from typing import Any
 from ingest.depth import depth_of, depth_of_value
 from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus
 from ingest.judgement import Verdict
-from ingest.texts import TEXT_KEPT, json_text, kept, spelled, without_thought
+from ingest.texts import TEXT_KEPT, json_text, kept, name_kept, spelled, without_thought
 from ingest.turns import Call, Conclusion, Turn, size_of
 from lenient import PARSER_VERSION, ToolCallRequest, ToolDefinition
 
@@ -28,7 +28,7 @@ def identity(*parts: object) -> str:
 
 def session_hash(source: str, session_id: str) -> str:
     """What is remembered of a session that was forgotten."""
-    return identity("forgotten", source, session_id)
+    return identity("forgotten", source, name_kept(session_id))
 
 
 def prompt_row(event: PromptSeen) -> Row:

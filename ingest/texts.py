@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from hashlib import sha256
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
 TEXT_KEPT = 2_000  # characters
+NAME_KEPT = 1_000  # characters of an id, or of a name by which pages group and link
+_HASH = 16  # hexadecimal digits
+
+Name = TypeVar("Name", str, str | None)
 _THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
 
 
@@ -55,6 +60,14 @@ def spelled(values: Mapping[str, Any]) -> dict[str, Any]:
         name: str(value) if isinstance(value, float) and not isfinite(value) else value
         for name, value in values.items()
     }
+
+
+def name_kept(name: Name) -> Name:
+    """A name, the same in every table; of one that is too long the beginning and a hash of the whole."""
+    if name is None or len(name) <= NAME_KEPT:
+        return name
+    whole = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{name[: NAME_KEPT - _HASH - 1]}…{whole[:_HASH]}"
 
 
 def kept(text: str | None) -> str | None:

@@ -1,0 +1,121 @@
+"""Names that no page could show are cut, the same in every table, and the store says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ingest import continuing
+from ingest.forget import Whose, forget
+from ingest.pipeline import load
+from ingest.rejected import rejects
+from ingest.texts import NAME_KEPT, name_kept
+from tests.store.night import TABLES, ask, contents, count, session
+
+LONG = "ä" * 300_000
+NAMES = """
+    SELECT table_name, column_name FROM duckdb_columns()
+    WHERE data_type = 'VARCHAR' AND column_name IN (
+        'session_id', 'parent_session_id', 'harness', 'harness_version', 'user_name', 'task', 'provider',
+        'model', 'prompt_id', 'name', 'tool', 'tool_sent', 'tool_call_id', 'retry_of'
+    )"""
+
+
+def named(text: str, name: str) -> str:
+    """The log with its session, its tools, the ids of its calls and its model named so."""
+    lines = [json.loads(line) for line in text.splitlines()]
+    for line in lines:
+        meta = line["meta"] if "meta" in line else line.setdefault("meta", {})
+        if line["type"] == "session_start":
+            meta |= {"model": f"model {name}", "user": f"user {name}", "promptId": f"prompt {name}"}
+        for block in meta.get("toolBlocks", ()):
+            block["name"] = f"tool_{name}"
+        if "tools" in meta:
+            meta["tools"] = [f"tool_{name}"]
+        if "tool" in meta:
+            meta["tool"] = f"tool_{name}"
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def longest(store: Path) -> dict[str, int]:
+    found = {}
+    for table, column in ask(store, NAMES):
+        ((length,),) = ask(store, f'SELECT max(length("{column}")) FROM "{table}"')  # noqa: S608
+        found[f"{table}.{column}"] = length or 0
+    return found
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a tool", "x" * NAME_KEPT, "日本語", None], ids=["", "short", "just", "wide", "none"]
+)
+def test_a_name_of_everyday_length_stays(name: str | None) -> None:
+    assert name_kept(name) == name
+
+
+def test_names_that_differ_in_their_end_only_stay_apart() -> None:
+    one, other = name_kept(LONG + "1"), name_kept(LONG + "2")
+    assert one != other
+    assert {len(one or ""), len(other or "")} == {NAME_KEPT}
+    assert name_kept(one) == one
+
+
+def test_every_table_has_the_same_cut_name(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(named(session(LONG), LONG))
+    report = load([logs], store)
+    assert (report.sessions, report.turns, report.calls) == (1, 2, 3)
+    lengths = longest(store)
+    assert max(lengths.values()) == NAME_KEPT, {name: length for name, length in lengths.items() if length}
+    assert ask(store, "SELECT DISTINCT session_id FROM tool_calls SEMI JOIN sessions USING (session_id)") == [
+        (name_kept(LONG),)
+    ]
+    assert ask(store, "SELECT calls FROM turns SEMI JOIN sessions USING (session_id)") == [
+        (2,),
+        (1,),
+    ]
+    assert ask(store, "SELECT count(*), count(result_status) FROM tool_calls") == [(3, 3)]
+
+
+def test_the_store_says_what_it_cut_once_a_file(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(named(session("s1"), LONG))
+    (logs / "b.jsonl").write_text(named(session("s2"), LONG))
+    load([logs], store)
+    told = [reject for reject in rejects(store, code="name_too_long") if "tool_calls.tool " in reject.message]
+    assert [Path(reject.file).name for reject in told] == ["a.jsonl", "b.jsonl"]
+    assert "300,005 characters" in told[0].message
+    assert max(len(reject.message) for reject in rejects(store)) < 200
+
+
+@pytest.mark.usefixtures("workers_read")
+def test_workers_cut_the_same(logs: Path, store: Path, tmp_path: Path) -> None:
+    (logs / "a.jsonl").write_text(named(session(LONG), LONG))
+    load([logs], store)
+    load([logs], tmp_path / "two", workers=2)
+    assert contents(tmp_path / "two", TABLES) == contents(store, TABLES)
+
+
+@pytest.mark.parametrize("said", [LONG, name_kept(LONG)], ids=["as in the log", "as on the page"])
+def test_a_session_with_a_long_name_can_be_forgotten(logs: Path, store: Path, said: str) -> None:
+    log = logs / "a.jsonl"
+    log.write_text(session(LONG) + session("keep"))
+    load([logs], store)
+    assert forget(store, Whose(sessions=[said])).sessions == 1
+    log.write_text(session(LONG) + session("keep") + session("more"))
+    load([logs], store)
+    assert ask(store, "SELECT session_id FROM sessions ORDER BY ALL") == [("keep",), ("more",)]
+
+
+def test_a_log_that_grows_is_read_on(logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(continuing, "WORTH", 0)
+    log, lines = logs / "a.jsonl", named(session(LONG), LONG).splitlines(keepends=True)
+    for length in range(3, len(lines) + 1, 3):
+        log.write_text("".join(lines[:length]))
+        load([log], store)
+    log.write_text("".join(lines))
+    load([log], store)
+    facts = ["sessions", "turns", "tool_calls", "daily_calls", "daily_turns"]
+    load([log], logs / "whole")
+    own = ("file_id", "result_file_id")
+    assert contents(store, facts, without=own) == contents(logs / "whole", facts, without=own)
+    assert count(store, "unfinished") == 1
