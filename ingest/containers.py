@@ -15,8 +15,9 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from itertools import takewhile
 from typing import Any, BinaryIO, NamedTuple
 
 import orjson
@@ -106,11 +107,14 @@ def _of_line(line: Line, decode: Decode) -> Record | Rejected:
 class Batch(NamedTuple):
     """Records that were read at once. `line` is the last that held anything, 0 where all were blank.
 
+    `records` are decoded one by one as they are asked for, once: a thousand that wait for each other would
+    have to be looked through by the garbage collector again and again.
+
     `behind` is where the line after them begins, None where that cannot be told; `whole` False = the file
     ended within their line.
     """
 
-    records: Sequence[Record | Rejected]
+    records: Iterable[Record | Rejected]
     line: int
     behind: Where | None = None
     whole: bool = True
@@ -137,10 +141,14 @@ def _one(record: Record | Rejected) -> Batch:
 
 
 def _of_lines(block: Block, decode: Decode, skim: Skim | None) -> Batch:
-    records: list[Record | Rejected] = []
-    last = 0
-    if skim is not None and not block.is_utf8():
-        skim = None
+    last = block.line + len(block.lines) - 1
+    blank = sum(1 for _ in takewhile(bytes.isspace, reversed(block.lines)))
+    behind = Where(last + 1, block.offset + sum(map(len, block.lines)))
+    records = _decoded(block, decode, skim if skim is not None and block.is_utf8() else None)
+    return Batch(records, last - blank if blank < len(block.lines) else 0, behind, block.whole)
+
+
+def _decoded(block: Block, decode: Decode, skim: Skim | None) -> Iterator[Record | Rejected]:
     behind = block.offset
     for number, data in enumerate(block.lines, block.line):
         start, behind = behind, behind + len(data)
@@ -150,15 +158,12 @@ def _of_lines(block: Block, decode: Decode, skim: Skim | None) -> Batch:
             except (ValueError, RecursionError):
                 pass
             else:
-                last = number
                 if value is not None:
-                    records.append(Record(Where(number, start), value, data, start))
+                    yield Record(Where(number, start), value, data, start)
                 continue
         if not data.isspace():
-            last = number
             line = Line(Where(number, start), data.rstrip(b"\r\n"), block.whole)
-            records.append(_of_line(line, decode))
-    return Batch(records, last, Where(block.line + len(block.lines), behind), block.whole)
+            yield _of_line(line, decode)
 
 
 def _streamed(stream: BinaryIO, max_line: int) -> Iterator[Record | Rejected]:

@@ -72,11 +72,21 @@ class OpenSessions(Generic[T]):
                 self._count(one, self._live[one].held + _SMALL)
         self._growth = 0
         self._uncounted.clear()
-        while self._weight > MEMORY and len(self._live) > 1:
-            silent, session = self._live.popitem(last=False)
-            if not self._to_file(silent, session):
-                self._live[silent] = session  # counted as nothing, or no one would ever have room
-            self._count(silent, 0)
+        if self._weight > MEMORY:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Move the longest silent ones away, never the one heard last: its next line may be at hand."""
+        *silent, heard = self._live
+        for key in silent:
+            if self._weight <= MEMORY:
+                break
+            if self._to_file(key, self._live[key]):
+                del self._live[key]
+            else:
+                self._live.move_to_end(key)  # counted as nothing, or no one would ever have room
+            self._count(key, 0)
+        self._live.move_to_end(heard)
 
     def pop(self, key: str) -> T | None:
         """Take a session out; None when there is none."""

@@ -6,6 +6,7 @@ the file has been read anew to its end.
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -129,9 +130,11 @@ class _Load:
         self._hands = hands_for(workers, settings, self.writer, folder)
 
     def take_in_all(self, files: Iterable[Found]) -> None:
+        gc.freeze()  # what is imported by now stays; looking through it again and again is of no use
         try:
             self._take_in_logs(self._unfolded(files))
         finally:
+            gc.unfreeze()
             self._hands.close()
 
     def _unfolded(self, files: Iterable[Found]) -> Sequence[Found]:

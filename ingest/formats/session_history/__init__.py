@@ -48,13 +48,15 @@ from functools import partial
 from typing import Any
 
 from ingest.events import Event, Rejected
-from ingest.fields import kind_of, moment, text
+from ingest.fields import kind_of, text
 from ingest.formats import About, Source, Translator
-from ingest.formats.session_history.entries import Entry
+from ingest.formats.session_history.entries import Entry, entry_of, session_id_of, skim
 from ingest.formats.session_history.sessions import Session
 from ingest.lines import snippet_of
 from ingest.open_sessions import OpenSessions
 from ingest.records import Record
+
+__all__ = ["SOURCE", "recognise", "skim", "translator"]
 
 SOURCE = Source(
     name="session_history",
@@ -80,7 +82,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
     return any(
         text(record.get("type")) in _TYPES
         and isinstance(record.get("ts"), str)
-        and isinstance(record.get("sessionId", record.get("session_id")), str)
+        and isinstance(session_id_of(record), str)
         and "message" not in record
         for record in head
     )
@@ -95,40 +97,43 @@ class _History:
 
     def __init__(self) -> None:
         self._open = OpenSessions[Session]()
+        self._spoken = Session("")  # of the line before: mostly it goes on
 
-    def take(self, record: Record) -> Iterator[Event | Rejected]:
-        problem = _unusable(record.value)
-        if problem is not None:
-            yield Rejected(record.where, *problem, snippet_of(record.data))
-            return
-        entry = Entry.of(record.value, record.where, len(record.data))
-        session_id = str(_session_id(entry.record))
-        yield from self._open.open(session_id, partial(Session, session_id)).take(entry)
-        self._open.weigh(session_id)
+    def take(self, record: Record) -> list[Event] | list[Rejected]:
+        entry = record.value
+        if type(entry) is not Entry:  # of most lines `skim` has made one
+            found = entry_of(entry)
+            if found is None:
+                return [Rejected(record.where, *_problem(entry), snippet_of(record.data))]
+            entry = found
+        entry.where, entry.size = record.where, len(record.data)
+        session, session_id = self._spoken, entry.session_id
+        if session.session_id != session_id:
+            session = self._spoken = self._open.open(session_id, partial(Session, session_id))
+        events: list[Event] = []
+        session.take(entry, events)
+        self._open.weigh(session_id, entry.size)
+        return events
 
     def finish(self) -> Iterator[Event]:
         for session in self._open.drain():
-            yield from session.finish()
+            events: list[Event] = []
+            session.finish(events)
+            yield from events
 
     def close(self) -> None:
         self._open.close()
 
 
-def _session_id(record: Mapping[str, Any]) -> Any:
-    return record.get("sessionId", record.get("session_id"))
-
-
-def _unusable(record: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Why a record cannot be used: (reject code, reason), or None."""
+def _problem(record: Mapping[str, Any]) -> tuple[str, str]:
+    """Why a record is no entry: (reject code, reason)."""
     for name, value in (
         ("ts", record.get("ts")),
-        ("sessionId", _session_id(record)),
+        ("sessionId", session_id_of(record)),
         ("type", record.get("type")),
     ):
         if value is None or value == "":
             return "missing_field", f"the record has no {name}"
         if not isinstance(value, str):
             return "wrong_type", f"{name} is a JSON {kind_of(value)} where a string is due"
-    if moment(record["ts"]) is None:
-        return "wrong_type", f'ts is no time in ISO 8601: "{record["ts"][:_SHOWN]}"'
-    return None
+    return "wrong_type", f'ts is no time in ISO 8601: "{record["ts"][:_SHOWN]}"'

@@ -1,49 +1,40 @@
-"""The records of a session history as entries with their place, and the fields that gateways add to them."""
+"""A line of a session history in, an entry out: its fields by type, and those that gateways add to `meta`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import msgspec
+import orjson
+
 from ingest.events import Strategy, Where
-from ingest.fields import moment, table, text
+from ingest.fields import moment, text
+from ingest.lines import BEGIN
 
 # What models and tools wrote, counts, and the added fields themselves: no added field is looked for in there.
 _OPAQUE = frozenset({"input", "toolBlocks", "tools", "tokens", "parse_error", "probe", "prompt", "harness"})
 _DEPTH = 3
+_STRATEGIES = {strategy.value: strategy for strategy in Strategy}
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One record and its place in the file. `added`: the fields of `meta` wherever in it they sit.
+class Entry(msgspec.Struct, gc=False):
+    """One record. `added`: the fields of `meta` wherever in it they sit. `content` None = it has no text.
 
-    `size` is the length of its line in bytes.
+    `where` and `size`, the length of its line in bytes, are set by whoever knows them.
     """
 
-    record: Mapping[str, Any]
-    where: Where
     kind: str
-    ts: datetime | None
-    content: str
+    session_id: str
+    ts: datetime
+    turn: int | None
+    step: int | None
+    content: str | None
     meta: Mapping[str, Any]
     added: Mapping[str, Any]
-    size: int
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any], where: Where, size: int) -> Entry:
-        meta = table(record.get("meta"))
-        return cls(
-            record,
-            where,
-            str(record.get("type")),
-            moment(record.get("ts")),
-            text(record.get("content")) or "",
-            meta,
-            added_fields(meta),
-            size,
-        )
+    where: Where = BEGIN
+    size: int = 0
 
     @property
     def strategy(self) -> Strategy | None:
@@ -52,25 +43,72 @@ class Entry:
     @property
     def provider_and_model(self) -> tuple[str | None, str | None]:
         """A gateway writes `provider` and `model`, memo-code `providerName` and `modelName`."""
-        provider, model = (
-            text(self.added.get(name)) or text(self.added.get(f"{name}Name"))
-            for name in ("provider", "model")
-        )
-        return provider, model
+        added = self.added
+        provider = text(added.get("provider")) or text(added.get("providerName"))
+        return provider, text(added.get("model")) or text(added.get("modelName"))
 
 
-@dataclass(slots=True)
-class StepRecords:
+class StepRecords(msgspec.Struct, gc=False):
     """What the log holds of one model call, in file order. `strategy` is the session's, if it states one."""
 
     session_id: str
     turn: int | None
     step: int | None
     strategy: Strategy | None = None
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[Entry] = []
+    answers: list[Entry] = []
+    actions: list[Entry] = []
+    observations: list[Entry] = []
+    finals: list[Entry] = []
 
-    def of(self, *kinds: str) -> list[Entry]:
-        return [entry for entry in self.entries if entry.kind in kinds]
+    def add(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        kind = entry.kind
+        if kind == "assistant":
+            self.answers.append(entry)
+        elif kind == "action":
+            self.actions.append(entry)
+        elif kind == "observation":
+            self.observations.append(entry)
+        elif kind == "final":
+            self.finals.append(entry)
+
+
+def skim(data: bytes) -> Entry:
+    """The entry of a line. Raises ValueError where there is none."""
+    record = orjson.loads(data)
+    entry = entry_of(record) if type(record) is dict else None
+    if entry is None:
+        raise ValueError("no entry")
+    return entry
+
+
+def entry_of(record: Mapping[str, Any]) -> Entry | None:
+    """The entry of a decoded line; None where a required field is missing or has another type.
+
+    Names are looked up, not passed on to a function each: a night has many short lines.
+    """
+    get = record.get
+    kind, session_id, ts = get("type"), session_id_of(record), moment(get("ts"))
+    if ts is None or type(kind) is not str or type(session_id) is not str or not kind or not session_id:
+        return None
+    turn, step, content, meta = get("turn"), get("step"), get("content"), get("meta")
+    if type(meta) is not dict:
+        meta = {}
+    return Entry(
+        kind,
+        session_id,
+        ts,
+        turn if type(turn) is int and turn >= 0 else None,
+        step if type(step) is int and step >= 0 else None,
+        content if type(content) is str else None,
+        meta,
+        added_fields(meta),
+    )
+
+
+def session_id_of(record: Mapping[str, Any]) -> Any:
+    return record.get("sessionId", record.get("session_id"))
 
 
 def added_fields(meta: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -89,8 +127,8 @@ def added_fields(meta: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _objects_in(part: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [value for name, value in part.items() if isinstance(value, dict) and name not in _OPAQUE]
+    return [value for name, value in part.items() if type(value) is dict and name not in _OPAQUE]
 
 
 def strategy_of(value: Any) -> Strategy | None:
-    return Strategy(value) if value in tuple(Strategy) else None
+    return _STRATEGIES.get(value) if isinstance(value, str) else None

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ingest.events import (
     CallMade,
     Event,
     FaultLayer,
-    FlagSource,
     ResultSeen,
-    ResultStatus,
     Seen,
     StepMade,
     Strategy,
@@ -19,44 +17,56 @@ from ingest.events import (
 from ingest.fields import number, table, text, whole
 from ingest.formats.session_history.calls import LoggedCall, calls_of
 from ingest.formats.session_history.entries import Entry, StepRecords
-from ingest.formats.session_history.texts import Verdict, split_unparsed, unparsable_call_in, verdict_on
+from ingest.formats.session_history.texts import DENIED, split_unparsed, unparsable_call_in, verdict_on
 from ingest.shapes.verdicts import MESSAGE
 
+# Named once: looking a member up in its Enum takes as long as making a small object.
+_FAILURES, _TOOL_USE = Seen.FAILURES, Strategy.TOOL_USE
 
-def step_events(step: StepRecords) -> Iterator[Event]:
-    """The step, then its calls (those that were handed to tools first), then their results."""
-    unparsed, said = split_unparsed("\n".join(entry.content for entry in step.of("assistant")))
+
+def step_events(step: StepRecords, out: list[Event]) -> None:
+    """Add the step, then its calls (those that were handed to tools first), then their results."""
+    answers = step.answers
+    content = (answers[0].content or "") if len(answers) == 1 else _joined(answers)
+    unparsed, said = split_unparsed(content)
     calls, stray = calls_of(step, unparsed, said)
     strategy = _strategy_of(step, calls)
-    yield _step_made(step, said, strategy)
-    for call in calls:
-        yield _call_made(step, call, strategy)
+    out.append(_step_made(step, said, strategy))
+    out += [_call_made(step, call, strategy) for call in calls]
     for ordinal, call in enumerate(calls):
         if call.result is not None:
-            yield _result_seen(step, call, ordinal)
-    yield from (_stray_result(step, entry) for entry in stray)
+            out.append(_result_seen(step, call, ordinal))
+    out += [_stray_result(step, entry) for entry in stray]
 
 
-def failed_model_call(step: StepRecords) -> Iterator[Event]:
+def _joined(entries: Sequence[Entry]) -> str:
+    return "\n".join([entry.content or "" for entry in entries])
+
+
+def failed_model_call(step: StepRecords, out: list[Event]) -> None:
     """The step of a turn that died when the arguments of its call were not JSON: nothing else is logged."""
     final = step.entries[0]
-    message = unparsable_call_in(final.content)
+    message = unparsable_call_in(final.content or "")
     if message is None:
         return
-    yield _step_made(step, "", step.strategy)
-    call = LoggedCall(final, refused=FaultLayer.SYNTAX, message=message, strategy=Strategy.TOOL_USE)
-    yield _call_made(step, call, None)
+    out.append(_step_made(step, "", step.strategy))
+    call = LoggedCall(final, refused=FaultLayer.SYNTAX, message=message, strategy=_TOOL_USE)
+    out.append(_call_made(step, call, None))
 
 
 def _strategy_of(step: StepRecords, calls: Sequence[LoggedCall]) -> Strategy | None:
-    stated = next(filter(None, (entry.strategy for entry in step.entries)), None) or step.strategy
+    for entry in step.entries:
+        if "strategy" in entry.added and (stated := entry.strategy) is not None:
+            return stated
+    if step.strategy is not None:
+        return step.strategy
     derived = next((call.strategy for call in calls if call.strategy is not None), None)
-    return stated or derived or (Strategy.TOOL_USE if calls else None)
+    return derived or (_TOOL_USE if calls else None)
 
 
 def _step_made(step: StepRecords, said: str, strategy: Strategy | None) -> StepMade:
     first = step.entries[0]
-    answer = next(iter(step.of("assistant")), None)
+    answer = step.answers[0] if step.answers else None
     sent, received = _tokens(answer.meta.get("tokens")) if answer else (None, None)
     provider, model = (answer or first).provider_and_model
     return StepMade(
@@ -78,8 +88,8 @@ def _step_made(step: StepRecords, said: str, strategy: Strategy | None) -> StepM
 def _tokens(value: Any) -> tuple[int | None, int | None]:
     """(input, output) tokens. Both zero means that the provider sent no counts."""
     counts = table(value)
-    sent = next((whole(counts[name]) for name in ("prompt", "inputTokens") if name in counts), None)
-    received = next((whole(counts[name]) for name in ("completion", "outputTokens") if name in counts), None)
+    sent = whole(counts["prompt"] if "prompt" in counts else counts.get("inputTokens"))
+    received = whole(counts["completion"] if "completion" in counts else counts.get("outputTokens"))
     return (sent, received) if sent or received else (None, None)
 
 
@@ -99,14 +109,16 @@ def _call_made(step: StepRecords, call: LoggedCall, strategy: Strategy | None) -
         refused_by_harness=call.refused,
         harness_message=call.message,
         retry_of=call.retry_of,
-        syntax_seen=Seen.FAILURES,
-        schema_seen=Seen.FAILURES,
+        syntax_seen=_FAILURES,
+        schema_seen=_FAILURES,
     )
 
 
 def _result_seen(step: StepRecords, call: LoggedCall, ordinal: int) -> ResultSeen:
     entry = call.result or call.entry
-    verdict = _verdict(entry)
+    content = entry.content or ""
+    # A turn stopped at its final because a user or a policy said no.
+    verdict = DENIED if entry.kind == "final" else verdict_on(text(entry.meta.get("status")), content)
     return ResultSeen(
         session_id=step.session_id,
         where=entry.where,
@@ -119,8 +131,8 @@ def _result_seen(step: StepRecords, call: LoggedCall, ordinal: int) -> ResultSee
         status=verdict.status,
         flag_source=verdict.flag_source,
         fault_layer=verdict.layer,
-        message=entry.content[:MESSAGE] if verdict.layer is not None else None,
-        content=entry.content,
+        message=content[:MESSAGE] if verdict.layer is not None else None,
+        content=content,
         latency_ms=number(entry.meta.get("duration_ms")),
     )
 
@@ -129,9 +141,3 @@ def _stray_result(step: StepRecords, entry: Entry) -> ResultSeen:
     """An observation of no call in this step: passed on, so that it is counted and not lost."""
     call = LoggedCall(entry, tool=text(entry.meta.get("tool")), call_id=text(entry.meta.get("action_id")))
     return _result_seen(step, call, whole(entry.meta.get("index")) or 0)
-
-
-def _verdict(entry: Entry) -> Verdict:
-    if entry.kind == "final":  # the turn stopped because a user or a policy said no
-        return Verdict(ResultStatus.DENIED, FlagSource.EXPLICIT, FaultLayer.REFUSED)
-    return verdict_on(text(entry.meta.get("status")), entry.content)

@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from ingest.events import FaultLayer, FlagSource, ResultStatus
 
 
-@dataclass(frozen=True, slots=True)
-class Unparsed:
+class Unparsed(msgspec.Struct, frozen=True):
     """A call that was not JSON, told in the text of the answer: the engine's words and the arguments."""
 
     message: str
     raw: str
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """What became of a call, and how that is known."""
 
     status: ResultStatus
@@ -42,17 +41,20 @@ _JSON_ENGINE = re.compile(
 _OVER_LIMIT = re.compile(r"Context tokens \(\d{1,12}\) exceed the limit")
 _WEB_PAGE = re.compile(r"(Unexpected|Unrecognized) token '?<")  # the provider's error page, not the model
 
-_STATUS: dict[str, tuple[ResultStatus, FaultLayer | None]] = {
-    "success": (ResultStatus.OK, None),
-    "approval_denied": (ResultStatus.DENIED, FaultLayer.REFUSED),
-    "policy_denied": (ResultStatus.DENIED, FaultLayer.REFUSED),
-    "sandbox_denied": (ResultStatus.DENIED, FaultLayer.REFUSED),
-    "cancelled": (ResultStatus.DENIED, FaultLayer.REFUSED),
-    "input_unparsable": (ResultStatus.ERROR, FaultLayer.SYNTAX),
-    "tool_not_found": (ResultStatus.ERROR, FaultLayer.SCHEMA),
-    "input_invalid": (ResultStatus.ERROR, FaultLayer.SCHEMA),
-    "tool_rejected": (ResultStatus.ERROR, FaultLayer.TOOL_REJECTED),
-    "execution_failed": (ResultStatus.ERROR, FaultLayer.EXECUTION),
+DENIED = Verdict(ResultStatus.DENIED, FlagSource.EXPLICIT, FaultLayer.REFUSED)
+_SCHEMA = Verdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.SCHEMA)
+_FAILED = Verdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.EXECUTION)
+_STATUS = {
+    "success": Verdict(ResultStatus.OK, FlagSource.EXPLICIT),
+    "approval_denied": DENIED,
+    "policy_denied": DENIED,
+    "sandbox_denied": DENIED,
+    "cancelled": DENIED,
+    "input_unparsable": Verdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.SYNTAX),
+    "tool_not_found": _SCHEMA,
+    "input_invalid": _SCHEMA,
+    "tool_rejected": Verdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.TOOL_REJECTED),
+    "execution_failed": _FAILED,
 }
 STATUS_WORDS = tuple(_STATUS)
 
@@ -73,6 +75,8 @@ def split_unparsed(content: str) -> tuple[list[Unparsed], str]:
 
     The raw text runs to the next mark: it may hold line breaks, and the writer puts text before calls.
     """
+    if _MARK not in content:  # most answers: told in a twentieth of the time that the pattern takes
+        return [], content
     starts = [found.start() for found in _UNPARSED.finditer(content)]
     if not starts:
         return [], content
@@ -87,12 +91,12 @@ def _unparsed(block: str) -> Unparsed:
 
 def verdict_on(status: str | None, content: str) -> Verdict:
     """What an observation says: by its status word, else by the only texts that the first form marks."""
-    if status in _STATUS:
-        known, layer = _STATUS[status]
-        if layer is FaultLayer.EXECUTION:
-            # The AI SDK reports refused arguments as failed executions; only the text tells them apart.
-            layer = _layer_in(content) or layer
-        return Verdict(known, FlagSource.EXPLICIT, layer)
+    known = _STATUS.get(status or "")
+    if known is _FAILED and (layer := _layer_in(content)) is not None:
+        # The AI SDK reports refused arguments as failed executions; only the text tells them apart.
+        return Verdict(known.status, known.flag_source, layer)
+    if known is not None:
+        return known
     layer = _layer_in(content) or (
         FaultLayer.EXECUTION if content.startswith("Tool execution failed: ") else None
     )

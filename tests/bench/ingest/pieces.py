@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 
 from ingest.collect import look_at
-from ingest.containers import read_records
+from ingest.containers import read_batches
 from ingest.events import Event, Rejected
-from ingest.formats import decoder_of, translated
+from ingest.formats import decoder_of, skim_of, translated
 from ingest.lines import MAX_LINE
 from ingest.reading import Recognised, recognised
 from ingest.records import Record
@@ -54,7 +54,8 @@ def _loads(path: Path) -> None:
 def _each(known: dict[Path, Recognised], stage: Callable[[Recognised, Records], Any]) -> None:
     for path, one in known.items():
         with path.open("rb") as stream:
-            stage(one, read_records(stream, one.container, MAX_LINE, decoder_of(one.form)))
+            batches = read_batches(stream, one.container, MAX_LINE, decoder_of(one.form), skim_of(one.form))
+            stage(one, (record for batch in batches for record in batch.records))
 
 
 def _work_through(known: Recognised, records: Records) -> None:
