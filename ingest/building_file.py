@@ -22,9 +22,8 @@ WAITING = """
     SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"""
 WAITS = 128 * 1024 * 1024  # bytes in memory; CHECKPOINT counts less than short rows take there
 
-_COLUMNS = """
-    SELECT table_name, column_name, data_type FROM duckdb_columns()
-    WHERE database_name = 'building' AND list_contains(?, table_name) ORDER BY table_name, column_index"""
+# duckdb_columns() knows them all at once, but makes every view of DuckDB itself first: three times the time.
+_COLUMNS = "SELECT name, type FROM pragma_table_info(?)"
 
 
 def open_for_building(path: Path) -> Connection:
@@ -56,11 +55,11 @@ _ARROW: Mapping[str, pa.DataType] = {
 
 
 def schemas_of(con: Connection, tables: Iterable[str]) -> dict[str, pa.Schema]:
-    """The columns of tables as Arrow has them; to ask for all at once takes a tenth of the time."""
-    fields: dict[str, list[pa.Field]] = {name: [] for name in tables}
-    for table, column, kind in con.execute(_COLUMNS, [list(fields)]).fetchall():
-        fields[table].append(pa.field(column, _ARROW[kind]))
-    return {name: pa.schema(some) for name, some in fields.items()}
+    """The columns of tables as Arrow has them."""
+    return {
+        table: pa.schema([(name, _ARROW[kind]) for name, kind in con.execute(_COLUMNS, [table]).fetchall()])
+        for table in tables
+    }
 
 
 def copy_to(con: Connection, path: Path) -> None:

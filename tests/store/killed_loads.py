@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from ingest import continuing, generations, intake, writing
 from ingest.forget import Whose, forget
+from ingest.formats import formats
 from ingest.generations import OnWrite, ignore, published
 from ingest.pipeline import load
 
@@ -79,6 +80,7 @@ def look(store: Path, log: Path) -> None:
 
 def main(logs: str, base: str, out: str, leaving: str | None = None) -> None:
     pa.array([0])  # imports what pyarrow imports at its first use
+    formats()
 
     def work(store: Path, on_write: OnWrite) -> object:
         if leaving is None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -100,10 +102,37 @@ def claude_code_session(name: str) -> str:
 
 def ask(store: Path, query: str) -> list[tuple[Any, ...]]:
     """The rows of a query on the published generation."""
+    with reading(store) as con:
+        return con.sql(query).fetchall()
+
+
+@contextmanager
+def reading(store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The published generation, read-only."""
     generation = published(store)
     assert generation is not None, f"nothing is published in {store}"
-    with duckdb.connect(str(generation), read_only=True) as con:
-        return con.sql(query).fetchall()
+    with opened(generation, "READ_ONLY") as con:
+        yield con
+
+
+@contextmanager
+def opened(path: Path, mode: str = "READ_WRITE") -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to a DuckDB file."""
+    quoted = str(path).replace("'", "''")
+    with _instance().cursor() as con:
+        con.execute(f"ATTACH '{quoted}' AS shown ({mode})")
+        try:
+            con.execute("USE shown")
+            yield con
+        finally:
+            con.execute("USE memory")
+            con.execute("DETACH shown")
+
+
+@cache
+def _instance() -> duckdb.DuckDBPyConnection:
+    """One for all: to start DuckDB takes much longer than to look into a store."""
+    return duckdb.connect()
 
 
 def count(store: Path, table: str) -> int:
@@ -114,17 +143,23 @@ def contents(
     store: Path, tables: Sequence[str] = TABLES, without: Sequence[str] = ()
 ) -> dict[str, list[str]]:
     """Every row of the tables as sorted text, but for the run's clock and the columns in `without`."""
-    generation = published(store)
-    assert generation is not None, f"nothing is published in {store}"
-    with duckdb.connect(str(generation), read_only=True) as con:
-        clock = {"ingest_runs": CLOCK}
-        return {table: _rows(con, table, (*without, *clock.get(table, ()))) for table in tables}
+    with reading(store) as con:
+        return contents_by(con, tables, without)
+
+
+def contents_by(
+    con: duckdb.DuckDBPyConnection, tables: Sequence[str] = TABLES, without: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """What `contents` tells, of a store that is open."""
+    clock = {"ingest_runs": CLOCK}
+    return {table: _rows(con, table, (*without, *clock.get(table, ()))) for table in tables}
 
 
 def _rows(con: duckdb.DuckDBPyConnection, table: str, without: Sequence[str]) -> list[str]:
-    relation = con.table(table)
-    columns = [f'"{name}"' for name in sorted(relation.columns) if name not in without]
-    return sorted(map(repr, relation.select(*columns).fetchall()))
+    found = con.execute(f"FROM {table}")
+    names = [column for column, *_ in found.description or ()]
+    kept = sorted((name, place) for place, name in enumerate(names) if name not in without)
+    return sorted(repr(tuple(row[place] for _, place in kept)) for row in found.fetchall())
 
 
 def rows_by_reference(store: Path) -> dict[str, list[str]]:

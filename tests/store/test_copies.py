@@ -10,14 +10,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from ingest import rollups
 from ingest.generations import published
 from ingest.pipeline import load
 from tests.dashboard.store_fixture import roll_up_all_days
-from tests.store.night import ROLLUPS, ask, claude_code_session, contents, session
+from tests.store.night import ROLLUPS, ask, claude_code_session, contents, contents_by, opened, session
 from tests.store.test_options import tools_file
 
 
@@ -127,15 +126,16 @@ def from_scratch(store: Path, tmp_path: Path) -> dict[str, list[str]]:
     """The rollups of all days recomputed in a copy of the published generation."""
     generation = published(store)
     assert generation is not None
-    copy = tmp_path / "copy" / "gen-000001.duckdb"
-    copy.parent.mkdir(exist_ok=True)
+    copy = tmp_path / "copy.duckdb"
     shutil.copy(generation, copy)
-    (copy.parent / "CURRENT").write_text(copy.name)
-    with duckdb.connect(str(copy)) as con:
+    with opened(copy) as con:
+        con.begin()
         for rollup in ROLLUPS:
             con.execute(f"DELETE FROM {rollup}")
         roll_up_all_days(con)
-    return contents(copy.parent, ROLLUPS)
+        made = contents_by(con, ROLLUPS)
+        con.rollback()
+    return made
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,34 +37,75 @@ def told(store: Path) -> list[Any]:
     return [*counted(store, "turns"), *counted(store, "tool_calls"), *ask(store, findings)]
 
 
-def retries() -> str:
+def plain(name: str, day: int) -> str:
+    return session(name, day=day)
+
+
+def with_retries(name: str, day: int) -> str:
     """A turn whose first call is refused and tried again, and a second turn."""
-    return session("s", turns=(3, 1), raw="{'path': 1,}")
+    return session(name, turns=(3, 1), day=day, raw="{'path': 1,}")
 
 
-def cuts(log: str) -> Iterator[tuple[str, str]]:
+def halves(log: str, cut: int) -> tuple[str, str]:
     lines = log.splitlines(keepends=True)
-    for number in range(1, len(lines)):
-        yield "".join(lines[:number]), "".join(lines[number:])
+    return "".join(lines[:cut]), "".join(lines[cut:])
+
+
+def cuts(log: str) -> range:
+    return range(1, len(log.splitlines()))
+
+
+def kinds_of_cuts(log: str) -> dict[tuple[str, str], int]:
+    """A cut between every two kinds of lines that follow each other."""
+    kinds = [json.loads(line)["type"] for line in log.splitlines()]
+    return {(kinds[cut - 1], kinds[cut]): cut for cut in cuts(log)}
+
+
+ORDERS = pytest.mark.parametrize("reverse", [False, True], ids=["in order", "the later file first"])
+LOGS = pytest.mark.parametrize("made", [plain, with_retries], ids=["plain", "with retries"])
+
+
+@ORDERS
+@LOGS
+def test_a_log_in_two_files_tells_what_the_whole_tells(
+    logs: Path, tmp_path: Path, made: Callable[[str, int], str], reverse: bool
+) -> None:
+    """Every cut, each in a session and on a day of its own."""
+    parts: tuple[list[Path], list[Path]] = ([], [])
+    for cut in cuts(made("s", 1)):
+        log = made(f"s{cut}", cut)
+        (logs / f"{cut}.jsonl").write_text(log)
+        for number, half in enumerate(halves(log, cut)):
+            parts[number].append(tmp_path / f"{cut}-{number}.jsonl")
+            parts[number][-1].write_text(half)
+    load([logs], tmp_path / "whole")
+    store = tmp_path / "store"
+    for files in reversed(parts) if reverse else parts:
+        load(files, store)
+    assert told(store) == told(tmp_path / "whole")
+    assert count(store, "rejects") == 0
+    assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("reverse", [False, True], ids=["in order", "the later file first"])
-@pytest.mark.parametrize("log", [session("s"), retries()], ids=["plain", "with retries"])
-def test_a_log_in_two_files_tells_what_the_whole_tells(
-    logs: Path, tmp_path: Path, log: str, reverse: bool
+@pytest.mark.parametrize(
+    ("made", "reverse"), [(with_retries, False), (plain, True)], ids=["in order", "the later file first"]
+)
+def test_each_kind_of_cut_alone_has_all_done_that_it_needs(
+    logs: Path, tmp_path: Path, made: Callable[[str, int], str], reverse: bool
 ) -> None:
+    """A load leaves out what nothing in it needs: no other cut makes up for that here."""
+    log = made("s", 1)
     (logs / "whole.jsonl").write_text(log)
     load([logs], tmp_path / "whole")
     expected = told(tmp_path / "whole")
-    # Each cut takes two loads: in the other order every third shows the same.
-    for number, halves in list(enumerate(cuts(log)))[:: 3 if reverse else 1]:
-        store, first, second = tmp_path / f"store{number}", logs / "1.jsonl", logs / "2.jsonl"
-        first.write_text(halves[0])
-        second.write_text(halves[1])
+    for kinds, cut in kinds_of_cuts(log).items():
+        store, first, second = tmp_path / f"store{cut}", logs / "1.jsonl", logs / "2.jsonl"
+        for file, half in zip((first, second), halves(log, cut), strict=True):
+            file.write_text(half)
         for file in (second, first) if reverse else (first, second):
             load([file], store)
-        assert told(store) == expected, f"cut after line {number + 1}"
+        assert told(store) == expected, f"cut between {kinds}"
         assert count(store, "rejects") == 0
         assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
