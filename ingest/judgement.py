@@ -36,8 +36,6 @@ _CLEAN, _COERCED = Outcome.CLEAN, Outcome.COERCED
 _FAILED, _UNMEASURED = Outcome.FAILED, Outcome.UNMEASURED
 _FULL, _FAILURES, _NONE = Seen.FULL, Seen.FAILURES, Seen.NONE
 _MESSAGE = 200  # characters of a harness's message that parse_error repeats
-_SHORT = 500  # characters of arguments that may well come again
-_REMEMBERED = 2_000  # readings
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,31 +156,7 @@ def _read(
     else:
         return None
     known = definitions.offered if definition is None and call.tool is not None else definition
-    return _reading(raw, known, call.tool)
-
-
-_readings: dict[tuple[str, str | None, int], tuple[ToolCallRequest, object]] = {}
-
-
-def _reading(raw: str, known: ToolDefinition | ToolCatalog | None, tool: str | None) -> ToolCallRequest:
-    """Lenient's reading of a text, whichever call it is of.
-
-    Short ones with a defect are remembered for a while: they take a hundred times as long to read as one
-    without, and a model that is refused sends the same again, as it does when the same task is set again.
-    """
-    if len(raw) > _SHORT:
-        return parse_arguments(raw, known, tool_name=tool)
-    key = (raw, tool, id(known))
-    found = _readings.get(key)
-    if found is not None:
-        return found[0]
-    request = parse_arguments(raw, known, tool_name=tool)
-    if request.outcome is not _CLEAN and request.outcome is not _UNMEASURED:
-        if len(_readings) == _REMEMBERED:
-            _readings.clear()
-        # What it was read by is kept beside it: an id is one object's only for as long as that lives.
-        _readings[key] = (request, known)
-    return request
+    return parse_arguments(raw, known, tool_name=call.tool, tool_call_id=call.tool_call_id)
 
 
 def _tells_of_arguments(definition: ToolDefinition) -> bool:
