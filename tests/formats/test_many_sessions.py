@@ -147,3 +147,15 @@ def test_a_session_nested_too_deep_for_the_file_stays_in_memory() -> None:
             sessions.open(key, Counted)
             sessions.weigh(key)
         assert sessions.open("deep", Counted).records == 7
+
+
+def test_the_session_heard_last_stays_in_memory_whatever_the_others_do() -> None:
+    with OpenSessions[Counted]() as sessions:
+        sessions.open("deep", lambda: Counted(100_000))
+        sessions.weigh("deep")
+        heard = sessions.open("heard", Counted)
+        for _ in range(3):  # weighed again and again without being asked for: a translator goes on with it
+            sessions.weigh("heard")
+            heard.records += 1
+        assert sessions.open("heard", Counted) is heard
+        assert heard.records == 3
