@@ -8,6 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -79,9 +81,18 @@ def test_wrong_words_for_a_load_are_one_sentence(
 def test_watching_loads_what_grows_and_ends_with_ctrl_c(log: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cli", "ingest", str(log), "--store", str(tmp_path / "store"), "--watch"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as watching:
+    with (
+        subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=heed_ctrl_c,  # noqa: PLW1509 - the process that starts it has one thread
+        ) as watching,
+        ended(watching),
+    ):
         assert watching.stdout is not None
         until(watching.stdout, "published gen-000001.duckdb")
         with log.open("a") as file:
@@ -94,6 +105,21 @@ def test_watching_loads_what_grows_and_ends_with_ctrl_c(log: Path, tmp_path: Pat
         said = watching.stderr.read()
     assert (watching.returncode, "Traceback" in said) == (0, False)
     assert f"no longer watching; what was loaded is in {tmp_path / 'store'}" in said
+
+
+def heed_ctrl_c() -> None:
+    """What a shell started in the background passes SIGINT over, and so does all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@contextmanager
+def ended(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Popen would wait for ever for a process that a failed test has left running."""
+    try:
+        yield
+    except BaseException:
+        process.kill()
+        raise
 
 
 def until(lines: IO[str], text: str) -> None:
