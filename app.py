@@ -1,5 +1,5 @@
-"""The browser's entry: the store that CALLGAUGE_STORE names, on the pages that dashboard.pages lists."""
+"""The browser's entry in a checkout; `callgauge serve` runs callgauge/app.py, which is in the wheel."""
 
-from dashboard.pages import frame
+from callgauge.dashboard.pages import shell
 
-frame.show()
+shell.show()

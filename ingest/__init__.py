@@ -1,1 +1,1 @@
-"""Log files in, the tables of a published DuckDB generation out; may ask `lenient`, never the dashboard."""
+"""Loads session logs into the tables of a store; see `ingest.pipeline.load`."""

@@ -43,7 +43,7 @@ _NEXT_STEP = {
 
 
 @contextmanager
-def explaining(store_dir: Path) -> Iterator[None]:
+def explain_os_errors(store_dir: Path) -> Iterator[None]:
     """Turn what the operating system says of the store's files into a `StoreError`."""
     try:
         yield
@@ -52,7 +52,7 @@ def explaining(store_dir: Path) -> Iterator[None]:
 
 
 def store_error(store_dir: Path, error: OSError) -> StoreError:
-    """The sentence for an error of the operating system on the store's files."""
+    """Return the sentence for an error of the operating system on the store's files."""
     what = error.strerror or str(error)
     next_step = _NEXT_STEP.get(error.errno or 0, "mend that and run the same command again")
     return StoreError(

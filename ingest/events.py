@@ -1,7 +1,7 @@
 """What every log format becomes: a flat stream of events, each with the place in the file it came from.
 
-A format translates; it judges nothing that `lenient` or `ingest.work` can judge. What a log cannot tell
-stays None: unknown is never written as a good value.
+A format translates; it judges nothing that `lenient` or `ingest.sessions.session_builder` can judge. What a
+log cannot tell stays None: unknown is never written as a good value.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ResultStatus(StrEnum):
     ERROR = "error"
     DENIED = "denied"
     UNKNOWN = "unknown"
-    MISSING = "missing"  # no result in the log; set by ingest.work, not by a format
+    MISSING = "missing"  # no result in the log; set by ingest.sessions.session_builder, not by a format
 
 
 class FlagSource(StrEnum):
@@ -58,7 +58,7 @@ class Strategy(StrEnum):
     JSON_FALLBACK = "json_fallback"
 
 
-class Seen(StrEnum):
+class Visibility(StrEnum):
     """What a source lets us see of one kind of fault in a call's arguments."""
 
     FULL = "full"  # judged by us, on the text or the definition itself: mends show too
@@ -66,7 +66,7 @@ class Seen(StrEnum):
     NONE = "none"  # neither: the call is unmeasured for this kind of fault
 
 
-class Where(msgspec.Struct, frozen=True, gc=False):
+class LogLine(msgspec.Struct, frozen=True, gc=False):
     """A place in a log: 1-based line and the byte offset of that line's first byte in the file."""
 
     line: int
@@ -80,7 +80,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """
 
     session_id: str
-    where: Where
+    where: LogLine
     ts: datetime | None = None
 
 
@@ -167,8 +167,8 @@ class CallMade(Event, frozen=True, kw_only=True, gc=False):
     refused_by_harness: FaultLayer | None = None
     harness_message: str | None = None
     retry_of: str | None = None  # the tool_call_id that this call tries again, where the log says so
-    syntax_seen: Seen = Seen.NONE
-    schema_seen: Seen = Seen.NONE
+    syntax_seen: Visibility = Visibility.NONE
+    schema_seen: Visibility = Visibility.NONE
     key: str | None = None  # globally unique id of this call, where the producer has one: finds copies
 
 
@@ -205,7 +205,7 @@ class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
 class Rejected(msgspec.Struct, frozen=True, gc=False):
     """A line that could not be used. `code` is one of REJECT_CODES; `reason` one sentence for people."""
 
-    where: Where
+    where: LogLine
     code: str
     reason: str
     snippet: str = ""

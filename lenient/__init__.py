@@ -1,20 +1,25 @@
-"""The lenient tool-call argument parser: raw text and a tool definition in, typed arguments and diagnostics
-out.
+"""Lenient parser for the arguments of LLM tool calls:
+
+returns typed arguments and what was wrong with the text.
 """
 
+from lenient.arguments.parse import parse_arguments
+from lenient.arguments.request import LENIENT, Outcome, Policy, Step, ToolCallRequest, outcome_of
+from lenient.arguments.tool_name import clean_tool_name
 from lenient.calls import DIALECTS, TextCall, extract_tool_calls, leaked_tool_calls
-from lenient.codes import CODES
+from lenient.definitions.declarations import ToolDefinitionError
+from lenient.definitions.json_schema.value_kinds import ValueKind
+from lenient.definitions.parameters import Cardinality, EnumConstraint, ToolParameter
+from lenient.definitions.tools import ToolCatalog, ToolDefinition
 from lenient.diagnostics import Diagnostic
-from lenient.leaks import clean_tool_name
+from lenient.diagnostics.codes import CODES
 from lenient.lint import DEFINITION_CODES, DefinitionFinding, definition_findings
-from lenient.parameters import Cardinality, EnumConstraint, ToolParameter, ValueKind
-from lenient.parse import parse_arguments
-from lenient.request import LENIENT, Outcome, Policy, Step, ToolCallRequest, outcome_of
-from lenient.schemas import ToolDefinitionError
-from lenient.tools import ToolCatalog, ToolDefinition
 
+__version__ = "0.1.0"
 PARSER_VERSION = "3"
-"""Stored with every call; raised with each change that reads a text differently."""
+"""The version of the parser's behaviour: raised when a text is read differently. Stored with every call."""
+
+__version__ = "0.1.0"
 
 __all__ = [
     "CODES",

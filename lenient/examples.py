@@ -1,12 +1,12 @@
-"""The example of a code, run: what a page of documentation shows and what a test holds true."""
+"""Runs the example of a code, for the documentation and for the tests."""
 
 from __future__ import annotations
 
+from lenient.arguments.parse import parse_arguments
+from lenient.arguments.request import ToolCallRequest
 from lenient.calls import extract_tool_calls
-from lenient.codes import Code
-from lenient.parse import parse_arguments
-from lenient.request import ToolCallRequest
-from lenient.tools import ToolCatalog, ToolDefinition
+from lenient.definitions.tools import ToolCatalog, ToolDefinition
+from lenient.diagnostics.codes import Code
 
 
 def run_example(code: Code) -> ToolCallRequest:
@@ -21,8 +21,10 @@ def run_example(code: Code) -> ToolCallRequest:
         }
         tool = ToolDefinition.from_json_schema(name="example", schema=schema)
     if example.is_text and isinstance(example.raw, str):
-        return extract_tool_calls(example.raw, ToolCatalog.of([tool] if tool else []))[0].request
+        return extract_tool_calls(example.raw, ToolCatalog.from_definitions([tool] if tool else []))[
+            0
+        ].request
     if example.called is not None and tool is not None:
-        return parse_arguments(example.raw, ToolCatalog.of([tool]), tool_name=example.called)
+        return parse_arguments(example.raw, ToolCatalog.from_definitions([tool]), tool_name=example.called)
     request = parse_arguments(example.raw, tool)
     return request.with_defaults() if example.with_defaults else request

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.regression_cases import call_of, outcome_of
+from callgauge.dashboard.regression_cases import expected_call, expected_outcome
 from lenient import (
     TextCall,
     ToolCatalog,
@@ -32,7 +32,7 @@ NAMED = [(path, case["name"]) for path in FILES for case in json.loads(path.read
 def definition(case: dict[str, Any]) -> ToolDefinition | ToolCatalog | None:
     """The tool of a case: a shared name, an inline declaration, or the catalog `offered`."""
     if "offered" in case:
-        return ToolCatalog.of(tool for tool in TOOLS if tool.name in case["offered"])
+        return ToolCatalog.from_definitions(tool for tool in TOOLS if tool.name in case["offered"])
     tool = case.get("tool")
     if tool is None:
         return None
@@ -67,7 +67,7 @@ def calls_of(case: dict[str, Any]) -> tuple[TextCall, ...]:
 def placed_call_of(call: TextCall, text: str) -> dict[str, Any]:
     """What a case expects of a call, once its arguments are seen to stand where it says."""
     assert call.offset is None or text.startswith(str(call.request.raw_arguments), call.offset)
-    return call_of(call)
+    return expected_call(call)
 
 
 def run(case: dict[str, Any]) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
     raw = raw_of(case)
     request = parse_arguments(raw, definition(case), tool_name=case.get("called"))
     assert request.raw_arguments == raw
-    return outcome_of(request.with_defaults() if case.get("defaults") else request)
+    return expected_outcome(request.with_defaults() if case.get("defaults") else request)
 
 
 @pytest.mark.parametrize(("path", "name"), NAMED, ids=[f"{path.stem}-{name}" for path, name in NAMED])

@@ -10,9 +10,9 @@ import duckdb
 import pytest
 from typer.testing import CliRunner, Result
 
-import cli
-from ingest.generations import hold
-from lenient.codes import CODES
+from callgauge.cli import main as cli
+from ingest.store.generations import lock_store
+from lenient.diagnostics.codes import CODES
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "session-log.example.jsonl"
 TOOL = (
@@ -302,7 +302,7 @@ def test_judging_anew_without_a_store_is_one_sentence(tmp_path: Path) -> None:
 def test_a_store_that_is_held_can_be_waited_for(log: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     run("ingest", log, "--store", store)
-    with hold(store):
+    with lock_store(store):
         said = refused(run("reparse", "--store", store, "--all"), cli.NOTHING_READ)
         assert said.endswith("wait until it is done and run this again, or add --wait")
         held = run("ingest", log, "--store", store, "--wait-at-most", 0.1)

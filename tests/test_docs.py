@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate import PAGES, page
+from docs.generate import COPIES, PAGES, page
 
 ROOT = Path(__file__).parents[1]
 
@@ -17,6 +17,11 @@ ROOT = Path(__file__).parents[1]
 @pytest.mark.parametrize("name", PAGES)
 def test_a_generated_page_is_up_to_date(name: str) -> None:
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == page(name), "run ./dev docs"
+
+
+@pytest.mark.parametrize(("name", "path"), COPIES.items())
+def test_a_copy_of_a_generated_page_is_up_to_date(name: str, path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == page(name), "run ./dev docs"
 
 
 def test_every_link_in_the_documentation_leads_somewhere() -> None:

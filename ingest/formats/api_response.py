@@ -20,14 +20,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_text
+from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
-from ingest.fields import text
-from ingest.formats import About, Source, Translator
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.apis import exchange, is_error, is_reply
-from ingest.shapes.bodies import Body
-from ingest.shapes.traffic import Traffic
+from ingest.formats.conversations.exchange_translator import ExchangeTranslator
+from ingest.formats.provider_messages.api_detection import is_error, is_reply, make_exchange
+from ingest.formats.provider_messages.http_bodies import HttpBody
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="api_response",
@@ -62,17 +62,17 @@ def translator(about: About) -> Translator:
 
 class _Replies:
     def __init__(self, about: About) -> None:
-        self._traffic = Traffic(about.identity)
+        self._traffic = ExchangeTranslator(about.identity)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
-        found = exchange(Body(), Body((record.value,)), where=record.where)
+        found = make_exchange(HttpBody(), HttpBody((record.value,)), where=record.where)
         if found is not None:
-            provider = text(record.value.get("provider"))  # OpenRouter names who served it
+            provider = read_text(record.value.get("provider"))  # OpenRouter names who served it
             found.provider = provider.lower() if provider else None
             yield from self._traffic.take(found)
         elif not is_error(record.value):
             reason = "the object is no reply of an API that is known here"
-            yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+            yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
 
     def finish(self) -> Iterator[Event]:
         yield from self._traffic.finish()

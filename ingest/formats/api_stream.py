@@ -25,14 +25,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ingest.events import Event, Rejected, Where
-from ingest.fields import table, tables
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.apis import exchange
-from ingest.shapes.bodies import Body
-from ingest.shapes.streams import StreamJoiner, is_chunk
-from ingest.shapes.traffic import Traffic
+from ingest.decoding.fields import read_object, read_objects
+from ingest.events import Event, LogLine, Rejected
+from ingest.formats.conversations.exchange_translator import ExchangeTranslator
+from ingest.formats.provider_messages.api_detection import make_exchange
+from ingest.formats.provider_messages.http_bodies import HttpBody
+from ingest.formats.provider_messages.streamed_replies import StreamJoiner, is_chunk
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="api_stream",
@@ -60,43 +60,43 @@ def translator(about: About) -> Translator:
 
 class _Streams:
     def __init__(self, about: About) -> None:
-        self._traffic = Traffic(about.identity)
+        self._traffic = ExchangeTranslator(about.identity)
         self._joiner = StreamJoiner()
-        self._begins: dict[Any, Where] = {}  # the first line of each open stream
-        self._places: dict[str, Where] = {}
-        self._last = Where(1, 0)
+        self._begins: dict[Any, LogLine] = {}  # the first line of each open stream
+        self._places: dict[str, LogLine] = {}
+        self._last = LogLine(1, 0)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         self._last = record.where
         key = record.value.get("id")
         self._begins.setdefault(key if isinstance(key, str) else None, record.where)
         for body in self._joiner.take(record.value):
-            yield from self._reply(body)
+            yield from self._take_reply(body)
         if len(self._places) < _PLACES:
-            for id_ in _call_ids(record.value):
+            for id_ in _find_call_ids(record.value):
                 self._places.setdefault(id_, record.where)
 
     def finish(self) -> Iterator[Event]:
         for body in self._joiner.finish():
-            yield from self._reply(body)
+            yield from self._take_reply(body)
         yield from self._traffic.finish()
 
     def close(self) -> None:
         """Nothing is held."""
 
-    def _reply(self, body: dict[str, Any]) -> Iterator[Event]:
+    def _take_reply(self, body: dict[str, Any]) -> Iterator[Event]:
         id_ = body.get("id")
         where = self._begins.pop(id_ if isinstance(id_, str) and id_ in self._begins else None, self._last)
-        found = exchange(Body(), Body((body,)), where=where, places=self._places)
+        found = make_exchange(HttpBody(), HttpBody((body,)), where=where, places=self._places)
         if found is not None:
             yield from self._traffic.take(found)
             for call in (call for reply in found.replies for call in reply.calls):
                 self._places.pop(call.id or "", None)
 
 
-def _call_ids(chunk: Mapping[str, Any]) -> Iterator[str]:
+def _find_call_ids(chunk: Mapping[str, Any]) -> Iterator[str]:
     """The ids of the calls that begin with this chunk."""
-    calls = [table(chunk.get("item")).get("call_id"), table(chunk.get("content_block")).get("id")]
-    for choice in tables(chunk.get("choices")):
-        calls += [call.get("id") for call in tables(table(choice.get("delta")).get("tool_calls"))]
+    calls = [read_object(chunk.get("item")).get("call_id"), read_object(chunk.get("content_block")).get("id")]
+    for choice in read_objects(chunk.get("choices")):
+        calls += [call.get("id") for call in read_objects(read_object(choice.get("delta")).get("tool_calls"))]
     yield from (id_ for id_ in calls if isinstance(id_, str) and id_)

@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -44,12 +45,11 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.fields import moment, table, tables, text, whole
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.chat import arguments_of, content_text
-from ingest.shapes.separate import Separate
-from ingest.shapes.verdicts import MESSAGE
+from ingest.formats.conversations.one_session_a_record import SessionPerRecord
+from ingest.formats.conversations.result_layers import MESSAGE
+from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="atif",
@@ -75,30 +75,32 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return Separate(about, _trajectory)
+    return SessionPerRecord(about, _take_trajectory)
 
 
-def _trajectory(record: Record, session_id: str) -> Iterator[Event]:
+def _take_trajectory(record: Record, session_id: str) -> Iterator[Event]:
     waiting: list[tuple[dict[str, Any], str | None, str]] = [(record.value, None, session_id)]
     while waiting:
         value, parent, fallback = waiting.pop()
-        run = _Run(
-            value, text(value.get("trajectory_id")) or text(value.get("session_id")) or fallback, record
+        run = _AtifRun(
+            value,
+            read_text(value.get("trajectory_id")) or read_text(value.get("session_id")) or fallback,
+            record,
         )
         yield from run.events(parent)
-        children = tables(value.get("subagent_trajectories"))
+        children = read_objects(value.get("subagent_trajectories"))
         waiting.extend((child, run.session_id, f"{run.session_id}/{at}") for at, child in enumerate(children))
 
 
-class _Run:
+class _AtifRun:
     """One trajectory of the document."""
 
     def __init__(self, value: Mapping[str, Any], session_id: str, record: Record) -> None:
         self.session_id = session_id
         self._value = value
         self._record = record
-        self._agent = table(value.get("agent"))
-        self._definitions = tuple(tables(self._agent.get("tool_definitions")))
+        self._agent = read_object(value.get("agent"))
+        self._definitions = tuple(read_objects(self._agent.get("tool_definitions")))
         self._where = record.where
         self._ts: Any = None
         self._prompted = False
@@ -106,92 +108,94 @@ class _Run:
 
     def events(self, parent: str | None) -> Iterator[Event]:
         yield SessionSeen(
-            **self._here(),
-            harness=text(self._agent.get("name")),
-            harness_version=text(self._agent.get("version")),
-            model=text(self._agent.get("model_name")),
+            **self._event_place(),
+            harness=read_text(self._agent.get("name")),
+            harness_version=read_text(self._agent.get("version")),
+            model=read_text(self._agent.get("model_name")),
             parent_session_id=parent,
         )
         if self._definitions:
-            yield ToolsOffered(**self._here(), definitions=self._definitions)
-        for step in tables(self._value.get("steps")):
-            self._where = self._record.place('"step_id"', past=True)
+            yield ToolsOffered(**self._event_place(), definitions=self._definitions)
+        for step in read_objects(self._value.get("steps")):
+            self._where = self._record.find_line('"step_id"', past=True)
             if step.get("is_copied_context") is not True:
-                self._ts = moment(step.get("timestamp")) or self._ts
-                yield from self._step(step)
-        yield from self._end()
+                self._ts = read_time(step.get("timestamp")) or self._ts
+                yield from self._take_step(step)
+        yield from self._take_end()
 
-    def _step(self, step: Mapping[str, Any]) -> Iterator[Event]:
-        words, source = content_text(step.get("message")), step.get("source")
+    def _take_step(self, step: Mapping[str, Any]) -> Iterator[Event]:
+        words, source = join_content(step.get("message")), step.get("source")
         if source == "system" and not self._prompted and self._answer is None:
             self._prompted = True
-            yield PromptSeen(**self._here(), text=words)
+            yield PromptSeen(**self._event_place(), text=words)
         elif source == "user":
-            yield from self._end()
+            yield from self._take_end()
             self._prompted = True
-            yield TurnStarted(**self._here(), text=words)
+            yield TurnStarted(**self._event_place(), text=words)
         elif source == "agent" and step.get("llm_call_count") != 0:
-            yield from self._reply(step, words)
+            yield from self._take_reply(step, words)
 
-    def _reply(self, step: Mapping[str, Any], words: str | None) -> Iterator[Event]:
-        calls = tables(step.get("tool_calls"))
-        metrics = table(step.get("metrics"))
+    def _take_reply(self, step: Mapping[str, Any], words: str | None) -> Iterator[Event]:
+        calls = read_objects(step.get("tool_calls"))
+        metrics = read_object(step.get("metrics"))
         yield StepMade(
-            **self._here(),
+            **self._event_place(),
             text=words,
-            model=text(step.get("model_name")),
+            model=read_text(step.get("model_name")),
             strategy=Strategy.TOOL_USE if calls else None,
-            input_tokens=whole(metrics.get("prompt_tokens")),
-            output_tokens=whole(metrics.get("completion_tokens")),
+            input_tokens=read_count(metrics.get("prompt_tokens")),
+            output_tokens=read_count(metrics.get("completion_tokens")),
         )
         for call in calls:
-            yield self._call_made(call)
+            yield self._make_call(call)
         if calls:
-            yield from self._results(
-                step, only=text(calls[0].get("tool_call_id")) if len(calls) == 1 else None
+            yield from self._take_results(
+                step, only=read_text(calls[0].get("tool_call_id")) if len(calls) == 1 else None
             )
-        observed = tables(table(step.get("observation")).get("results"))
+        observed = read_objects(read_object(step.get("observation")).get("results"))
         self._answer = None if calls or observed else words or ""
 
-    def _call_made(self, call: Mapping[str, Any]) -> CallMade:
-        call_id, tool = text(call.get("tool_call_id")), text(call.get("function_name"))
-        self._where = self._record.place(f'"{call_id}"', past=True) if call_id else self._where
+    def _make_call(self, call: Mapping[str, Any]) -> CallMade:
+        call_id, tool = read_text(call.get("tool_call_id")), read_text(call.get("function_name"))
+        self._where = self._record.find_line(f'"{call_id}"', past=True) if call_id else self._where
         sent = call.get("arguments")
-        wrapped = self._wrapped(tool, sent)
-        facts = arguments_of(sent)
+        wrapped = self._unwrap_text(tool, sent)
+        facts = argument_fields(sent)
         if wrapped is not None:
             facts = {"raw_arguments": wrapped, "args_source": ArgsSource.RAW}
-        return CallMade(**self._here(), tool=tool, tool_call_id=call_id, strategy=Strategy.TOOL_USE, **facts)
+        return CallMade(
+            **self._event_place(), tool=tool, tool_call_id=call_id, strategy=Strategy.TOOL_USE, **facts
+        )
 
-    def _wrapped(self, tool: str | None, sent: Any) -> str | None:
+    def _unwrap_text(self, tool: str | None, sent: Any) -> str | None:
         """The text of arguments that a converter could not parse and wrapped."""
         if not isinstance(sent, dict) or len(sent) != 1:
             return None
         ((name, value),) = sent.items()
         like_json = isinstance(value, str) and value.lstrip().startswith(("{", "["))
-        return value if name in _WRAPS and like_json and name not in self._parameters(tool) else None
+        return value if name in _WRAPS and like_json and name not in self._tool_parameters(tool) else None
 
-    def _parameters(self, tool: str | None) -> Mapping[str, Any]:
+    def _tool_parameters(self, tool: str | None) -> Mapping[str, Any]:
         for definition in self._definitions:
-            function = table(definition.get("function")) or definition
+            function = read_object(definition.get("function")) or definition
             if function.get("name") == tool:
-                return table(table(function.get("parameters")).get("properties"))
+                return read_object(read_object(function.get("parameters")).get("properties"))
         return {}
 
-    def _results(self, step: Mapping[str, Any], *, only: str | None) -> Iterator[ResultSeen]:
+    def _take_results(self, step: Mapping[str, Any], *, only: str | None) -> Iterator[ResultSeen]:
         """The observations of the step's calls. `only` is the id of a lone call."""
-        for result in tables(table(step.get("observation")).get("results")):
-            call_id = text(result.get("source_call_id")) or only
+        for result in read_objects(read_object(step.get("observation")).get("results")):
+            call_id = read_text(result.get("source_call_id")) or only
             if call_id is None:
                 continue
-            failed = table(result.get("extra")).get("is_error")
+            failed = read_object(result.get("extra")).get("is_error")
             status, source = ResultStatus.UNKNOWN, FlagSource.ABSENT
             if isinstance(failed, bool):
                 status = ResultStatus.ERROR if failed else ResultStatus.OK
                 source = FlagSource.EXPLICIT
-            content = content_text(result.get("content"))
+            content = join_content(result.get("content"))
             yield ResultSeen(
-                **self._here(),
+                **self._event_place(),
                 tool_call_id=call_id,
                 status=status,
                 flag_source=source,
@@ -199,10 +203,10 @@ class _Run:
                 content=content,
             )
 
-    def _end(self) -> Iterator[TurnEnded]:
+    def _take_end(self) -> Iterator[TurnEnded]:
         answer, self._answer = self._answer, None
         if answer is not None:
-            yield TurnEnded(**self._here(), answer=answer)
+            yield TurnEnded(**self._event_place(), answer=answer)
 
-    def _here(self) -> dict[str, Any]:
+    def _event_place(self) -> dict[str, Any]:
         return {"session_id": self.session_id, "where": self._where, "ts": self._ts}

@@ -29,6 +29,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.fields import json_type, read_count, read_number, read_object, read_objects, read_text
+from ingest.decoding.lines import make_snippet
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -45,14 +47,12 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.fields import kind_of, number, table, tables, text, whole
-from ingest.formats import About, Source, Translator
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.chat import arguments_of, content_text
-from ingest.shapes.separate import Separate
-from ingest.shapes.trials import argument_layer
-from ingest.shapes.verdicts import MESSAGE
+from ingest.formats.conversations.one_session_a_record import SessionPerRecord
+from ingest.formats.conversations.result_layers import MESSAGE
+from ingest.formats.conversations.trial_messages import python_fault_layer
+from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 from lenient.calls import extract_tool_calls
 
 SOURCE = Source(
@@ -81,84 +81,88 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return Separate(about, _entry)
+    return SessionPerRecord(about, _take_entry)
 
 
-def _entry(record: Record, session_id: str) -> Iterator[Event | Rejected]:
+def _take_entry(record: Record, session_id: str) -> Iterator[Event | Rejected]:
     value, result = record.value, record.value.get("result")
     if not isinstance(result, str | list):
-        reason = f"result is a JSON {kind_of(result)}, not text and no list of calls"
-        yield Rejected(record.where, "wrong_type", reason, snippet_of(record.data))
+        reason = f"result is a JSON {json_type(result)}, not text and no list of calls"
+        yield Rejected(record.where, "wrong_type", reason, make_snippet(record.data))
         return
     shared: dict[str, Any] = {"session_id": f"{session_id}/{value.get('id')}", "where": record.where}
-    yield SessionSeen(**shared, harness="BFCL", task=text(value.get("id")) or None)
-    logged = [one for one in _items(value.get("inference_log")) if isinstance(one, dict)]
+    yield SessionSeen(**shared, harness="BFCL", task=read_text(value.get("id")) or None)
+    logged = [one for one in _list_items(value.get("inference_log")) if isinstance(one, dict)]
     if isinstance(result, list) and result and all(isinstance(turn, list) for turn in result):
         turns = [one for one in logged if "begin_of_turn_query" in one]
         for at, replies in enumerate(result):
-            yield from _turn(value, at, replies, turns[at] if at < len(turns) else {}, shared)
+            yield from _take_turn(value, at, replies, turns[at] if at < len(turns) else {}, shared)
     else:
-        yield from _single(value, result, logged, shared)
+        yield from _take_single_turn(value, result, logged, shared)
 
 
-def _single(
+def _take_single_turn(
     value: Mapping[str, Any], reply: Any, logged: list[dict[str, Any]], shared: dict[str, Any]
 ) -> Iterator[Event]:
-    request = table(logged[0].get("content")) if logged else {}
-    yield from _offered(request, shared)
-    yield TurnStarted(**shared, text=_asked(request.get("message", request.get("messages"))))
+    request = read_object(logged[0].get("content")) if logged else {}
+    yield from _offer_tools(request, shared)
+    yield TurnStarted(**shared, text=_take_question(request.get("message", request.get("messages"))))
     facts = {name: value.get(name) for name in ("input_token_count", "output_token_count", "latency")}
-    yield from _reply(reply, facts, shared, decoded=None)
+    yield from _take_reply(reply, facts, shared, decoded=None)
 
 
-def _turn(
+def _take_turn(
     value: Mapping[str, Any], at: int, replies: list[Any], log: Mapping[str, Any], shared: dict[str, Any]
 ) -> Iterator[Event]:
-    yield TurnStarted(**shared, text=_asked(log.get("begin_of_turn_query")))
+    yield TurnStarted(**shared, text=_take_question(log.get("begin_of_turn_query")))
     steps = {
-        int(found.group(1)): tables(one) for name, one in log.items() if (found := _STEP.fullmatch(name))
+        int(found.group(1)): read_objects(one)
+        for name, one in log.items()
+        if (found := _STEP.fullmatch(name))
     }
     offered: Any = None
     for number_, reply in enumerate(replies):
         parts = steps.get(number_, [])
         request = next(
-            (table(one.get("content")) for one in parts if one.get("role") == "inference_input"), {}
+            (read_object(one.get("content")) for one in parts if one.get("role") == "inference_input"), {}
         )
         if request.get("tools") != offered:
             offered = request.get("tools")
-            yield from _offered(request, shared)
+            yield from _offer_tools(request, shared)
         handler = next((one for one in parts if one.get("role") == "handler_log"), {})
         decoded = handler.get("model_response_decoded")
         facts = {
-            name: _at(_at(value.get(name), at), number_)
+            name: _event_place(_event_place(value.get(name), at), number_)
             for name in ("input_token_count", "output_token_count", "latency")
         }
-        yield from _reply(reply, facts, shared, decoded=decoded)
-        results = [content_text(one.get("content")) for one in parts if one.get("role") == "tool"]
+        yield from _take_reply(reply, facts, shared, decoded=decoded)
+        results = [join_content(one.get("content")) for one in parts if one.get("role") == "tool"]
         for ordinal, content in enumerate(results):
-            yield _result(content or "", ordinal, number_, shared)
+            yield _make_result(content or "", ordinal, number_, shared)
 
 
-def _reply(reply: Any, facts: Mapping[str, Any], shared: dict[str, Any], *, decoded: Any) -> Iterator[Event]:
+def _take_reply(
+    reply: Any, facts: Mapping[str, Any], shared: dict[str, Any], *, decoded: Any
+) -> Iterator[Event]:
     """One reply: native calls, calls as Python text, or an answer, which ends the turn."""
     words = reply if isinstance(reply, str) else None
     if words is not None and words.startswith(_INFERENCE_FAILED):
         yield TurnEnded(**shared, status="error")
         return
-    calls = [pair for one in tables(_items(reply)) for pair in one.items()]
+    calls = [pair for one in read_objects(_list_items(reply)) for pair in one.items()]
     found = extract_tool_calls(words, dialect="pythonic") if words and decoded != [] else ()
     strategy = Strategy.TOOL_USE if calls else Strategy.JSON_FALLBACK if found else None
-    latency = number(facts.get("latency"))
+    latency = read_number(facts.get("latency"))
     yield StepMade(
         **shared,
         text=None if found else words,
         strategy=strategy,
-        input_tokens=whole(facts.get("input_token_count")),
-        output_tokens=whole(facts.get("output_token_count")),
+        input_tokens=read_count(facts.get("input_token_count")),
+        output_tokens=read_count(facts.get("output_token_count")),
         latency_ms=latency * 1000 if latency is not None else None,
     )
     for name, sent in calls:
-        yield CallMade(**shared, tool=name, strategy=strategy, **arguments_of(sent))
+        yield CallMade(**shared, tool=name, strategy=strategy, **argument_fields(sent))
     for one in found:
         yield CallMade(
             **shared,
@@ -171,11 +175,11 @@ def _reply(reply: Any, facts: Mapping[str, Any], shared: dict[str, Any], *, deco
         yield TurnEnded(**shared, answer=words)
 
 
-def _result(content: str, ordinal: int, step: int, shared: dict[str, Any]) -> ResultSeen:
+def _make_result(content: str, ordinal: int, step: int, shared: dict[str, Any]) -> ResultSeen:
     layer: FaultLayer | None = None
     if content.startswith("Error during execution: "):
         unknown = FaultLayer.SCHEMA if _NOT_DEFINED.search(content) else None
-        layer = argument_layer(content) or unknown or FaultLayer.EXECUTION
+        layer = python_fault_layer(content) or unknown or FaultLayer.EXECUTION
     elif content.startswith('{"error":'):
         layer = FaultLayer.EXECUTION
     return ResultSeen(
@@ -190,23 +194,23 @@ def _result(content: str, ordinal: int, step: int, shared: dict[str, Any]) -> Re
     )
 
 
-def _offered(request: Mapping[str, Any], shared: dict[str, Any]) -> Iterator[ToolsOffered]:
-    definitions = tuple(tables(request.get("tools")))
+def _offer_tools(request: Mapping[str, Any], shared: dict[str, Any]) -> Iterator[ToolsOffered]:
+    definitions = tuple(read_objects(request.get("tools")))
     if definitions:
         yield ToolsOffered(**shared, definitions=definitions)
 
 
-def _asked(messages: Any) -> str | None:
+def _take_question(messages: Any) -> str | None:
     """The user's text: of the last message, or the whole request where the log keeps it as Python text."""
     if isinstance(messages, str):
         return messages
-    listed = tables(messages)
-    return content_text(listed[-1].get("content")) if listed else None
+    listed = read_objects(messages)
+    return join_content(listed[-1].get("content")) if listed else None
 
 
-def _items(value: Any) -> list[Any]:
+def _list_items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _at(value: Any, index: int) -> Any:
+def _event_place(value: Any, index: int) -> Any:
     return value[index] if isinstance(value, list) and index < len(value) else None

@@ -24,13 +24,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ingest.events import Event, Rejected, SessionSeen, TurnEnded, TurnStarted, Where
-from ingest.fields import table, tables, text, whole
-from ingest.formats import About, Source, Translator
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.chat import content_text
-from ingest.texts import json_text
+from ingest.decoding.fields import read_count, read_object, read_objects, read_text
+from ingest.decoding.lines import make_snippet
+from ingest.events import Event, LogLine, Rejected, SessionSeen, TurnEnded, TurnStarted
+from ingest.formats.provider_messages.chat_messages import join_content
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
+from ingest.sessions.stored_text import json_text
 
 _SCORE = {"accuracy", "correct_count", "total_count"}
 _LARGEST = 1_000_000  # entries of a category; the largest published has 1,053
@@ -66,32 +66,32 @@ class _Score:
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._right = 0
-        self._where = Where(1, 0)
+        self._where = LogLine(1, 0)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         value = record.value
         if value.keys() >= _SCORE:
-            yield from self._score(record)
+            yield from self._take_score(record)
         else:
-            model = text(value.get("model_name"))
-            yield from self._right_entries(model)
-            yield from self._failed(value, model, record.where)
+            model = read_text(value.get("model_name"))
+            yield from self._take_right_entries(model)
+            yield from self._take_failed(value, model, record.where)
 
     def finish(self) -> Iterator[Event | Rejected]:
-        yield from self._right_entries(None)
+        yield from self._take_right_entries(None)
 
     def close(self) -> None:
         """Nothing is kept outside of memory."""
 
-    def _score(self, record: Record) -> Iterator[Rejected]:
-        count = whole(record.value.get("correct_count"))
+    def _take_score(self, record: Record) -> Iterator[Rejected]:
+        count = read_count(record.value.get("correct_count"))
         if count is None or count > _LARGEST:
             reason = f"correct_count is no number up to {_LARGEST:,}: the right entries cannot be counted"
-            yield Rejected(record.where, "wrong_type", reason, snippet_of(record.data))
+            yield Rejected(record.where, "wrong_type", reason, make_snippet(record.data))
             return
         self._right, self._where = count, record.where
 
-    def _right_entries(self, model: str | None) -> Iterator[Event]:
+    def _take_right_entries(self, model: str | None) -> Iterator[Event]:
         count, self._right = self._right, 0
         if not count:
             return
@@ -101,20 +101,21 @@ class _Score:
             yield TurnStarted(**shared, turn=number)
             yield TurnEnded(**shared, turn=number, status="valid", recorded_ok=True)
 
-    def _failed(self, value: Mapping[str, Any], model: str | None, where: Where) -> Iterator[Event]:
+    def _take_failed(self, value: Mapping[str, Any], model: str | None, where: LogLine) -> Iterator[Event]:
         shared: dict[str, Any] = {"session_id": f"{self._identity}/{value.get('id')}", "where": where}
-        yield SessionSeen(**shared, harness="BFCL", model=model, task=text(value.get("id")) or None)
-        yield TurnStarted(**shared, text=_question(table(value.get("prompt")).get("question")))
+        yield SessionSeen(**shared, harness="BFCL", model=model, task=read_text(value.get("id")) or None)
+        yield TurnStarted(**shared, text=_first_question(read_object(value.get("prompt")).get("question")))
         said = value.get("model_result_raw", value.get("model_result"))
         yield TurnEnded(
             **shared,
-            status=text(value.get("error_type")) or text(table(value.get("error")).get("error_type")),
+            status=read_text(value.get("error_type"))
+            or read_text(read_object(value.get("error")).get("error_type")),
             recorded_ok=False if value.get("valid") is False else None,
             answer=said if isinstance(said, str) else None if said is None else json_text(said),
         )
 
 
-def _question(turns: Any) -> str | None:
+def _first_question(turns: Any) -> str | None:
     """The last message of the first turn, `[[{role, content}]]`."""
-    first = tables(turns[0]) if isinstance(turns, list) and turns else []
-    return content_text(first[-1].get("content")) if first else None
+    first = read_objects(turns[0]) if isinstance(turns, list) and turns else []
+    return join_content(first[-1].get("content")) if first else None

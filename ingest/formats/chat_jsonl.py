@@ -22,13 +22,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_objects
+from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected, SessionSeen, ToolsOffered
-from ingest.fields import tables
-from ingest.formats import About, Source, Translator
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.separate import Separate
-from ingest.shapes.trials import Trial, listed
+from ingest.formats.conversations.one_session_a_record import SessionPerRecord
+from ingest.formats.conversations.trial_messages import TrialMessages, read_list
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="chat_jsonl",
@@ -66,26 +66,28 @@ def _is_example(record: dict[str, Any]) -> bool:
 
 def _has_blocks(message: dict[str, Any]) -> bool:
     """True for a message with Anthropic's blocks, which are calls in another shape."""
-    return any(part.get("type") in ("tool_use", "tool_result") for part in tables(message.get("content")))
+    return any(
+        part.get("type") in ("tool_use", "tool_result") for part in read_objects(message.get("content"))
+    )
 
 
 def _has_answer(record: dict[str, Any]) -> bool:
-    return any(one.get("role") == "assistant" for one in tables(record.get("messages")))
+    return any(one.get("role") == "assistant" for one in read_objects(record.get("messages")))
 
 
 def translator(about: About) -> Translator:
-    return Separate(about, _example)
+    return SessionPerRecord(about, _take_example)
 
 
-def _example(record: Record, session_id: str) -> Iterator[Event | Rejected]:
+def _take_example(record: Record, session_id: str) -> Iterator[Event | Rejected]:
     value = record.value
-    messages = tables(value.get("messages"))
+    messages = read_objects(value.get("messages"))
     if not messages:
-        yield Rejected(record.where, "missing_field", "there are no messages", snippet_of(record.data))
+        yield Rejected(record.where, "missing_field", "there are no messages", make_snippet(record.data))
         return
     shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
     yield SessionSeen(**shared)
-    definitions = tuple(listed(value.get("tools", value.get("functions"))))
+    definitions = tuple(read_list(value.get("tools", value.get("functions"))))
     if definitions:
         yield ToolsOffered(**shared, definitions=definitions)
-    yield from Trial(session_id, record).events(messages)
+    yield from TrialMessages(session_id, record).to_events(messages)

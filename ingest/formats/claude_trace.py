@@ -28,16 +28,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_count, read_number, read_object, read_text
+from ingest.decoding.lines import make_snippet
 from ingest.events import Event, FlagSource, Rejected, ResultStatus
-from ingest.fields import number, table, text, whole
-from ingest.formats import About, Source, Translator
-from ingest.formats.claude_code.texts import fault_in
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.apis import exchange
-from ingest.shapes.bodies import decoded
-from ingest.shapes.exchanges import Result, instant
-from ingest.shapes.traffic import Traffic
+from ingest.formats.claude_code.texts import find_fault
+from ingest.formats.conversations.exchange_translator import ExchangeTranslator
+from ingest.formats.provider_messages.api_detection import make_exchange
+from ingest.formats.provider_messages.exchange import RequestResult, parse_instant
+from ingest.formats.provider_messages.http_bodies import decode_body
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="claude_trace",
@@ -61,37 +61,40 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 def is_pair(record: Mapping[str, Any]) -> bool:
     """True for a pair as claude-trace writes it, and no other logger."""
-    request = table(record.get("request"))
+    request = read_object(record.get("request"))
     return "logged_at" in record and {"timestamp", "url", "body"} <= request.keys() and "response" in record
 
 
 def translator(about: About) -> Translator:
-    return _Trace(about)
+    return _TraceTranslator(about)
 
 
-class _Trace:
+class _TraceTranslator:
     def __init__(self, about: About) -> None:
-        self._traffic = Traffic(about.identity, as_claude_code_means)
+        self._traffic = ExchangeTranslator(about.identity, judge_as_claude_code)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
-        request, response = table(record.value.get("request")), table(record.value.get("response"))
-        came = decoded(response.get("body_raw") or response.get("body"))
-        began, ended = number(request.get("timestamp")), number(response.get("timestamp"))
-        client = _AGENT.match(_header(request, "user-agent") or "")
-        found = exchange(
-            decoded(request.get("body")),
+        request, response = (
+            read_object(record.value.get("request")),
+            read_object(record.value.get("response")),
+        )
+        came = decode_body(response.get("body_raw") or response.get("body"))
+        began, ended = read_number(request.get("timestamp")), read_number(response.get("timestamp"))
+        client = _AGENT.match(_read_header(request, "user-agent") or "")
+        found = make_exchange(
+            decode_body(request.get("body")),
             came,
-            url=text(request.get("url")),
-            status=whole(response.get("status_code")),
+            url=read_text(request.get("url")),
+            status=read_count(response.get("status_code")),
             where=record.where,
-            ts=instant(began),
+            ts=parse_instant(began),
             latency_ms=(ended - began) * 1000 if began and ended and ended >= began else None,
             harness="claude_code" if client else None,
             harness_version=client[1] if client else None,
         )
         if found is not None and came.problem is not None:
             reason = f"the reply cannot be read: {came.problem}"
-            yield Rejected(record.where, "wrong_type", reason, snippet_of(record.data))
+            yield Rejected(record.where, "wrong_type", reason, make_snippet(record.data))
         elif found is not None:
             yield from self._traffic.take(found)
 
@@ -102,14 +105,14 @@ class _Trace:
         """Nothing is held."""
 
 
-def _header(message: Mapping[str, Any], name: str) -> str | None:
-    headers = table(message.get("headers"))
-    return next((text(value) for key, value in headers.items() if key.lower() == name), None)
+def _read_header(message: Mapping[str, Any], name: str) -> str | None:
+    headers = read_object(message.get("headers"))
+    return next((read_text(value) for key, value in headers.items() if key.lower() == name), None)
 
 
-def as_claude_code_means(result: Result) -> Result:
+def judge_as_claude_code(result: RequestResult) -> RequestResult:
     """A result as Claude Code sent it: no flag means success, and the texts of failures tell their layer."""
     if result.status is not ResultStatus.ERROR:
         return result._replace(status=ResultStatus.OK, flag_source=FlagSource.EXPLICIT)
-    fault = fault_in(result.content or "")
+    fault = find_fault(result.content or "")
     return result._replace(status=fault.status, flag_source=fault.flag_source, fault_layer=fault.layer)

@@ -26,14 +26,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ingest.events import Event, FaultLayer, PromptSeen, ResultSeen, SessionSeen, Where
-from ingest.fields import epoch_ms, table, tables, text, whole
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.blocks import blocks_in, calls_in, results_in, words_in
-from ingest.shapes.dialogue import Dialogue
-from ingest.shapes.marks import unique_id
-from ingest.shapes.verdicts import Texts
+from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text
+from ingest.events import Event, FaultLayer, LogLine, PromptSeen, ResultSeen, SessionSeen
+from ingest.formats.conversations.agent_session import AgentSession
+from ingest.formats.conversations.content_blocks import call_fields, join_text, list_blocks, result_fields
+from ingest.formats.conversations.result_layers import Texts
+from ingest.formats.provider_messages.message_hashes import unique_id
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="cline",
@@ -65,25 +65,25 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return _Sessions(about.identity)
+    return _ClineSessions(about.identity)
 
 
-class _Sessions:
+class _ClineSessions:
     """One file; more than one document in it are as many sessions."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
 
     def take(self, record: Record) -> Iterator[Event]:
-        dialogue = Dialogue(text(record.value.get("sessionId")) or self._identity)
+        dialogue = AgentSession(read_text(record.value.get("sessionId")) or self._identity)
         here: dict[str, Any] = {"session_id": dialogue.session_id, "where": record.where}
         yield SessionSeen(**here, harness="cline")
-        prompt = text(record.value.get("system_prompt"))
+        prompt = read_text(record.value.get("system_prompt"))
         if prompt:
             yield PromptSeen(**here, text=prompt)
-        for message in tables(record.value.get("messages")):
-            yield from _events(message, record, dialogue)
-        yield from dialogue.end()
+        for message in read_objects(record.value.get("messages")):
+            yield from _make_events(message, record, dialogue)
+        yield from dialogue.close_turn()
 
     def finish(self) -> Iterable[Event]:
         return ()
@@ -92,31 +92,31 @@ class _Sessions:
         """Nothing is kept between records."""
 
 
-def _events(message: Mapping[str, Any], record: Record, dialogue: Dialogue) -> Iterator[Event]:
-    ident, ts = text(message.get("id")), epoch_ms(message.get("ts"))
-    where = _place(record, ident)
-    blocks = blocks_in(message.get("content"))
+def _make_events(message: Mapping[str, Any], record: Record, dialogue: AgentSession) -> Iterator[Event]:
+    ident, ts = read_text(message.get("id")), read_epoch_ms(message.get("ts"))
+    where = _find_place(record, ident)
+    blocks = list_blocks(message.get("content"))
     if message.get("role") == "assistant":
-        model, metrics = table(message.get("modelInfo")), table(message.get("metrics"))
-        yield from dialogue.step(
+        model, metrics = read_object(message.get("modelInfo")), read_object(message.get("metrics"))
+        yield from dialogue.add_step(
             where,
             ts,
-            words_in(blocks),
-            provider=text(model.get("provider")),
-            model=text(model.get("id")),
-            input_tokens=whole(metrics.get("inputTokens")) or None,
-            output_tokens=whole(metrics.get("outputTokens")) or None,
+            join_text(blocks),
+            provider=read_text(model.get("provider")),
+            model=read_text(model.get("id")),
+            input_tokens=read_count(metrics.get("inputTokens")) or None,
+            output_tokens=read_count(metrics.get("outputTokens")) or None,
         )
-        for call in calls_in(blocks):
-            yield dialogue.call(_place(record, call["tool_call_id"]), ts, **call)
+        for call in call_fields(blocks):
+            yield dialogue.add_call(_find_place(record, call["tool_call_id"]), ts, **call)
     elif message.get("role") == "user":
-        for result in results_in(blocks, _TEXTS):
-            place = _place(record, result["tool_call_id"])
+        for result in result_fields(blocks, _TEXTS):
+            place = _find_place(record, result["tool_call_id"])
             yield ResultSeen(session_id=dialogue.session_id, where=place, ts=ts, **result)
-        words = words_in(blocks)
-        if words is not None and table(message.get("metadata")).get("kind") != "compaction_summary":
+        words = join_text(blocks)
+        if words is not None and read_object(message.get("metadata")).get("kind") != "compaction_summary":
             dialogue.ask(where, ts, words, unique_id(ident))
 
 
-def _place(record: Record, ident: str | None) -> Where:
-    return record.place(f'"{ident}"') if ident is not None else record.where
+def _find_place(record: Record, ident: str | None) -> LogLine:
+    return record.find_line(f'"{ident}"') if ident is not None else record.where

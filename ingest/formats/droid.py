@@ -26,23 +26,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ingest.decoding.fields import read_object, read_text, read_time
 from ingest.events import (
     Event,
     FaultLayer,
     FlagSource,
+    LogLine,
     ResultSeen,
     ResultStatus,
     SessionSeen,
-    Where,
 )
-from ingest.fields import moment, table, text
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.blocks import blocks_in, calls_in, results_in, words_in
-from ingest.shapes.chat import Flag
-from ingest.shapes.dialogue import Dialogue, decoded, native
-from ingest.shapes.marks import unique_id
-from ingest.shapes.verdicts import PASSED, Texts, failed
+from ingest.formats.conversations.agent_session import (
+    AgentSession,
+    decoded_argument_fields,
+    native_call_fields,
+)
+from ingest.formats.conversations.content_blocks import call_fields, join_text, list_blocks, result_fields
+from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag
+from ingest.formats.provider_messages.chat_messages import ResultFlag
+from ingest.formats.provider_messages.message_hashes import unique_id
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="droid",
@@ -70,124 +74,125 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
         for record in head[:3]
     )
     streamed = all(
-        text(record.get("type")) in _STREAMED and isinstance(record.get("session_id"), str) for record in head
+        read_text(record.get("type")) in _STREAMED and isinstance(record.get("session_id"), str)
+        for record in head
     ) and any({"text", "role"} <= record.keys() or "toolCallId" in record for record in head)
     return kept or streamed
 
 
 def translator(about: About) -> Translator:
-    return _Session(about.identity)
+    return _DroidSession(about.identity)
 
 
-class _Session:
+class _DroidSession:
     """One file: one session."""
 
     def __init__(self, identity: str) -> None:
-        self._dialogue = Dialogue(identity)
+        self._dialogue = AgentSession(identity)
         self._begun = False
         self._answered = False  # a result came after the model's last message: it will speak again
-        self._where = Where(1, 0)
+        self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
     def take(self, record: Record) -> Iterator[Event]:
         value = record.value
-        self._where, self._ts = record.where, moment(value.get("timestamp"))
+        self._where, self._ts = record.where, read_time(value.get("timestamp"))
         if not self._begun:
             self._begun = True
-            yield from self._session(value)
+            yield from self._take_session(value)
         if isinstance(value.get("message"), dict):
-            yield from self._kept(value["message"], unique_id(text(value.get("id"))))
+            yield from self._take_kept(value["message"], unique_id(read_text(value.get("id"))))
         elif isinstance(value.get("session_id"), str):
-            yield from self._streamed(value)
+            yield from self._take_streamed(value)
 
     def finish(self) -> Iterator[Event]:
-        return self._dialogue.end()
+        return self._dialogue.close_turn()
 
     def close(self) -> None:
         """Nothing is kept outside of memory."""
 
-    def _session(self, value: Mapping[str, Any]) -> Iterator[Event]:
-        ident = text(value.get("session_id"))
+    def _take_session(self, value: Mapping[str, Any]) -> Iterator[Event]:
+        ident = read_text(value.get("session_id"))
         if value.get("type") == "session_start":
-            ident = text(value.get("id"))
+            ident = read_text(value.get("id"))
         self._dialogue.session_id = ident or self._dialogue.session_id
         yield SessionSeen(
-            **self._here,
+            **self._event_place,
             harness="droid",
-            harness_version=text(value.get("version")),
-            model=text(value.get("model")),
+            harness_version=read_text(value.get("version")),
+            model=read_text(value.get("model")),
         )
 
-    def _kept(self, message: Mapping[str, Any], key: str | None) -> Iterator[Event]:
-        blocks = blocks_in(message.get("content"))
+    def _take_kept(self, message: Mapping[str, Any], key: str | None) -> Iterator[Event]:
+        blocks = list_blocks(message.get("content"))
         if message.get("role") == "assistant":
-            yield from self._dialogue.step(self._where, self._ts, words_in(blocks))
-            for call in calls_in(blocks):
-                yield self._dialogue.call(self._where, self._ts, **call)
+            yield from self._dialogue.add_step(self._where, self._ts, join_text(blocks))
+            for call in call_fields(blocks):
+                yield self._dialogue.add_call(self._where, self._ts, **call)
         elif message.get("role") == "user":
-            for result in results_in(blocks, _TEXTS):
-                yield ResultSeen(**{**self._here, **result, **_failed_command(result)})
+            for result in result_fields(blocks, _TEXTS):
+                yield ResultSeen(**{**self._event_place, **result, **_failed_command_fields(result)})
             said = [block for block in blocks if not _is_reminder(block)]
-            words = words_in(said)
+            words = join_text(said)
             if words:
                 self._dialogue.ask(self._where, self._ts, words, key)
 
-    def _streamed(self, value: Mapping[str, Any]) -> Iterator[Event]:
-        kind, words = value.get("type"), text(value.get("text"))
+    def _take_streamed(self, value: Mapping[str, Any]) -> Iterator[Event]:
+        kind, words = value.get("type"), read_text(value.get("text"))
         if kind == "message" and value.get("role") == "user":
             self._dialogue.ask(self._where, self._ts, words)
         elif kind == "message" and value.get("role") == "assistant":
             self._answered = False
-            yield from self._dialogue.step(self._where, self._ts, words)
+            yield from self._dialogue.add_step(self._where, self._ts, words)
         elif kind == "tool_call":
             if self._answered or not self._dialogue.is_open:
                 self._answered = False
-                yield from self._dialogue.step(self._where, self._ts)
-            call_id = text(value.get("toolCallId"))
-            yield self._dialogue.call(
+                yield from self._dialogue.add_step(self._where, self._ts)
+            call_id = read_text(value.get("toolCallId"))
+            yield self._dialogue.add_call(
                 self._where,
                 self._ts,
-                **decoded(value.get("parameters")),
-                tool=text(value.get("toolName")),
-                **native(call_id),
+                **decoded_argument_fields(value.get("parameters")),
+                tool=read_text(value.get("toolName")),
+                **native_call_fields(call_id),
             )
         elif kind == "tool_result":
             self._answered = True
-            yield self._result(value)
+            yield self._make_result(value)
         elif kind == "completion":
-            answer = text(value.get("finalText"))
-            self._dialogue.stopped(self._where, self._ts, "completed", answer=answer)
-            yield from self._dialogue.end()
+            answer = read_text(value.get("finalText"))
+            self._dialogue.note_stop(self._where, self._ts, "completed", answer=answer)
+            yield from self._dialogue.close_turn()
 
-    def _result(self, value: Mapping[str, Any]) -> ResultSeen:
+    def _make_result(self, value: Mapping[str, Any]) -> ResultSeen:
         told = value.get("value")
-        content = text(told) if not isinstance(told, dict) else json.dumps(told, ensure_ascii=False)
-        code, flag = table(told).get("exitCode"), Flag()
+        content = read_text(told) if not isinstance(told, dict) else json.dumps(told, ensure_ascii=False)
+        code, flag = read_object(told).get("exitCode"), ResultFlag()
         if isinstance(code, int) and not isinstance(code, bool):
             source = FlagSource.DERIVED_EXIT_CODE
-            flag = failed(content or "", source=source) if code else Flag(ResultStatus.OK, source)
+            flag = failed_flag(content or "", source=source) if code else ResultFlag(ResultStatus.OK, source)
         elif isinstance(value.get("isError"), bool):
-            flag = failed(content or "") if value["isError"] else PASSED
+            flag = failed_flag(content or "") if value["isError"] else PASSED
         return ResultSeen(
-            **self._here,
-            tool_call_id=text(value.get("toolCallId")),
+            **self._event_place,
+            tool_call_id=read_text(value.get("toolCallId")),
             content=content,
             **flag.fields,
         )
 
     @property
-    def _here(self) -> dict[str, Any]:
+    def _event_place(self) -> dict[str, Any]:
         return {"session_id": self._dialogue.session_id, "where": self._where, "ts": self._ts}
 
 
-def _failed_command(result: Mapping[str, Any]) -> dict[str, Any]:
+def _failed_command_fields(result: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a result whose text alone says that the command failed."""
     content = result.get("content") or ""
     if result["status"] is not ResultStatus.UNKNOWN or not _COMMAND.match(content):
         return {}
-    flag = failed(content, source=FlagSource.DERIVED_EXIT_CODE)
+    flag = failed_flag(content, source=FlagSource.DERIVED_EXIT_CODE)
     return flag.fields
 
 
 def _is_reminder(block: Mapping[str, Any]) -> bool:
-    return (text(block.get("text")) or "").lstrip().startswith("<system-reminder>")
+    return (read_text(block.get("text")) or "").lstrip().startswith("<system-reminder>")

@@ -21,14 +21,14 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from ingest.fields import tables
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.attributes import Attributes
-from ingest.shapes.conventions import facts_of
-from ingest.shapes.dumped_spans import raw_span, span_ids
-from ingest.shapes.spans import RawSpan
-from ingest.shapes.traces import TOLD_BY_SPANS, Found, Known, Traces
+from ingest.decoding.fields import read_objects
+from ingest.formats.span_conventions import collect_facts
+from ingest.formats.spans.dumped_spans import read_span, span_ids
+from ingest.formats.spans.span import RawSpan
+from ingest.formats.spans.span_attributes import Attributes
+from ingest.formats.traces.trace_translator import TOLD_BY_SPANS, Found, KnownSpan, TraceTranslator
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(name="genai_span_json", title="Spans printed by an OpenTelemetry SDK", **TOLD_BY_SPANS)
 
@@ -37,16 +37,16 @@ _OF_SPANS = ("spanContext", "context", "spanName", "scopeName", "parent_id", "pa
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_is_span(span) for record in head for span in _spans(record))
+    return any(_is_span(span) for record in head for span in _list_spans(record))
 
 
 def translator(about: About) -> Translator:
-    return Traces(partial(_found, about.identity))
+    return TraceTranslator(partial(_find_spans, about.identity))
 
 
-def _spans(record: dict[str, Any]) -> list[dict[str, Any]]:
+def _list_spans(record: dict[str, Any]) -> list[dict[str, Any]]:
     """The span that a record is, or those of a document around them."""
-    return tables(record.get("spans")) or [record]
+    return read_objects(record.get("spans")) or [record]
 
 
 def _is_span(span: dict[str, Any]) -> bool:
@@ -54,31 +54,31 @@ def _is_span(span: dict[str, Any]) -> bool:
         return False
     attributes = span.get("attributes")
     if isinstance(attributes, dict) and any(key in span for key in _OF_SPANS):
-        return _speaks(attributes)
+        return _has_model_attributes(attributes)
     return "attributes" not in span and sum(key.startswith("gen_ai.") for key in span) >= _CERTAIN
 
 
 _CERTAIN = 2  # keys of the convention at the top of a record that make it a span's attributes
 
 
-def _speaks(attributes: Attributes) -> bool:
+def _has_model_attributes(attributes: Attributes) -> bool:
     return any(key.startswith(_PREFIXES) for key in attributes)
 
 
-def _found(identity: str, record: Record) -> Iterator[Found]:
-    for number, span in enumerate(_spans(record.value)):
+def _find_spans(identity: str, record: Record) -> Iterator[Found]:
+    for number, span in enumerate(_list_spans(record.value)):
         trace_id, span_id = span_ids(span)
-        record.place('"spanId"' if "spanContext" in span else '"span_id"')
-        where = record.place(span_id) if span_id else record.where
-        raw = raw_span(span, where, trace_id or "", span_id or f"{where.line}.{where.offset}.{number}")
+        record.find_line('"spanId"' if "spanContext" in span else '"span_id"')
+        where = record.find_line(span_id) if span_id else record.where
+        raw = read_span(span, where, trace_id or "", span_id or f"{where.line}.{where.offset}.{number}")
         if "attributes" not in span:
             raw.attributes = span
-        yield _in_a_trace(raw, identity)
+        yield _place_in_trace(raw, identity)
 
 
-def _in_a_trace(raw: RawSpan, identity: str) -> Found:
+def _place_in_trace(raw: RawSpan, identity: str) -> Found:
     if raw.trace_id:
         return raw
-    facts = facts_of(raw)
+    facts = collect_facts(raw)
     raw.trace_id = facts.session_id or identity or "spans"
-    return Known(raw, facts)
+    return KnownSpan(raw, facts)

@@ -28,21 +28,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ingest.decoding.fields import read_epoch_ms, read_number, read_object, read_objects, read_text
 from ingest.events import (
     Event,
     FaultLayer,
+    LogLine,
     ResultSeen,
-    Seen,
     SessionSeen,
     ToolsOffered,
-    Where,
+    Visibility,
 )
-from ingest.fields import epoch_ms, number, table, tables, text
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.chat import Flag, content_text
-from ingest.shapes.dialogue import Dialogue, decoded, native
-from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
+from ingest.formats.conversations.agent_session import (
+    AgentSession,
+    decoded_argument_fields,
+    native_call_fields,
+)
+from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
+from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="goose",
@@ -80,7 +84,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 def _is_message(record: Mapping[str, Any]) -> bool:
     return (
         record.get("role") in ("user", "assistant")
-        and number(record.get("created")) is not None
+        and read_number(record.get("created")) is not None
         and isinstance(record.get("content"), list)
     )
 
@@ -90,95 +94,103 @@ def _is_export(record: Mapping[str, Any]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return _Session(about.identity)
+    return _GooseSession(about.identity)
 
 
-class _Session:
+class _GooseSession:
     """One file: one session."""
 
     def __init__(self, identity: str) -> None:
-        self._dialogue = Dialogue(identity)
+        self._dialogue = AgentSession(identity)
         self._begun = False
 
     def take(self, record: Record) -> Iterator[Event]:
         value = record.value
         if not self._begun:
             self._begun = True
-            yield from self._facts(value, record.where)
-        messages = tables(value.get("conversation")) if _is_export(value) else [value]
+            yield from self._read_facts(value, record.where)
+        messages = read_objects(value.get("conversation")) if _is_export(value) else [value]
         for message in messages:
-            ident = text(message.get("id"))
-            where = record.place(f'"{ident}"') if ident is not None else record.where
-            yield from self._message(message, where, _seconds(message.get("created")))
+            ident = read_text(message.get("id"))
+            where = record.find_line(f'"{ident}"') if ident is not None else record.where
+            yield from self._take_message(message, where, _parse_seconds(message.get("created")))
 
     def finish(self) -> Iterator[Event]:
-        return self._dialogue.end()
+        return self._dialogue.close_turn()
 
     def close(self) -> None:
         """Nothing is kept outside of memory."""
 
-    def _facts(self, header: Mapping[str, Any], where: Where) -> Iterator[Event]:
+    def _read_facts(self, header: Mapping[str, Any], where: LogLine) -> Iterator[Event]:
         if "role" not in header:
-            self._dialogue.session_id = text(header.get("id")) or self._dialogue.session_id
+            self._dialogue.session_id = read_text(header.get("id")) or self._dialogue.session_id
         here: dict[str, Any] = {"session_id": self._dialogue.session_id, "where": where}
         yield SessionSeen(
             **here,
             harness="goose",
-            provider=text(header.get("provider_name")),
-            model=text(table(header.get("model_config")).get("model_name")),
+            provider=read_text(header.get("provider_name")),
+            model=read_text(read_object(header.get("model_config")).get("model_name")),
         )
-        definitions = tables(header.get("tools"))
+        definitions = read_objects(header.get("tools"))
         if definitions:
             yield ToolsOffered(**here, definitions=tuple(definitions))
 
-    def _message(self, message: Mapping[str, Any], where: Where, ts: datetime | None) -> Iterator[Event]:
-        items = tables(message.get("content"))
-        words = [text(item.get("text")) or "" for item in items if item.get("type") == "text"]
+    def _take_message(
+        self, message: Mapping[str, Any], where: LogLine, ts: datetime | None
+    ) -> Iterator[Event]:
+        items = read_objects(message.get("content"))
+        words = [read_text(item.get("text")) or "" for item in items if item.get("type") == "text"]
         if message.get("role") == "assistant":
-            yield from self._dialogue.step(where, ts, "\n".join(words))
+            yield from self._dialogue.add_step(where, ts, "\n".join(words))
             for item in items:
                 if item.get("type") == "toolRequest":
-                    yield self._dialogue.call(where, ts, **_call(item))
+                    yield self._dialogue.add_call(where, ts, **_read_call(item))
         elif message.get("role") == "user":
             for item in items:
                 if item.get("type") == "toolResponse":
                     yield ResultSeen(
-                        session_id=self._dialogue.session_id, where=where, ts=ts, **_result(item)
+                        session_id=self._dialogue.session_id, where=where, ts=ts, **_make_result(item)
                     )
-            if words and table(message.get("metadata")).get("userVisible") is not False:
+            if words and read_object(message.get("metadata")).get("userVisible") is not False:
                 self._dialogue.ask(where, ts, "\n".join(words))
 
 
-def _call(item: Mapping[str, Any]) -> dict[str, Any]:
-    call_id, sent = text(item.get("id")), table(item.get("toolCall"))
-    asked = table(sent.get("value"))
+def _read_call(item: Mapping[str, Any]) -> dict[str, Any]:
+    call_id, sent = read_text(item.get("id")), read_object(item.get("toolCall"))
+    asked = read_object(sent.get("value"))
     facts = {
-        **decoded(asked.get("arguments")),
-        "tool": text(asked.get("name")),
-        **native(call_id),
-        "syntax_seen": Seen.FAILURES,
-        "schema_seen": Seen.FAILURES,
+        **decoded_argument_fields(asked.get("arguments")),
+        "tool": read_text(asked.get("name")),
+        **native_call_fields(call_id),
+        "syntax_seen": Visibility.FAILURES,
+        "schema_seen": Visibility.FAILURES,
     }
     if sent.get("status") != "error":
         return facts
-    reason = _reason(sent.get("error"))
-    layer = layer_in(reason, _TEXTS)
+    reason = _failure_reason(sent.get("error"))
+    layer = find_layer(reason, _TEXTS)
     refused = layer if layer in (FaultLayer.SYNTAX, FaultLayer.SCHEMA) else FaultLayer.SYNTAX
     return {**facts, "refused_by_harness": refused, "harness_message": reason}
 
 
-def _result(item: Mapping[str, Any]) -> dict[str, Any]:
-    told = table(item.get("toolResult"))
+def _make_result(item: Mapping[str, Any]) -> dict[str, Any]:
+    told = read_object(item.get("toolResult"))
     value = told.get("value")
     if told.get("status") == "error":
-        content: str | None = _reason(told.get("error"))
-        flag = failed(content or "", layer_in(content or "", _TEXTS) or FaultLayer.EXECUTION)
+        content: str | None = _failure_reason(told.get("error"))
+        flag = failed_flag(content or "", find_layer(content or "", _TEXTS) or FaultLayer.EXECUTION)
     else:
-        content = content_text(value.get("content") if isinstance(value, dict) else value)
+        content = join_content(value.get("content") if isinstance(value, dict) else value)
         is_error = isinstance(value, dict) and value.get("isError") is True
-        flag = failed(content or "") if is_error else PASSED if told.get("status") == "success" else Flag()
+        flag = (
+            failed_flag(content or "")
+            if is_error
+            else PASSED
+            if told.get("status") == "success"
+            else ResultFlag()
+        )
     return {
-        "tool_call_id": text(item.get("id")),
+        "tool_call_id": read_text(item.get("id")),
         "status": flag.status,
         "flag_source": flag.source,
         "content": content,
@@ -186,10 +198,10 @@ def _result(item: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _reason(error: Any) -> str:
-    return text(error) or text(table(error).get("message")) or ""
+def _failure_reason(error: Any) -> str:
+    return read_text(error) or read_text(read_object(error).get("message")) or ""
 
 
-def _seconds(value: Any) -> datetime | None:
-    seconds = number(value)
-    return epoch_ms(seconds * 1000) if seconds is not None else None
+def _parse_seconds(value: Any) -> datetime | None:
+    seconds = read_number(value)
+    return read_epoch_ms(seconds * 1000) if seconds is not None else None

@@ -22,11 +22,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ingest.events import Event, PromptSeen, SessionSeen, ToolsOffered, Where
-from ingest.fields import moment, tables, text
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.chat import Conversation, calls_of
+from ingest.decoding.fields import read_objects, read_text, read_time
+from ingest.events import Event, LogLine, PromptSeen, SessionSeen, ToolsOffered
+from ingest.formats.provider_messages.chat_messages import ChatConversation, list_calls
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="hermes",
@@ -51,10 +51,10 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return _Sessions(about.identity)
+    return _HermesSessions(about.identity)
 
 
-class _Sessions:
+class _HermesSessions:
     """One file; more than one document in it are as many sessions."""
 
     def __init__(self, identity: str) -> None:
@@ -62,22 +62,25 @@ class _Sessions:
 
     def take(self, record: Record) -> Iterator[Event]:
         value = record.value
-        session, ts = text(value.get("session_id")) or self._identity, moment(value.get("session_start"))
+        session, ts = (
+            read_text(value.get("session_id")) or self._identity,
+            read_time(value.get("session_start")),
+        )
         here: dict[str, Any] = {"session_id": session, "where": record.where, "ts": ts}
-        yield SessionSeen(**here, harness="hermes", model=text(value.get("model")))
-        definitions, prompt = tables(value.get("tools")), text(value.get("system_prompt"))
+        yield SessionSeen(**here, harness="hermes", model=read_text(value.get("model")))
+        definitions, prompt = read_objects(value.get("tools")), read_text(value.get("system_prompt"))
         if definitions:
             yield ToolsOffered(**here, definitions=tuple(definitions))
         if prompt:
             yield PromptSeen(**here, text=prompt)
-        conversation = Conversation(session)
-        where: Where = record.where
-        for message in tables(value.get("messages")):
-            for ident in (*(call["id"] for call in calls_of(message)), message.get("tool_call_id")):
-                where = record.place(f'"{ident}"') if isinstance(ident, str) else where
+        conversation = ChatConversation(session)
+        where: LogLine = record.where
+        for message in read_objects(value.get("messages")):
+            for ident in (*(call["id"] for call in list_calls(message)), message.get("tool_call_id")):
+                where = record.find_line(f'"{ident}"') if isinstance(ident, str) else where
             yield from conversation.take(message, where, ts)
         yield from conversation.end(where, ts)
-        if ended := moment(value.get("last_updated")):
+        if ended := read_time(value.get("last_updated")):
             yield SessionSeen(session_id=session, where=record.where, ts=ended)
 
     def finish(self) -> Iterable[Event]:

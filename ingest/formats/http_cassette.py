@@ -32,15 +32,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ingest.events import Event, Rejected, Where
-from ingest.fields import number, table, tables, text, whole
-from ingest.formats import About, Source, Translator
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.apis import exchange
-from ingest.shapes.bodies import Body, decoded
-from ingest.shapes.exchanges import instant
-from ingest.shapes.traffic import Traffic
+from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text
+from ingest.decoding.lines import make_snippet
+from ingest.events import Event, LogLine, Rejected
+from ingest.formats.conversations.exchange_translator import ExchangeTranslator
+from ingest.formats.provider_messages.api_detection import make_exchange
+from ingest.formats.provider_messages.exchange import parse_instant
+from ingest.formats.provider_messages.http_bodies import HttpBody, decode_body
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="http_cassette",
@@ -64,49 +64,51 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_recording(record: Mapping[str, Any]) -> bool:
-    for entries in (record.get("interactions"), record.get("http_interactions"), _har(record)):
+    for entries in (record.get("interactions"), record.get("http_interactions"), _har_entries(record)):
         if isinstance(entries, list) and entries and isinstance(entries[0], dict):
             return {"request", "response"} <= entries[0].keys()
     return {"scope", "method", "path", "response"} <= record.keys()
 
 
-def _har(record: Mapping[str, Any]) -> Any:
-    return table(record.get("log")).get("entries")
+def _har_entries(record: Mapping[str, Any]) -> Any:
+    return read_object(record.get("log")).get("entries")
 
 
 def translator(about: About) -> Translator:
-    return _Recording(about)
+    return _CassetteTranslator(about)
 
 
-class _Recording:
+class _CassetteTranslator:
     def __init__(self, about: About) -> None:
-        self._traffic = Traffic(about.identity)
+        self._traffic = ExchangeTranslator(about.identity)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
-        places = _Places(record)
-        for interaction in _interactions(record.value):
-            yield from self._interaction(interaction, record, places.of("request"), places.of("response"))
+        places = _InteractionLines(record)
+        for interaction in _list_interactions(record.value):
+            yield from self._take_interaction(
+                interaction, record, places.line_of("request"), places.line_of("response")
+            )
 
-    def _interaction(
-        self, interaction: Mapping[str, Any], record: Record, where: Where, reply_where: Where
+    def _take_interaction(
+        self, interaction: Mapping[str, Any], record: Record, where: LogLine, reply_where: LogLine
     ) -> Iterator[Event | Rejected]:
-        request, response = table(interaction.get("request")), table(interaction.get("response"))
-        came, headers = _body(response), _headers(response)
-        found = exchange(
-            _body(request),
+        request, response = read_object(interaction.get("request")), read_object(interaction.get("response"))
+        came, headers = _read_body(response), _read_headers(response)
+        found = make_exchange(
+            _read_body(request),
             came,
-            url=text(request.get("uri")) or text(request.get("url")),
-            status=_status(response),
+            url=read_text(request.get("uri")) or read_text(request.get("url")),
+            status=_read_status(response),
             where=where,
             reply_where=reply_where,
-            ts=instant(interaction.get("startedDateTime"))
-            or instant(headers.get("date"))
-            or instant(interaction.get("recorded_at")),
-            latency_ms=number(interaction.get("time")),
+            ts=parse_instant(interaction.get("startedDateTime"))
+            or parse_instant(headers.get("date"))
+            or parse_instant(interaction.get("recorded_at")),
+            latency_ms=read_number(interaction.get("time")),
         )
         if found is not None and came.problem is not None:
             reason = f"a reply cannot be read: {came.problem}"
-            yield Rejected(reply_where, "wrong_type", reason, snippet_of(record.data))
+            yield Rejected(reply_where, "wrong_type", reason, make_snippet(record.data))
         elif found is not None:
             yield from self._traffic.take(found)
 
@@ -117,10 +119,10 @@ class _Recording:
         """Nothing is held."""
 
 
-def _interactions(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _list_interactions(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for name in _LISTS:
-        yield from tables(record.get(name))
-    yield from tables(_har(record))
+        yield from read_objects(record.get(name))
+    yield from read_objects(_har_entries(record))
     if "scope" in record:
         yield {
             "request": {"url": f"{record['scope']}{record.get('path')}", "body": record.get("body")},
@@ -132,21 +134,21 @@ def _interactions(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         }
 
 
-def _body(message: Mapping[str, Any]) -> Body:
+def _read_body(message: Mapping[str, Any]) -> HttpBody:
     kept = next(
         (message[name] for name in ("parsed_body", "body", "postData", "content") if name in message), None
     )
-    return decoded(kept, _headers(message).get("content-encoding"))
+    return decode_body(kept, _read_headers(message).get("content-encoding"))
 
 
-def _headers(message: Mapping[str, Any]) -> dict[str, str]:
+def _read_headers(message: Mapping[str, Any]) -> dict[str, str]:
     """By lower-case name, the first value of each: recorders write objects, objects of lists, or pairs."""
     kept = message.get("headers")
     if isinstance(kept, list):
-        pairs = [(item.get("name"), item.get("value")) for item in tables(kept)]
+        pairs = [(item.get("name"), item.get("value")) for item in read_objects(kept)]
         pairs += list(zip(kept[::2], kept[1::2], strict=False)) if not pairs else []
     else:
-        pairs = list(table(kept).items())
+        pairs = list(read_object(kept).items())
     found: dict[str, str] = {}
     for name, value in pairs:
         first = value[0] if isinstance(value, list) and value else value
@@ -155,12 +157,14 @@ def _headers(message: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def _status(response: Mapping[str, Any]) -> int | None:
+def _read_status(response: Mapping[str, Any]) -> int | None:
     status = response.get("status")
-    return whole(status) or whole(table(status).get("code")) or whole(response.get("code"))
+    return (
+        read_count(status) or read_count(read_object(status).get("code")) or read_count(response.get("code"))
+    )
 
 
-class _Places:
+class _InteractionLines:
     """The lines of a document's interactions: of each `request` and `response` key in turn."""
 
     def __init__(self, record: Record) -> None:
@@ -168,8 +172,8 @@ class _Places:
         self._quote = '"' if record.data.lstrip()[:1] in (b"{", b"[") else ""
         self._last = record.where
 
-    def of(self, key: str) -> Where:
+    def line_of(self, key: str) -> LogLine:
         """The line of the next such key; the one before where there is none."""
-        found = self._record.place(f"{self._quote}{key}{self._quote}:")
+        found = self._record.find_line(f"{self._quote}{key}{self._quote}:")
         self._last = self._last if found is self._record.where else found
         return self._last

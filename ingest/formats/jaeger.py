@@ -20,32 +20,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_object, read_objects, read_text
+from ingest.decoding.lines import make_snippet
 from ingest.events import Rejected
-from ingest.fields import table, tables, text
-from ingest.formats import About, Source, Translator
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.attributes import count
-from ingest.shapes.spans import RawSpan
-from ingest.shapes.traces import TOLD_BY_SPANS, Found, Traces
+from ingest.formats.spans.span import RawSpan
+from ingest.formats.spans.span_attributes import parse_count
+from ingest.formats.traces.trace_translator import TOLD_BY_SPANS, Found, TraceTranslator
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(name="jaeger", title="Jaeger traces", **TOLD_BY_SPANS)
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_is_trace(trace) or _is_span(trace) for record in head for trace in _traces(record))
+    return any(_is_trace(trace) or _is_span(trace) for record in head for trace in _list_traces(record))
 
 
 def translator(_about: About) -> Translator:
-    return Traces(_found)
+    return TraceTranslator(_find_spans)
 
 
-def _traces(record: dict[str, Any]) -> list[dict[str, Any]]:
-    return tables(record.get("data")) or [table(record.get("_source")) or record]
+def _list_traces(record: dict[str, Any]) -> list[dict[str, Any]]:
+    return read_objects(record.get("data")) or [read_object(record.get("_source")) or record]
 
 
 def _is_trace(trace: dict[str, Any]) -> bool:
-    spans = tables(trace.get("spans"))
+    spans = read_objects(trace.get("spans"))
     return bool(spans) and all("spanID" in span and "operationName" in span for span in spans)
 
 
@@ -53,56 +53,58 @@ def _is_span(span: dict[str, Any]) -> bool:
     return {"traceID", "spanID", "operationName", "process"} <= span.keys()
 
 
-def _found(record: Record) -> Iterator[Found]:
-    for trace in _traces(record.value):
-        processes = table(trace.get("processes"))
-        for span in [trace] if _is_span(trace) else tables(trace.get("spans")):
-            process = table(span.get("process")) or table(processes.get(text(span.get("processID")) or ""))
-            yield _span(span, process, text(trace.get("traceID")), record)
+def _find_spans(record: Record) -> Iterator[Found]:
+    for trace in _list_traces(record.value):
+        processes = read_object(trace.get("processes"))
+        for span in [trace] if _is_span(trace) else read_objects(trace.get("spans")):
+            process = read_object(span.get("process")) or read_object(
+                processes.get(read_text(span.get("processID")) or "")
+            )
+            yield _read_span(span, process, read_text(trace.get("traceID")), record)
 
 
-def _span(
+def _read_span(
     span: dict[str, Any], process: dict[str, Any], trace_id: str | None, record: Record
 ) -> RawSpan | Rejected:
-    trace_id, span_id = text(span.get("traceID")) or trace_id, text(span.get("spanID"))
+    trace_id, span_id = read_text(span.get("traceID")) or trace_id, read_text(span.get("spanID"))
     if not trace_id or not span_id:
         missing = "traceID" if not trace_id else "spanID"
-        return Rejected(record.where, "missing_field", f"a span has no {missing}", snippet_of(record.data))
-    record.place('"spanID"')
-    where = record.place(span_id)
-    record.place('"duration"')  # past the references, where the parent's id stands
-    tags = _pairs(span.get("tags"))
-    start, duration = count(span.get("startTime")), count(span.get("duration"))
+        return Rejected(record.where, "missing_field", f"a span has no {missing}", make_snippet(record.data))
+    record.find_line('"spanID"')
+    where = record.find_line(span_id)
+    record.find_line('"duration"')  # past the references, where the parent's id stands
+    tags = _read_tags(span.get("tags"))
+    start, duration = parse_count(span.get("startTime")), parse_count(span.get("duration"))
     return RawSpan(
         trace_id=trace_id,
         span_id=span_id,
         where=where,
-        name=text(span.get("operationName")) or "",
-        parent_id=_parent(span),
+        name=read_text(span.get("operationName")) or "",
+        parent_id=_parent_session(span),
         start=start * 1000 if start else None,
         end=(start + duration) * 1000 if start and duration is not None else None,
         attributes=tags,
-        events=tuple(_logged(entry) for entry in tables(span.get("logs"))),
-        resource={"service.name": process.get("serviceName"), **_pairs(process.get("tags"))},
-        scope=text(tags.get("otel.scope.name")) or text(tags.get("otel.library.name")),
+        events=tuple(_read_log(entry) for entry in read_objects(span.get("logs"))),
+        resource={"service.name": process.get("serviceName"), **_read_tags(process.get("tags"))},
+        scope=read_text(tags.get("otel.scope.name")) or read_text(tags.get("otel.library.name")),
         failed=tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
-        error=text(tags.get("otel.status_description")),
+        error=read_text(tags.get("otel.status_description")),
     )
 
 
-def _pairs(tags: Any) -> dict[str, Any]:
-    return {tag["key"]: tag.get("value") for tag in tables(tags) if isinstance(tag.get("key"), str)}
+def _read_tags(tags: Any) -> dict[str, Any]:
+    return {tag["key"]: tag.get("value") for tag in read_objects(tags) if isinstance(tag.get("key"), str)}
 
 
-def _parent(span: dict[str, Any]) -> str | None:
+def _parent_session(span: dict[str, Any]) -> str | None:
     parents = [
-        text(link.get("spanID"))
-        for link in tables(span.get("references"))
+        read_text(link.get("spanID"))
+        for link in read_objects(span.get("references"))
         if link.get("refType") != "FOLLOWS_FROM"
     ]
-    return next((parent for parent in parents if parent), None) or text(span.get("parentSpanID")) or None
+    return next((parent for parent in parents if parent), None) or read_text(span.get("parentSpanID")) or None
 
 
-def _logged(entry: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    fields = _pairs(entry.get("fields"))
-    return text(fields.get("event")) or text(fields.get("name")) or "", fields
+def _read_log(entry: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    fields = _read_tags(entry.get("fields"))
+    return read_text(fields.get("event")) or read_text(fields.get("name")) or "", fields

@@ -30,6 +30,7 @@ from typing import Any
 
 import orjson
 
+from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text, read_time
 from ingest.events import (
     Event,
     FaultLayer,
@@ -41,12 +42,11 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.fields import moment, number, table, tables, text, whole
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.chat import call_made, calls_of, content_text
-from ingest.shapes.separate import Separate
-from ingest.texts import json_text
+from ingest.formats.conversations.one_session_a_record import SessionPerRecord
+from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
+from ingest.sessions.stored_text import json_text
 
 SOURCE = Source(
     name="k2vv",
@@ -69,78 +69,78 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return Separate(about, _answer)
+    return SessionPerRecord(about, _take_answer)
 
 
-def _answer(record: Record, session_id: str) -> Iterator[Event]:
+def _take_answer(record: Record, session_id: str) -> Iterator[Event]:
     value = record.value
-    request, response = table(value.get("request")), table(value.get("response"))
+    request, response = read_object(value.get("request")), read_object(value.get("response"))
     shared: dict[str, Any] = {
         "session_id": session_id,
         "where": record.where,
-        "ts": moment(value.get("last_run_at")),
+        "ts": read_time(value.get("last_run_at")),
     }
-    model = text(response.get("model")) or text(request.get("model"))
-    messages = tables(request.get("messages"))
-    yield SessionSeen(**shared, harness="K2-Vendor-Verifier", model=model, task=_task(value, messages))
-    prompt = next((content_text(one.get("content")) for one in messages if one.get("role") == "system"), None)
+    model = read_text(response.get("model")) or read_text(request.get("model"))
+    messages = read_objects(request.get("messages"))
+    yield SessionSeen(**shared, harness="K2-Vendor-Verifier", model=model, task=_task_name(value, messages))
+    prompt = next((join_content(one.get("content")) for one in messages if one.get("role") == "system"), None)
     if prompt:
         yield PromptSeen(**shared, text=prompt)
-    definitions = tuple(tables(request.get("tools")))
+    definitions = tuple(read_objects(request.get("tools")))
     if definitions:
         yield ToolsOffered(**shared, definitions=definitions)
-    asked = [content_text(one.get("content")) for one in messages if one.get("role") == "user"]
-    yield TurnStarted(**shared, text=asked[-1] if asked else text(request.get("prompt")))
-    choices = tables(response.get("choices"))
+    asked = [join_content(one.get("content")) for one in messages if one.get("role") == "user"]
+    yield TurnStarted(**shared, text=asked[-1] if asked else read_text(request.get("prompt")))
+    choices = read_objects(response.get("choices"))
     if not choices:
-        yield TurnEnded(**shared, status=text(value.get("status")))
+        yield TurnEnded(**shared, status=read_text(value.get("status")))
         return
-    yield from _reply(table(choices[0].get("message")), choices[0], value, shared)
+    yield from _take_reply(read_object(choices[0].get("message")), choices[0], value, shared)
 
 
-def _task(value: Mapping[str, Any], messages: list[dict[str, Any]]) -> str | None:
+def _task_name(value: Mapping[str, Any], messages: list[dict[str, Any]]) -> str | None:
     """The sample's number together with what it asks: several sets of samples count from 1."""
-    number_ = whole(value.get("data_index"))
+    number_ = read_count(value.get("data_index"))
     if number_ is None or not messages:
         return None
     asked = json_text(messages, sort_keys=True).encode("utf-8", "replace")
     return f"sample {number_} ({md5(asked, usedforsecurity=False).hexdigest()[:8]})"
 
 
-def _reply(
+def _take_reply(
     message: Mapping[str, Any], choice: Mapping[str, Any], value: Mapping[str, Any], shared: dict[str, Any]
 ) -> Iterator[Event]:
-    usage = table(table(value.get("response")).get("usage"))
-    calls = list(calls_of(message))
-    words = content_text(message.get("content")) or text(choice.get("text"))
+    usage = read_object(read_object(value.get("response")).get("usage"))
+    calls = list(list_calls(message))
+    words = join_content(message.get("content")) or read_text(choice.get("text"))
     valid = value.get("tool_calls_valid")
     strategy = Strategy.TOOL_USE if calls else None
     yield StepMade(
         **shared,
         text=words,
         strategy=strategy,
-        input_tokens=whole(usage.get("prompt_tokens")),
-        output_tokens=whole(usage.get("completion_tokens")),
-        latency_ms=number(value.get("duration_ms")),
+        input_tokens=read_count(usage.get("prompt_tokens")),
+        output_tokens=read_count(usage.get("completion_tokens")),
+        latency_ms=read_number(value.get("duration_ms")),
     )
     refused = valid is False and len(calls) == 1
     for call in calls:
         facts: dict[str, Any] = {}
         if refused:
             facts = {
-                "refused_by_harness": _layer_of(call.get("arguments")),
+                "refused_by_harness": _find_layer(call.get("arguments")),
                 "harness_message": "tool_calls_valid is false",
             }
-        yield call_made(call, shared, strategy=strategy, **facts)
+        yield make_call(call, shared, strategy=strategy, **facts)
     yield TurnEnded(
         **shared,
-        status=text(value.get("finish_reason")),
+        status=read_text(value.get("finish_reason")),
         recorded_ok=valid if isinstance(valid, bool) else None,
         answer=None if calls else words or "",
     )
 
 
-def _layer_of(arguments: Any) -> FaultLayer:
+def _find_layer(arguments: Any) -> FaultLayer:
     """The verdict lumps two layers; which of them it was shows when the text is decoded."""
     try:
         orjson.loads(arguments if isinstance(arguments, str) else "{}")

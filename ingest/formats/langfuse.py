@@ -34,20 +34,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_object, read_objects, read_text, read_time
+from ingest.decoding.lines import make_snippet
 from ingest.events import Rejected
-from ingest.fields import moment, table, tables, text
-from ingest.formats import About, Source, Translator
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.attributes import counted, first, flat
-from ingest.shapes.attributes import text as text_of
-from ingest.shapes.conventions import facts_of
-from ingest.shapes.message_parts import CallSaid, Message
-from ingest.shapes.messages import reply_in
-from ingest.shapes.nested import opened, shown
-from ingest.shapes.requests import definitions_in, request_in
-from ingest.shapes.spans import Facts, Kind, RawSpan, nanoseconds
-from ingest.shapes.traces import Found, Known, Traces
+from ingest.formats.provider_messages.embedded_json import open_json, to_text
+from ingest.formats.provider_messages.message_lists import read_reply
+from ingest.formats.provider_messages.message_parts import Message, MessageCall
+from ingest.formats.provider_messages.model_requests import find_definitions, read_request
+from ingest.formats.span_conventions import collect_facts
+from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind, to_nanoseconds
+from ingest.formats.spans.span_attributes import first_count, first_value, flatten
+from ingest.formats.spans.span_attributes import first_text as text_of
+from ingest.formats.traces.trace_translator import Found, KnownSpan, TraceTranslator
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="langfuse",
@@ -63,7 +63,7 @@ SOURCE = Source(
     "reports an error in its answer counts as one that ran.",
 )
 
-_TYPES = {"GENERATION": Kind.INFERENCE, "TOOL": Kind.EXECUTION, "AGENT": Kind.AGENT}
+_TYPES = {"GENERATION": SpanKind.INFERENCE, "TOOL": SpanKind.EXECUTION, "AGENT": SpanKind.AGENT}
 _ALL_TYPES = frozenset(
     (*_TYPES, "SPAN", "EVENT", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL")
 )
@@ -71,17 +71,19 @@ _SESSION = ("session_id", "thread_id", "conversation_id")
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_is_observation(row) for record in head for row in _observations(record)[:50])
+    return any(_is_observation(row) for record in head for row in _list_observations(record)[:50])
 
 
 def translator(_about: About) -> Translator:
-    return Traces(_found)
+    return TraceTranslator(_find_spans)
 
 
-def _observations(record: dict[str, Any]) -> list[dict[str, Any]]:
+def _list_observations(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Those of a trace, of a page, or the one that the record is."""
-    within = tables(record.get("observations")) or tables(table(record.get("trace")).get("observations"))
-    return within or tables(record.get("data")) or [record]
+    within = read_objects(record.get("observations")) or read_objects(
+        read_object(record.get("trace")).get("observations")
+    )
+    return within or read_objects(record.get("data")) or [record]
 
 
 def _is_observation(row: Mapping[str, Any]) -> bool:
@@ -94,108 +96,108 @@ def _is_observation(row: Mapping[str, Any]) -> bool:
     )
 
 
-def _found(record: Record) -> Iterator[Found]:
-    trace = table(record.value.get("trace")) or record.value
-    rows = _observations(record.value)
-    known = {text(row.get("id")) for row in rows}
-    if repeated := tables(table(record.value.get("trace")).get("observations")):
-        record.place(str(repeated[-1].get("id")))  # past the copies without bodies
-        record.place('"observations"')
+def _find_spans(record: Record) -> Iterator[Found]:
+    trace = read_object(record.value.get("trace")) or record.value
+    rows = _list_observations(record.value)
+    known = {read_text(row.get("id")) for row in rows}
+    if repeated := read_objects(read_object(record.value.get("trace")).get("observations")):
+        record.find_line(str(repeated[-1].get("id")))  # past the copies without bodies
+        record.find_line('"observations"')
     for row in rows:
         trace_id, span_id = text_of(row, "traceId", "trace_id"), text_of(row, "id")
         if not trace_id or not span_id:
             reason = f"an observation has no {'traceId' if not trace_id else 'id'}"
-            yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+            yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
             continue
-        record.place('"id"')
-        raw = _raw(row, record, trace_id, span_id)
-        facts = _facts(row, raw)
+        record.find_line('"id"')
+        raw = _make_raw_span(row, record, trace_id, span_id)
+        facts = _read_facts(row, raw)
         facts.fill(
             session_id=text_of(row, "sessionId", "session_id") or text_of(trace, "sessionId", "session_id"),
             user=text_of(row, "userId", "user_id") or text_of(trace, "userId", "user_id"),
         )
         if raw.parent_id not in known and trace is not row:
-            facts.fill_texts(shown(trace.get("input")), shown(trace.get("output")))
-        yield Known(raw, facts)
+            facts.fill_texts(to_text(trace.get("input")), to_text(trace.get("output")))
+        yield KnownSpan(raw, facts)
 
 
-def _raw(row: Mapping[str, Any], record: Record, trace_id: str, span_id: str) -> RawSpan:
-    metadata = table(opened(row.get("metadata")))
+def _make_raw_span(row: Mapping[str, Any], record: Record, trace_id: str, span_id: str) -> RawSpan:
+    metadata = read_object(open_json(row.get("metadata")))
     failed = row.get("level") == "ERROR"
     return RawSpan(
         trace_id=trace_id,
         span_id=span_id,
-        where=record.place(span_id),
-        name=text(row.get("name")) or "",
+        where=record.find_line(span_id),
+        name=read_text(row.get("name")) or "",
         parent_id=text_of(row, "parentObservationId", "parent_observation_id"),
-        start=nanoseconds(moment(first(row, "startTime", "start_time"))),
-        end=nanoseconds(moment(first(row, "endTime", "end_time"))),
-        attributes=flat(opened(metadata.get("attributes"))),
-        resource=flat(opened(metadata.get("resourceAttributes"))),
-        scope=text(table(opened(metadata.get("scope"))).get("name")),
+        start=to_nanoseconds(read_time(first_value(row, "startTime", "start_time"))),
+        end=to_nanoseconds(read_time(first_value(row, "endTime", "end_time"))),
+        attributes=flatten(open_json(metadata.get("attributes"))),
+        resource=flatten(open_json(metadata.get("resourceAttributes"))),
+        scope=read_text(read_object(open_json(metadata.get("scope"))).get("name")),
         failed=failed,
         error=text_of(row, "statusMessage", "status_message"),
     )
 
 
-def _facts(row: Mapping[str, Any], raw: RawSpan) -> Facts:
+def _read_facts(row: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
     """What the attributes tell, then what Langfuse's own fields add."""
-    facts = facts_of(raw)
-    if facts.kind in (None, Kind.OTHER):
-        facts.kind = _TYPES.get(str(row.get("type")), Kind.EXECUTION if facts.tool else Kind.OTHER)
-    metadata = table(opened(row.get("metadata")))
-    version = first(row, "promptVersion", "prompt_version")
+    facts = collect_facts(raw)
+    if facts.kind in (None, SpanKind.OTHER):
+        facts.kind = _TYPES.get(str(row.get("type")), SpanKind.EXECUTION if facts.tool else SpanKind.OTHER)
+    metadata = read_object(open_json(row.get("metadata")))
+    version = first_value(row, "promptVersion", "prompt_version")
     facts.fill(
         prompt_name=text_of(row, "promptName", "prompt_name"),
         prompt_version=None if version is None else str(version),
         session_id=text_of(metadata, *_SESSION),
     )
-    if facts.kind in (Kind.INFERENCE, Kind.AGENT):
+    if facts.kind in (SpanKind.INFERENCE, SpanKind.AGENT):
         _read_generation(row, metadata, facts)
     else:
-        given = opened(row.get("input"))
+        given = open_json(row.get("input"))
         facts.fill(arguments=given if isinstance(given, dict) else None, result=row.get("output"))
-    if facts.kind is Kind.EXECUTION:
+    if facts.kind is SpanKind.EXECUTION:
         facts.fill(tool=raw.name or None)
-    facts.fill_texts(shown(row.get("input")), shown(row.get("output")))
+    facts.fill_texts(to_text(row.get("input")), to_text(row.get("output")))
     return facts
 
 
-def _read_generation(row: Mapping[str, Any], metadata: Mapping[str, Any], facts: Facts) -> None:
-    usage = table(opened(first(row, "usageDetails", "usage_details", "usage")))
-    parameters = table(opened(first(row, "modelParameters", "model_parameters")))
-    request = request_in(row.get("input"))
+def _read_generation(row: Mapping[str, Any], metadata: Mapping[str, Any], facts: SpanFacts) -> None:
+    usage = read_object(open_json(first_value(row, "usageDetails", "usage_details", "usage")))
+    parameters = read_object(open_json(first_value(row, "modelParameters", "model_parameters")))
+    request = read_request(row.get("input"))
     facts.fill(
         model=text_of(row, "model", "providedModelName", "provided_model_name"),
         provider=text_of(metadata, "ls_provider"),
-        input_tokens=counted(usage, "input", "prompt_tokens", "promptTokens", "input_tokens"),
-        output_tokens=counted(usage, "output", "completion_tokens", "completionTokens", "output_tokens"),
+        input_tokens=first_count(usage, "input", "prompt_tokens", "promptTokens", "input_tokens"),
+        output_tokens=first_count(usage, "output", "completion_tokens", "completionTokens", "output_tokens"),
     )
     if request is not None:
         facts.fill(input=request.messages or None, system=request.system, definitions=request.definitions)
-    defined = table(opened(first(row, "toolDefinitions", "tool_definitions")))
-    listed = [{"name": name, **table(opened(told))} for name, told in defined.items()]
-    facts.fill(definitions=definitions_in(listed) or definitions_in(parameters.get("tools")) or None)
-    facts.fill(output=_output(row))
+    defined = read_object(open_json(first_value(row, "toolDefinitions", "tool_definitions")))
+    listed = [{"name": name, **read_object(open_json(told))} for name, told in defined.items()]
+    facts.fill(definitions=find_definitions(listed) or find_definitions(parameters.get("tools")) or None)
+    facts.fill(output=_take_output(row))
 
 
-def _output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
+def _take_output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
     """What the model said; None where no output was recorded."""
-    said = reply_in(row.get("output")) or ()
+    said = read_reply(row.get("output")) or ()
     if any(message.calls for message in said):
         return said
-    calls = tuple(_calls(row))
+    calls = tuple(_read_calls(row))
     return (*said, Message(role="assistant", calls=calls)) if calls else said or None
 
 
-def _calls(row: Mapping[str, Any]) -> Iterator[CallSaid]:
+def _read_calls(row: Mapping[str, Any]) -> Iterator[MessageCall]:
     """`toolCalls` with the names that stand beside them; the arguments were written again by Langfuse."""
-    names = opened(first(row, "toolCallNames", "tool_call_names"))
-    listed = opened(first(row, "toolCalls", "tool_calls"))
+    names = open_json(first_value(row, "toolCallNames", "tool_call_names"))
+    listed = open_json(first_value(row, "toolCalls", "tool_calls"))
     for number, call in enumerate(listed if isinstance(listed, list) else ()):
-        told = table(opened(call))
+        told = read_object(open_json(call))
         beside = names[number] if isinstance(names, list) and number < len(names) else None
-        arguments = opened(told.get("arguments"))
-        name = text(told.get("name")) or text(beside)
+        arguments = open_json(told.get("arguments"))
+        name = read_text(told.get("name")) or read_text(beside)
         if name is not None:
-            yield CallSaid(name, text(told.get("id")) or None, arguments)
+            yield MessageCall(name, read_text(told.get("id")) or None, arguments)

@@ -31,19 +31,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_object, read_objects, read_text, read_time
+from ingest.decoding.lines import make_snippet
 from ingest.events import Rejected
-from ingest.fields import moment, table, tables, text
-from ingest.formats import About, Source, Translator
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.attributes import counted, first
-from ingest.shapes.attributes import text as text_of
-from ingest.shapes.message_parts import Message
-from ingest.shapes.messages import messages_in
-from ingest.shapes.nested import opened, shown
-from ingest.shapes.requests import definitions_in, request_in
-from ingest.shapes.spans import Facts, Kind, RawSpan, nanoseconds
-from ingest.shapes.traces import Found, Known, Traces
+from ingest.formats.provider_messages.embedded_json import open_json, to_text
+from ingest.formats.provider_messages.message_lists import read_messages
+from ingest.formats.provider_messages.message_parts import Message
+from ingest.formats.provider_messages.model_requests import find_definitions, read_request
+from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind, to_nanoseconds
+from ingest.formats.spans.span_attributes import first_count, first_value
+from ingest.formats.spans.span_attributes import first_text as text_of
+from ingest.formats.traces.trace_translator import Found, KnownSpan, TraceTranslator
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="langsmith",
@@ -59,7 +59,7 @@ SOURCE = Source(
     "Whether a turn did what the user wanted is not recorded.",
 )
 
-_TYPES = {"llm": Kind.INFERENCE, "tool": Kind.EXECUTION}
+_TYPES = {"llm": SpanKind.INFERENCE, "tool": SpanKind.EXECUTION}
 _ALL_TYPES = frozenset((*_TYPES, "chain", "retriever", "embedding", "prompt", "parser"))
 _IDS = {"trace_id", "dotted_order", "parent_run_id", "parent_run_ids", "child_run_ids"}
 _THREAD = ("thread_id", "session_id", "conversation_id")
@@ -67,124 +67,124 @@ _DEEPEST = 50  # levels of child_runs
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_is_run(run) for record in head for run in _top(record))
+    return any(_is_run(run) for record in head for run in _top_runs(record))
 
 
 def translator(_about: About) -> Translator:
-    return Traces(_found)
+    return TraceTranslator(_find_spans)
 
 
-def _top(record: dict[str, Any]) -> list[dict[str, Any]]:
-    return tables(record.get("runs")) or [record]
+def _top_runs(record: dict[str, Any]) -> list[dict[str, Any]]:
+    return read_objects(record.get("runs")) or [record]
 
 
 def _is_run(run: Mapping[str, Any]) -> bool:
     return str(run.get("run_type")) in _ALL_TYPES and "id" in run and not _IDS.isdisjoint(run)
 
 
-def _runs(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _walk_runs(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The runs of a record, each before those below it, in the order of the text."""
-    waiting = [(run, 0) for run in reversed(_top(record))]
+    waiting = [(run, 0) for run in reversed(_top_runs(record))]
     while waiting:
         run, depth = waiting.pop()
         yield run
         if depth < _DEEPEST:
-            waiting.extend((child, depth + 1) for child in reversed(tables(run.get("child_runs"))))
+            waiting.extend((child, depth + 1) for child in reversed(read_objects(run.get("child_runs"))))
 
 
-def _found(record: Record) -> Iterator[Found]:
-    for run in _runs(record.value):
-        span_id = text(run.get("id"))
+def _find_spans(record: Record) -> Iterator[Found]:
+    for run in _walk_runs(record.value):
+        span_id = read_text(run.get("id"))
         if not span_id:
-            yield Rejected(record.where, "missing_field", "a run has no id", snippet_of(record.data))
+            yield Rejected(record.where, "missing_field", "a run has no id", make_snippet(record.data))
             continue
-        record.place('"id"')
-        raw = _raw(run, record, span_id)
-        yield Known(raw, _facts(run, raw))
+        record.find_line('"id"')
+        raw = _make_raw_span(run, record, span_id)
+        yield KnownSpan(raw, _read_facts(run, raw))
 
 
-def _raw(run: Mapping[str, Any], record: Record, span_id: str) -> RawSpan:
-    error = text(run.get("error"))
-    runtime = table(table(run.get("extra")).get("runtime"))
+def _make_raw_span(run: Mapping[str, Any], record: Record, span_id: str) -> RawSpan:
+    error = read_text(run.get("error"))
+    runtime = read_object(read_object(run.get("extra")).get("runtime"))
     return RawSpan(
-        trace_id=text(run.get("trace_id")) or _first_of(text(run.get("dotted_order"))) or span_id,
+        trace_id=read_text(run.get("trace_id")) or _root_id(read_text(run.get("dotted_order"))) or span_id,
         span_id=span_id,
-        where=record.place(span_id),
-        name=text(run.get("name")) or "",
-        parent_id=_parent(run),
-        start=nanoseconds(moment(run.get("start_time"))),
-        end=nanoseconds(moment(run.get("end_time"))),
-        scope=text(runtime.get("library")),
+        where=record.find_line(span_id),
+        name=read_text(run.get("name")) or "",
+        parent_id=_parent_session(run),
+        start=to_nanoseconds(read_time(run.get("start_time"))),
+        end=to_nanoseconds(read_time(run.get("end_time"))),
+        scope=read_text(runtime.get("library")),
         failed=error is not None or run.get("status") == "error",
         error=error,
     )
 
 
-def _parent(run: Mapping[str, Any]) -> str | None:
+def _parent_session(run: Mapping[str, Any]) -> str | None:
     above = run.get("parent_run_ids")
-    nearest = text(above[-1]) if isinstance(above, list) and above else None
-    return text(run.get("parent_run_id")) or nearest
+    nearest = read_text(above[-1]) if isinstance(above, list) and above else None
+    return read_text(run.get("parent_run_id")) or nearest
 
 
-def _first_of(dotted_order: str | None) -> str | None:
+def _root_id(dotted_order: str | None) -> str | None:
     """The root's id in `<time>Z<id>.<time>Z<id>`."""
     return dotted_order.split(".", 1)[0].partition("Z")[2] or None if dotted_order else None
 
 
-def _facts(run: Mapping[str, Any], raw: RawSpan) -> Facts:
-    extra = table(opened(run.get("extra")))
-    metadata = table(extra.get("metadata"))
-    facts = Facts(kind=_TYPES.get(str(run.get("run_type")), Kind.OTHER))
+def _read_facts(run: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
+    extra = read_object(open_json(run.get("extra")))
+    metadata = read_object(extra.get("metadata"))
+    facts = SpanFacts(kind=_TYPES.get(str(run.get("run_type")), SpanKind.OTHER))
     facts.fill(
         session_id=text_of(metadata, *_THREAD),
-        task=text(run.get("reference_example_id")),
+        task=read_text(run.get("reference_example_id")),
         prompt_name=text_of(metadata, "lc_hub_repo", "prompt_name"),
         prompt_version=text_of(metadata, "lc_hub_commit_hash", "prompt_version"),
     )
-    given, gave = opened(run.get("inputs")), opened(run.get("outputs"))
-    if facts.kind is Kind.INFERENCE:
+    given, gave = open_json(run.get("inputs")), open_json(run.get("outputs"))
+    if facts.kind is SpanKind.INFERENCE:
         _read_model_call(run, extra, facts)
-    elif facts.kind is Kind.EXECUTION:
+    elif facts.kind is SpanKind.EXECUTION:
         _read_tool(raw, given, gave, facts)
     else:
-        facts.fill_texts(_last(given, "user"), _last(gave, "assistant"))
+        facts.fill_texts(_last_words(given, "user"), _last_words(gave, "assistant"))
     return facts
 
 
-def _read_model_call(run: Mapping[str, Any], extra: Mapping[str, Any], facts: Facts) -> None:
-    metadata, parameters = table(extra.get("metadata")), table(extra.get("invocation_params"))
-    request = request_in(run.get("inputs"))
+def _read_model_call(run: Mapping[str, Any], extra: Mapping[str, Any], facts: SpanFacts) -> None:
+    metadata, parameters = read_object(extra.get("metadata")), read_object(extra.get("invocation_params"))
+    request = read_request(run.get("inputs"))
     facts.fill(
         provider=text_of(metadata, "ls_provider"),
         model=text_of(metadata, "ls_model_name") or text_of(parameters, "model", "model_name"),
-        definitions=definitions_in(first(parameters, "tools", "functions")) or None,
-        output=tuple(messages_in(run.get("outputs"), "assistant")) or None,
-        input_tokens=counted(run, "prompt_tokens"),
-        output_tokens=counted(run, "completion_tokens"),
+        definitions=find_definitions(first_value(parameters, "tools", "functions")) or None,
+        output=tuple(read_messages(run.get("outputs"), "assistant")) or None,
+        input_tokens=first_count(run, "prompt_tokens"),
+        output_tokens=first_count(run, "completion_tokens"),
     )
     if request is not None:
         facts.fill(input=request.messages or None, system=request.system, definitions=request.definitions)
 
 
-def _read_tool(raw: RawSpan, given: Any, gave: Any, facts: Facts) -> None:
+def _read_tool(raw: RawSpan, given: Any, gave: Any, facts: SpanFacts) -> None:
     """A tool's run. Its output is often the message that the model will read, with the call's id."""
     result = gave.get("output", gave) if isinstance(gave, dict) else gave
-    message = next(messages_in(result, "tool"), Message(role="tool")) if isinstance(result, dict) else None
+    message = next(read_messages(result, "tool"), Message(role="tool")) if isinstance(result, dict) else None
     answer = message.results[0] if message is not None and message.results else None
-    inner = opened(table(given).get("input", given))
+    inner = open_json(read_object(given).get("input", given))
     facts.fill(
         tool=(answer.name if answer else None) or raw.name or None,
         call_id=answer.id if answer else None,
         arguments=inner if isinstance(inner, dict) else None,
-        result=answer.content if answer else shown(result),
+        result=answer.content if answer else to_text(result),
     )
     if answer is not None and answer.failed and not raw.failed:
         raw.failed, raw.error = True, answer.content
 
 
-def _last(body: Any, role: str) -> str | None:
+def _last_words(body: Any, role: str) -> str | None:
     """The last words of this role in a body; a body that is text itself."""
     if isinstance(body, str):
         return body
-    said = [message.text for message in messages_in(body) if message.role == role and message.text]
+    said = [message.text for message in read_messages(body) if message.role == role and message.text]
     return said[-1] if said else None

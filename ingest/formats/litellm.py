@@ -30,15 +30,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_object, read_text
+from ingest.decoding.lines import make_snippet
 from ingest.events import ArgsSource, Event, Rejected
-from ingest.fields import table, text
-from ingest.formats import About, Source, Translator
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.apis import exchange, provider_of
-from ingest.shapes.bodies import Body, decoded
-from ingest.shapes.exchanges import Exchange, decoded_arguments, instant
-from ingest.shapes.traffic import Traffic
+from ingest.formats.conversations.exchange_translator import ExchangeTranslator
+from ingest.formats.provider_messages.api_detection import make_exchange, provider_name
+from ingest.formats.provider_messages.exchange import Exchange, decoded_argument_fields, parse_instant
+from ingest.formats.provider_messages.http_bodies import HttpBody, decode_body
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="litellm",
@@ -69,11 +69,11 @@ _DECODED = (
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_is_payload(_payload(record)) for record in head)
+    return any(_is_payload(_find_payload(record)) for record in head)
 
 
-def _payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    return table(record.get("standard_logging_object")) or record
+def _find_payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    return read_object(record.get("standard_logging_object")) or record
 
 
 def _is_payload(payload: Mapping[str, Any]) -> bool:
@@ -90,21 +90,21 @@ def translator(about: About) -> Translator:
 
 class _Payloads:
     def __init__(self, about: About) -> None:
-        self._traffic = Traffic(about.identity)
+        self._traffic = ExchangeTranslator(about.identity)
         self._told_redacted = False
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
-        payload = _payload(record.value)
+        payload = _find_payload(record.value)
         if not _is_payload(payload):
             reason = "the line is no standard logging payload: call_type, messages or response is missing"
-            yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+            yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
         elif _is_redacted(payload):
             if not self._told_redacted:
                 self._told_redacted = True
                 reason = "LiteLLM wrote this log without messages and replies (turn_off_message_logging)"
-                yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+                yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
         else:
-            found = _exchange(payload, record)
+            found = _make_exchange(payload, record)
             if found is not None:
                 yield from self._traffic.take(found)
 
@@ -117,49 +117,51 @@ class _Payloads:
 
 def _is_redacted(payload: Mapping[str, Any]) -> bool:
     said = payload.get("messages")
-    first = table(said[0]).get("content") if isinstance(said, list) and said else said
+    first = read_object(said[0]).get("content") if isinstance(said, list) and said else said
     return first == _REDACTED
 
 
-def _exchange(payload: Mapping[str, Any], record: Record) -> Exchange | None:
+def _make_exchange(payload: Mapping[str, Any], record: Record) -> Exchange | None:
     failed = payload.get("status") == "failure"
-    began, ended = instant(payload.get("startTime")), instant(payload.get("endTime"))
-    found = exchange(
-        Body((_request(payload),)),
-        Body() if failed else decoded(payload.get("response")),
+    began, ended = parse_instant(payload.get("startTime")), parse_instant(payload.get("endTime"))
+    found = make_exchange(
+        HttpBody((_make_request(payload),)),
+        HttpBody() if failed else decode_body(payload.get("response")),
         where=record.where,
         ts=began,
-        session=text(payload.get("session_id")),
+        session=read_text(payload.get("session_id")),
         latency_ms=(ended - began).total_seconds() * 1000 if began and ended and ended >= began else None,
     )
     if found is None:
         return None
-    found.provider = text(payload.get("custom_llm_provider")) or provider_of(text(payload.get("api_base")))
+    found.provider = read_text(payload.get("custom_llm_provider")) or provider_name(
+        read_text(payload.get("api_base"))
+    )
     if failed:
-        told = table(payload.get("error_information"))
-        code = text(told.get("error_code"))
-        found.failure = f"http_{code}" if code else text(told.get("error_class")) or "error"
+        told = read_object(payload.get("error_information"))
+        code = read_text(told.get("error_code"))
+        found.failure = f"http_{code}" if code else read_text(told.get("error_class")) or "error"
     _add_prompt(found, payload)
     if (found.provider or "").startswith(_DECODED):
         for call in (call for reply in found.replies for call in reply.calls):
             if call.arguments.get("args_source") is ArgsSource.RAW:
-                call.arguments = decoded_arguments(call.arguments)
+                call.arguments = decoded_argument_fields(call.arguments)
     return found
 
 
-def _request(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _make_request(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The request's body, put together again."""
     said = payload.get("messages")
     if isinstance(said, str):
         said = [{"role": "user", "content": said}]
-    name = "input" if table(payload.get("response")).get("object") == "response" else "messages"
-    asked = table(payload.get("model_parameters"))
-    user = text(payload.get("end_user")) or asked.get("user")
+    name = "input" if read_object(payload.get("response")).get("object") == "response" else "messages"
+    asked = read_object(payload.get("model_parameters"))
+    user = read_text(payload.get("end_user")) or asked.get("user")
     return {**asked, "model": payload.get("model"), "user": user, name: said}
 
 
 def _add_prompt(found: Exchange, payload: Mapping[str, Any]) -> None:
     """The prompt's name where a prompt management named it."""
-    told = table(table(payload.get("metadata")).get("prompt_management_metadata"))
+    told = read_object(read_object(payload.get("metadata")).get("prompt_management_metadata"))
     if found.asked is not None and found.asked.prompt_name is None:
-        found.asked.prompt_name = text(told.get("prompt_id"))
+        found.asked.prompt_name = read_text(told.get("prompt_id"))

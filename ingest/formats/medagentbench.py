@@ -28,6 +28,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_number, read_object, read_objects, read_text, read_time
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -42,13 +43,12 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.fields import moment, number, table, tables, text
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.separate import Separate
-from ingest.shapes.tasks import task_name
-from ingest.shapes.verdicts import MESSAGE
-from ingest.texts import json_text
+from ingest.formats.conversations.one_session_a_record import SessionPerRecord
+from ingest.formats.conversations.result_layers import MESSAGE
+from ingest.formats.conversations.task_names import task_name
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
+from ingest.sessions.stored_text import json_text
 
 SOURCE = Source(
     name="medagentbench",
@@ -72,66 +72,69 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
     return (
         {"task_id", "prompt", "status", "correct", "history"} <= first.keys()
         and isinstance(rounds, list)
-        and all("action_kind" in one for one in tables(rounds))
+        and all("action_kind" in one for one in read_objects(rounds))
     )
 
 
 def translator(about: About) -> Translator:
-    return Separate(about, _task)
+    return SessionPerRecord(about, _task_name)
 
 
-def _task(record: Record, session_id: str) -> Iterator[Event]:
+def _task_name(record: Record, session_id: str) -> Iterator[Event]:
     value = record.value
-    provenance = table(table(value.get("diagnostics")).get("provenance"))
+    provenance = read_object(read_object(value.get("diagnostics")).get("provenance"))
     shared: dict[str, Any] = {
         "session_id": session_id,
         "where": record.where,
-        "ts": moment(provenance.get("captured_at")),
+        "ts": read_time(provenance.get("captured_at")),
     }
-    model = text(provenance.get("model"))
+    model = read_text(provenance.get("model"))
     yield SessionSeen(
         **shared,
         harness="MedAgentBench",
-        harness_version=text(provenance.get("harness_commit")),
+        harness_version=read_text(provenance.get("harness_commit")),
         model=None if model == "(agent default)" else model,
         task=task_name(None, value.get("task_id")),
     )
-    yield TurnStarted(**shared, text=text(value.get("prompt")))
-    for step, made in enumerate(tables(value.get("turns"))):
-        shared["where"] = record.place('"round"', past=True)
-        yield from _round(made, step, shared)
+    yield TurnStarted(**shared, text=read_text(value.get("prompt")))
+    for step, made in enumerate(read_objects(value.get("turns"))):
+        shared["where"] = record.find_line('"round"', past=True)
+        yield from _take_round(made, step, shared)
     correct = value.get("correct")
     judged = isinstance(correct, bool) and value.get("infra_fail") is not True
     result = value.get("result")
     yield TurnEnded(
         **shared,
-        status=text(value.get("status")),
+        status=read_text(value.get("status")),
         recorded_ok=correct if judged else None,
         answer="" if result is None else result if isinstance(result, str) else json_text(result),
-        latency_ms=number(value.get("duration_ms")),
+        latency_ms=read_number(value.get("duration_ms")),
     )
 
 
-def _round(made: Mapping[str, Any], step: int, shared: dict[str, Any]) -> Iterator[Event]:
-    reply, kind = text(made.get("agent_reply")) or "", made.get("action_kind")
+def _take_round(made: Mapping[str, Any], step: int, shared: dict[str, Any]) -> Iterator[Event]:
+    reply, kind = read_text(made.get("agent_reply")) or "", made.get("action_kind")
     acts = kind in ("get", "post", "finish")
     yield StepMade(
         **shared,
         text=None if acts else reply,
         strategy=Strategy.JSON_FALLBACK,
-        latency_ms=number(made.get("latency_ms")),
+        latency_ms=read_number(made.get("latency_ms")),
     )
     if kind == "finish":
         return
     yield CallMade(
-        **shared, step=step, strategy=Strategy.JSON_FALLBACK, **_call(str(kind), reply, made.get("payload"))
+        **shared,
+        step=step,
+        strategy=Strategy.JSON_FALLBACK,
+        **_read_call(str(kind), reply, made.get("payload")),
     )
-    observation = text(made.get("observation"))
+    observation = read_text(made.get("observation"))
     if observation is not None:
-        yield _observed(observation, step, shared)
+        yield _make_observation(observation, step, shared)
 
 
-def _call(kind: str, reply: str, payload: Any) -> dict[str, Any]:
+def _read_call(kind: str, reply: str, payload: Any) -> dict[str, Any]:
     """The fields of CallMade for an action."""
     first, _, body = reply.partition("\n")
     if kind == "get":
@@ -148,7 +151,7 @@ def _call(kind: str, reply: str, payload: Any) -> dict[str, Any]:
     }
 
 
-def _observed(said: str, step: int, shared: dict[str, Any]) -> ResultSeen:
+def _make_observation(said: str, step: int, shared: dict[str, Any]) -> ResultSeen:
     layer: FaultLayer | None = None
     if said.startswith("Invalid POST request"):
         layer = FaultLayer.SYNTAX

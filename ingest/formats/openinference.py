@@ -25,13 +25,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_object, read_objects
+from ingest.decoding.lines import make_snippet
 from ingest.events import Rejected
-from ingest.fields import table, tables
-from ingest.formats import About, Source, Translator
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.dumped_spans import raw_span, span_ids
-from ingest.shapes.traces import Found, Traces
+from ingest.formats.spans.dumped_spans import read_span, span_ids
+from ingest.formats.traces.trace_translator import Found, TraceTranslator
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="openinference",
@@ -49,31 +49,31 @@ SOURCE = Source(
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_is_span(span) for record in head for span in _spans(record))
+    return any(_is_span(span) for record in head for span in _list_spans(record))
 
 
 def translator(_about: About) -> Translator:
-    return Traces(_found)
+    return TraceTranslator(_find_spans)
 
 
-def _spans(record: dict[str, Any]) -> list[dict[str, Any]]:
-    return tables(record.get("data")) or tables(record.get("spans")) or [record]
+def _list_spans(record: dict[str, Any]) -> list[dict[str, Any]]:
+    return read_objects(record.get("data")) or read_objects(record.get("spans")) or [record]
 
 
 def _is_span(span: dict[str, Any]) -> bool:
     if "context.span_id" in span:
         return "span_kind" in span or "attributes.openinference.span.kind" in span
-    return isinstance(span.get("span_kind"), str) and "span_id" in table(span.get("context"))
+    return isinstance(span.get("span_kind"), str) and "span_id" in read_object(span.get("context"))
 
 
-def _found(record: Record) -> Iterator[Found]:
+def _find_spans(record: Record) -> Iterator[Found]:
     outer = record.value.get("trace_id", record.value.get("traceId"))
-    for span in _spans(record.value):
+    for span in _list_spans(record.value):
         trace_id, span_id = span_ids(span)
         trace_id = trace_id or (outer if isinstance(outer, str) else None)
         if not trace_id or not span_id:
             reason = f"a span has no {'trace_id' if not trace_id else 'span_id'}"
-            yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+            yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
             continue
-        record.place('"span_id"')
-        yield raw_span(span, record.place(span_id), trace_id, span_id)
+        record.find_line('"span_id"')
+        yield read_span(span, record.find_line(span_id), trace_id, span_id)

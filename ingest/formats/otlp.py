@@ -9,8 +9,9 @@ file.
 endTimeUnixNano, attributes[{key, value: {stringValue|intValue|arrayValue|kvlistValue|…}}], events, status}`.
 Before 2022 `scopeSpans` was `instrumentationLibrarySpans`. Whole numbers may be text.
 
-**Conventions read** (`ingest.shapes.conventions`): GenAI messages as attributes, as events of the span and as
-log records; OpenLLMetry's indexed keys; OpenInference; the Vercel AI SDK; Google ADK; Pydantic AI; LangSmith.
+**Conventions read** (`ingest.formats.span_conventions`): GenAI messages as attributes, as events of the span
+and as log records; OpenLLMetry's indexed keys; OpenInference; the Vercel AI SDK; Google ADK; Pydantic AI;
+LangSmith.
 
 **Sessions and turns.** A conversation's id (`gen_ai.conversation.id`, `session.id`, …) is the session, else
 the trace. A turn begins with a new message of a user. What runs inside of a tool is a session of its own.
@@ -44,99 +45,101 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_object, read_objects, read_text
+from ingest.decoding.lines import make_snippet
 from ingest.events import Rejected
-from ingest.fields import table, tables, text
-from ingest.formats import About, Source, Translator
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.attributes import any_value, count, of_otlp
-from ingest.shapes.conventions.gen_ai_events import NAMES
-from ingest.shapes.spans import RawSpan
-from ingest.shapes.traces import TOLD_BY_SPANS, Found, SpanEvent, Traces
+from ingest.formats.span_conventions.gen_ai_events import NAMES
+from ingest.formats.spans.span import RawSpan
+from ingest.formats.spans.span_attributes import parse_count, read_any_value, read_otlp
+from ingest.formats.traces.trace_translator import TOLD_BY_SPANS, Found, SpanEvent, TraceTranslator
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(name="otlp", title="OpenTelemetry traces (OTLP JSON)", **TOLD_BY_SPANS)
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_is_request(part) for record in head for part in _wrapped(record))
+    return any(_is_request(part) for record in head for part in _unwrap_text(record))
 
 
 def _is_request(part: dict[str, Any]) -> bool:
     if isinstance(part.get("resourceSpans"), list) or isinstance(part.get("resourceLogs"), list):
         return True
-    return any("resource" in batch and _scopes(batch) for batch in tables(part.get("batches")))
+    return any("resource" in batch and _list_scopes(batch) for batch in read_objects(part.get("batches")))
 
 
 def translator(_about: About) -> Translator:
-    return Traces(_found)
+    return TraceTranslator(_find_spans)
 
 
-def _wrapped(record: dict[str, Any]) -> list[dict[str, Any]]:
+def _unwrap_text(record: dict[str, Any]) -> list[dict[str, Any]]:
     """The request itself, or what an API has put around it."""
-    return [record, *(table(record.get(key)) for key in ("result", "trace", "data"))]
+    return [record, *(read_object(record.get(key)) for key in ("result", "trace", "data"))]
 
 
-def _scopes(resource: dict[str, Any]) -> list[dict[str, Any]]:
-    return tables(resource.get("scopeSpans")) or tables(resource.get("instrumentationLibrarySpans"))
+def _list_scopes(resource: dict[str, Any]) -> list[dict[str, Any]]:
+    return read_objects(resource.get("scopeSpans")) or read_objects(
+        resource.get("instrumentationLibrarySpans")
+    )
 
 
-def _found(record: Record) -> Iterator[Found]:
-    for request in _wrapped(record.value):
-        for resource in (*tables(request.get("resourceSpans")), *tables(request.get("batches"))):
-            about = of_otlp(table(resource.get("resource")).get("attributes"))
-            for scope in _scopes(resource):
-                named = table(scope.get("scope")) or table(scope.get("instrumentationLibrary"))
-                for span in tables(scope.get("spans")):
-                    yield _span(span, about, text(named.get("name")), record)
-        for resource in tables(request.get("resourceLogs")):
-            for scope in tables(resource.get("scopeLogs")):
-                for entry in tables(scope.get("logRecords")):
+def _find_spans(record: Record) -> Iterator[Found]:
+    for request in _unwrap_text(record.value):
+        for resource in (*read_objects(request.get("resourceSpans")), *read_objects(request.get("batches"))):
+            about = read_otlp(read_object(resource.get("resource")).get("attributes"))
+            for scope in _list_scopes(resource):
+                named = read_object(scope.get("scope")) or read_object(scope.get("instrumentationLibrary"))
+                for span in read_objects(scope.get("spans")):
+                    yield _read_span(span, about, read_text(named.get("name")), record)
+        for resource in read_objects(request.get("resourceLogs")):
+            for scope in read_objects(resource.get("scopeLogs")):
+                for entry in read_objects(scope.get("logRecords")):
                     yield from _log_record(entry, record)
 
 
-def _span(
+def _read_span(
     span: dict[str, Any], resource: dict[str, Any], scope: str | None, record: Record
 ) -> RawSpan | Rejected:
-    trace_id, span_id = text(span.get("traceId")), text(span.get("spanId"))
+    trace_id, span_id = read_text(span.get("traceId")), read_text(span.get("spanId"))
     if not trace_id or not span_id:
         missing = "traceId" if not trace_id else "spanId"
-        return Rejected(record.where, "missing_field", f"a span has no {missing}", snippet_of(record.data))
-    record.place('"spanId"')
-    status = table(span.get("status"))
+        return Rejected(record.where, "missing_field", f"a span has no {missing}", make_snippet(record.data))
+    record.find_line('"spanId"')
+    status = read_object(span.get("status"))
     failed = status.get("code") in (2, "2", "STATUS_CODE_ERROR")
     return RawSpan(
         trace_id=trace_id,
         span_id=span_id,
-        where=record.place(span_id),
-        name=text(span.get("name")) or "",
-        parent_id=text(span.get("parentSpanId")) or None,
-        start=count(span.get("startTimeUnixNano")),
-        end=count(span.get("endTimeUnixNano")),
-        attributes=of_otlp(span.get("attributes")),
+        where=record.find_line(span_id),
+        name=read_text(span.get("name")) or "",
+        parent_id=read_text(span.get("parentSpanId")) or None,
+        start=parse_count(span.get("startTimeUnixNano")),
+        end=parse_count(span.get("endTimeUnixNano")),
+        attributes=read_otlp(span.get("attributes")),
         events=tuple(
-            (text(event.get("name")) or "", of_otlp(event.get("attributes")))
-            for event in tables(span.get("events"))
+            (read_text(event.get("name")) or "", read_otlp(event.get("attributes")))
+            for event in read_objects(span.get("events"))
         ),
         resource=resource,
         scope=scope,
-        error=(text(status.get("message")) or None) if failed else None,
+        error=(read_text(status.get("message")) or None) if failed else None,
         failed=failed,
     )
 
 
 def _log_record(entry: dict[str, Any], record: Record) -> Iterator[SpanEvent]:
     """A GenAI event that belongs to a span; other logs are none of ours."""
-    attributes = of_otlp(entry.get("attributes"))
-    name = text(entry.get("eventName")) or text(attributes.get("event.name")) or ""
-    trace_id, span_id = text(entry.get("traceId")), text(entry.get("spanId"))
+    attributes = read_otlp(entry.get("attributes"))
+    name = read_text(entry.get("eventName")) or read_text(attributes.get("event.name")) or ""
+    trace_id, span_id = read_text(entry.get("traceId")), read_text(entry.get("spanId"))
     if name not in NAMES or not trace_id or not span_id:
         return
-    body = any_value(entry.get("body"))
+    body = read_any_value(entry.get("body"))
     yield SpanEvent(
         trace_id=trace_id,
         span_id=span_id,
         where=record.where,
         name=name,
         body={**attributes, **(body if isinstance(body, dict) else {"body": body})},
-        time=count(entry.get("timeUnixNano")) or count(entry.get("observedTimeUnixNano")),
+        time=parse_count(entry.get("timeUnixNano")) or parse_count(entry.get("observedTimeUnixNano")),
     )

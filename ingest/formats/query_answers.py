@@ -21,14 +21,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_object, read_text
+from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected, SessionSeen, StepMade, Strategy, ToolsOffered, TurnStarted
-from ingest.fields import table, text
-from ingest.formats import About, Source, Translator
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.chat import call_made
-from ingest.shapes.tasks import question
-from ingest.shapes.trials import listed
+from ingest.formats.conversations.task_names import question_task
+from ingest.formats.conversations.trial_messages import read_list
+from ingest.formats.provider_messages.chat_messages import make_call
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="query_answers",
@@ -64,10 +64,10 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return _Lines(about.identity)
+    return _AnswerLines(about.identity)
 
 
-class _Lines:
+class _AnswerLines:
     """`_held`: the first lines with answers, until it is known whether they are a key; None from then on."""
 
     def __init__(self, identity: str) -> None:
@@ -80,7 +80,7 @@ class _Lines:
         if self._is_key:
             return
         if self._held is None or "predict_tools" in record.value:
-            yield from self._line(record)
+            yield from self._take_line(record)
             return
         self._held.append(record)
         if len(self._held) >= _HELD or sum(len(held.data) for held in self._held) > _HELD_BYTES:
@@ -94,46 +94,48 @@ class _Lines:
 
     def _decide(self) -> Iterator[Event | Rejected]:
         held, self._held = self._held or [], None
-        signs = [record for record in held if _lists_what_is_accepted(record.value)]
+        signs = [record for record in held if _is_answer_key(record.value)]
         self._is_key = bool(signs) and len(signs) * _SHARE >= len(held)
         if self._is_key:
-            yield Rejected(signs[0].where, "wrong_type", _KEY, snippet_of(signs[0].data))
+            yield Rejected(signs[0].where, "wrong_type", _KEY, make_snippet(signs[0].data))
             return
         for record in held:
-            yield from self._line(record)
+            yield from self._take_line(record)
 
-    def _line(self, record: Record) -> Iterator[Event]:
+    def _take_line(self, record: Record) -> Iterator[Event]:
         value = record.value
-        calls, definitions = _calls(value), tuple(listed(value.get("tools")))
+        calls, definitions = _read_calls(value), tuple(read_list(value.get("tools")))
         shared: dict[str, Any] = {"session_id": f"{self._identity}/{self._count}", "where": record.where}
         self._count += 1
-        yield SessionSeen(**shared, task=question(value.get("query")))
+        yield SessionSeen(**shared, task=question_task(value.get("query")))
         if definitions:
             yield ToolsOffered(**shared, definitions=definitions)
-        yield TurnStarted(**shared, text=text(value.get("query")))
+        yield TurnStarted(**shared, text=read_text(value.get("query")))
         strategy = Strategy.TOOL_USE if calls else None
         yield StepMade(**shared, strategy=strategy)
         for call in calls:
-            yield call_made(call, shared, strategy=strategy)
+            yield make_call(call, shared, strategy=strategy)
 
 
-def _calls(value: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return listed(value.get("predict_tools", value.get("answers")))
+def _read_calls(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return read_list(value.get("predict_tools", value.get("answers")))
 
 
-def _lists_what_is_accepted(value: Mapping[str, Any]) -> bool:
+def _is_answer_key(value: Mapping[str, Any]) -> bool:
     """True when an argument is a list where its tool declares one text, number or boolean."""
     declared = {
-        name: table(table(function.get("parameters")).get("properties"))
-        for definition in listed(value.get("tools"))
-        if isinstance(name := (function := table(definition.get("function")) or definition).get("name"), str)
+        name: read_object(read_object(function.get("parameters")).get("properties"))
+        for definition in read_list(value.get("tools"))
+        if isinstance(
+            name := (function := read_object(definition.get("function")) or definition).get("name"), str
+        )
     }
     return any(
-        isinstance(sent, list) and _is_single(table(declared.get(str(call.get("name")))).get(name))
-        for call in _calls(value)
-        for name, sent in table(call.get("arguments")).items()
+        isinstance(sent, list) and _is_single(read_object(declared.get(str(call.get("name")))).get(name))
+        for call in _read_calls(value)
+        for name, sent in read_object(call.get("arguments")).items()
     )
 
 
 def _is_single(schema: Any) -> bool:
-    return text(table(schema).get("type")) in _SINGLE
+    return read_text(read_object(schema).get("type")) in _SINGLE

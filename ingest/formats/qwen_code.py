@@ -25,15 +25,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ingest.events import Event, FaultLayer, ResultSeen, Seen, SessionSeen, Where
-from ingest.fields import moment, table, tables, text, whole
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.chat import Flag
-from ingest.shapes.dialogue import CANCELLED, Dialogue
-from ingest.shapes.marks import unique_id
-from ingest.shapes.parts import answered, calls_among, spoken
-from ingest.shapes.verdicts import PASSED, failed
+from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
+from ingest.events import Event, FaultLayer, LogLine, ResultSeen, SessionSeen, Visibility
+from ingest.formats.conversations.agent_session import CANCELLED, AgentSession
+from ingest.formats.conversations.gemini_parts import call_fields, join_answers, join_spoken
+from ingest.formats.conversations.result_layers import PASSED, failed_flag
+from ingest.formats.provider_messages.chat_messages import ResultFlag
+from ingest.formats.provider_messages.message_hashes import unique_id
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="qwen_code",
@@ -65,58 +65,58 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
         record.get("type") in _TYPES
         and {"uuid", "parentUuid", "sessionId", "cwd"} <= record.keys()
         and "isSidechain" not in record
-        and ("systemPayload" in record or isinstance(table(record.get("message")).get("parts"), list))
+        and ("systemPayload" in record or isinstance(read_object(record.get("message")).get("parts"), list))
         for record in head
     )
 
 
 def translator(about: About) -> Translator:
-    return _Session(about.identity)
+    return _QwenSession(about.identity)
 
 
-class _Session:
+class _QwenSession:
     """One file: one session."""
 
     def __init__(self, identity: str) -> None:
-        self._dialogue = Dialogue(identity)
+        self._dialogue = AgentSession(identity)
         self._version: str | None = None
-        self._message: list[tuple[Mapping[str, Any], Where]] = []  # the records of the message at hand
+        self._message: list[tuple[Mapping[str, Any], LogLine]] = []  # the records of the message at hand
 
     def take(self, record: Record) -> Iterator[Event]:
         value = record.value
-        kind, ident = value.get("type"), text(value.get("uuid"))
+        kind, ident = value.get("type"), read_text(value.get("uuid"))
         if kind not in _TYPES:
             return
         goes_on = kind == "assistant" and len(self._message) < _HELD
         if self._message and not (goes_on and ident == self._message[0][0].get("uuid")):
             yield from self._close_message()
-        ts = moment(value.get("timestamp"))
-        yield from self._session(value, record.where, ts)
+        ts = read_time(value.get("timestamp"))
+        yield from self._take_session(value, record.where, ts)
         if kind == "assistant":
             self._message.append((value, record.where))
         elif kind == "tool_result":
-            yield from self._results(value, record.where, ts)
+            yield from self._take_results(value, record.where, ts)
         elif kind == "user":
-            words = spoken(table(value.get("message")).get("parts"))
+            words = join_spoken(read_object(value.get("message")).get("parts"))
             steers = value.get("subtype") == "mid_turn_user_message" and self._dialogue.is_open
             if words is not None and not steers:
                 self._dialogue.ask(record.where, ts, words, unique_id(ident))
         elif value.get("subtype") == "rewind":
-            self._dialogue.stopped(record.where, ts, CANCELLED)
-            yield from self._dialogue.end()
+            self._dialogue.note_stop(record.where, ts, CANCELLED)
+            yield from self._dialogue.close_turn()
 
     def finish(self) -> Iterator[Event]:
         yield from self._close_message()
-        yield from self._dialogue.end()
+        yield from self._dialogue.close_turn()
 
     def close(self) -> None:
         """Nothing is kept outside of memory."""
 
-    def _session(self, value: Mapping[str, Any], where: Where, ts: datetime | None) -> Iterator[Event]:
-        version = text(value.get("version")) or ""
+    def _take_session(self, value: Mapping[str, Any], where: LogLine, ts: datetime | None) -> Iterator[Event]:
+        version = read_text(value.get("version")) or ""
         if version != self._version:
             self._version = version
-            self._dialogue.session_id = text(value.get("sessionId")) or self._dialogue.session_id
+            self._dialogue.session_id = read_text(value.get("sessionId")) or self._dialogue.session_id
             yield SessionSeen(
                 session_id=self._dialogue.session_id,
                 where=where,
@@ -130,48 +130,48 @@ class _Session:
         if not records:
             return
         (first, where), last = records[0], records[-1][0]
-        ts = moment(first.get("timestamp"))
-        words = [spoken(table(each.get("message")).get("parts")) for each, _ in records]
-        usage = table(last.get("usageMetadata"))
-        yield from self._dialogue.step(
+        ts = read_time(first.get("timestamp"))
+        words = [join_spoken(read_object(each.get("message")).get("parts")) for each, _ in records]
+        usage = read_object(last.get("usageMetadata"))
+        yield from self._dialogue.add_step(
             where,
             ts,
             "\n".join(filter(None, words)),
-            model=text(last.get("model")),
-            input_tokens=whole(usage.get("promptTokenCount")) or None,
-            output_tokens=_sum(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
+            model=read_text(last.get("model")),
+            input_tokens=read_count(usage.get("promptTokenCount")) or None,
+            output_tokens=_sum_counts(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
         )
         for each, place in records:
-            for call in calls_among(table(each.get("message")).get("parts")):
-                yield self._dialogue.call(place, ts, **call, schema_seen=Seen.FAILURES)
+            for call in call_fields(read_object(each.get("message")).get("parts")):
+                yield self._dialogue.add_call(place, ts, **call, schema_seen=Visibility.FAILURES)
 
-    def _results(self, value: Mapping[str, Any], where: Where, ts: datetime | None) -> Iterable[Event]:
-        parts = table(value.get("message")).get("parts")
-        for part in tables(parts):
-            response = table(part.get("functionResponse"))
+    def _take_results(self, value: Mapping[str, Any], where: LogLine, ts: datetime | None) -> Iterable[Event]:
+        parts = read_object(value.get("message")).get("parts")
+        for part in read_objects(parts):
+            response = read_object(part.get("functionResponse"))
             if response:
-                content = answered([part])
-                flag = _flag(table(value.get("toolCallResult")), content or "")
+                content = join_answers([part])
+                flag = _read_flag(read_object(value.get("toolCallResult")), content or "")
                 yield ResultSeen(
                     session_id=self._dialogue.session_id,
                     where=where,
                     ts=ts,
-                    tool_call_id=text(response.get("id")),
+                    tool_call_id=read_text(response.get("id")),
                     content=content,
                     **flag.fields,
                 )
 
 
-def _flag(told: Mapping[str, Any], content: str) -> Flag:
-    status, error = told.get("status"), text(told.get("errorType"))
+def _read_flag(told: Mapping[str, Any], content: str) -> ResultFlag:
+    status, error = told.get("status"), read_text(told.get("errorType"))
     if status == "cancelled":
-        return failed(content, FaultLayer.REFUSED)
+        return failed_flag(content, FaultLayer.REFUSED)
     if status == "error" or error:
         rejected = FaultLayer.TOOL_REJECTED if (error or "").startswith(_REJECTED) else FaultLayer.EXECUTION
-        return failed(content, _LAYERS.get(error or "", rejected))
-    return PASSED if status == "success" else Flag()
+        return failed_flag(content, _LAYERS.get(error or "", rejected))
+    return PASSED if status == "success" else ResultFlag()
 
 
-def _sum(*counts: Any) -> int | None:
+def _sum_counts(*counts: Any) -> int | None:
     """The sum of token counts; zeros are no measurement."""
-    return sum(whole(count) or 0 for count in counts) or None
+    return sum(read_count(count) or 0 for count in counts) or None

@@ -34,16 +34,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from ingest.decoding.fields import read_count, read_number, read_object, read_text
+from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
-from ingest.fields import number, table, text, whole
-from ingest.formats import About, Source, Translator
 from ingest.formats.claude_trace import is_pair
-from ingest.lines import snippet_of
-from ingest.records import Record
-from ingest.shapes.apis import exchange, is_error, is_reply, is_request
-from ingest.shapes.bodies import Body, decoded
-from ingest.shapes.exchanges import Exchange, instant
-from ingest.shapes.traffic import Traffic
+from ingest.formats.conversations.exchange_translator import ExchangeTranslator
+from ingest.formats.provider_messages.api_detection import is_error, is_reply, is_request, make_exchange
+from ingest.formats.provider_messages.exchange import Exchange, parse_instant
+from ingest.formats.provider_messages.http_bodies import HttpBody, decode_body
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="request_log",
@@ -82,11 +82,11 @@ _OTHER_APIS = frozenset(
 )
 
 
-class _Pair(NamedTuple):
+class _RequestPair(NamedTuple):
     """What a line has of a request and its reply."""
 
-    request: Body
-    response: Body
+    request: HttpBody
+    response: HttpBody
     url: str | None
     status: int | None
 
@@ -98,36 +98,38 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 def _is_ours(record: Mapping[str, Any]) -> bool:
     if _OTHERS & record.keys() or is_pair(record):
         return False
-    pair = _pair_of(record)
+    pair = _find_pair(record)
     if pair is None or not any(is_reply(body) for body in pair.response.objects):
         return False
     return "custom_id" in record or any(is_request(body) for body in pair.request.objects)
 
 
-def _pair_of(record: Mapping[str, Any]) -> _Pair | None:
+def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
     """The two bodies of a line, whatever they are called; None when it has none."""
-    result = table(record.get("result"))
+    result = read_object(record.get("result"))
     if "custom_id" in record and (result or isinstance(record.get("response"), dict)):
         kept = result.get("message") or result.get("error") or record.get("response") or record.get("error")
-        return _unwrapped({}, kept, record)
+        return _unwrap_pair({}, kept, record)
     for asked, came in _PAIRS:
         if asked in record and came in record:
-            return _unwrapped(record[asked], record[came], record)
+            return _unwrap_pair(record[asked], record[came], record)
     if is_request(record) and "response" in record:
-        return _unwrapped(dict(record), record["response"], record)
+        return _unwrap_pair(dict(record), record["response"], record)
     return None
 
 
-def _unwrapped(request: Any, response: Any, record: Mapping[str, Any]) -> _Pair:
+def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _RequestPair:
     """The bodies out of what may be an HTTP envelope around them."""
-    holders = (table(request), table(response), record)
+    holders = (read_object(request), read_object(response), record)
     url = next(filter(None, (_first_text(holder, _URLS) for holder in holders)), None)
-    codes = (whole(holder.get(name)) for holder in holders[1:] for name in _STATUSES)
+    codes = (read_count(holder.get(name)) for holder in holders[1:] for name in _STATUSES)
     status = next((code for code in codes if code is not None), None)
-    return _Pair(decoded(_inner(request)), decoded(_inner(response)), url, status)
+    return _RequestPair(
+        decode_body(_unwrap_inner(request)), decode_body(_unwrap_inner(response)), url, status
+    )
 
 
-def _inner(kept: Any) -> Any:
+def _unwrap_inner(kept: Any) -> Any:
     """The body of an HTTP envelope, or what was kept itself."""
     if not isinstance(kept, dict) or is_request(kept) or is_reply(kept) or not _ENVELOPE & kept.keys():
         return kept
@@ -135,19 +137,19 @@ def _inner(kept: Any) -> Any:
 
 
 def translator(about: About) -> Translator:
-    return _Log(about)
+    return _RequestLog(about)
 
 
-class _Log:
+class _RequestLog:
     def __init__(self, about: About) -> None:
-        self._traffic = Traffic(about.identity)
+        self._traffic = ExchangeTranslator(about.identity)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
-        pair = _pair_of(record.value)
-        found = _exchange(record, pair) if pair is not None else None
-        reason = _problem(pair, found)
+        pair = _find_pair(record.value)
+        found = _make_exchange(record, pair) if pair is not None else None
+        reason = _find_problem(pair, found)
         if reason is not None:
-            yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+            yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
         elif found is not None:
             yield from self._traffic.take(found)
 
@@ -158,26 +160,26 @@ class _Log:
         """Nothing is held."""
 
 
-def _exchange(record: Record, pair: _Pair) -> Exchange | None:
+def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
     value = record.value
-    found = exchange(
+    found = make_exchange(
         pair.request,
         pair.response,
         url=pair.url,
         status=pair.status,
         where=record.where,
         ts=_first_time(value),
-        session=_first_text(value, _SESSIONS) or _first_text(table(value.get("metadata")), _SESSIONS),
+        session=_first_text(value, _SESSIONS) or _first_text(read_object(value.get("metadata")), _SESSIONS),
         latency_ms=next(
-            (found for name in _LATENCIES if (found := number(value.get(name))) is not None), None
+            (found for name in _LATENCIES if (found := read_number(value.get(name))) is not None), None
         ),
     )
     if found is not None and found.provider is None:
-        found.provider = (text(value.get("provider")) or "").lower() or None
+        found.provider = (read_text(value.get("provider")) or "").lower() or None
     return found
 
 
-def _problem(pair: _Pair | None, found: Exchange | None) -> str | None:
+def _find_problem(pair: _RequestPair | None, found: Exchange | None) -> str | None:
     """Why a line gives nothing; None for one that need not give anything."""
     if pair is None:
         return "the line has no request and reply in a spelling that is known here"
@@ -191,12 +193,12 @@ def _problem(pair: _Pair | None, found: Exchange | None) -> str | None:
 
 
 def _first_text(holder: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    return next((found for name in names if (found := text(holder.get(name)))), None)
+    return next((found for name in names if (found := read_text(holder.get(name)))), None)
 
 
 def _first_time(value: Mapping[str, Any]) -> datetime | None:
-    for holder in (value, table(value.get("request")), table(value.get("response"))):
+    for holder in (value, read_object(value.get("request")), read_object(value.get("response"))):
         for name in _TIMES:
-            if (found := instant(holder.get(name))) is not None:
+            if (found := parse_instant(holder.get(name))) is not None:
                 return found
     return None

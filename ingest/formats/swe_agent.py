@@ -41,6 +41,7 @@ from typing import Any
 
 import orjson
 
+from ingest.decoding.fields import read_number, read_object, read_objects, read_text
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -57,13 +58,12 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.fields import number, table, tables, text
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.chat import call_made, calls_of, content_text
-from ingest.shapes.separate import Separate
-from ingest.shapes.tasks import instance_in, task_name
-from ingest.shapes.verdicts import MESSAGE
+from ingest.formats.conversations.one_session_a_record import SessionPerRecord
+from ingest.formats.conversations.result_layers import MESSAGE
+from ingest.formats.conversations.task_names import swe_bench_instance, task_name
+from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="swe_agent",
@@ -111,101 +111,103 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return Separate(about, partial(_run, about.name))
+    return SessionPerRecord(about, partial(_take_run, about.name))
 
 
-def _run(file: str, record: Record, session_id: str) -> Iterator[Event]:
-    return _Run(session_id, record).events(file)
+def _take_run(file: str, record: Record, session_id: str) -> Iterator[Event]:
+    return _SweAgentRun(session_id, record).events(file)
 
 
-class _Run:
+class _SweAgentRun:
     """One trajectory: its steps, each with its message in the history where it was accepted."""
 
     def __init__(self, session_id: str, record: Record) -> None:
         self._record = record
-        self._info = table(record.value.get("info"))
-        self._history = [one for one in tables(record.value.get("history")) if one.get("is_demo") is not True]
+        self._info = read_object(record.value.get("info"))
+        self._history = [
+            one for one in read_objects(record.value.get("history")) if one.get("is_demo") is not True
+        ]
         self._shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
-        config = _decoded(record.value.get("replay_config"))
-        self._agent = table(config.get("agent"))
-        self._problem = table(config.get("problem_statement"))
-        tools = table(self._agent.get("tools"))
-        self._native = table(tools.get("parse_function")).get("type") == "function_calling"
-        self._docs = text(tools.get("command_docs")) or ""
-        self._commands = _command_names(self._docs, self._prompt())
+        config = _decode_config(record.value.get("replay_config"))
+        self._agent = read_object(config.get("agent"))
+        self._problem = read_object(config.get("problem_statement"))
+        tools = read_object(self._agent.get("tools"))
+        self._native = read_object(tools.get("parse_function")).get("type") == "function_calling"
+        self._docs = read_text(tools.get("command_docs")) or ""
+        self._commands = _find_command_names(self._docs, self._read_prompt())
 
     def events(self, file: str) -> Iterator[Event]:
         yield SessionSeen(
             **self._shared,
             harness="SWE-agent",
-            harness_version=text(self._info.get("swe_agent_version")),
-            model=text(table(self._agent.get("model")).get("name")),
-            task=task_name(None, self._problem.get("id")) or instance_in(file),
+            harness_version=read_text(self._info.get("swe_agent_version")),
+            model=read_text(read_object(self._agent.get("model")).get("name")),
+            task=task_name(None, self._problem.get("id")) or swe_bench_instance(file),
         )
-        if prompt := self._prompt():
+        if prompt := self._read_prompt():
             yield PromptSeen(**self._shared, text=prompt)
-        if self._native and (definitions := tuple(_definitions(self._docs))):
+        if self._native and (definitions := tuple(_read_definitions(self._docs))):
             yield ToolsOffered(**self._shared, definitions=definitions)
-        yield TurnStarted(**self._shared, text=self._task())
-        yield from self._steps()
+        yield TurnStarted(**self._shared, text=self._task_name())
+        yield from self._take_steps()
         yield TurnEnded(
             **self._shared,
-            status=text(self._info.get("exit_status")),
-            answer=text(self._info.get("submission")) or "",
+            status=read_text(self._info.get("exit_status")),
+            answer=read_text(self._info.get("submission")) or "",
         )
 
-    def _prompt(self) -> str:
+    def _read_prompt(self) -> str:
         first = self._history[0] if self._history else {}
-        return (content_text(first.get("content")) or "") if first.get("role") == "system" else ""
+        return (join_content(first.get("content")) or "") if first.get("role") == "system" else ""
 
-    def _task(self) -> str | None:
+    def _task_name(self) -> str | None:
         """The last message of the user before the first action."""
         words: str | None = None
         for message in self._history:
             if message.get("role") == "assistant":
                 break
-            words = content_text(message.get("content")) if message.get("role") == "user" else words
+            words = join_content(message.get("content")) if message.get("role") == "user" else words
         return words
 
-    def _steps(self) -> Iterator[Event]:
+    def _take_steps(self) -> Iterator[Event]:
         accepted = [one for one in self._history if one.get("role") == "assistant"]
-        steps = tables(self._record.value.get("trajectory"))
+        steps = read_objects(self._record.value.get("trajectory"))
         at = 0
         for index, step in enumerate(steps):
-            action, response = text(step.get("action")) or "", text(step.get("response")) or ""
+            action, response = read_text(step.get("action")) or "", read_text(step.get("response")) or ""
             last = index + 1 == len(steps)
             if last and not action.strip() and response.startswith(_GAVE_UP):
                 return
-            refusal = None if last else _answer_to_a_refused_reply(steps[index + 1])
+            refusal = None if last else _find_refusal(steps[index + 1])
             message: Mapping[str, Any] = {}
             if refusal is None and at < len(accepted) and accepted[at].get("action") == step.get("action"):
                 message, at = accepted[at], at + 1
-            yield from self._step(step, action, list(calls_of(message)), refusal)
+            yield from self._take_step(step, action, list(list_calls(message)), refusal)
 
-    def _step(
+    def _take_step(
         self, step: Mapping[str, Any], action: str, calls: list[dict[str, Any]], refusal: str | None
     ) -> Iterator[Event]:
-        took = number(step.get("execution_time"))
+        took = read_number(step.get("execution_time"))
         strategy = Strategy.TOOL_USE if calls or self._native else Strategy.JSON_FALLBACK
         if calls and isinstance(calls[0]["id"], str):
-            self._shared["where"] = self._record.place(f'"{calls[0]["id"]}"', past=True)
+            self._shared["where"] = self._record.find_line(f'"{calls[0]["id"]}"', past=True)
         elif not self._native and "query" not in step:  # whose messages have actions, too
-            self._shared["where"] = self._record.place('"action":', past=True)
-        yield StepMade(**self._shared, text=text(step.get("response")), strategy=strategy)
+            self._shared["where"] = self._record.find_line('"action":', past=True)
+        yield StepMade(**self._shared, text=read_text(step.get("response")), strategy=strategy)
         if refusal is not None and not action.strip():
-            yield self._refused(refusal, strategy)
+            yield self._refused_arguments(refusal, strategy)
             return
         for call in calls:
-            yield call_made(call, self._shared, strategy=strategy)
+            yield make_call(call, self._shared, strategy=strategy)
         if not calls and action.strip():
-            yield self._command(action, strategy)
+            yield self._make_command_call(action, strategy)
         if calls or action.strip():
-            call_id = text(calls[0]["id"]) if calls else None
+            call_id = read_text(calls[0]["id"]) if calls else None
             if call_id is not None:  # the id stands again in the answer to the call, and later ones repeat it
-                self._shared["where"] = self._record.place(f'"{call_id}"', past=True)
-            yield self._observed(step, refusal, call_id, took * 1000 if took is not None else None)
+                self._shared["where"] = self._record.find_line(f'"{call_id}"', past=True)
+            yield self._make_observation(step, refusal, call_id, took * 1000 if took is not None else None)
 
-    def _command(self, action: str, strategy: Strategy) -> CallMade:
+    def _make_command_call(self, action: str, strategy: Strategy) -> CallMade:
         """An action without a native call: a code block, or the command made of a call that is not kept."""
         word = action.split(None, 1)[0]
         tool = word if word in self._commands else "bash"
@@ -215,8 +217,8 @@ class _Run:
             sent = {"arguments": command, "args_source": ArgsSource.RESERIALISED}
         return CallMade(**self._shared, **sent, tool=tool, strategy=strategy)
 
-    def _refused(self, refusal: str, strategy: Strategy) -> CallMade:
-        layer = _layer_in(refusal, _REFUSALS) or FaultLayer.EMISSION
+    def _refused_arguments(self, refusal: str, strategy: Strategy) -> CallMade:
+        layer = _find_layer_in(refusal, _REFUSALS) or FaultLayer.EMISSION
         return CallMade(
             **self._shared,
             tool=None,
@@ -226,11 +228,15 @@ class _Run:
             harness_message=refusal[:MESSAGE],
         )
 
-    def _observed(
+    def _make_observation(
         self, step: Mapping[str, Any], refusal: str | None, call_id: str | None, latency: float | None
     ) -> ResultSeen:
-        content = text(step.get("observation"))
-        layer = _layer_in(refusal, _REFUSALS) if refusal else _layer_in((content or "")[:300], _OBSERVED)
+        content = read_text(step.get("observation"))
+        layer = (
+            _find_layer_in(refusal, _REFUSALS)
+            if refusal
+            else _find_layer_in((content or "")[:300], _OBSERVED)
+        )
         denied = layer is FaultLayer.REFUSED
         status = ResultStatus.DENIED if denied else ResultStatus.ERROR if layer else ResultStatus.UNKNOWN
         return ResultSeen(
@@ -245,38 +251,38 @@ class _Run:
         )
 
 
-def _answer_to_a_refused_reply(following: Mapping[str, Any]) -> str | None:
+def _find_refusal(following: Mapping[str, Any]) -> str | None:
     """What the harness said to the reply before this step; None where that reply was accepted."""
-    query = tables(following.get("query"))
+    query = read_objects(following.get("query"))
     if (
         len(query) < 2
         or query[-1].get("message_type") != "user"
         or query[-2].get("message_type") != "assistant"
     ):
         return None
-    return content_text(query[-1].get("content")) or ""
+    return join_content(query[-1].get("content")) or ""
 
 
-def _layer_in(said: str, marks: Sequence[tuple[str, FaultLayer]]) -> FaultLayer | None:
+def _find_layer_in(said: str, marks: Sequence[tuple[str, FaultLayer]]) -> FaultLayer | None:
     return next((layer for mark, layer in marks if mark in said), None)
 
 
-def _decoded(config: Any) -> dict[str, Any]:
+def _decode_config(config: Any) -> dict[str, Any]:
     if not isinstance(config, str):
-        return table(config)
+        return read_object(config)
     try:
-        return table(orjson.loads(config))
+        return read_object(orjson.loads(config))
     except orjson.JSONDecodeError:
         return {}
 
 
-def _command_names(docs: str, prompt: str) -> frozenset[str]:
+def _find_command_names(docs: str, prompt: str) -> frozenset[str]:
     """The commands told of: `name:` over a docstring, or `name <argument> - …` in older prompts."""
     listed = prompt.partition("COMMANDS:\n")[2].partition("\n\n")[0]
     return frozenset((*_DOCS.findall(f"{docs}\n{prompt}"), *_LISTED.findall(listed)))
 
 
-def _definitions(docs: str) -> Iterator[dict[str, Any]]:
+def _read_definitions(docs: str) -> Iterator[dict[str, Any]]:
     """The commands of `command_docs` as definitions: name, docstring, arguments with type and need."""
     starts = [*_DOCS.finditer(docs)]
     for at, start in enumerate(starts):

@@ -32,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text, read_time
 from ingest.events import (
     Event,
     FaultLayer,
@@ -41,14 +42,13 @@ from ingest.events import (
     SessionSeen,
     ToolsOffered,
 )
-from ingest.fields import moment, number, table, tables, text, whole
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.chat import Flag, calls_of, content_text
-from ingest.shapes.separate import Separate
-from ingest.shapes.tasks import domain_of, task_name
-from ingest.shapes.trials import Trial, argument_layer
-from ingest.shapes.verdicts import failed
+from ingest.formats.conversations.one_session_a_record import SessionPerRecord
+from ingest.formats.conversations.result_layers import failed_flag
+from ingest.formats.conversations.task_names import policy_domain, task_name
+from ingest.formats.conversations.trial_messages import TrialMessages, python_fault_layer
+from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content, list_calls
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="tau2_bench",
@@ -74,120 +74,124 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return Separate(about, _results)
+    return SessionPerRecord(about, _take_results)
 
 
-def _results(record: Record, identity: str) -> Iterator[Event]:
+def _take_results(record: Record, identity: str) -> Iterator[Event]:
     value = record.value
     simulations = value.get("simulations")
     if not isinstance(simulations, list):
-        yield from _simulation(value, {}, identity, record)
+        yield from _take_simulation(value, {}, identity, record)
         return
-    run = table(value.get("info"))
-    for index, simulation in enumerate(tables(simulations)):
-        yield from _simulation(simulation, run, f"{identity}/{index}", record)
+    run = read_object(value.get("info"))
+    for index, simulation in enumerate(read_objects(simulations)):
+        yield from _take_simulation(simulation, run, f"{identity}/{index}", record)
 
 
-def _simulation(
+def _take_simulation(
     simulation: Mapping[str, Any], run: Mapping[str, Any], identity: str, record: Record
 ) -> Iterator[Event]:
-    session_id = text(simulation.get("id")) or identity
-    where = record.place(f'"{session_id}"', past=True)
+    session_id = read_text(simulation.get("id")) or identity
+    where = record.find_line(f'"{session_id}"', past=True)
     shared: dict[str, Any] = {
         "session_id": session_id,
         "where": where,
-        "ts": moment(simulation.get("start_time")),
+        "ts": read_time(simulation.get("start_time")),
     }
-    agent, environment = table(run.get("agent_info")), table(run.get("environment_info"))
-    policy = text(simulation.get("policy")) or text(environment.get("policy"))
-    domain = text(environment.get("domain_name")) or domain_of(policy)
+    agent, environment = read_object(run.get("agent_info")), read_object(run.get("environment_info"))
+    policy = read_text(simulation.get("policy")) or read_text(environment.get("policy"))
+    domain = read_text(environment.get("domain_name")) or policy_domain(policy)
     yield SessionSeen(
         **shared,
         harness="tau2-bench",
-        harness_version=text(run.get("git_commit")),
-        model=text(agent.get("llm")),
+        harness_version=read_text(run.get("git_commit")),
+        model=read_text(agent.get("llm")),
         task=task_name(domain, simulation.get("task_id")),
     )
     if policy:
         yield PromptSeen(**shared, text=policy)
-    definitions = _definitions(environment.get("tool_defs"))
+    definitions = _read_definitions(environment.get("tool_defs"))
     if definitions:
         yield ToolsOffered(**shared, definitions=definitions)
-    reward = number(table(simulation.get("reward_info")).get("reward"))
-    messages = [one for message in tables(simulation.get("messages")) for one in _as_chat(message)]
-    trial = Trial(session_id, record, where=where, flag=_flag, step=_step, when=_when)
-    yield from trial.events(
-        _without_greeting(messages),
-        status=text(simulation.get("termination_reason")),
+    reward = read_number(read_object(simulation.get("reward_info")).get("reward"))
+    messages = [
+        one for message in read_objects(simulation.get("messages")) for one in _to_chat_messages(message)
+    ]
+    trial = TrialMessages(
+        session_id, record, where=where, flag=_read_flag, step=_make_step, when=_message_time
+    )
+    yield from trial.to_events(
+        _drop_greeting(messages),
+        status=read_text(simulation.get("termination_reason")),
         recorded_ok=abs(reward - 1) < 1e-6 if reward is not None and messages else None,
     )
 
 
-def _definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
+def _read_definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
     """Tool signatures by name, `{name: {doc, params}}`, or a list in any shape that is read elsewhere."""
     if isinstance(stated, dict):
         return tuple(
-            {"name": name, "description": text(one.get("doc")) or "", "parameters": one["params"]}
+            {"name": name, "description": read_text(one.get("doc")) or "", "parameters": one["params"]}
             for name, one in stated.items()
             if isinstance(one, dict) and isinstance(one.get("params"), dict)
         )
-    return tuple(tables(stated))
+    return tuple(read_objects(stated))
 
 
-def _as_chat(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _to_chat_messages(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The message in the shape of the chat API; nothing of the calls that the user's model made."""
     role = message.get("role")
     if role == "tool":
-        for result in tables(message.get("tool_messages")) or [message]:
+        for result in read_objects(message.get("tool_messages")) or [message]:
             if result.get("requestor") != "user":
                 yield {**result, "role": "tool", "tool_call_id": result.get("id")}
     elif role != "user":
-        yield {**message, "tool_calls": _raw_calls(message)}
-    elif not tables(message.get("tool_calls")):
+        yield {**message, "tool_calls": _find_raw_calls(message)}
+    elif not read_objects(message.get("tool_calls")):
         yield {**message}
 
 
-def _raw_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _find_raw_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The calls, with the model's own text where the provider's response was kept."""
-    response = table(message.get("raw_data"))
-    choices = tables(response.get("choices"))
-    kept = table((choices[0] if choices else response).get("message")) or response
-    raw = {call["id"]: call["arguments"] for call in calls_of(kept) if isinstance(call["id"], str)}
+    response = read_object(message.get("raw_data"))
+    choices = read_objects(response.get("choices"))
+    kept = read_object((choices[0] if choices else response).get("message")) or response
+    raw = {call["id"]: call["arguments"] for call in list_calls(kept) if isinstance(call["id"], str)}
     return [
         {**call, "arguments": sent if isinstance(sent := raw.get(call["id"]), str) else call["arguments"]}
         if isinstance(call["id"], str)
         else call
-        for call in calls_of(message)
+        for call in list_calls(message)
     ]
 
 
-def _without_greeting(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _drop_greeting(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """All but a first message of the agent for which no model was asked."""
     first = messages[0] if messages else {}
     greets = first.get("role") == "assistant" and not first.get("tool_calls") and not first.get("usage")
     return messages[1:] if greets and not first.get("raw_data") else messages
 
 
-def _step(message: Mapping[str, Any]) -> dict[str, Any]:
-    usage = table(message.get("usage"))
-    took = number(message.get("generation_time_seconds"))
+def _make_step(message: Mapping[str, Any]) -> dict[str, Any]:
+    usage = read_object(message.get("usage"))
+    took = read_number(message.get("generation_time_seconds"))
     return {
-        "model": text(table(message.get("raw_data")).get("model")),
-        "input_tokens": whole(usage.get("prompt_tokens")),
-        "output_tokens": whole(usage.get("completion_tokens")),
+        "model": read_text(read_object(message.get("raw_data")).get("model")),
+        "input_tokens": read_count(usage.get("prompt_tokens")),
+        "output_tokens": read_count(usage.get("completion_tokens")),
         "latency_ms": took * 1000 if took is not None else None,
     }
 
 
-def _when(message: Mapping[str, Any]) -> Any:
-    return moment(message.get("timestamp"))
+def _message_time(message: Mapping[str, Any]) -> Any:
+    return read_time(message.get("timestamp"))
 
 
-def _flag(message: Mapping[str, Any]) -> Flag:
+def _read_flag(message: Mapping[str, Any]) -> ResultFlag:
     if message.get("error") is not True:
         known = message.get("error") is False
-        return Flag(ResultStatus.OK, FlagSource.EXPLICIT) if known else Flag()
-    said = content_text(message.get("content")) or ""
+        return ResultFlag(ResultStatus.OK, FlagSource.EXPLICIT) if known else ResultFlag()
+    said = join_content(message.get("content")) or ""
     unknown = said.startswith("Error: Tool '") and said.endswith("' not found.")
-    layer = FaultLayer.SCHEMA if unknown else argument_layer(said) or FaultLayer.EXECUTION
-    return failed(said, layer)
+    layer = FaultLayer.SCHEMA if unknown else python_fault_layer(said) or FaultLayer.EXECUTION
+    return failed_flag(said, layer)

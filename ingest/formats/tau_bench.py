@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_number, read_object, read_objects, read_text
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -39,14 +40,13 @@ from ingest.events import (
     StepMade,
     TurnEnded,
 )
-from ingest.fields import number, table, tables, text
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.chat import Flag, content_text
-from ingest.shapes.separate import Separate
-from ingest.shapes.tasks import domain_of, task_name
-from ingest.shapes.trials import Trial, argument_layer
-from ingest.shapes.verdicts import failed
+from ingest.formats.conversations.one_session_a_record import SessionPerRecord
+from ingest.formats.conversations.result_layers import failed_flag
+from ingest.formats.conversations.task_names import policy_domain, task_name
+from ingest.formats.conversations.trial_messages import TrialMessages, python_fault_layer
+from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="tau_bench",
@@ -72,54 +72,54 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return _Attempts(about)
+    return _AttemptTranslator(about)
 
 
-class _Attempts(Separate):
+class _AttemptTranslator(SessionPerRecord):
     """`_waiting`: attempts of which only the exception is kept, until another tells the domain; then None."""
 
     def __init__(self, about: About) -> None:
-        super().__init__(about, self._attempt)
+        super().__init__(about, self._take_attempt)
         self._domain: str | None = None
         self._waiting: list[tuple[Record, str]] | None = []
 
     def finish(self) -> Iterator[Event]:
-        yield from self._those_that_wait()
+        yield from self._take_waiting()
 
-    def _attempt(self, record: Record, session_id: str) -> Iterator[Event]:
-        messages = tables(record.value.get("traj"))
+    def _take_attempt(self, record: Record, session_id: str) -> Iterator[Event]:
+        messages = read_objects(record.value.get("traj"))
         if self._waiting is not None:
             if not messages:
                 self._waiting.append((record, session_id))
                 return
-            self._domain = domain_of(content_text(messages[0].get("content")))
-            yield from self._those_that_wait()
-        yield from _attempt(record, session_id, self._domain)
+            self._domain = policy_domain(join_content(messages[0].get("content")))
+            yield from self._take_waiting()
+        yield from _take_attempt(record, session_id, self._domain)
 
-    def _those_that_wait(self) -> Iterator[Event]:
+    def _take_waiting(self) -> Iterator[Event]:
         waiting, self._waiting = self._waiting, None
         for record, session_id in waiting or ():
-            yield from _attempt(record, session_id, self._domain)
+            yield from _take_attempt(record, session_id, self._domain)
 
 
-def _attempt(record: Record, session_id: str, domain: str | None) -> Iterator[Event]:
+def _take_attempt(record: Record, session_id: str, domain: str | None) -> Iterator[Event]:
     value = record.value
     session_id = f"{session_id}/task {value.get('task_id')}/trial {value.get('trial')}"
     shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
     yield SessionSeen(**shared, harness="tau-bench", task=task_name(domain, value.get("task_id")))
-    info, messages = table(value.get("info")), tables(value.get("traj"))
-    error = text(info.get("error"))
+    info, messages = read_object(value.get("info")), read_objects(value.get("traj"))
+    error = read_text(info.get("error"))
     if error is not None and not messages:
-        yield from _died(error, text(info.get("traceback")) or "", shared)
+        yield from _take_dead_attempt(error, read_text(info.get("traceback")) or "", shared)
         return
-    reward = number(value.get("reward"))
+    reward = read_number(value.get("reward"))
     verdict = None if reward is None or error is not None else abs(reward - 1) < 1e-6
-    yield from Trial(session_id, record, flag=_flag).events(
+    yield from TrialMessages(session_id, record, flag=_read_flag).to_events(
         messages, status="error" if error is not None else None, recorded_ok=verdict
     )
 
 
-def _died(error: str, traceback: str, shared: dict[str, Any]) -> Iterator[Event]:
+def _take_dead_attempt(error: str, traceback: str, shared: dict[str, Any]) -> Iterator[Event]:
     """An attempt of which only its exception is kept."""
     of_arguments = "message_to_action" in traceback and "JSONDecodeError" in traceback
     if of_arguments:
@@ -134,13 +134,13 @@ def _died(error: str, traceback: str, shared: dict[str, Any]) -> Iterator[Event]
     yield TurnEnded(**shared, status="error", recorded_ok=False if of_arguments else None)
 
 
-def _flag(message: Mapping[str, Any]) -> Flag:
-    said = content_text(message.get("content")) or ""
+def _read_flag(message: Mapping[str, Any]) -> ResultFlag:
+    said = join_content(message.get("content")) or ""
     layer = None
     if said.startswith("Unknown action "):
         layer = FaultLayer.SCHEMA
     elif said.startswith("Error:"):
-        layer = argument_layer(said) or FaultLayer.EXECUTION
+        layer = python_fault_layer(said) or FaultLayer.EXECUTION
     if layer is None:
-        return Flag(ResultStatus.OK, FlagSource.DERIVED_TEXT)
-    return failed(said, layer, FlagSource.DERIVED_TEXT)
+        return ResultFlag(ResultStatus.OK, FlagSource.DERIVED_TEXT)
+    return failed_flag(said, layer, FlagSource.DERIVED_TEXT)

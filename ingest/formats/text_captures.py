@@ -31,10 +31,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text, read_time
+from ingest.decoding.lines import Line, decode_object, make_snippet
 from ingest.events import (
     ArgsSource,
     CallMade,
     Event,
+    LogLine,
     Rejected,
     SessionSeen,
     StepMade,
@@ -42,16 +45,13 @@ from ingest.events import (
     ToolsOffered,
     TurnEnded,
     TurnStarted,
-    Where,
 )
-from ingest.fields import moment, number, table, tables, text, whole
-from ingest.formats import About, Source, Translator
-from ingest.lines import Line, decode_object, snippet_of
-from ingest.records import Record
-from ingest.shapes.tasks import task_name
+from ingest.formats.conversations.task_names import task_name
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 from lenient.calls import TextCall, extract_tool_calls
-from lenient.schemas import ToolDefinitionError
-from lenient.tools import ToolCatalog, ToolDefinition
+from lenient.definitions.declarations import ToolDefinitionError
+from lenient.definitions.tools import ToolCatalog, ToolDefinition
 
 SOURCE = Source(
     name="text_captures",
@@ -75,7 +75,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return _Captures(about)
+    return _CaptureTranslator(about)
 
 
 def explain(about: About) -> str | None:
@@ -83,31 +83,31 @@ def explain(about: About) -> str | None:
     if not about.name.endswith(_REPLY):
         return None
     request = about.name.removesuffix(_REPLY) + _REQUEST
-    if (data := about.beside(request)) is None:
+    if (data := about.read_sibling(request)) is None:
         return f"if it is a captured reply: {request}, with which it would be read, is not beside it"
-    value = decode_object(Line(Where(1, 0), data, True))
+    value = decode_object(Line(LogLine(1, 0), data, True))
     if isinstance(value, Rejected) or not recognise([value]):
         return None
     return f"it is the reply to {request}, from which its offered tools and calls are read"
 
 
-class _Captures:
+class _CaptureTranslator:
     def __init__(self, about: About) -> None:
         self._about = about
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         value = record.value
-        reply = _reply_beside(self._about.name, text(value.get("raw_path")), self._about.beside)
+        reply = _reply_beside(self._about.name, read_text(value.get("raw_path")), self._about.read_sibling)
         if isinstance(reply, str):
-            yield Rejected(record.where, "missing_field", reply, snippet_of(record.data))
+            yield Rejected(record.where, "missing_field", reply, make_snippet(record.data))
             return
         try:
             words = reply.decode("utf-8")
         except UnicodeDecodeError as error:
             reason = f"the reply is not UTF-8: {error.reason} at byte {error.start + 1:,} of its file"
-            yield Rejected(record.where, "not_utf8", reason, snippet_of(reply))
+            yield Rejected(record.where, "not_utf8", reason, make_snippet(reply))
             return
-        session_id = text(value.get("case_id")) or self._about.identity
+        session_id = read_text(value.get("case_id")) or self._about.identity
         yield from _pair(value, words, {"session_id": session_id, "where": record.where})
 
     def finish(self) -> Iterator[Event | Rejected]:
@@ -117,43 +117,45 @@ class _Captures:
         """Nothing is kept outside of memory."""
 
 
-def _reply_beside(name: str, path: str | None, beside: Callable[[str], bytes | None]) -> bytes | str:
+def _reply_beside(name: str, path: str | None, read_sibling: Callable[[str], bytes | None]) -> bytes | str:
     """The bytes of the reply's file, or why there are none."""
     names = [name.removesuffix(_REQUEST) + _REPLY if name else "", PurePosixPath(path or "").name]
     for one in filter(None, names):
-        if (found := beside(one)) is not None:
+        if (found := read_sibling(one)) is not None:
             return found
     return f"the reply is not beside this file ({' or '.join(dict.fromkeys(filter(None, names)))})"
 
 
 def _pair(value: Mapping[str, Any], words: str, shared: dict[str, Any]) -> Iterator[Event]:
-    metadata = table(value.get("ollama_response_metadata"))
-    shared["ts"] = moment(metadata.get("created_at"))
+    metadata = read_object(value.get("ollama_response_metadata"))
+    shared["ts"] = read_time(metadata.get("created_at"))
     yield SessionSeen(
         **shared,
-        harness=text(value.get("harness")),
-        provider=text(value.get("runtime")),
-        model=text(value.get("model")),
+        harness=read_text(value.get("harness")),
+        provider=read_text(value.get("runtime")),
+        model=read_text(value.get("model")),
         task=task_name(None, value.get("prompt_id")),
     )
-    definitions = tuple(tables(value.get("request_tools")))
+    definitions = tuple(read_objects(value.get("request_tools")))
     if definitions:
         yield ToolsOffered(**shared, definitions=definitions)
-    yield TurnStarted(**shared, text=text(value.get("prompt")))
-    calls = extract_tool_calls(words, ToolCatalog.of(_readable(definitions)))
-    took = number(value.get("elapsed_seconds"))
-    beside_calls = _without(words, calls)
+    yield TurnStarted(**shared, text=read_text(value.get("prompt")))
+    calls = extract_tool_calls(words, ToolCatalog.from_definitions(_readable(definitions)))
+    took = read_number(value.get("elapsed_seconds"))
+    beside_calls = _missing_field(words, calls)
     yield StepMade(
         **shared,
         text=beside_calls,
         strategy=Strategy.JSON_FALLBACK if calls else None,
-        input_tokens=whole(metadata.get("prompt_eval_count")),
-        output_tokens=whole(metadata.get("eval_count")),
+        input_tokens=read_count(metadata.get("prompt_eval_count")),
+        output_tokens=read_count(metadata.get("eval_count")),
         latency_ms=took * 1000 if took is not None else None,
     )
     for call in calls:
         yield CallMade(**shared, tool=call.name, strategy=Strategy.JSON_FALLBACK, **_arguments(call))
-    yield TurnEnded(**shared, status=text(value.get("natural_output_class")), answer=None if calls else words)
+    yield TurnEnded(
+        **shared, status=read_text(value.get("natural_output_class")), answer=None if calls else words
+    )
 
 
 def _readable(definitions: Sequence[Mapping[str, Any]]) -> Iterator[ToolDefinition]:
@@ -171,7 +173,7 @@ def _arguments(call: TextCall) -> dict[str, Any]:
     return {"raw_arguments": call.request.raw_arguments, "args_source": ArgsSource.RAW}
 
 
-def _without(words: str, calls: Sequence[TextCall]) -> str | None:
+def _missing_field(words: str, calls: Sequence[TextCall]) -> str | None:
     """What stands beside the calls."""
     rest, position = [], 0
     for call in calls:

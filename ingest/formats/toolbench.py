@@ -35,6 +35,7 @@ from typing import Any
 
 import orjson
 
+from ingest.decoding.fields import read_count, read_object, read_objects, read_text
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -51,14 +52,13 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.fields import table, tables, text, whole
-from ingest.formats import About, Source, Translator
-from ingest.records import Record
-from ingest.shapes.chat import content_text
-from ingest.shapes.separate import Separate
-from ingest.shapes.tasks import question
-from ingest.shapes.trials import argument_layer
-from ingest.shapes.verdicts import MESSAGE
+from ingest.formats.conversations.one_session_a_record import SessionPerRecord
+from ingest.formats.conversations.result_layers import MESSAGE
+from ingest.formats.conversations.task_names import question_task
+from ingest.formats.conversations.trial_messages import python_fault_layer
+from ingest.formats.provider_messages.chat_messages import join_content
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="toolbench",
@@ -90,31 +90,31 @@ _FINISH: Mapping[str, Any] = {
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     first = head[0] if len(head) == 1 else {}
-    root = table(table(first.get("tree")).get("tree"))
+    root = read_object(read_object(first.get("tree")).get("tree"))
     return "node_type" in root and isinstance(first.get("answer_generation"), dict)
 
 
 def translator(about: About) -> Translator:
-    return Separate(about, _search)
+    return SessionPerRecord(about, _search)
 
 
 def _search(record: Record, session_id: str) -> Iterator[Event]:
     value = record.value
     shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
-    answer = table(value.get("answer_generation"))
-    yield SessionSeen(**shared, harness="ToolBench", task=question(answer.get("query")))
+    answer = read_object(value.get("answer_generation"))
+    yield SessionSeen(**shared, harness="ToolBench", task=question_task(answer.get("query")))
     prompt = _first_message(answer, "system")
     if prompt:
         yield PromptSeen(**shared, text=prompt)
-    functions = tuple(tables(answer.get("function")))
+    functions = tuple(read_objects(answer.get("function")))
     if functions:
         named_finish = any(one.get("name") == "Finish" for one in functions)
         yield ToolsOffered(**shared, definitions=functions if named_finish else (*functions, _FINISH))
-    yield TurnStarted(**shared, text=text(answer.get("query")) or _first_message(answer, "user"))
+    yield TurnStarted(**shared, text=read_text(answer.get("query")) or _first_message(answer, "user"))
     thoughts: list[str] = []
     tool: str | None = None
-    for node in _preorder(table(table(value.get("tree")).get("tree"))):
-        kind, said = node.get("node_type"), text(node.get("description")) or ""
+    for node in _preorder(read_object(read_object(value.get("tree")).get("tree"))):
+        kind, said = node.get("node_type"), read_text(node.get("description")) or ""
         if kind == "Thought":
             if not _leads_to_action(node):
                 yield StepMade(**shared, text="\n".join([*thoughts, said]))
@@ -124,41 +124,43 @@ def _search(record: Record, session_id: str) -> Iterator[Event]:
         elif kind == "Action":
             tool = said
         elif kind == "Action Input" and tool is not None:
-            shared["where"] = record.place(json.dumps(said), past=True)
+            shared["where"] = record.find_line(json.dumps(said), past=True)
             yield StepMade(**shared, text="\n".join(thoughts) or None, strategy=Strategy.TOOL_USE)
-            yield _call_made(shared, tool, said)
-            yield _observed(shared, node)
+            yield _make_call(shared, tool, said)
+            yield _make_observation(shared, node)
             thoughts, tool = [], None
     won = value.get("win")
     yield TurnEnded(
         **shared,
-        status=text(answer.get("finish_type")),
+        status=read_text(answer.get("finish_type")),
         recorded_ok=won if isinstance(won, bool) else None,
         answer=_final_answer(answer.get("final_answer")),
     )
 
 
 def _preorder(root: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    waiting = tables(root.get("children"))[::-1]
+    waiting = read_objects(root.get("children"))[::-1]
     while waiting:
         node = waiting.pop()
         yield node
-        waiting.extend(tables(node.get("children"))[::-1])
+        waiting.extend(read_objects(node.get("children"))[::-1])
 
 
 def _leads_to_action(node: Mapping[str, Any]) -> bool:
-    return any(child.get("node_type") in ("Thought", "Action") for child in tables(node.get("children")))
+    return any(
+        child.get("node_type") in ("Thought", "Action") for child in read_objects(node.get("children"))
+    )
 
 
-def _call_made(shared: dict[str, Any], tool: str, raw: str) -> CallMade:
+def _make_call(shared: dict[str, Any], tool: str, raw: str) -> CallMade:
     return CallMade(
         **shared, tool=tool, raw_arguments=raw, args_source=ArgsSource.RAW, strategy=Strategy.TOOL_USE
     )
 
 
-def _observed(shared: dict[str, Any], node: Mapping[str, Any]) -> ResultSeen:
-    content, code = text(node.get("observation")), whole(node.get("observation_code"))
-    layer, source = _layer_of(code, content or "")
+def _make_observation(shared: dict[str, Any], node: Mapping[str, Any]) -> ResultSeen:
+    content, code = read_text(node.get("observation")), read_count(node.get("observation_code"))
+    layer, source = _find_layer(code, content or "")
     unknown = ResultStatus.UNKNOWN if source is FlagSource.ABSENT else ResultStatus.OK
     return ResultSeen(
         **shared,
@@ -170,7 +172,7 @@ def _observed(shared: dict[str, Any], node: Mapping[str, Any]) -> ResultSeen:
     )
 
 
-def _layer_of(code: int | None, content: str) -> tuple[FaultLayer | None, FlagSource]:
+def _find_layer(code: int | None, content: str) -> tuple[FaultLayer | None, FlagSource]:
     """The layer at which a call failed, None for none, and how that is known."""
     if code in (1, 2):
         return FaultLayer.SCHEMA, FlagSource.EXPLICIT
@@ -179,7 +181,7 @@ def _layer_of(code: int | None, content: str) -> tuple[FaultLayer | None, FlagSo
     error = _error_in(content)
     if error:
         unread = FaultLayer.SYNTAX if "input parse error" in error else None
-        return argument_layer(error) or unread or FaultLayer.EXECUTION, FlagSource.DERIVED_TEXT
+        return python_fault_layer(error) or unread or FaultLayer.EXECUTION, FlagSource.DERIVED_TEXT
     return None, FlagSource.ABSENT if code is None else FlagSource.EXPLICIT
 
 
@@ -188,15 +190,15 @@ def _error_in(content: str) -> str | None:
     if not content.startswith("{"):
         return None
     try:
-        return text(table(orjson.loads(content)).get("error"))
+        return read_text(read_object(orjson.loads(content)).get("error"))
     except orjson.JSONDecodeError:
         return None
 
 
 def _first_message(answer: Mapping[str, Any], role: str) -> str | None:
     sequences = answer.get("train_messages")
-    first = tables(sequences[0]) if isinstance(sequences, list) and sequences else []
-    return next((content_text(one.get("content")) for one in first if one.get("role") == role), None)
+    first = read_objects(sequences[0]) if isinstance(sequences, list) and sequences else []
+    return next((join_content(one.get("content")) for one in first if one.get("role") == role), None)
 
 
 def _final_answer(stated: Any) -> str:
@@ -204,6 +206,6 @@ def _final_answer(stated: Any) -> str:
     if not isinstance(stated, str):
         return ""
     try:
-        return text(table(orjson.loads(stated)).get("final_answer")) or ""
+        return read_text(read_object(orjson.loads(stated)).get("final_answer")) or ""
     except orjson.JSONDecodeError:
         return stated

@@ -1,4 +1,4 @@
-"""Events in, the same events without secrets and personal data out; knows no format, no database, no page.
+"""Leaves secrets and personal data out of events before they are stored.
 
 A value that is found becomes a placeholder of exactly the same length and shape: letters become letters (case
 kept), digits digits, and every other character stays, so that braces, quotes, escapes and spans do. Redacted

@@ -1,4 +1,4 @@
-"""A text and the spots of values in it in, the text with placeholders of the same shape out.
+"""Replaces the matches in a text by placeholders of the same length and shape.
 
 Letters become letters of the same case, digits digits (0 stays, so that no number gains a leading zero), all
 else stays. What belongs to an escape stays an escape of the same kind.
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b, shake_128
 
-from ingest.privacy.spots import Spot
+from ingest.privacy.matches import Match
 
 _ESCAPE = re.compile(r"(\\+)(u[0-9a-fA-F]{0,4}|x[0-9a-fA-F]{0,2}|[\s\S])")
 _ESCAPED_LAYOUT = re.compile(r"""\s*["'`]?\s*[{\[]\s*\\""")
@@ -22,9 +22,9 @@ _ACCENTED = "àáâãäåèéêëìíîïòóôõöùúûü"
 _OTHER_LETTER = {True: "00e9", False: "0078"}
 
 
-def order(spots: Iterable[Spot]) -> list[Spot]:
-    """Spots from left to right without overlaps; what several cover is covered."""
-    ordered: list[Spot] = []
+def merge_matches(spots: Iterable[Match]) -> list[Match]:
+    """Return the matches from left to right without overlaps; what several cover is covered."""
+    ordered: list[Match] = []
     covered = 0
     for spot in sorted(spots, key=lambda spot: spot.start):
         if spot.end > covered:
@@ -33,17 +33,20 @@ def order(spots: Iterable[Spot]) -> list[Spot]:
     return ordered
 
 
-def redacted(text: str, spots: Iterable[Spot], key: bytes, *, parsed: bool) -> str:
-    """The text with the values at `spots` replaced. `parsed`: lenient is going to read it as arguments."""
+def replace_matches(text: str, spots: Iterable[Match], key: bytes, *, parsed: bool) -> str:
+    """Return the text with the matched values replaced.
+
+    `parsed`: lenient is going to read it as arguments.
+    """
     parts: list[str] = []
     last = 0
     nested: bool | None = None
-    for start, end, kind in order(spots):
+    for start, end, kind in merge_matches(spots):
         value = text[start:end]
-        chosen = _chosen(value, kind, key)
+        chosen = _choose_characters(value, kind, key)
         if "\\" in value or text[start - 1 : start] == "\\":
             nested = _is_nested(text) if nested is None else nested
-            chosen = _with_escapes(text, start, end, chosen, nested=nested, parsed=parsed)
+            chosen = _restore_escapes(text, start, end, chosen, nested=nested, parsed=parsed)
         parts += (text[last:start], chosen)
         last = end
     parts.append(text[last:])
@@ -51,21 +54,23 @@ def redacted(text: str, spots: Iterable[Spot], key: bytes, *, parsed: bool) -> s
 
 
 def _is_nested(text: str) -> bool:
-    """True when the text holds JSON in strings, or is such a string itself: its backslashes are doubled."""
+    """Return True when the text holds JSON in strings, or is such a string: its backslashes are doubled."""
     return '\\"' in text or _ESCAPED_LAYOUT.match(text) is not None
 
 
 @lru_cache(maxsize=8_192)  # a home folder stands in nearly every line
-def _chosen(value: str, kind: str, key: bytes) -> str:
-    """A character for each of the value's: up to half the letters spell its type, the key makes the rest."""
-    plain = _ESCAPE.sub(_meant, value) if "\\" in value else value
+def _choose_characters(value: str, kind: str, key: bytes) -> str:
+    """Choose a character for each of the value's: up to half the letters spell its type, the key makes the
+    rest.
+    """
+    plain = _ESCAPE.sub(_decode_escape, value) if "\\" in value else value
     digest = blake2b(plain.encode("utf-8", "surrogatepass"), key=key, digest_size=32).digest()
     random = shake_128(digest).digest(len(value))
     word = iter(kind[: sum(map(str.isalpha, value)) // 2])
-    return "".join(_instead(sign, random[at], word) for at, sign in enumerate(value))
+    return "".join(_substitute(sign, random[at], word) for at, sign in enumerate(value))
 
 
-def _instead(sign: str, random: int, word: Iterator[str]) -> str:
+def _substitute(sign: str, random: int, word: Iterator[str]) -> str:
     if sign.isdecimal():
         return sign if sign == "0" else (_DIGITS if sign.isascii() else _WIDE_DIGITS)[random % 9]
     if not sign.isalpha():
@@ -75,14 +80,14 @@ def _instead(sign: str, random: int, word: Iterator[str]) -> str:
     return letter.upper() if sign.isupper() else letter
 
 
-def _meant(escape: re.Match[str]) -> str:
-    """What an escape within a value means, so that `jos\\u00e9` and `josé` are one value."""
+def _decode_escape(escape: re.Match[str]) -> str:
+    r"""Return what an escape within a value means, so that `jos\u00e9` and `josé` are one value."""
     body = escape[2]
     return chr(int(body[1:], 16)) if len(body) == 5 else body
 
 
-def _with_escapes(text: str, start: int, end: int, given: str, *, nested: bool, parsed: bool) -> str:
-    """The placeholder with the letters of escapes put back.
+def _restore_escapes(text: str, start: int, end: int, given: str, *, nested: bool, parsed: bool) -> str:
+    r"""Return the placeholder with the letters of escapes put back.
 
     In a text that nobody parses a value may begin after a backslash (C:\\nina): its first letter is its own.
     """
@@ -95,14 +100,14 @@ def _with_escapes(text: str, start: int, end: int, given: str, *, nested: bool, 
             break
         if (len(escape[1]) % 2 == 0 and not nested) or (at == start and not parsed):
             continue
-        for offset, sign in enumerate(_kept(body, chosen[at - start] if at >= start else "")):
+        for offset, sign in enumerate(_choose_escape(body, chosen[at - start] if at >= start else "")):
             if start <= at + offset < end:
                 chosen[at + offset - start] = sign if escape.end() <= end else body[offset]
     return "".join(chosen)
 
 
-def _kept(body: str, chosen: str) -> str:
-    """What follows the backslash: an escape of the same kind, for another letter where that is possible."""
+def _choose_escape(body: str, chosen: str) -> str:
+    """Choose what follows the backslash: an escape of the same kind, for another letter where possible."""
     if len(body) == 5:
         meant = chr(int(body[1:], 16))
         return f"u{_OTHER_LETTER[not meant.isascii()]}" if meant.isalpha() else body

@@ -1,4 +1,4 @@
-"""What is redacted: the detectors that are on and people's own patterns, out of a TOML file; plain data.
+r"""Which detectors are on, and people's own patterns, read from a TOML file.
 
     [detectors]           # true or false by name; what is left out keeps its default
     email = true
@@ -23,29 +23,29 @@ from pathlib import Path
 from typing import Any
 
 from ingest.errors import OptionError
-from ingest.privacy.beside import (
+from ingest.privacy.access_tokens import TOKEN_TYPES, TokenDetector
+from ingest.privacy.labelled_secrets import (
     BESIDE,
     KEY_NEEDLES,
-    private_keys,
-    public_addresses,
-    random_text,
-    url_passwords,
+    find_private_keys,
+    find_public_addresses,
+    find_random_text,
+    find_url_passwords,
 )
-from ingest.privacy.named import NAME_NEEDLES, named_secrets
-from ingest.privacy.personal import HOME_NEEDLES, emails, homes
-from ingest.privacy.spots import Detector, Looked, Spot
-from ingest.privacy.tokens import TOKEN_TYPES, Tokens
+from ingest.privacy.matches import Detector, Match, SearchedText
+from ingest.privacy.named_secrets import NAME_NEEDLES, find_named_secrets
+from ingest.privacy.personal_data import HOME_NEEDLES, find_emails, find_home_names
 
 RULES_VERSION = 1  # what the detectors find; a file read with another version is read again
 
 _DETECTORS: Mapping[str, Detector] = {
-    "key": Detector(private_keys, KEY_NEEDLES),
-    "url_password": Detector(url_passwords, ("@",)),
-    "password": Detector(named_secrets, NAME_NEEDLES),
-    "email": Detector(emails, ("@",)),
-    "home": Detector(homes, HOME_NEEDLES),
-    "high_entropy": Detector(random_text),
-    "ip": Detector(public_addresses),
+    "key": Detector(find_private_keys, KEY_NEEDLES),
+    "url_password": Detector(find_url_passwords, ("@",)),
+    "password": Detector(find_named_secrets, NAME_NEEDLES),
+    "email": Detector(find_emails, ("@",)),
+    "home": Detector(find_home_names, HOME_NEEDLES),
+    "high_entropy": Detector(find_random_text),
+    "ip": Detector(find_public_addresses),
 }
 _NAMES = frozenset(_DETECTORS) | TOKEN_TYPES | {one.kind for one in BESIDE}
 _OFF = frozenset({"high_entropy", "ip"})
@@ -53,32 +53,34 @@ _TYPE = re.compile(r"[a-z][a-z_]{1,29}")
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class CustomPattern:
     """One pattern of the configuration file."""
 
     kind: str
     pattern: re.Pattern[str]
 
-    def find(self, looked: Looked) -> Iterator[Spot]:
+    def find(self, looked: SearchedText) -> Iterator[Match]:
         group = 1 if self.pattern.groups else 0
         for found in self.pattern.finditer(looked.text):
             if found.end(group) > found.start(group):
-                yield Spot(*found.span(group), self.kind.replace("_", ""))
+                yield Match(*found.span(group), self.kind.replace("_", ""))
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class RedactionRules:
     """`on`: the names of the detectors in use."""
 
     on: frozenset[str] = field(default=_NAMES - _OFF)
-    own: tuple[Own, ...] = ()
+    own: tuple[CustomPattern, ...] = ()
 
     def detectors(self) -> tuple[Detector, ...]:
-        """In order of precedence: of two values that begin at one place, the first's type is shown."""
+        """Return the detectors in order of precedence: of two matches at one place, the first's type is
+        shown.
+        """
         own = (Detector(one.find) for one in self.own)
         beside = (Detector(one.find, (one.needle,)) for one in BESIDE if one.kind in self.on)
         named = (detector for name, detector in _DETECTORS.items() if name in self.on)
-        return (*own, Detector(Tokens(self.on).find), *beside, *named)
+        return (*own, Detector(TokenDetector(self.on).find), *beside, *named)
 
     @property
     def fingerprint(self) -> str:
@@ -88,31 +90,33 @@ class Rules:
         return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def read_rules(path: Path | None) -> Rules:
+def read_rules(path: Path | None) -> RedactionRules:
     """The rules of a configuration file; without one, the detectors on by default. Raises OptionError."""
     if path is None:
-        return Rules()
+        return RedactionRules()
     try:
         config = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         what = error.strerror if isinstance(error, OSError) else f"not TOML: {error}"
         raise OptionError(f"no redaction rules can be read from {path}: {what}") from error
     try:
-        return _rules(config)
+        return _parse_rules(config)
     except ValueError as error:
         raise OptionError(f"no redaction rules can be read from {path}: {error}") from error
 
 
-def _rules(config: dict[str, Any]) -> Rules:
+def _parse_rules(config: dict[str, Any]) -> RedactionRules:
     if unknown := set(config) - {"detectors", "patterns"}:
         raise ValueError(f"[{min(unknown)}] is not known; there are [detectors] and [patterns]")
-    own = _table(config.get("patterns", {}), "patterns")
-    return Rules(_switched(config.get("detectors", {})), tuple(map(_own, own, own.values())))
+    own = _config_table(config.get("patterns", {}), "patterns")
+    return RedactionRules(
+        _enabled_detectors(config.get("detectors", {})), tuple(map(_parse_pattern, own, own.values()))
+    )
 
 
-def _switched(given: Any) -> frozenset[str]:
+def _enabled_detectors(given: Any) -> frozenset[str]:
     on = set(_NAMES - _OFF)
-    for name, switch in _table(given, "detectors").items():
+    for name, switch in _config_table(given, "detectors").items():
         if name not in _NAMES:
             raise ValueError(f"there is no detector {name!r}; there are {', '.join(sorted(_NAMES))}")
         if not isinstance(switch, bool):
@@ -121,7 +125,7 @@ def _switched(given: Any) -> frozenset[str]:
     return frozenset(on)
 
 
-def _own(kind: str, given: Any) -> Own:
+def _parse_pattern(kind: str, given: Any) -> CustomPattern:
     if not _TYPE.fullmatch(kind):
         raise ValueError(f"the name of a pattern is 2 to 30 small letters and _, not {kind!r}")
     if not isinstance(given, str):
@@ -132,10 +136,10 @@ def _own(kind: str, given: Any) -> Own:
         raise ValueError(f"patterns.{kind} is no regular expression: {error}") from error
     if pattern.match(""):
         raise ValueError(f"patterns.{kind} fits a text without characters; make it say what to find")
-    return Own(kind, pattern)
+    return CustomPattern(kind, pattern)
 
 
-def _table(given: Any, name: str) -> dict[str, Any]:
+def _config_table(given: Any, name: str) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise ValueError(f"{name} must be a table: [{name}]")  # noqa: TRY004
     return given

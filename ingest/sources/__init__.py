@@ -1,1 +1,1 @@
-"""Where the bytes of a log come from: files, archives, object stores, standard input; knows no format."""
+"""Where the bytes of a log come from: files, archives, object stores and standard input."""

@@ -1,7 +1,6 @@
-"""All dialects in one table, and the search over them: told which, or not; and for calls that leaked.
+"""Searches a text for calls in every dialect, or in the one that is named.
 
-Goes in: a text and the tools offered. Comes out: the calls in it, read. The only module that knows all
-dialects.
+The only module that knows all dialects.
 """
 
 from __future__ import annotations
@@ -9,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
-from lenient.calls.found import Found, TextCall, read
-from lenient.calls.gemma import gemma
-from lenient.calls.harmony import harmony
-from lenient.calls.json_blocks import (
+from lenient.arguments.request import Outcome
+from lenient.calls.dialects.claude_legacy import anthropic_legacy
+from lenient.calls.dialects.gemma import gemma
+from lenient.calls.dialects.harmony import harmony
+from lenient.calls.dialects.json_blocks import (
     apertus,
     command,
     gigachat,
@@ -25,17 +25,23 @@ from lenient.calls.json_blocks import (
     phi4_mini,
     tool_calls_tag,
 )
-from lenient.calls.legacy import anthropic_legacy
-from lenient.calls.named import deepseek_v3, deepseek_v31, functionary, kimi_k2, mistral, tool_call_name
-from lenient.calls.plain import bare_json, fenced_json
-from lenient.calls.pythonic import gemma_tool_code, marked_python, olmo3, pythonic
-from lenient.calls.react import react
-from lenient.calls.reply import MAX_TOKENS, Reply
-from lenient.calls.tagged import anthropic_invoke, deepseek_v32, glm, kimi_k3, qwen3_coder
-from lenient.request import Outcome
-from lenient.tools import ToolCatalog
+from lenient.calls.dialects.named_calls import (
+    deepseek_v3,
+    deepseek_v31,
+    functionary,
+    kimi_k2,
+    mistral,
+    tool_call_name,
+)
+from lenient.calls.dialects.plain_json import bare_json, fenced_json
+from lenient.calls.dialects.pythonic import gemma_tool_code, marked_python, olmo3, pythonic
+from lenient.calls.dialects.react import react
+from lenient.calls.dialects.tagged_parameters import anthropic_invoke, deepseek_v32, glm, kimi_k3, qwen3_coder
+from lenient.calls.reading.extracted_call import FoundCall, TextCall, read_call
+from lenient.calls.reading.model_text import MAX_TOKENS, ModelText
+from lenient.definitions.tools import ToolCatalog
 
-Dialect = Callable[[Reply], Iterator[Found]]
+Dialect = Callable[[ModelText], Iterator[FoundCall]]
 
 TOKEN_DIALECTS: Mapping[str, tuple[Dialect, tuple[str, ...]]] = {
     "anthropic_invoke": (anthropic_invoke, ("invoke",)),
@@ -85,7 +91,7 @@ DIALECTS: tuple[str, ...] = (*TOKEN_DIALECTS, *TEXT_DIALECTS)
 def extract_tool_calls(
     text: str, catalog: ToolCatalog | None = None, *, dialect: str | None = None
 ) -> tuple[TextCall, ...]:
-    """The calls in a text, in order; () when there are none. Never raises for any text.
+    """Return the calls in a text, in order; () when there are none. Never raises for any text.
 
     `dialect` tells which of `DIALECTS` the model writes; where it finds nothing, and when it is not told,
     all are tried: first those with tokens of their own, then those without. Text in reasoning blocks,
@@ -98,42 +104,44 @@ def extract_tool_calls(
     if dialect is not None:
         if dialect not in DIALECTS:
             raise ValueError(f"{dialect!r} is no dialect: {', '.join(DIALECTS)}.")
-        told = Reply(text, catalog, told=True)
+        told = ModelText(text, catalog, told=True)
         find = TOKEN_DIALECTS[dialect][0] if dialect in TOKEN_DIALECTS else TEXT_DIALECTS[dialect]
         found = [
             (dialect, call) for call in islice(find(told), MAX_TOKENS) if told.may_name(call.name, call.start)
         ]
         if found:
-            return tuple(read(*each, catalog) for each in found)
-    reply = Reply(text, catalog)
-    return tuple(read(*each, catalog) for each in _between_tokens(reply) or _without_tokens(reply))
+            return tuple(read_call(*each, catalog) for each in found)
+    reply = ModelText(text, catalog)
+    return tuple(
+        read_call(*each, catalog) for each in _find_between_tokens(reply) or _find_without_tokens(reply)
+    )
 
 
 def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[TextCall, ...]:
-    """The calls in an assistant's text that should have been native: fault layer `emission`.
+    """Return the calls in an assistant's text that should have been native: fault layer `emission`.
 
     The bar is higher than in `extract_tool_calls`: calls between a dialect's own tokens count outside of
     fences; without tokens, a call counts when its name was offered, its arguments fit or nearly fit, and it
     has its lines, or its fence, to itself.
     """
-    if not (_has_mark(text) or (catalog is not None and any(tool.name in text for tool in catalog))):
+    if not (_has_call_token(text) or (catalog is not None and any(tool.name in text for tool in catalog))):
         return ()  # nearly every text of a night: thirty times as quick as looking for calls
-    reply = Reply(text, catalog)
-    marked = [each for each in _between_tokens(reply) if reply.fence_around(each[1].start) is None]
+    reply = ModelText(text, catalog)
+    marked = [each for each in _find_between_tokens(reply) if reply.fence_around(each[1].start) is None]
     if marked:
-        return tuple(read(*each, catalog) for each in marked)
+        return tuple(read_call(*each, catalog) for each in marked)
     if catalog is None:
         return ()
-    plain_calls = [read(*each, catalog) for each in _on_lines_of_their_own(reply, _without_tokens(reply))]
+    plain_calls = [read_call(*each, catalog) for each in _keep_lone_calls(reply, _find_without_tokens(reply))]
     return tuple(call for call in plain_calls if catalog.get(call.name) is not None and _nearly_fits(call))
 
 
-def _has_mark(text: str) -> bool:
+def _has_call_token(text: str) -> bool:
     return any(mark in text for mark in _MARKS)
 
 
-def _between_tokens(reply: Reply) -> list[tuple[str, Found]]:
-    """The calls of all dialects with tokens; of two that overlap, the one that begins first."""
+def _find_between_tokens(reply: ModelText) -> list[tuple[str, FoundCall]]:
+    """Return the calls of all dialects with tokens. Of two that overlap, the one that begins first."""
     candidates = [
         (call.start, rank, dialect, call)
         for rank, (dialect, (find, marks)) in enumerate(TOKEN_DIALECTS.items())
@@ -141,7 +149,7 @@ def _between_tokens(reply: Reply) -> list[tuple[str, Found]]:
         for call in islice(find(reply), MAX_TOKENS)
         if reply.may_name(call.name, call.start)
     ]
-    found: list[tuple[str, Found]] = []
+    found: list[tuple[str, FoundCall]] = []
     end = 0
     for start, _, dialect, call in sorted(candidates, key=lambda each: each[:2]):
         if start >= end:
@@ -150,7 +158,7 @@ def _between_tokens(reply: Reply) -> list[tuple[str, Found]]:
     return found
 
 
-def _without_tokens(reply: Reply) -> Iterable[tuple[str, Found]]:
+def _find_without_tokens(reply: ModelText) -> Iterable[tuple[str, FoundCall]]:
     for dialect, find in TEXT_DIALECTS.items():
         calls = islice(find(reply), MAX_TOKENS)
         found = [(dialect, call) for call in calls if reply.may_name(call.name, call.start)]
@@ -159,12 +167,12 @@ def _without_tokens(reply: Reply) -> Iterable[tuple[str, Found]]:
     return []
 
 
-def _on_lines_of_their_own(reply: Reply, calls: Iterable[tuple[str, Found]]) -> list[tuple[str, Found]]:
-    """The calls beside which nothing else stands on their lines, or in the fence around them.
+def _keep_lone_calls(reply: ModelText, calls: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
+    """Return the calls beside which nothing else stands on their lines, or in the fence around them.
 
     Calls on one line stand together: one neighbour that is no call takes all of them out.
     """
-    together: list[list[tuple[str, Found]]] = []
+    together: list[list[tuple[str, FoundCall]]] = []
     for each in sorted(calls, key=lambda one: one[1].start):
         last = together[-1][-1][1] if together else None
         between = " \t,;" if reply.fence_around(each[1].start) is None else " \t\r\n,;()[]{}"
@@ -172,11 +180,11 @@ def _on_lines_of_their_own(reply: Reply, calls: Iterable[tuple[str, Found]]) -> 
             together[-1].append(each)
         else:
             together.append([each])
-    return [each for group in together if _has_its_lines(reply, group) for each in group]
+    return [each for group in together if _has_lines_alone(reply, group) for each in group]
 
 
-def _has_its_lines(reply: Reply, group: list[tuple[str, Found]]) -> bool:
-    """Does nothing else stand on the lines of these calls, nor in the fence around them?"""
+def _has_lines_alone(reply: ModelText, group: list[tuple[str, FoundCall]]) -> bool:
+    """Return True when nothing else stands on the lines of these calls, nor in the fence around them."""
     start, end = group[0][1].start, group[-1][1].end
     fence = reply.fence_around(start)
     if fence is not None:
@@ -189,7 +197,10 @@ def _has_its_lines(reply: Reply, group: list[tuple[str, Found]]) -> bool:
 
 
 def _nearly_fits(call: TextCall) -> bool:
-    """Are the arguments those of the tool? A missing or ill-typed one may be, an undeclared one may not."""
+    """Return True when the arguments are those of the tool.
+
+    A missing or ill-typed one may be, an undeclared one may not.
+    """
     request = call.request
     if request.arguments is None:
         return False

@@ -1,4 +1,4 @@
-"""One finding about a definition, as data; the sentence is made when it is printed."""
+"""Findings about a definition, as data; the sentence is made when it is printed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lenient.codes import Severity
-from lenient.lint.codes import DEFINITION_CODES
+from lenient.diagnostics.codes import Severity
+from lenient.lint.definition_codes import DEFINITION_CODES
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +15,8 @@ class DefinitionFinding:
     """What is wrong with one place of a definition.
 
     `path` is `$` for the arguments, `$.filters.year` below them, and None for the tool's own name and
-    description. `suggested` is a JSON merge patch (RFC 7396) for what stands at the path, the tool itself
-    where that is None; or a sentence, where only a person can know.
+    description. `suggested` is a JSON merge patch (RFC 7396) for the schema at the path, or for the tool
+    where the path is None; or a sentence, where only a person can decide.
     """
 
     code: str
@@ -39,8 +39,8 @@ class DefinitionFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What one check says of one place: the path is added by who asked."""
+class LintFinding:
+    """The result of one check of one place; the caller adds the path."""
 
     code: str
     detail: str | None = None

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from lenient import PARSER_VERSION, Diagnostic, ToolCallRequest, ToolDefinition, parse_arguments
-from lenient.codes import Severity, Stage
+from lenient.diagnostics.codes import Severity, Stage
 from tests.bench.parser import baml, typed
 from tests.bench.parser.readings import Finding, Reader, Reading, Tool
 

@@ -220,7 +220,7 @@ def test_every_page_is_accessible_in_both_themes_and_fits_a_phone(looked_over: A
     assert not _violations(looked_over, {"type": "rule", "values": ["color-contrast"]}), "in the dark"
     page.set_viewport_size({"width": 390, "height": 844})
     looked_over.settle()
-    page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollWidth <= 390", timeout=5_000)
+    page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollWidth <= 390")
     assert not looked_over.problems
 
 

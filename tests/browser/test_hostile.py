@@ -11,10 +11,10 @@ import duckdb
 import pytest
 from playwright.sync_api import BrowserContext, Dialog, expect
 
-from dashboard import wording
-from dashboard.links import packed
-from dashboard.metrics.generations import published
-from dashboard.pages import PAGES
+from callgauge.dashboard import wording
+from callgauge.dashboard.metrics.generations import published_generation
+from callgauge.dashboard.pages import PAGES
+from callgauge.dashboard.url_texts import pack_text
 from tests.browser.conftest import App, Served, serving, watch
 from tests.dashboard.hostile_log import MARK, PAYLOADS, hostile, publish_hostile
 
@@ -86,7 +86,7 @@ def hostile_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def places(store: Path) -> dict[str, tuple[str, ...]]:
     """What is opened → the fields that can be read there."""
-    with duckdb.connect(str(published(str(store))), read_only=True) as connection:
+    with duckdb.connect(str(published_generation(str(store))), read_only=True) as connection:
         (broken, refused, long, session, signature) = (
             connection.execute(
                 """SELECT min(call_id) FILTER (raw_arguments LIKE '%broken%'),
@@ -111,7 +111,7 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
         ("playground", {"call": refused}, ("sent", "more", "parameter")),
         ("calls", {"model": label}, ("model",)),
         ("compare", {"a_model": hostile("model"), "b_model": hostile("model", 1)}, ("model",)),
-        ("sql", {"sql": packed(SQL)}, ("session", "column", "broken")),
+        ("sql", {"sql": pack_text(SQL)}, ("session", "column", "broken")),
         ("data", {"changed": f"prompt:session_history:{hostile('prompt')}"}, ("prompt", "promptversion")),
     ]
     whole = {"/" if page is PAGES[0] else f"/{page.name}": SHOWN.get(page.name, ()) for page in PAGES}

@@ -1,34 +1,46 @@
-"""The road from real logs to a page: sample_data/ loaded by the command line, browsed down to a call."""
+"""From real logs to one call, with the installed wheel: load sample_data/, then browse it."""
 
 from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.conftest import ROOT, App, Served, serving, watch
+from tests.browser.conftest import App, Served, serving, watch
+from tests.packaging.installation import ROOT, Installation, clean_environment, installed_callgauge
 
 SOME_REJECTED = 3  # one line of the sample is broken and one torn, both on purpose
 
 
-def load(path: str, store: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "cli", "ingest", path, "--store", str(store)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return installed_callgauge(tmp_path_factory)
+
+
+def load(installed: Installation, path: str, store: Path) -> subprocess.Popen[str]:
+    command = [installed.programs / "callgauge", "ingest", ROOT / path, "--store", store]
+    return subprocess.Popen(
+        [str(word) for word in command],
+        cwd=store.parent,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def sample(installed: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("sample")
     store = folder / "store"
-    loading = load("sample_data/logs", store)
+    loading = load(installed, "sample_data/logs", store)
     said, _ = loading.communicate()
     assert loading.returncode == SOME_REJECTED, said
-    with serving(store, folder) as served:
+    with serving(store, folder, [str(installed.programs / "callgauge")]) as served:
         yield served
 
 
@@ -84,11 +96,13 @@ def test_a_finding_leads_to_the_calls_that_have_it(app: App) -> None:
     app.expect(f"{calls} call")
 
 
-def test_an_open_page_keeps_answering_during_a_load_and_then_shows_it(app: App) -> None:
+def test_an_open_page_keeps_answering_during_a_load_and_then_shows_it(
+    app: App, installed: Installation
+) -> None:
     app.open("/data")
     app.expect("files in")
     before = int(re.findall(r"([\d,]+) files in", app.page.get_by_test_id("stMain").inner_text())[0])
-    loading = load("docs/session-log.example.jsonl", app.served.store)
+    loading = load(installed, "docs/session-log.example.jsonl", app.served.store)
     while loading.poll() is None:
         app.page.get_by_role("link", name="Overview").click()
         app.expect("What the parser found")

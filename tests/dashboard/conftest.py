@@ -11,8 +11,9 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
-from dashboard.pages import PAGES
+from callgauge.dashboard.pages import PAGES
 from tests.dashboard.store_fixture import publish, small_tables
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -48,11 +49,13 @@ def small(store: Path) -> Path:
 
 
 def opened(page: str = FILES[0], /, **query: str) -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=60)
+    app = AppTest.from_file(str(APP), default_timeout=300)
     for name, value in query.items():
         app.query_params[name] = value
     if page != FILES[0]:
-        app.switch_page(page)  # as a link opens it: Overview has not run before
+        # As a link opens it: Overview has not run before. `switch_page` would guess the URL from the file
+        # name.
+        app._page_hash = calc_hash(Path(page).parent.name)
     app.run()
     assert not app.exception
     return app

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ingest.pipeline import load
+from ingest.pipeline.load import load
 
 EVIL = "evil.example"
 MARK = "zq"  # before the name of a field; no word of ours holds it

@@ -1,4 +1,4 @@
-"""Rows as Python mappings in, a DuckDB file with the tables of ingest/schema.sql out."""
+"""Rows as Python mappings in, a DuckDB file with the tables of ingest/store/schema.sql out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-SCHEMA = Path(__file__).parents[2] / "ingest" / "schema.sql"
+SCHEMA = Path(__file__).parents[2] / "ingest" / "store" / "schema.sql"
 
 
 def empty_tables(database: str = ":memory:") -> duckdb.DuckDBPyConnection:

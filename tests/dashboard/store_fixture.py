@@ -11,8 +11,8 @@ from typing import Any
 
 import duckdb
 
-from dashboard.metrics.generations import SCHEMA_VERSION
-from ingest.rollups import roll_up
+from ingest.store.migrations import SCHEMA_VERSION
+from ingest.store.rollup import roll_up
 from tests.dashboard.rows import SCHEMA, empty_tables, insert
 
 SIGNATURES = SCHEMA.with_name("signatures.sql")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.advice import Culprit, NotReadableError, advice
+from callgauge.dashboard.advice import Culprit, NotReadableError, find_advice
 
 
 def definition(**properties: Any) -> str:
@@ -19,7 +19,7 @@ WORDS = {"type": "string"}
 
 
 def test_the_finding_at_the_parameter_that_calls_get_wrong_stands_first() -> None:
-    found = advice(
+    found = find_advice(
         "search",
         "Searches.",
         definition(words=WORDS, count=COUNT),
@@ -37,7 +37,7 @@ def test_the_finding_at_the_parameter_that_calls_get_wrong_stands_first() -> Non
 
 
 def test_an_edit_is_a_merge_patch_where_the_lint_knows_one_and_else_a_sentence() -> None:
-    by_code = {one.code: one for one in advice("search", "", definition(count=COUNT), [])}
+    by_code = {one.code: one for one in find_advice("search", "", definition(count=COUNT), [])}
     patch = by_code["number_as_text"]
     assert patch.patch
     assert json.loads(patch.edit)["type"] in ("integer", "number")
@@ -53,17 +53,17 @@ def test_calls_are_found_below_lists() -> None:
         "description": "Them.",
         "items": {"type": "object", "properties": {"a": COUNT}},
     }
-    found = advice("t", "Does it.", definition(items=nested), [Culprit("items[].a", "x", "error", 4)])
+    found = find_advice("t", "Does it.", definition(items=nested), [Culprit("items[].a", "x", "error", 4)])
     assert ("$.items[].a", 4) in {(one.place, one.calls) for one in found}
 
 
 def test_findings_on_the_whole_explain_no_calls_since_much_has_that_place() -> None:
     opened = json.dumps({"type": "object", "properties": {"a": WORDS}})
-    found = advice("t", "Does it.", opened, [Culprit("", "json_parse_error", "error", 50)])
+    found = find_advice("t", "Does it.", opened, [Culprit("", "json_parse_error", "error", 50)])
     assert {one.calls for one in found} == {0}
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "[1]", '"x"', "[" * 100_000])
 def test_a_definition_that_cannot_be_read_is_said_so(text: str | None) -> None:
     with pytest.raises(NotReadableError, match=r"\w"):
-        advice("t", None, text, [])
+        find_advice("t", None, text, [])

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from dashboard import attempts
-from dashboard.statistics import Share
+from callgauge.dashboard.pages.retries import recovery
+from callgauge.stats import Share
 
 
 def rows_of(attempts: int, ended: str, chains: int, layer: str = "schema", **said: Any) -> dict[str, Any]:
@@ -60,39 +60,39 @@ ROWS = [
 
 
 def test_each_stage_holds_the_chains_that_got_so_far_and_where_they_ended() -> None:
-    stages = attempts.funnel(ROWS)
+    stages = recovery.build_funnel(ROWS)
     assert [(one.number, one.reached, one.recovered, one.abandoned, one.open) for one in stages] == [
         (1, 20, 0, 4, 2),
         (2, 14, 10, 0, 0),
         (3, 4, 3, 1, 0),
     ]
-    assert [one.went_on for one in stages] == [14, 4, 0]
+    assert [one.continued_count for one in stages] == [14, 4, 0]
 
 
 def test_recovery_leaves_out_the_chains_whose_end_is_not_known() -> None:
-    assert attempts.recovery(ROWS) == (Share(13, 18), 20)
+    assert recovery.recovery_share(ROWS) == (Share(13, 18), 20)
 
 
 def test_chains_stand_under_the_layer_at_which_they_began() -> None:
-    assert {layer: len(rows) for layer, rows in attempts.layers(ROWS).items()} == {
+    assert {layer: len(rows) for layer, rows in recovery.group_by_layer(ROWS).items()} == {
         "schema": 3,
         "execution": 2,
     }
 
 
 def test_retries_of_a_kind_and_those_that_worked() -> None:
-    assert attempts.first_retries(ROWS, "changed") == Share(12, 15)
-    assert attempts.first_retries(ROWS, "identical") == Share(1, 3)
-    assert attempts.tried_again(ROWS) == Share(14, 20)
+    assert recovery.first_retry_share(ROWS, "changed") == Share(12, 15)
+    assert recovery.first_retry_share(ROWS, "identical") == Share(1, 3)
+    assert recovery.retried_share(ROWS) == Share(14, 20)
 
 
 def test_cost_is_told_for_each_chain_that_tells_it() -> None:
-    assert attempts.cost(ROWS, "steps") == attempts.Cost(18, 14, 14)
-    assert attempts.cost(ROWS, "tokens") == attempts.Cost(900, 2, 14)
-    assert attempts.cost(ROWS, "tokens").each == pytest.approx(450)
-    assert attempts.cost(ROWS, "ms").each is None
+    assert recovery.sum_cost(ROWS, "steps") == recovery.RetryCost(18, 14, 14)
+    assert recovery.sum_cost(ROWS, "tokens") == recovery.RetryCost(900, 2, 14)
+    assert recovery.sum_cost(ROWS, "tokens").cost_per_chain == pytest.approx(450)
+    assert recovery.sum_cost(ROWS, "ms").cost_per_chain is None
 
 
 def test_no_chains_give_no_stages() -> None:
-    assert attempts.funnel([]) == []
-    assert attempts.recovery([]) == (Share(0, 0), 0)
+    assert recovery.build_funnel([]) == []
+    assert recovery.recovery_share([]) == (Share(0, 0), 0)

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from dashboard.audits import Used, findings
-from dashboard.rates import RATES
-from dashboard.slices import Slice
-from dashboard.statistics import Share
+from callgauge.dashboard.measures.rates import RATES
+from callgauge.dashboard.measures.slices import Slice
+from callgauge.dashboard.pages.models.strategy_audit import StrategyUse, audit_strategies
+from callgauge.stats import Share
 
 
-def used(strategy: str, k: int, n: int, name: str = "m", **probes: Any) -> Used:
-    return Used(Slice(RATES["parse_error"], name, "host", Share(k, n), n), strategy, **probes)
+def used(strategy: str, k: int, n: int, name: str = "m", **probes: Any) -> StrategyUse:
+    return StrategyUse(Slice(RATES["parse_error"], name, "host", Share(k, n), n), strategy, **probes)
 
 
 YES: dict[str, Any] = {"probes": 3, "probes_ok": 3, "last_ok": True}
@@ -39,8 +39,8 @@ NO: dict[str, Any] = {"probes": 3, "probes_ok": 0, "last_ok": False}
         (used("none", 0, 0, **YES), "Nothing to judge it by."),
     ],
 )
-def test_a_model_in_one_strategy(one: Used, words: str) -> None:
-    (found,) = findings([one], 0.05)
+def test_a_model_in_one_strategy(one: StrategyUse, words: str) -> None:
+    (found,) = audit_strategies([one], 0.05)
     assert words in found.text
 
 
@@ -53,12 +53,14 @@ def test_a_model_in_one_strategy(one: Used, words: str) -> None:
         (used("tool_use", 0, 200, name="another"), "No evidence"),
     ],
 )
-def test_native_calls_of_the_same_model_are_evidence(native: Used, words: str) -> None:
-    found = findings([used("json_fallback", 100, 200), native], 0.05)
+def test_native_calls_of_the_same_model_are_evidence(native: StrategyUse, words: str) -> None:
+    found = audit_strategies([used("json_fallback", 100, 200), native], 0.05)
     assert any(words in one.text for one in found)
 
 
 def test_what_stands_out_comes_first() -> None:
     fine = used("tool_use", 0, 100, name="fine")
-    found = findings([fine, used("json_fallback", 1, 9, **YES), used("tool_use", 90, 100, name="bad")], 0.05)
+    found = audit_strategies(
+        [fine, used("json_fallback", 1, 9, **YES), used("tool_use", 90, 100, name="bad")], 0.05
+    )
     assert [one.tone for one in found] == ["bad", "warn", None]

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.widgets import call_words
+from callgauge.dashboard.components import call_descriptions
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
-CALLS = "dashboard/pages/calls.py"
+CALLS = "callgauge/dashboard/pages/calls/page.py"
 CUT: dict[str, Any] = {
     "args_source": "truncated",
     "raw_arguments": '{"path": "a" "lim',
@@ -34,17 +34,17 @@ def page_of(store: Path, **call: Any) -> AppTest:
 
 
 def test_one_call_shows_its_text_with_the_fault_marked(small: Path) -> None:
-    words = said(opened("dashboard/pages/calls.py", call="c41"))
+    words = said(opened("callgauge/dashboard/pages/calls/page.py", call="c41"))
     assert "^^^^^^^ json_parse_error" in words
     assert "Error at line 1, column 14 (byte 13)" in words
 
 
 def test_an_unknown_call_is_said_to_be_unknown(small: Path) -> None:
-    assert "No such call" in said(opened("dashboard/pages/calls.py", call="c999"))
+    assert "No such call" in said(opened("callgauge/dashboard/pages/calls/page.py", call="c999"))
 
 
 def test_names_from_a_log_never_become_markdown(small: Path) -> None:
-    app = opened("dashboard/pages/calls.py", call="c43")
+    app = opened("callgauge/dashboard/pages/calls/page.py", call="c43")
     assert HOSTILE not in [
         element.value for kind in (app.title, app.markdown, app.caption) for element in kind
     ]
@@ -61,7 +61,7 @@ def test_names_from_a_log_never_become_markdown(small: Path) -> None:
 )
 def test_a_verdict_of_the_harness_is_not_the_parsers(source: str, reason: str) -> None:
     row = {**a_call(1), "parse_warning": None, **CUT, "args_source": source}
-    assert call_words.not_judged(row) == reason
+    assert call_descriptions.describe_not_judged(row) == reason
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_verdict_of_the_harness_is_not_the_parsers(source: str, reason: str) -
 )
 def test_the_parser_judged_what_it_saw(said_of_it: dict[str, str], judged: bool) -> None:
     row = {**a_call(1), "parse_error": None, "parse_warning": None, "fault_layer": None, **said_of_it}
-    assert (call_words.not_judged(row) is None) == judged
+    assert (call_descriptions.describe_not_judged(row) is None) == judged
 
 
 def test_the_place_that_the_harness_names_is_marked_in_the_text(store: Path) -> None:
@@ -115,15 +115,15 @@ def test_the_tool_definition_is_folded_below(store: Path) -> None:
     ],
 )
 def test_an_attempt_reads_as_words(attempt: dict[str, Any], words: str) -> None:
-    assert call_words.attempt(attempt) == words
+    assert call_descriptions.describe_attempt(attempt) == words
 
 
 def test_what_is_known_is_said_in_words_not_in_names_of_the_store() -> None:
-    assert call_words.known_by({"syntax_seen": "failures", "schema_seen": "none"}) == (
+    assert call_descriptions.describe_visibility({"syntax_seen": "failures", "schema_seen": "none"}) == (
         "text: only refusals show\ndefinition: not visible"
     )
-    assert call_words.error_flag("explicit") == "the log's own flag"
-    assert call_words.error_flag("absent") == "no flag in the log"
+    assert call_descriptions.describe_error_flag("explicit") == "the log's own flag"
+    assert call_descriptions.describe_error_flag("absent") == "no flag in the log"
 
 
 SCHEMA = '{"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}}'

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from dashboard.diffs import arguments_change
-from dashboard.parameter_table import Held, first_name, parameters
-from dashboard.request_bodies import chat_request
-from dashboard.rereading import LONGEST, reread, stored_definition
+from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, first_name, list_parameters
+from callgauge.dashboard.pages.calls.request_bodies import make_chat_request
+from callgauge.dashboard.reparsed_call import LONGEST, reparse_call, restore_definition
+from callgauge.dashboard.text_diff import arguments_change
 from lenient import PARSER_VERSION, ToolDefinition, parse_arguments
 from tests.dashboard.store_fixture import a_call
 
@@ -32,13 +32,13 @@ def stored(**said: Any) -> dict[str, Any]:
     return {**a_call(1), **fixed, "parser_version": PARSER_VERSION, **said}
 
 
-def held(raw: str, tool: ToolDefinition | None = TOOL) -> dict[str, Held]:
-    return {one.name: one for one in parameters(parse_arguments(raw, tool), tool)}
+def held(raw: str, tool: ToolDefinition | None = TOOL) -> dict[str, ParameterRow]:
+    return {one.name: one for one in list_parameters(parse_arguments(raw, tool), tool)}
 
 
 def test_a_stored_call_is_read_as_the_load_read_it() -> None:
     call = stored(raw_arguments='{"path": 3, "mode": "x"}', tool="read")
-    request = reread(call, stored_definition(call, "Reads.")).request
+    request = reparse_call(call, restore_definition(call, "Reads.")).request
     assert request is not None
     assert [found.code for found in request.diagnostics] == [
         "non_string_literal_retained",
@@ -57,24 +57,26 @@ def test_a_stored_call_is_read_as_the_load_read_it() -> None:
     ],
 )
 def test_what_the_load_did_not_read_is_not_read_now(said: dict[str, Any], note: str) -> None:
-    reading = reread(stored(**said), None)
+    reading = reparse_call(stored(**said), None)
     assert reading.request is None
     assert note in str(reading.note)
 
 
 def test_another_version_of_the_parser_is_named() -> None:
-    assert reread(stored(), TOOL).note is None
-    assert "those of version 1. “callgauge reparse”" in str(reread(stored(parser_version="1"), TOOL).note)
+    assert reparse_call(stored(), TOOL).note is None
+    assert "those of version 1. “callgauge reparse”" in str(
+        reparse_call(stored(parser_version="1"), TOOL).note
+    )
 
 
 def test_a_definition_that_cannot_be_read_is_none_and_is_said() -> None:
     for broken in ("[1]", "{", None):
-        assert stored_definition(stored(definition=broken), None) is None
-    assert "cannot be read" in str(reread(stored(definition="{"), None).note)
+        assert restore_definition(stored(definition=broken), None) is None
+    assert "cannot be read" in str(reparse_call(stored(definition="{"), None).note)
 
 
 def test_a_tool_that_was_not_offered_is_unknown_again() -> None:
-    request = reread(stored(definition=None), None).request
+    request = reparse_call(stored(definition=None), None).request
     assert request is not None
     assert request.parse_error == "unknown_tool:read_file"
 
@@ -89,7 +91,7 @@ def test_each_parameter_tells_what_was_sent_and_what_it_became() -> None:
         "7",
     )
     assert (found["mode"].sent, found["mode"].became, found["mode"].severity) == ('"x"', None, "error")
-    assert (found["zzz"].required, found["zzz"].kind, found["zzz"].changed) == (None, None, False)
+    assert (found["zzz"].required, found["zzz"].kind, found["zzz"].has_changed) == (None, None, False)
     assert (found["tags"].kind, found["mode"].kind) == ("list of string", '"r" | "w"')
 
 
@@ -155,7 +157,7 @@ SO_FAR = [
 
 def body(*, ask_again: bool, **said: Any) -> dict[str, Any]:
     call = stored(turn=2, step=0, tool="read", **said)
-    written = chat_request(call, SO_FAR, prompt="Be kind.", description="Reads.", ask_again=ask_again)
+    written = make_chat_request(call, SO_FAR, prompt="Be kind.", description="Reads.", ask_again=ask_again)
     assert written.isascii()
     decoded: dict[str, Any] = json.loads(written)
     return decoded

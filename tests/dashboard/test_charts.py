@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from dashboard.charts import OTHERS, SERIES, DayRate, flow, series_order, trend
-from dashboard.statistics import Share
+from callgauge.dashboard.charts import OTHERS, SERIES, DayRate, draw_flow, draw_trend, series_order
+from callgauge.stats import Share
 
 DAY = date(2026, 11, 20)
 SEVEN = [f"model-{number}" for number in range(7)]
@@ -13,7 +13,7 @@ SEVEN = [f"model-{number}" for number in range(7)]
 
 def test_a_model_keeps_its_colour_whatever_else_is_shown() -> None:
     order = series_order(["a", "b", "c"])
-    alone = trend([DayRate(DAY, "b", Share(1, 50))], order)
+    alone = draw_trend([DayRate(DAY, "b", Share(1, 50))], order)
     assert alone["data"][0]["line"]["color"] == SERIES[1]
 
 
@@ -22,14 +22,14 @@ def test_six_models_have_their_own_colours() -> None:
 
 
 def test_of_more_models_the_rest_is_summed_into_one_series() -> None:
-    figure = trend([DayRate(DAY, name, Share(1, 10)) for name in SEVEN], series_order(SEVEN))
+    figure = draw_trend([DayRate(DAY, name, Share(1, 10)) for name in SEVEN], series_order(SEVEN))
     assert [trace["name"] for trace in figure["data"]] == [*SEVEN[:5], OTHERS]
     assert figure["data"][-1]["text"][0].startswith("10% · 2 / 20")
     assert figure["data"][-1]["line"]["color"] == SERIES[5]
 
 
 def test_no_line_is_drawn_across_days_without_data() -> None:
-    figure = trend(
+    figure = draw_trend(
         [DayRate(DAY, "a", Share(1, 50)), DayRate(DAY + timedelta(days=9), "a", Share(2, 50))], {"a": 0}
     )
     assert figure["data"][0]["y"] == [0.02, None, 0.04]
@@ -37,58 +37,60 @@ def test_no_line_is_drawn_across_days_without_data() -> None:
 
 def test_each_day_with_data_has_its_place_and_of_few_days_each_its_tick() -> None:
     days = [DAY, DAY + timedelta(days=1), DAY + timedelta(days=60)]
-    axis = trend([DayRate(day, "a", Share(1, 50)) for day in days], {"a": 0})["layout"]["xaxis"]
+    axis = draw_trend([DayRate(day, "a", Share(1, 50)) for day in days], {"a": 0})["layout"]["xaxis"]
     assert axis["categoryarray"] == ["2026-11-20", "2026-11-21", "2027-01-19"]
     assert axis["ticktext"] == ["Nov 20<br>2026", "Nov 21", "Jan 19<br>2027"]
 
 
 def test_of_many_days_a_few_have_a_tick_the_newest_among_them() -> None:
     days = [DAY + timedelta(days=number) for number in range(30)]
-    axis = trend([DayRate(day, "a", Share(1, 50)) for day in days], {"a": 0})["layout"]["xaxis"]
+    axis = draw_trend([DayRate(day, "a", Share(1, 50)) for day in days], {"a": 0})["layout"]["xaxis"]
     assert len(axis["tickvals"]) == 8
     assert axis["tickvals"][-1] == "2026-12-19"
 
 
 def test_a_single_series_is_named_and_its_markers_at_zero_are_whole() -> None:
-    figure = trend([DayRate(DAY, "a", Share(0, 50))], {"a": 0})
+    figure = draw_trend([DayRate(DAY, "a", Share(0, 50))], {"a": 0})
     assert figure["layout"]["showlegend"]
     assert not figure["data"][0]["cliponaxis"]
 
 
 def test_a_single_series_has_whiskers_and_the_axis_holds_them() -> None:
-    figure = trend([DayRate(DAY, "a", Share(25, 50))], {"a": 0})
+    figure = draw_trend([DayRate(DAY, "a", Share(25, 50))], {"a": 0})
     (above,) = figure["data"][0]["error_y"]["array"]
     assert 0.1 < above < 0.2
     assert figure["layout"]["yaxis"]["range"][1] > 0.5 + above
 
 
 def test_two_series_have_none_since_theirs_would_overlap() -> None:
-    figure = trend([DayRate(DAY, name, Share(1, 50)) for name in SEVEN[:2]], series_order(SEVEN[:2]))
+    figure = draw_trend([DayRate(DAY, name, Share(1, 50)) for name in SEVEN[:2]], series_order(SEVEN[:2]))
     assert all("error_y" not in trace for trace in figure["data"])
 
 
 def test_a_point_of_few_calls_is_hollow() -> None:
-    figure = trend(
+    figure = draw_trend(
         [DayRate(DAY, "a", Share(1, 29)), DayRate(DAY + timedelta(days=1), "a", Share(1, 30))], {"a": 0}
     )
     assert figure["data"][0]["marker"]["symbol"] == ["circle-open", "circle"]
 
 
 def test_a_name_cannot_bring_markup() -> None:
-    figure = trend([DayRate(DAY, "<b>x</b>", Share(1, 50))], {"<b>x</b>": 0})
+    figure = draw_trend([DayRate(DAY, "<b>x</b>", Share(1, 50))], {"<b>x</b>": 0})
     assert figure["data"][0]["name"] == "&lt;b&gt;x&lt;/b&gt;"
 
 
 def test_the_interval_of_a_point_knows_that_calls_of_a_session_are_alike() -> None:
     alone = Share(10, 100)
     alike = Share(10, 100, 10, 100, 100, 1000)  # of ten sessions one failed throughout
-    spans = [trend([DayRate(DAY, "a", share)], {"a": 0})["data"][0]["error_y"] for share in (alone, alike)]
+    spans = [
+        draw_trend([DayRate(DAY, "a", share)], {"a": 0})["data"][0]["error_y"] for share in (alone, alike)
+    ]
     assert spans[1]["array"][0] > 2 * spans[0]["array"][0]
     assert (alike + alike) == Share(20, 200, 20, 200, 200, 2000)
 
 
 def test_a_flow_leads_from_the_outcomes_before_to_those_after() -> None:
-    figure = flow([("coerced", "clean", 5), ("coerced", "failed", 2), ("repaired", "failed", 1)])
+    figure = draw_flow([("coerced", "clean", 5), ("coerced", "failed", 2), ("repaired", "failed", 1)])
     (trace,) = figure["data"]
     assert trace["node"]["label"] == ["coerced −7", "repaired −1", "clean +5", "failed +3"]
     assert list(

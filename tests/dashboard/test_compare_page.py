@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 
-PAGE = "dashboard/pages/compare.py"
+PAGE = "callgauge/dashboard/pages/compare/page.py"
 REFUSED = {"outcome": "failed", "fault_layer": "syntax"}
 ASKED = "Please bring the numbers of the third quarter together, by region."
 

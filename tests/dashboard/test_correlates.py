@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dashboard.correlates import sentence, standouts, trait_classes
+from callgauge.dashboard.pages.errors.correlates import describe_standout, find_standouts, trait_classes
 
 
 def a_class(trait: str, number: int, k: int, n: int) -> dict[str, Any]:
@@ -20,10 +20,10 @@ def test_the_trait_with_the_largest_decisive_difference_stands_first() -> None:
         a_class("turn", 4, 30, 400),
     ]
     classes = trait_classes(rows)
-    first, second = standouts(classes)
-    assert (first.worst.trait, first.worst.words) == ("length", "4,096 to 8,191 bytes")
+    first, second = find_standouts(classes)
+    assert (first.worst.trait, first.worst.class_words) == ("length", "4,096 to 8,191 bytes")
     assert second.worst.trait == "turn"
-    told = sentence([first, second])
+    told = describe_standout([first, second])
     assert told.startswith(
         "Length of the arguments goes with failure most: at 4,096 to 8,191 bytes, 40.0% fail (80 / 200); "
         "at all others 1.00% (10 / 1,000); difference +39.0 points ("
@@ -33,17 +33,19 @@ def test_the_trait_with_the_largest_decisive_difference_stands_first() -> None:
 
 def test_a_class_with_few_calls_is_not_the_worst() -> None:
     rows = [a_class("depth", 1, 1, 500), a_class("depth", 2, 1, 500), a_class("depth", 5, 10, 10)]
-    assert all(one.worst.number != 5 for one in standouts(trait_classes(rows)))
+    assert all(one.worst.number != 5 for one in find_standouts(trait_classes(rows)))
 
 
 def test_even_rates_stand_out_nowhere() -> None:
     rows = [a_class("turn", number, 20, 200) for number in (1, 2, 3)]
-    assert sentence(standouts(trait_classes(rows))).startswith("No trait stands out")
+    assert describe_standout(find_standouts(trait_classes(rows))).startswith("No trait stands out")
 
 
 def test_a_single_class_or_none_cannot_be_compared() -> None:
-    assert sentence(standouts(trait_classes([a_class("turn", 1, 20, 200)]))).startswith("No trait can be")
-    assert sentence(standouts([])).startswith("No trait can be compared")
+    assert describe_standout(find_standouts(trait_classes([a_class("turn", 1, 20, 200)]))).startswith(
+        "No trait can be"
+    )
+    assert describe_standout(find_standouts([])).startswith("No trait can be compared")
 
 
 def test_unknown_traits_and_empty_classes_are_left_out() -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.diffs import definition_text, unified
-from dashboard.pages import data_sources
+from callgauge.dashboard.pages.data import sources_card
+from callgauge.dashboard.text_diff import definition_text, unified_diff
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
-PAGE = "dashboard/pages/data.py"
+PAGE = "callgauge/dashboard/pages/data/page.py"
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ PAGE = "dashboard/pages/data.py"
 def test_a_promise_is_yes_partly_or_no_beside_what_is_known_here(
     promise: str | None, word: str, below: str, tone: str | None
 ) -> None:
-    cell = data_sources._told(promise, 1, 2, "calls")
+    cell = sources_card._told_cell(promise, 1, 2, "calls")
     assert (cell.text, cell.sub, cell.tone, cell.share) == (word, below, tone, 0.5)
 
 
@@ -88,7 +88,7 @@ def test_a_link_to_one_reason_opens_its_lines(small: Path) -> None:
 
 def test_a_change_in_a_long_line_is_shown_by_its_sentence() -> None:
     before = " ".join(f"Sentence {number} of a long prompt." for number in range(20))
-    changes = unified(before, before.replace("Sentence 7 ", "Sentence seven ")).splitlines()
+    changes = unified_diff(before, before.replace("Sentence 7 ", "Sentence seven ")).splitlines()
     assert [line for line in changes[2:] if line[0] in "+-"] == [
         "-Sentence 7 of a long prompt.",
         "+Sentence seven of a long prompt.",
@@ -96,8 +96,10 @@ def test_a_change_in_a_long_line_is_shown_by_its_sentence() -> None:
 
 
 def test_texts_that_are_the_same_have_no_difference_and_long_ones_say_where_it_ends() -> None:
-    assert unified("a\nb", "a\nb") == ""
-    assert unified("a\n" * 5_000, "b\n" + "a\n" * 5_000).endswith("only the first 4,000 lines are compared")
+    assert unified_diff("a\nb", "a\nb") == ""
+    assert unified_diff("a\n" * 5_000, "b\n" + "a\n" * 5_000).endswith(
+        "only the first 4,000 lines are compared"
+    )
 
 
 def test_a_definition_is_laid_out_so_that_one_change_is_one_line() -> None:

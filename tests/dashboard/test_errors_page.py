@@ -11,7 +11,7 @@ from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheets, texts
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
 
-PAGE = "dashboard/pages/errors.py"
+PAGE = "callgauge/dashboard/pages/errors/page.py"
 MISSING = "ls: <path>: No such file or directory"
 
 
@@ -75,7 +75,7 @@ def test_a_signature_opens_by_its_id_with_the_tools_and_models_that_have_it(fail
 
 
 def test_the_calls_page_lists_the_calls_of_a_signature_and_lets_it_go(failing: Path) -> None:
-    app = opened("dashboard/pages/calls.py", signature=signature_of(failing, MISSING))
+    app = opened("callgauge/dashboard/pages/calls/page.py", signature=signature_of(failing, MISSING))
     assert "6 calls" in said(app)
     app.button(key="no_signature").click().run()
     assert "58 calls" in said(app)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from dashboard.forms import MOST, Field, fields, written
+from callgauge.dashboard.pages.playground.definition_form import MOST, FormField, list_fields, write_arguments
 from lenient import ToolDefinition, parse_arguments
 
 
-def fields_of(properties: dict[str, Any], arguments: dict[str, Any] | None = None) -> list[Field]:
+def fields_of(properties: dict[str, Any], arguments: dict[str, Any] | None = None) -> list[FormField]:
     schema = {"type": "object", "properties": properties, "required": ["a"]}
-    return fields(ToolDefinition.from_json_schema(name="t", schema=schema), arguments or {})
+    return list_fields(ToolDefinition.from_json_schema(name="t", schema=schema), arguments or {})
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_what_is_filled_in_is_written_by_kind_and_the_empty_is_left_out() -> Non
         {"a": {"type": "string"}, "n": {"type": "number"}, "b": {"type": "boolean"}, "e": {"enum": [1, "1"]},
          "l": texts, "o": {"type": "object"}, "out": {"type": "string"}, "none": {"type": "integer"}}
     )  # fmt: skip
-    raw = written(
+    raw = write_arguments(
         asked, ['say "é"', 0.5, False, '"1"', "x\n\ny", '{"k": 1}', "", None], {"a": "old", "more": [1]}
     )
     assert json.loads(raw) == {
@@ -80,7 +80,7 @@ def test_what_is_filled_in_is_written_by_kind_and_the_empty_is_left_out() -> Non
 
 def test_what_is_no_json_is_written_as_typed_so_that_the_parser_shows_what_it_does() -> None:
     asked = fields_of({"a": {"type": "object"}})
-    raw = written(asked, ["{k: 1,}"], {})
+    raw = write_arguments(asked, ["{k: 1,}"], {})
     assert raw == '{"a": {k: 1,}}'
     assert parse_arguments(raw).outcome == "repaired"
 
@@ -91,7 +91,7 @@ def test_a_form_that_nobody_touched_says_what_it_began_with() -> None:
         {"a": {"type": "string"}, "n": {"type": "integer"}, "b": {"type": "boolean"},
          "t": {"type": "array", "items": {"type": "string"}}, "o": {}}, arguments,
     )  # fmt: skip
-    assert json.loads(written(asked, [field.value for field in asked], arguments)) == arguments
+    assert json.loads(write_arguments(asked, [field.value for field in asked], arguments)) == arguments
 
 
 def test_a_form_has_a_bounded_number_of_fields() -> None:

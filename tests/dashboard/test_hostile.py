@@ -16,10 +16,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-from dashboard.links import packed
-from dashboard.metrics.generations import published
-from dashboard.pages import PAGES
-from dashboard.wording import in_sheet
+from callgauge.dashboard.metrics.generations import published_generation
+from callgauge.dashboard.pages import PAGES
+from callgauge.dashboard.url_texts import pack_text
+from callgauge.dashboard.wording import in_sheet
 from tests.dashboard.conftest import FILES, opened
 from tests.dashboard.hostile_log import LONG, MARK, hostile, publish_hostile
 
@@ -60,7 +60,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
 
 
 def places(store: Path) -> list[tuple[str, dict[str, str]]]:
-    with duckdb.connect(str(published(str(store))), read_only=True) as connection:
+    with duckdb.connect(str(published_generation(str(store))), read_only=True) as connection:
         calls = connection.execute("SELECT call_id, signature_id FROM tool_calls ORDER BY line").fetchall()
         long = connection.execute(
             "SELECT call_id, session_id FROM tool_calls ORDER BY length(raw_arguments) DESC LIMIT 3"
@@ -76,7 +76,7 @@ def places(store: Path) -> list[tuple[str, dict[str, str]]]:
         (page["sessions"], {"session": long[0][1], "find": "hacked"}),
         (page["sessions"], {"session": f"{hostile('session')} 0"}),
         (page["tools"], {"tool_open": hostile("tool")}),
-        (page["sql"], {"sql": packed('SELECT *, 1 AS "=1+1" FROM tool_calls')}),
+        (page["sql"], {"sql": pack_text('SELECT *, 1 AS "=1+1" FROM tool_calls')}),
         (page["replay"], {"replay_tool": hostile("tool")}),
         (page["errors"], {"signature": signature}),
         (page["data"], {"changed": f"tool:session_history:{hostile('tool')}"}),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.losses import by_loss, expected_loss
-from dashboard.rates import RATES
-from dashboard.slices import Slice
-from dashboard.statistics import Share
+from callgauge.dashboard.measures.rates import RATES
+from callgauge.dashboard.measures.slices import Slice
+from callgauge.dashboard.pages.tools.expected_loss import expected_loss, sort_by_loss
+from callgauge.stats import Share
 
 
 def a_slice(name: str, k: int, n: int, total: int, rate: str = "parse_error") -> Slice:
@@ -29,9 +29,9 @@ def test_the_loss_is_the_bad_share_of_all(one: Slice | None, loss: float) -> Non
 
 def test_many_calls_at_a_small_rate_lose_more_than_one_call_that_failed() -> None:
     several = {one.name: one for one in (a_slice("once", 1, 1, 1), a_slice("busy", 50, 5000, 5000))}
-    assert by_loss(several, ["once", "busy"]) == ["busy", "once"]
+    assert sort_by_loss(several, ["once", "busy"]) == ["busy", "once"]
 
 
 def test_what_is_hardly_measured_or_not_at_all_stands_last() -> None:
     several = {one.name: one for one in (a_slice("unseen", 10, 10, 1000), a_slice("fine", 0, 30, 30))}
-    assert by_loss(several, ["absent", "unseen", "fine"]) == ["fine", "unseen", "absent"]
+    assert sort_by_loss(several, ["absent", "unseen", "fine"]) == ["fine", "unseen", "absent"]

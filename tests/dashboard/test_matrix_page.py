@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.matrices import DEEPEST
+from callgauge.dashboard.pages.matrix.heat_map import DEEPEST
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls, sheet_of
 from tests.dashboard.store_fixture import HOSTILE, publish
 
-PAGE = "dashboard/pages/matrix.py"
+PAGE = "callgauge/dashboard/pages/matrix/page.py"
 
 
 @pytest.fixture

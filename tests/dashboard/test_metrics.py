@@ -10,8 +10,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from dashboard.metrics import MetricError, answer, metrics
-from dashboard.rates import RATES
+from callgauge.dashboard.measures.rates import RATES
+from callgauge.dashboard.metrics import MetricError, answer_metric, metrics
 from tests.conftest import CASES, write_cases
 from tests.dashboard.rows import empty_tables, insert
 from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
@@ -26,7 +26,7 @@ def rows_of(metric: str, case: dict[str, Any]) -> list[dict[str, Any]]:
         for table, rows in case["given"].items():
             insert(connection, table, rows)
         asked = {name: typed(value) for name, value in case.get("asked", {}).items()}
-        found = answer(connection, metric, asked)
+        found = answer_metric(connection, metric, asked)
     columns = case.get("columns", list(found.columns))
     return [{column: plain(row[column]) for column in columns} for row in found.to_dict("records")]
 
@@ -69,7 +69,7 @@ def test_every_metric_says_what_it_asks_and_in_which_unit(name: str) -> None:
 @pytest.mark.parametrize("name", metrics())
 def test_the_columns_that_a_metric_explains_are_columns_of_its_answer(name: str) -> None:
     with empty_tables() as connection:
-        found = answer(connection, name, {"limit": 1, "offset": 0})
+        found = answer_metric(connection, name, {"limit": 1, "offset": 0})
     assert set(metrics()[name].columns) <= set(found.columns)
 
 
@@ -77,7 +77,7 @@ def test_a_store_without_the_table_gives_one_sentence() -> None:
     with empty_tables() as connection:
         connection.execute("DROP TABLE files")
         with pytest.raises(MetricError, match="could not answer") as refused:
-            answer(connection, "last_load", {})
+            answer_metric(connection, "last_load", {})
     assert "\n" not in str(refused.value)
 
 
@@ -92,8 +92,8 @@ def test_the_list_behind_each_fault_layer_holds_as_many_calls_as_its_row_counts(
     calls = [a_call(number, **each) for number, each in enumerate(said)]
     path = publish(tmp_path, small_tables() | {"tool_calls": calls})
     with duckdb.connect(str(path), read_only=True) as connection:
-        for row in answer(connection, "fault_layers", {}).to_dict("records"):
-            listed = answer(connection, "calls", {"fault": row["layer"], "limit": 500, "offset": 0})
+        for row in answer_metric(connection, "fault_layers", {}).to_dict("records"):
+            listed = answer_metric(connection, "calls", {"fault": row["layer"], "limit": 500, "offset": 0})
             assert len(listed) == row["calls"], row["layer"]
 
 
@@ -122,10 +122,10 @@ def test_the_sessions_that_a_bootstrap_draws_hold_what_the_daily_sums_hold(tmp_p
     path = publish(tmp_path, small_tables() | {"tool_calls": calls, "turns": turns})
     with duckdb.connect(str(path), read_only=True) as connection:
         for filters in ({}, {"tools": ["read_file"]}):
-            sums = answer(connection, "slices", {"rates": list(RATES)} | filters).set_index("rate")
+            sums = answer_metric(connection, "slices", {"rates": list(RATES)} | filters).set_index("rate")
             assert set(sums.index) == set(RATES)
             for rate in RATES:
-                rows = answer(connection, "session_counts", {"rate": rate} | filters)
+                rows = answer_metric(connection, "session_counts", {"rate": rate} | filters)
                 k, n = ((rows[column] * rows.sessions).sum() for column in ("k", "n"))
                 assert (k, n) == (sums.loc[rate, "k"], sums.loc[rate, "n"]), (rate, filters)
                 assert rows.sessions.sum() == sums.loc[rate, "sessions"], (rate, filters)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.widgets.rate_choice import DIMENSIONS
+from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls, sheet_of, sheets
 from tests.dashboard.store_fixture import HOSTILE, a_turn, publish
 
-PAGE = "dashboard/pages/models.py"
+PAGE = "callgauge/dashboard/pages/models/page.py"
 RANKING = "Parse errors by model"
 AUDIT = "Calling strategy: what probes said, and what the calls show"
 

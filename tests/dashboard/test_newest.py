@@ -12,9 +12,9 @@ import duckdb
 import pandas as pd
 import pytest
 
-from dashboard import newest
-from dashboard.metrics import answer
-from dashboard.newest import CALLS, DISAGREEMENTS, SESSIONS
+from callgauge.dashboard import day_paging
+from callgauge.dashboard.day_paging import CALLS, DISAGREEMENTS, SESSIONS
+from callgauge.dashboard.metrics import answer_metric
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.rows import empty_tables, insert
 from tests.dashboard.store_fixture import a_call, a_turn, publish, roll_up_all_days
@@ -27,7 +27,7 @@ BAR: tuple[dict[str, Any], ...] = (
     {"prompts": ["unknown"], "to_day": date(2026, 11, 6)},
     {"models": ["nobody's"]},
 )
-ASKED: tuple[tuple[newest.List, dict[str, Any]], ...] = (
+ASKED: tuple[tuple[day_paging.DayList, dict[str, Any]], ...] = (
     (CALLS, {}),
     (CALLS, {"fault": "arguments"}),
     (CALLS, {"outcome": "failed", "fault": "any"}),
@@ -108,7 +108,7 @@ class Asked:
 
     def __call__(self, metric: str, **given: Any) -> pd.DataFrame:
         self.log.append((metric, given))
-        return answer(self.store, metric, given)
+        return answer_metric(self.store, metric, given)
 
 
 def in_time() -> float:
@@ -124,23 +124,24 @@ def out_of_time() -> Any:
 @pytest.mark.parametrize("bar", BAR, ids=str)
 def test_turning_the_pages_gives_every_row_once_in_the_order_of_the_whole_list(
     many: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, bar: dict[str, Any],
-    one: newest.List, asked: dict[str, Any],
+    one: day_paging.DayList, asked: dict[str, Any],
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(newest, "ENOUGH", 10**9)
+    monkeypatch.setattr(day_paging, "ENOUGH", 10**9)
     given, small = bar | asked, replace(one, look=5, per_page=7)
-    whole = answer(many, one.metric, given | {"limit": 1000, "offset": 0}).drop(columns="found")
+    whole = answer_metric(many, one.metric, given | {"limit": 1000, "offset": 0}).drop(columns="found")
     pages = [
-        newest.page(Asked(many), small, given, 7, first, in_time) for first in range(0, len(whole) + 1, 7)
+        day_paging.read_page(Asked(many), small, given, 7, first, in_time)
+        for first in range(0, len(whole) + 1, 7)
     ]
     assert {page.found for page in pages if len(page.rows)} == ({len(whole)} if len(whole) else set())
-    assert all(page.whole for page in pages)
+    assert all(page.is_complete for page in pages)
     turned = [row for page in pages for row in page.rows.drop(columns="found").to_dict("records")]
     assert turned == whole.to_dict("records")
 
 
 def test_a_page_looks_at_no_more_days_than_it_takes(many: duckdb.DuckDBPyConnection) -> None:
     ask = Asked(many)
-    page = newest.page(ask, CALLS, {}, 5, 0, in_time)
+    page = day_paging.read_page(ask, CALLS, {}, 5, 0, in_time)
     (looked,) = (given for metric, given in ask.log if metric == "calls")
     assert (looked["since"], looked["until"]) == (min(page.rows.ts).date(), max(page.rows.ts).date())
     assert page.found == 120
@@ -148,8 +149,8 @@ def test_a_page_looks_at_no_more_days_than_it_takes(many: duckdb.DuckDBPyConnect
 
 def test_where_the_sums_know_of_nothing_no_day_is_looked_at(many: duckdb.DuckDBPyConnection) -> None:
     ask = Asked(many)
-    page = newest.page(ask, CALLS, {"fault": "refused"}, 5, 0, in_time)
-    assert (len(page.rows), page.found, page.whole) == (0, 0, True)
+    page = day_paging.read_page(ask, CALLS, {"fault": "refused"}, 5, 0, in_time)
+    assert (len(page.rows), page.found, page.is_complete) == (0, 0, True)
     assert ask.log[-1][1]["since"] > ask.log[-1][1]["until"]
 
 
@@ -157,10 +158,10 @@ def test_counting_ends_when_the_time_is_over_and_says_back_to_which_day(
     many: duckdb.DuckDBPyConnection,
 ) -> None:
     given = {"search": "needle"}
-    whole = answer(many, "calls", given | {"limit": 1000, "offset": 0})
-    page = newest.page(Asked(many), replace(CALLS, look=1), given, 3, 0, out_of_time())
+    whole = answer_metric(many, "calls", given | {"limit": 1000, "offset": 0})
+    page = day_paging.read_page(Asked(many), replace(CALLS, look=1), given, 3, 0, out_of_time())
     assert page.since is not None
-    assert not page.whole
+    assert not page.is_complete
     assert page.found == sum(ts is not None and ts.date() >= page.since for ts in whole.ts) < len(whole)
     assert page.rows.call_id.tolist() == whole.call_id.tolist()[: min(3, page.found)]
 
@@ -168,11 +169,11 @@ def test_counting_ends_when_the_time_is_over_and_says_back_to_which_day(
 def test_counting_ends_when_there_are_enough(
     many: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(newest, "ENOUGH", 4)
-    page = newest.page(Asked(many), replace(CALLS, look=1), {"search": "needle"}, 3, 0, in_time)
-    assert not page.whole
+    monkeypatch.setattr(day_paging, "ENOUGH", 4)
+    page = day_paging.read_page(Asked(many), replace(CALLS, look=1), {"search": "needle"}, 3, 0, in_time)
+    assert not page.is_complete
     assert page.found >= 4
-    further = newest.page(Asked(many), replace(CALLS, look=1), {"search": "needle"}, 3, 9, in_time)
+    further = day_paging.read_page(Asked(many), replace(CALLS, look=1), {"search": "needle"}, 3, 9, in_time)
     assert further.found >= 12
     assert len(further.rows) == 3
 
@@ -180,9 +181,9 @@ def test_counting_ends_when_there_are_enough(
 @pytest.fixture
 def of_three_days(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists that look at one day in a run; on each of three days one call and one session."""
-    monkeypatch.setattr(newest, "SECONDS", -1)
+    monkeypatch.setattr(day_paging, "SECONDS", -1)
     for name in ("CALLS", "SESSIONS"):
-        monkeypatch.setattr(newest, name, replace(getattr(newest, name), look=1))
+        monkeypatch.setattr(day_paging, name, replace(getattr(day_paging, name), look=1))
     days = [f"2026-11-{day}" for day in (18, 19, 20)]
     calls, turns, sessions = [], [], []
     for number, day in enumerate(days):
@@ -197,7 +198,7 @@ def of_three_days(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("of_three_days")
 @pytest.mark.parametrize(("name", "search"), [("call", "app.py"), ("session", "please")])
 def test_a_list_that_could_not_look_at_all_days_says_back_to_which_one_it_did(name: str, search: str) -> None:
-    app = opened(f"dashboard/pages/{name}s.py", q=search)
+    app = opened(f"callgauge/dashboard/pages/{name}s/page.py", q=search)
     assert f"1 {name} or more" in said(app)
     assert "back to 2026-11-20" in said(app)
 
@@ -205,6 +206,6 @@ def test_a_list_that_could_not_look_at_all_days_says_back_to_which_one_it_did(na
 @pytest.mark.usefixtures("of_three_days")
 @pytest.mark.parametrize("name", ["call", "session"])
 def test_a_list_without_a_search_knows_how_many_there_are(name: str) -> None:
-    app = opened(f"dashboard/pages/{name}s.py")
+    app = opened(f"callgauge/dashboard/pages/{name}s/page.py")
     assert f"3 {name}s" in said(app)
     assert "or more" not in said(app)

@@ -7,8 +7,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dashboard.statistics import Share
-from dashboard.widgets.slice_table import Scale, scale_of
+from callgauge.dashboard.components.slice_table import IntervalScale, make_scale
+from callgauge.stats import Share
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
 
@@ -85,14 +85,14 @@ def test_counting_is_told_in_sentences_before_the_sql(small: Path) -> None:
 
 
 def test_a_scale_of_rates_ends_on_a_round_share_and_says_so() -> None:
-    assert scale_of([Share(72, 309), Share(2, 263)]).ends() == ("0%", "30%")
-    assert scale_of([Share(2, 263)]).ends() == ("0%", "3%")
-    assert scale_of([Share(109, 111), Share(100, 113)]).ends() == ("80%", "100%")
+    assert make_scale([Share(72, 309), Share(2, 263)]).ends() == ("0%", "30%")
+    assert make_scale([Share(2, 263)]).ends() == ("0%", "3%")
+    assert make_scale([Share(109, 111), Share(100, 113)]).ends() == ("80%", "100%")
 
 
 def test_what_lies_beyond_a_scale_is_not_pulled_to_its_end() -> None:
-    assert Scale(0.0, 0.4).place(0.6) > 1
-    assert Scale(0.5, 1.0).place(0.4) < 0
+    assert IntervalScale(0.0, 0.4).position_of(0.6) > 1
+    assert IntervalScale(0.5, 1.0).position_of(0.4) < 0
 
 
 def night(day: str, first: int, failed: int, of: int = 60) -> list[dict[str, Any]]:

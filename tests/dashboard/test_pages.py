@@ -39,7 +39,7 @@ def test_without_the_variable_the_pages_say_the_same(monkeypatch: pytest.MonkeyP
 
 
 def test_the_playground_works_without_a_store(store: Path) -> None:
-    assert "Nothing to show yet" not in said(opened("dashboard/pages/playground.py"))
+    assert "Nothing to show yet" not in said(opened("callgauge/dashboard/pages/playground/page.py"))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_reset_clears_the_filters(small: Path) -> None:
 
 
 def test_a_selection_without_calls_says_which_filter_to_widen(small: Path) -> None:
-    app = opened("dashboard/pages/calls.py")
+    app = opened("callgauge/dashboard/pages/calls/page.py")
     app.text_input(key="q").set_value("nowhere in any call").run()
     assert "Widen or clear: search." in said(app)
     app.button(key="clear").click().run()
@@ -135,7 +135,7 @@ def test_a_selection_without_calls_says_which_filter_to_widen(small: Path) -> No
 
 
 def test_the_button_of_an_empty_list_clears_all_that_its_sentence_names(small: Path) -> None:
-    app = opened("dashboard/pages/calls.py", model="falcon-3")
+    app = opened("callgauge/dashboard/pages/calls/page.py", model="falcon-3")
     app.selectbox(key="fault").set_value("refused").run()
     app.text_input(key="q").set_value("nowhere in any call").run()
     assert "Widen or clear: model, fault layer, search." in said(app)
@@ -145,7 +145,7 @@ def test_the_button_of_an_empty_list_clears_all_that_its_sentence_names(small: P
 
 
 def test_reset_clears_the_filters_of_the_page_too(small: Path) -> None:
-    app = opened("dashboard/pages/calls.py", model="falcon-3")
+    app = opened("callgauge/dashboard/pages/calls/page.py", model="falcon-3")
     app.selectbox(key="outcome").set_value("failed").run()
     assert "1 call" in said(app)
     app.button(key="reset").click().run()
@@ -155,7 +155,7 @@ def test_reset_clears_the_filters_of_the_page_too(small: Path) -> None:
 def test_another_filter_begins_at_the_first_page_again(store: Path) -> None:
     calls = [a_call(number, tool="other" if number % 2 else "read_file") for number in range(220)]
     publish(store, small_tables() | {"tool_calls": calls})
-    app = opened("dashboard/pages/calls.py", page="2")
+    app = opened("callgauge/dashboard/pages/calls/page.py", page="2")
     assert app.query_params["page"] == "2"
     app.multiselect(key="tool").select("other").run()
     assert "110 calls" in said(app)
@@ -164,7 +164,7 @@ def test_another_filter_begins_at_the_first_page_again(store: Path) -> None:
 
 def test_a_link_that_names_a_page_of_a_narrowed_list_opens_that_page(store: Path) -> None:
     publish(store, small_tables() | {"tool_calls": [a_call(number) for number in range(220)]})
-    app = opened("dashboard/pages/calls.py", page="3", model="falcon-3")
+    app = opened("callgauge/dashboard/pages/calls/page.py", page="3", model="falcon-3")
     assert app.query_params["page"] == "3"
 
 
@@ -178,7 +178,7 @@ def test_a_link_for_one_day_means_that_day_only(store: Path) -> None:
 
 
 def test_cards_that_the_filters_do_not_touch_say_so(small: Path) -> None:
-    words = said(opened("dashboard/pages/data.py"))
+    words = said(opened("callgauge/dashboard/pages/data/page.py"))
     assert words.count("Filtered by source only, not by day, model, prompt or tool.") == 2
     assert "Every load; not filtered." in words
 
@@ -201,7 +201,7 @@ def test_the_whole_extent_grows_with_the_store(small: Path) -> None:
 
 
 def test_a_store_that_was_deleted_and_built_anew_under_the_same_name_is_shown_anew(small: Path) -> None:
-    app = opened("dashboard/pages/calls.py")
+    app = opened("callgauge/dashboard/pages/calls/page.py")
     before = said(app)
     elsewhere = small.with_name("elsewhere")  # another process would build it
     publish(elsewhere, {**small_tables(), "tool_calls": [a_call(1, tool="only_one")]})

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from dashboard import peers
-from dashboard.peer_models import NotSimpleError, pydantic_model
-from dashboard.peers import PeerReading, peer_readings
+from callgauge.dashboard.pages.playground import other_parsers
+from callgauge.dashboard.pages.playground.other_parsers import ParserReading, read_with_others
+from callgauge.dashboard.pages.playground.pydantic_models import NotSimpleError, make_pydantic_model
 from lenient import ToolDefinition, parse_arguments
 
 SCHEMA = {
@@ -32,9 +32,9 @@ def tool(schema: dict[str, Any]) -> ToolDefinition:
     return ToolDefinition.from_json_schema(name="search", schema=schema)
 
 
-def read(raw: str, schema: dict[str, Any] | None = SCHEMA) -> dict[str, PeerReading]:
+def read(raw: str, schema: dict[str, Any] | None = SCHEMA) -> dict[str, ParserReading]:
     definition = None if schema is None else tool(schema)
-    return {one.reader: one for one in peer_readings(raw, parse_arguments(raw, definition))}
+    return {one.reader: one for one in read_with_others(raw, parse_arguments(raw, definition))}
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_where_no_model_is_made_pydantic_is_not_asked_and_the_reason_is_said(
 
 
 def test_names_that_python_has_not_are_names_of_a_model_too() -> None:
-    made = pydantic_model(tool({"properties": {"a-b": {"type": "integer"}, "_x": {}, "model_dump": {}}}))
+    made = make_pydantic_model(tool({"properties": {"a-b": {"type": "integer"}, "_x": {}, "model_dump": {}}}))
     values = {"a-b": 1, "_x": [2], "model_dump": 3}
     assert made.model_validate(values).model_dump(by_alias=True) == values
 
@@ -113,7 +113,7 @@ def test_a_definition_nested_too_deep_makes_no_model() -> None:
     for _ in range(20):
         schema = {"type": "object", "properties": {"a": schema}}
     with pytest.raises(NotSimpleError, match="nested too deep"):
-        pydantic_model(tool(schema))
+        make_pydantic_model(tool(schema))
 
 
 def test_a_reader_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,11 +128,11 @@ def test_a_reader_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch)
 def test_json_repair_reads_in_a_process_of_its_own(repair: Any) -> None:
     repair("def loads(text): return {'query': text.strip('{}')}")
     found = read("{'x'}")["json-repair"]
-    assert found == PeerReading("json-repair", found.version, "read", '{"query": "\'x\'"}', "", found.same)
+    assert found == ParserReading("json-repair", found.version, "read", '{"query": "\'x\'"}', "", found.same)
 
 
 def test_a_reader_that_hangs_is_ended(repair: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peers, "PATIENCE", 0.5)
+    monkeypatch.setattr(other_parsers, "PATIENCE", 0.5)
     repair("def loads(text):\n    while True: pass")
     began = time.monotonic()
     found = read("{}")["json-repair"]

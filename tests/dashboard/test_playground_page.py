@@ -10,13 +10,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.links import packed
-from dashboard.playground import link_parameter, linked
+from callgauge.dashboard.pages.playground.link_texts import make_link_parameter, read_link
+from callgauge.dashboard.url_texts import pack_text
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets, texts
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
-PAGE = "dashboard/pages/playground.py"
+PAGE = "callgauge/dashboard/pages/playground/page.py"
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}}
 TOOL = json.dumps({"name": "read_file", "description": "Reads.", "input_schema": SCHEMA})
 TWO = json.dumps([json.loads(TOOL), {"name": "other", "input_schema": {"type": "object"}}])
@@ -39,7 +39,7 @@ def playground(**query: str) -> AppTest:
 
 
 def link(raw: str, definition: str = "") -> str:
-    return link_parameter(raw, definition)
+    return make_link_parameter(raw, definition)
 
 
 def editors(app: AppTest) -> dict[str, str]:
@@ -101,11 +101,11 @@ def test_a_link_brings_its_texts_and_what_is_on_the_screen_makes_the_same_link(s
     assert outcome(app) == "repaired"
     address = parse_qs(urlsplit(copied(app) or "").query)
     assert address["which"] == ["1"]
-    carried = linked(address["p"][0])
+    carried = read_link(address["p"][0])
     assert (carried.raw, carried.definition) == ("{'path': 'a'}", TWO)
 
 
-@pytest.mark.parametrize("damaged", ["", "!!!", "AAAA", packed("x" * 3_000_001), packed("[]")])
+@pytest.mark.parametrize("damaged", ["", "!!!", "AAAA", pack_text("x" * 3_000_001), pack_text("[]")])
 def test_a_damaged_link_is_a_box_and_no_crash(small: Path, damaged: str) -> None:
     app = playground(p=damaged)
     assert len(app.error) == (1 if damaged else 0)
@@ -117,7 +117,8 @@ def test_a_text_too_long_for_a_link_says_so_and_offers_the_case(
 ) -> None:
     noise = "".join(f"{number * 7919 % 10_007:x}" for number in range(12_000))
     monkeypatch.setattr(
-        "dashboard.widgets.editor.editor", lambda key, *_, **__: noise if key == "raw" else ""
+        "callgauge.dashboard.components.controls.editor.editor",
+        lambda key, *_, **__: noise if key == "raw" else "",
     )
     app = playground()
     assert copied(app) is None

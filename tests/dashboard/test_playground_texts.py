@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from dashboard.links import LinkError, packed
-from dashboard.playground import (
+from callgauge.dashboard.pages.playground.link_texts import (
     EXPORTS,
     LONGEST,
-    Texts,
+    PlaygroundTexts,
     definition_text,
-    exported,
-    link_parameter,
-    linked,
-    of_call,
-    tools_in,
+    export_tool,
+    make_link_parameter,
+    parse_tools,
+    read_link,
+    texts_of_call,
 )
+from callgauge.dashboard.url_texts import LinkError, pack_text
 from lenient import ToolDefinitionError
 
 CALL: dict[str, Any] = {
@@ -32,7 +32,7 @@ CALL: dict[str, Any] = {
 
 
 def test_a_link_carries_both_texts() -> None:
-    assert linked(link_parameter('{"a": "é"}\n', "")) == Texts('{"a": "é"}\n', "")
+    assert read_link(make_link_parameter('{"a": "é"}\n', "")) == PlaygroundTexts('{"a": "é"}\n', "")
 
 
 @pytest.mark.parametrize(
@@ -51,19 +51,19 @@ def test_a_link_carries_both_texts() -> None:
 )
 def test_a_link_that_carries_something_else_is_a_sentence(carried: str) -> None:
     with pytest.raises(LinkError, match="damaged"):
-        linked(packed(carried))
+        read_link(pack_text(carried))
 
 
 def test_a_bomb_in_a_link_is_a_sentence() -> None:
     bomb = urlsafe_b64encode(zlib.compress(b"[" * 30_000_000, 9)).decode().rstrip("=")
     with pytest.raises(LinkError, match="more than 3,000,000 bytes"):
-        linked(bomb)
+        read_link(bomb)
 
 
 def test_a_call_brings_its_text_and_its_definition() -> None:
-    texts = of_call(CALL, "Does it.")
+    texts = texts_of_call(CALL, "Does it.")
     assert (texts.raw, texts.notes) == ('{"a": 1}', ())
-    (tool,) = tools_in(texts.definition)
+    (tool,) = parse_tools(texts.definition)
     assert (tool.name, tool.description, tool.schema) == ("t", "Does it.", {"type": "object"})
 
 
@@ -78,7 +78,7 @@ def test_a_call_brings_its_text_and_its_definition() -> None:
     ],
 )
 def test_what_a_call_lacks_is_said(said: dict[str, Any], note: str) -> None:
-    texts = of_call({**CALL, **said}, None)
+    texts = texts_of_call({**CALL, **said}, None)
     assert note in " ".join(texts.notes)
     assert len(texts.raw) <= LONGEST
 
@@ -109,20 +109,20 @@ def test_a_definition_without_a_schema_stays_without() -> None:
 )
 def test_a_definition_that_cannot_be_read_says_why(text: str, why: str) -> None:
     with pytest.raises(ToolDefinitionError, match=why):
-        tools_in(text)
+        parse_tools(text)
 
 
 def test_no_text_defines_no_tool() -> None:
-    assert tools_in(" \n") == []
+    assert parse_tools(" \n") == []
 
 
 def test_a_tool_in_every_shape_reads_back_as_the_same_tool() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
-    (tool,) = tools_in(json.dumps({"name": "t", "description": "a\u202eb", "input_schema": schema}))
+    (tool,) = parse_tools(json.dumps({"name": "t", "description": "a\u202eb", "input_schema": schema}))
     for shape in EXPORTS:
-        text = exported(tool, shape)
+        text = export_tool(tool, shape)
         assert "\u202e" not in text
         if shape != "Markdown":
-            (again,) = tools_in(text)
+            (again,) = parse_tools(text)
             assert (again.name, again.description) == ("t", "a\u202eb")
             assert again.parameters == tool.parameters

@@ -10,7 +10,7 @@ from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls, sheet_of
 from tests.dashboard.store_fixture import HOSTILE, a_turn, publish
 
-PAGE = "dashboard/pages/prompts.py"
+PAGE = "callgauge/dashboard/pages/prompts/page.py"
 
 
 @pytest.fixture

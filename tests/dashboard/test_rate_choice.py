@@ -9,12 +9,12 @@ from streamlit.testing.v1 import AppTest
 def page() -> None:
     import streamlit as st
 
-    from dashboard.widgets.rate_choice import dimension_choice, here, rate_choice
+    from callgauge.dashboard.components.controls.rate_choice import choose_dimension, choose_rate, link_here
 
-    rate = rate_choice()
-    by = dimension_choice("By", among=("model", "tool"))
+    rate = choose_rate()
+    by = choose_dimension("By", among=("model", "tool"))
     st.text(f"{rate.name} by {by}")
-    st.code(here("matrix", {}, against="falcon"))
+    st.code(link_here("matrix", {}, against="falcon"))
 
 
 def opened(**query: str) -> AppTest:

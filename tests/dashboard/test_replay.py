@@ -7,10 +7,17 @@ from typing import Any
 
 import pytest
 
-from dashboard.replay import Replay, Replayed, Stored
-from dashboard.replay_tally import Summary, Tally, changed_row, moved_values
-from dashboard.scenarios import NEWEST, STORED, Rules, Scenario, ScenarioError, definitions_in
-from dashboard.statistics import changed_share, paired
+from callgauge.dashboard.replay.replay_calls import CallReplay, ReplayedCall, StoredCall
+from callgauge.dashboard.replay.scenarios import (
+    NEWEST,
+    STORED,
+    ReplayRules,
+    Scenario,
+    ScenarioError,
+    parse_definitions,
+)
+from callgauge.dashboard.replay.tally import ReplaySummary, ReplayTally, changed_row, moved_values
+from callgauge.stats import compare_paired, compare_same_calls
 from lenient import Policy, ToolDefinition, parse_arguments
 
 READ = {
@@ -30,7 +37,7 @@ def find(definition_id: str) -> ToolDefinition | None:
     return ToolDefinition.from_json_schema(name="read", schema=known) if known else None
 
 
-def stored(raw: str | None, outcome: str = "clean", **said: Any) -> Stored:
+def stored(raw: str | None, outcome: str = "clean", **said: Any) -> StoredCall:
     facts: dict[str, Any] = {
         "call_id": "c1",
         "session_id": "s1",
@@ -46,7 +53,7 @@ def stored(raw: str | None, outcome: str = "clean", **said: Any) -> Stored:
         "outcome": outcome,
         "codes": None,
     }
-    return Stored(**facts | said)
+    return StoredCall(**facts | said)
 
 
 CLEAN = stored('{"path": "a", "range": 3}')
@@ -59,47 +66,47 @@ UNDEFINED = stored('{"path": "a"}', "unmeasured", definition_id=None, offered=Fa
 CALLS = (CLEAN, COERCED, REPAIRED, FAILED, NO_JSON, UNKNOWN, UNDEFINED)
 
 
-def replayed(call: Stored, **settings: Any) -> Replayed:
-    return Replay(Scenario(**settings), find).replayed(call)
+def replayed(call: StoredCall, **settings: Any) -> ReplayedCall:
+    return CallReplay(Scenario(**settings), find).replay_call(call)
 
 
-def outcomes(call: Stored, **settings: Any) -> tuple[str, str]:
+def outcomes(call: StoredCall, **settings: Any) -> tuple[str, str]:
     one = replayed(call, **settings)
     assert one.before
     assert one.after
     return one.before.outcome, one.after.outcome
 
 
-def summed(calls: list[Stored], **settings: Any) -> Summary:
-    replay, tally = Replay(Scenario(**settings), find), Tally()
+def summed(calls: list[StoredCall], **settings: Any) -> ReplaySummary:
+    replay, tally = CallReplay(Scenario(**settings), find), ReplayTally()
     for call in calls:
-        tally.take(replay.replayed(call))
+        tally.take(replay.replay_call(call))
     return tally.summary()
 
 
 @pytest.mark.parametrize("before", ["own", "newest"])
 @pytest.mark.parametrize("call", CALLS)
-def test_settings_that_change_nothing_move_nothing(call: Stored, before: str) -> None:
+def test_settings_that_change_nothing_move_nothing(call: StoredCall, before: str) -> None:
     one = replayed(call, before=before, newest=as_tool(READ))
-    assert not one.changed
+    assert not one.has_changed
     if before == "own":
         assert one.before
         assert one.before.outcome == call.outcome
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_the_same_definition_typed_anew_moves_nothing(call: Stored) -> None:
-    assert not replayed(call, edited=as_tool(READ)).changed or call.definition_id is None
+def test_the_same_definition_typed_anew_moves_nothing(call: StoredCall) -> None:
+    assert not replayed(call, edited=as_tool(READ)).has_changed or call.definition_id is None
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_what_the_store_says_is_what_the_same_parser_says_today(call: Stored) -> None:
+def test_what_the_store_says_is_what_the_same_parser_says_today(call: StoredCall) -> None:
     raw, offered = call.raw_arguments or "", call.offered and call.definition_id is None
     known = find(call.definition_id or "")
     codes = (
         [] if offered else [found.code for found in parse_arguments(raw, known, tool_name="read").diagnostics]
     )
-    assert not replayed(call._replace(codes=codes or ["unknown_tool"] * offered), before=STORED).changed
+    assert not replayed(call._replace(codes=codes or ["unknown_tool"] * offered), before=STORED).has_changed
 
 
 def test_a_string_that_becomes_acceptable_takes_its_coercion_away() -> None:
@@ -112,7 +119,7 @@ def test_a_string_that_becomes_acceptable_takes_its_coercion_away() -> None:
 
 
 def test_a_definition_of_another_tool_moves_nothing() -> None:
-    assert not replayed(COERCED, edited=as_tool(ACCEPTS_TEXT, "write")).changed
+    assert not replayed(COERCED, edited=as_tool(ACCEPTS_TEXT, "write")).has_changed
 
 
 def test_with_the_newest_definition_on_both_sides_only_the_edit_moves() -> None:
@@ -179,10 +186,10 @@ def test_a_text_without_arguments_stays_refused_whatever_is_silent() -> None:
         ),
     ],
 )
-def test_what_cannot_be_read_is_counted_and_moves_nothing(call: Stored, reason: str) -> None:
+def test_what_cannot_be_read_is_counted_and_moves_nothing(call: StoredCall, reason: str) -> None:
     found = summed([call, CLEAN], policy="strict")
     assert found.not_read == {reason: 1}
-    assert (found.calls, found.replayed, found.changed) == (2, 1, 0)
+    assert (found.calls, found.replayed_calls, found.changed) == (2, 1, 0)
 
 
 def test_without_the_models_own_text_a_fit_is_not_measured() -> None:
@@ -206,7 +213,7 @@ def test_the_sums_tell_flows_rates_and_codes() -> None:
     assert mended.difference.estimate == -0.5
     code = found.codes["string_literal_converted_to_integer"]
     assert (code.before, code.after, code.calls_gone, code.calls_came) == (2, 0, 2, 0)
-    assert Summary.from_json(json.loads(json.dumps(found.as_json()))) == found
+    assert ReplaySummary.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
 def test_a_call_that_is_unmeasured_on_one_side_is_in_no_rate() -> None:
@@ -215,17 +222,17 @@ def test_a_call_that_is_unmeasured_on_one_side_is_in_no_rate() -> None:
 
 def test_one_call_a_session_is_the_paired_test_and_alike_sessions_widen_it() -> None:
     before, after = [1] * 6 + [0] * 14, [0] * 5 + [1] * 2 + [0] * 13
-    alone = changed_share(before, after, [1] * 20)
+    alone = compare_same_calls(before, after, [1] * 20)
     assert alone
-    known = paired([new - old for old, new in zip(before, after, strict=True)])
+    known = compare_paired([new - old for old, new in zip(before, after, strict=True)])
     assert known
     assert (alone.estimate, alone.low, alone.high, alone.p) == pytest.approx(
         (known.estimate, known.low, known.high, known.p)
     )
-    together = changed_share([6, 0], [1, 1], [10, 10])
+    together = compare_same_calls([6, 0], [1, 1], [10, 10])
     assert together
     assert together.high - together.low > alone.high - alone.low
-    assert changed_share([1], [0], [3]) is None
+    assert compare_same_calls([1], [0], [3]) is None
 
 
 def test_values_that_moved_are_told_by_path_and_true_is_not_one() -> None:
@@ -258,11 +265,11 @@ def test_settings_that_make_no_sense_are_one_sentence(settings: dict[str, Any], 
 
 def test_several_tools_can_be_defined_at_once() -> None:
     text = json.dumps([json.loads(as_tool(READ)), json.loads(as_tool(READ, "write"))])
-    assert set(definitions_in(text)) == {"read", "write"}
+    assert set(parse_definitions(text)) == {"read", "write"}
 
 
 def test_plain_rules_are_the_parsers_own() -> None:
-    assert Rules(Policy.LENIENT).plain
+    assert ReplayRules(Policy.LENIENT).is_plain
     for call in CALLS:
         request = parse_arguments(call.raw_arguments or "", find(call.definition_id or ""))
-        assert Rules().outcome(request) == request.outcome
+        assert ReplayRules().outcome(request) == request.outcome

@@ -12,8 +12,14 @@ from typing import Any
 
 import pytest
 
-from dashboard.replay_jobs import WAITING, Asked, BusyError, Desk, Job
-from dashboard.scenarios import Scenario
+from callgauge.dashboard.replay.jobs import (
+    WAITING,
+    ReplayJob,
+    ReplayQueue,
+    ReplayQueueFullError,
+    ReplayRequest,
+)
+from callgauge.dashboard.replay.scenarios import Scenario
 from tests.dashboard.store_fixture import a_call, publish, small_tables
 
 DEFINITION = {
@@ -48,25 +54,25 @@ def generation(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def desk() -> ReplayQueue:
+    return ReplayQueue()
 
 
-def asked(generation: str, scenario: Scenario | None = None, **given: Any) -> Asked:
-    return Asked(generation, given, 43, 1, scenario or Scenario(policy="strict"))
+def asked(generation: str, scenario: Scenario | None = None, **given: Any) -> ReplayRequest:
+    return ReplayRequest(generation, given, 43, 1, scenario or Scenario(policy="strict"))
 
 
-def ended(desk: Desk, job: Job, seconds: float = 30.0) -> Job:
+def ended(desk: ReplayQueue, job: ReplayJob, seconds: float = 240.0) -> ReplayJob:
     until = time.monotonic() + seconds
     while job.state in ("waiting", "running"):
         assert time.monotonic() < until, job.state
-        desk.look(job)
+        desk.poll(job)
         time.sleep(0.02)
     return job
 
 
-def test_a_replay_counts_and_lists_what_moved(desk: Desk, generation: str) -> None:
-    job = Job(asked(generation, tools=["read_file"]))
+def test_a_replay_counts_and_lists_what_moved(desk: ReplayQueue, generation: str) -> None:
+    job = ReplayJob(asked(generation, tools=["read_file"]))
     desk.submit(job)
     assert job.state == "running"
     ended(desk, job)
@@ -74,29 +80,29 @@ def test_a_replay_counts_and_lists_what_moved(desk: Desk, generation: str) -> No
     assert job.summary
     assert (job.summary.calls, job.summary.changed, job.summary.not_read) == (41, 10, {"missing": 1})
     assert job.summary.flows == [("clean", "clean", 30), ("coerced", "failed", 10)]
-    listed = list(job.changed())
+    listed = list(job.read_changed_calls())
     assert len(listed) == 10
-    assert [row["call_id"] for row in job.changed(8, 5)] == [row["call_id"] for row in listed[8:]]
+    assert [row["call_id"] for row in job.read_changed_calls(8, 5)] == [row["call_id"] for row in listed[8:]]
     folder = job.folder
     job.end()
     assert not folder.exists()
 
 
-def test_days_and_sessions_of_a_slice_narrow_a_replay(desk: Desk, generation: str) -> None:
-    none = Job(asked(generation, from_day=date(2026, 11, 21)))
+def test_days_and_sessions_of_a_slice_narrow_a_replay(desk: ReplayQueue, generation: str) -> None:
+    none = ReplayJob(asked(generation, from_day=date(2026, 11, 21)))
     desk.submit(none)
     assert ended(desk, none).summary
     assert none.summary
     assert none.summary.calls == 0
-    third = Job(Asked(generation, {}, 43, 3, Scenario()))
+    third = ReplayJob(ReplayRequest(generation, {}, 43, 3, Scenario()))
     desk.submit(third)
     ended(desk, third)
     assert third.summary
     assert 0 < third.summary.calls < 30
 
 
-def test_a_replay_that_is_cancelled_leaves_no_process(desk: Desk, generation: str) -> None:
-    job = Job(asked(generation), SLEEPS)
+def test_a_replay_that_is_cancelled_leaves_no_process(desk: ReplayQueue, generation: str) -> None:
+    job = ReplayJob(asked(generation), SLEEPS)
     desk.submit(job)
     process = job._process
     assert process
@@ -105,65 +111,65 @@ def test_a_replay_that_is_cancelled_leaves_no_process(desk: Desk, generation: st
     assert process.returncode == -signal.SIGKILL
 
 
-def test_a_worker_that_dies_is_one_sentence(desk: Desk, generation: str) -> None:
-    job = Job(asked(generation), SLEEPS)
+def test_a_worker_that_dies_is_one_sentence(desk: ReplayQueue, generation: str) -> None:
+    job = ReplayJob(asked(generation), SLEEPS)
     desk.submit(job)
     assert job._process
     os.kill(job._process.pid, signal.SIGKILL)
     assert ended(desk, job).state == "failed"
     assert job.problem == (
-        "The replay's process was killed; when memory runs out, the system does so. Narrow the slice."
+        "The replay's process ended (killed; when memory runs out, the system does so). Narrow the slice."
     )
 
 
-def test_a_worker_that_fails_says_its_last_words(desk: Desk, generation: str) -> None:
-    job = Job(asked(generation), (sys.executable, "-c", "raise SystemExit('out of paper')"))
+def test_a_worker_that_fails_says_its_last_words(desk: ReplayQueue, generation: str) -> None:
+    job = ReplayJob(asked(generation), (sys.executable, "-c", "raise SystemExit('out of paper')"))
     desk.submit(job)
-    assert ended(desk, job).problem == "The replay's process ended with exit code 1: out of paper"
+    assert ended(desk, job).problem == "The replay's process ended (exit code 1): out of paper"
 
 
-def test_a_store_that_cannot_be_read_is_one_sentence(desk: Desk, tmp_path: Path) -> None:
-    job = Job(asked(str(tmp_path / "none.duckdb")))
+def test_a_store_that_cannot_be_read_is_one_sentence(desk: ReplayQueue, tmp_path: Path) -> None:
+    job = ReplayJob(asked(str(tmp_path / "none.duckdb")))
     desk.submit(job)
     assert ended(desk, job).state == "failed"
     assert job.problem
     assert "cannot be opened" in job.problem
 
 
-def test_one_runs_and_the_next_waits_for_it(desk: Desk, generation: str) -> None:
-    first, second = Job(asked(generation), SLEEPS), Job(asked(generation))
+def test_one_runs_and_the_next_waits_for_it(desk: ReplayQueue, generation: str) -> None:
+    first, second = ReplayJob(asked(generation), SLEEPS), ReplayJob(asked(generation))
     desk.submit(first)
     desk.submit(second)
     assert (first.state, second.state) == ("running", "waiting")
-    assert desk.look(second) == 1
+    assert desk.poll(second) == 1
     desk.drop(first)
     assert second.state == "running"
     assert ended(desk, second).state == "done"
 
 
-def test_only_so_many_may_wait(desk: Desk, generation: str) -> None:
-    jobs = [Job(asked(generation), SLEEPS) for _ in range(1 + WAITING)]
+def test_only_so_many_may_wait(desk: ReplayQueue, generation: str) -> None:
+    jobs = [ReplayJob(asked(generation), SLEEPS) for _ in range(1 + WAITING)]
     for job in jobs:
         desk.submit(job)
-    with pytest.raises(BusyError):
-        desk.submit(Job(asked(generation)))
+    with pytest.raises(ReplayQueueFullError):
+        desk.submit(ReplayJob(asked(generation)))
     for job in reversed(jobs):
         desk.drop(job)
 
 
 def test_a_worker_ends_when_its_server_does(generation: str, tmp_path: Path) -> None:
-    job = Job(asked(generation), (sys.executable, "-P", "-c", _PATIENT))
+    job = ReplayJob(asked(generation), (sys.executable, "-P", "-c", _PATIENT))
     job.start()
     assert job._process
     assert job._process.stdin
     job._process.stdin.close()
-    assert job._process.wait(20) == 72
+    assert job._process.wait(240) == 72
     job.end()
 
 
 _PATIENT = """
 import time
-from dashboard import replay_worker
-replay_worker._replay = lambda *_: time.sleep(60)
-replay_worker.main()
+from callgauge.dashboard.replay import worker
+worker._replay = lambda *_: time.sleep(60)
+worker.main()
 """

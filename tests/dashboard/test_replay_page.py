@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.links import packed
-from dashboard.replay_tally import CodeMoves, Summary
-from dashboard.replay_words import edits, sentence
-from dashboard.scenarios import Scenario
+from callgauge.dashboard.pages.replay.sentences import describe_edits, describe_replay
+from callgauge.dashboard.replay.scenarios import Scenario
+from callgauge.dashboard.replay.tally import CodeMoves, ReplaySummary
+from callgauge.dashboard.url_texts import pack_text
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
-PAGE = "dashboard/pages/replay.py"
+PAGE = "callgauge/dashboard/pages/replay/page.py"
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}}
 WIDER = {
     "type": "object",
@@ -43,7 +43,7 @@ def replayed(store: Path) -> Path:
 
 def run(app: AppTest) -> AppTest:
     app.button(key="replay_run").click().run()
-    until = time.monotonic() + 30
+    until = time.monotonic() + 240
     while "Replaying" in said(app):
         assert time.monotonic() < until
         time.sleep(0.1)
@@ -72,7 +72,7 @@ def test_the_same_settings_move_nothing(replayed: Path) -> None:
 
 def test_a_definition_in_the_link_is_replayed_and_said_in_words(replayed: Path) -> None:
     edited = json.dumps({"name": "read_file", "input_schema": WIDER})
-    app = run(opened(PAGE, replay_tool="read_file", definition=packed(edited)))
+    app = run(opened(PAGE, replay_tool="read_file", definition=pack_text(edited)))
     assert verdict(app) == "If read_file.limit accepted a string, 100% of the coercions would go (31 / 31)."
     flows = sheet_of(app, "Outcomes before and after")
     assert [(row["Before"]["text"], row["After"]["text"], row["Calls"]["text"]) for row in flows] == [
@@ -104,7 +104,7 @@ def test_codes_and_policy_come_from_the_link_and_hostile_text_stays_text(replaye
     assert HOSTILE not in "".join(element.value for element in (*app.markdown, *app.caption, *app.subheader))
 
 
-@pytest.mark.parametrize("link", ["%%%", packed("x" * 10), "eJ" + "A" * 50])
+@pytest.mark.parametrize("link", ["%%%", pack_text("x" * 10), "eJ" + "A" * 50])
 def test_a_damaged_link_is_a_sentence(replayed: Path, link: str) -> None:
     app = opened(PAGE, replay_tool="read_file", definition=link)
     assert [*app.warning, *app.error]
@@ -112,12 +112,12 @@ def test_a_damaged_link_is_a_sentence(replayed: Path, link: str) -> None:
 
 def test_a_definition_of_another_tool_is_said_to_change_nothing(replayed: Path) -> None:
     other = json.dumps({"name": "write", "input_schema": WIDER})
-    app = opened(PAGE, replay_tool="read_file", definition=packed(other))
+    app = opened(PAGE, replay_tool="read_file", definition=pack_text(other))
     assert "This defines write, and not read" in app.warning[0].value
 
 
 def test_a_running_replay_can_be_cancelled(replayed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.replay_jobs.COMMAND", ("sleep", "60"))
+    monkeypatch.setattr("callgauge.dashboard.replay.jobs.COMMAND", ("sleep", "60"))
     app = opened(PAGE)
     app.button(key="replay_run").click().run()
     assert "Replaying" in said(app)
@@ -128,8 +128,8 @@ def test_a_running_replay_can_be_cancelled(replayed: Path, monkeypatch: pytest.M
 
 
 def test_a_dead_worker_is_a_sentence(replayed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.replay_jobs.COMMAND", ("sh", "-c", "kill -9 $$"))
-    assert "process was killed" in said(run(opened(PAGE)))
+    monkeypatch.setattr("callgauge.dashboard.replay.jobs.COMMAND", ("sh", "-c", "kill -9 $$"))
+    assert "process ended (killed" in said(run(opened(PAGE)))
 
 
 @pytest.mark.parametrize(
@@ -153,18 +153,18 @@ def test_a_dead_worker_is_a_sentence(replayed: Path, monkeypatch: pytest.MonkeyP
     ],
 )
 def test_an_edit_is_said_in_words(old: dict[str, object], new: dict[str, object], told: list[str]) -> None:
-    assert edits("t", {"properties": old}, {"properties": new}) == told
+    assert describe_edits("t", {"properties": old}, {"properties": new}) == told
 
 
 def test_what_is_required_is_said_in_words() -> None:
     old = {"properties": {"a": {}, "b": {}}, "required": ["a"]}
     new = {"properties": {"a": {}, "b": {}}, "required": ["b"]}
-    assert edits("t", old, new) == ["t.a were optional", "t.b were required"]
-    assert edits("t", old, {**old, "additionalProperties": False}) == ["t were declared as edited"]
+    assert describe_edits("t", old, new) == ["t.a were optional", "t.b were required"]
+    assert describe_edits("t", old, {**old, "additionalProperties": False}) == ["t were declared as edited"]
 
 
 def test_the_sentence_names_conditions_and_moves() -> None:
-    found = Summary(
+    found = ReplaySummary(
         calls=110,
         changed=14,
         not_read={"missing": 10},
@@ -178,7 +178,7 @@ def test_the_sentence_names_conditions_and_moves() -> None:
         codes={"string_literal_converted_to_integer": CodeMoves(13, 4, 9, 0)},
     )
     scenario = Scenario(policy="strict", silent=("missing_required",))
-    assert sentence(scenario, found) == (
+    assert describe_replay(scenario, found) == (
         "If missing_required were accepted silently and under the policy strict, 69% of the coercions would "
         "go (9 / 13); 9.8% of the refused calls would pass (4 / 41); 15% of the calls that pass would be "
         "refused (9 / 59)."

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from dashboard.pages.retry_losses import blast
+from callgauge.dashboard.pages.retries.losses import describe_blast
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheets, texts
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
 
-PAGE = "dashboard/pages/retries.py"
+PAGE = "callgauge/dashboard/pages/retries/page.py"
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def a_model(**said: int) -> dict[Any, Any]:
 
 
 def test_the_blast_of_a_bad_call_is_told_against_steps_without_one() -> None:
-    told = blast([a_model(bad_steps=40, bad=40, lost=63, others=100, others_lost=60)])
+    told = describe_blast([a_model(bad_steps=40, bad=40, lost=63, others=100, others_lost=60)])
     assert told.startswith(
         "60.0% (60 / 100) of the good calls beside a bad one were lost, 1.15% (3 / 260) where"
     )
@@ -117,4 +117,4 @@ def test_the_blast_of_a_bad_call_is_told_against_steps_without_one() -> None:
 
 
 def test_without_a_bad_step_there_is_nothing_to_tell() -> None:
-    assert "nothing to tell" in blast([a_model(bad_steps=0)])
+    assert "nothing to tell" in describe_blast([a_model(bad_steps=0)])

@@ -13,7 +13,7 @@ from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import BAD, sheet_of, sheets, texts
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 
-SESSIONS = "dashboard/pages/sessions.py"
+SESSIONS = "callgauge/dashboard/pages/sessions/page.py"
 
 
 def a_session(name: str = "s1", **said: Any) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.rates import RATES
-from dashboard.slices import Slice, against, ranked, together
-from dashboard.statistics import Share
-from dashboard.verdicts import points, verdict, word
+from callgauge.dashboard.measures.rates import RATES
+from callgauge.dashboard.measures.slices import Slice, compare_with_reference, merge_slices, rank_slices
+from callgauge.dashboard.measures.verdicts import describe_verdict, format_points, shorten_verdict
+from callgauge.stats import Share
 
 
 def of(
@@ -21,57 +21,62 @@ def of(
 
 def test_the_best_comes_first_and_the_hardly_measured_last() -> None:
     slices = [of("b", 5, 100), of("hardly", 0, 10, total=100), of("a", 1, 100), of("unseen", 0, 0, total=9)]
-    assert [one.name for one in ranked(slices)] == ["a", "b", "hardly", "unseen"]
+    assert [one.name for one in rank_slices(slices)] == ["a", "b", "hardly", "unseen"]
     turns = [of("low", 5, 100, rate="derived_ok"), of("high", 90, 100, rate="derived_ok")]
-    assert [one.name for one in ranked(turns)] == ["high", "low"]
+    assert [one.name for one in rank_slices(turns)] == ["high", "low"]
 
 
 def test_slices_add_up() -> None:
-    whole = together([of("a", 1, 10, total=12), of("b", 2, 20)])
+    whole = merge_slices([of("a", 1, 10, total=12), of("b", 2, 20)])
     assert whole is not None
     assert (whole.share.k, whole.share.n, whole.total, whole.share.sessions) == (3, 30, 32, 30)
-    assert together([]) is None
+    assert merge_slices([]) is None
 
 
 def test_a_difference_among_many_is_decisive_only_if_it_survives_holm() -> None:
     reference = of("reference", 100, 1000)
-    alone = against([of("a", 75, 1000), reference], reference)
+    alone = compare_with_reference([of("a", 75, 1000), reference], reference)
     assert alone[0].difference is not None
-    assert alone[0].difference.decisive
-    assert alone[0].decisive == (alone[0].p is not None and alone[0].p < 0.05)
+    assert alone[0].difference.is_decisive
+    assert alone[0].is_decisive == (alone[0].p is not None and alone[0].p < 0.05)
     assert alone[1].difference is None
-    many = against([of("a", 75, 1000), *(of(f"b{i}", 100, 1000) for i in range(20)), reference], reference)
-    assert not many[0].decisive
+    many = compare_with_reference(
+        [of("a", 75, 1000), *(of(f"b{i}", 100, 1000) for i in range(20)), reference], reference
+    )
+    assert not many[0].is_decisive
 
 
 def test_the_sentence_says_which_is_better_by_how_much_and_from_how_many_sessions() -> None:
-    sentence = verdict(of("B", 21, 1000, sessions=200), of("A", 80, 1000, sessions=212))
+    sentence = describe_verdict(of("B", 21, 1000, sessions=200), of("A", 80, 1000, sessions=212))
     assert sentence.startswith("B is better (parse errors): 2.10% vs 8.00%, difference −5.90 points (−")
     assert "412 sessions" in sentence
-    assert verdict(of("A", 800, 1000, rate="derived_ok"), of("B", 600, 1000, rate="derived_ok")).startswith(
-        "A is better (turns derived ok): 80.0% vs 60.0%, difference +20.0 points"
-    )
+    assert describe_verdict(
+        of("A", 800, 1000, rate="derived_ok"), of("B", 600, 1000, rate="derived_ok")
+    ).startswith("A is better (turns derived ok): 80.0% vs 60.0%, difference +20.0 points")
 
 
 def test_the_sentence_says_what_it_would_take_to_be_sure() -> None:
-    sentence = verdict(of("B", 5, 100), of("A", 6, 100))
+    sentence = describe_verdict(of("B", 5, 100), of("A", 6, 100))
     assert sentence.startswith("Not decisive: 5.00% vs 6.00%, difference −1.00 points")
     assert "more sessions of each would show a 1-point difference." in sentence
-    assert verdict(of("B", 0, 0), of("A", 1, 2)) == "Nothing to compare: of B no call could be measured."
+    assert (
+        describe_verdict(of("B", 0, 0), of("A", 1, 2))
+        == "Nothing to compare: of B no call could be measured."
+    )
 
 
 @pytest.mark.parametrize(("share", "text"), [(-0.0131, "−1.31"), (0.2, "+20.0"), (0.0, "0")])
 def test_points_have_a_sign(share: float, text: str) -> None:
-    assert points(share) == text
+    assert format_points(share) == text
 
 
 def test_of_two_calls_there_is_a_difference_but_no_verdict() -> None:
-    held, judged = against([of("two", 1, 2), of("many", 30, 100)], of("reference", 1, 1000))
+    held, judged = compare_with_reference([of("two", 1, 2), of("many", 30, 100)], of("reference", 1, 1000))
     assert held.difference is not None
-    assert held.difference.decisive
-    assert (held.p, held.decisive) == (None, False)
-    assert word(held, of("reference", 1, 1000)).text == "Not judged"
-    assert judged.decisive
+    assert held.difference.is_decisive
+    assert (held.p, held.is_decisive) == (None, False)
+    assert shorten_verdict(held, of("reference", 1, 1000)).text == "Not judged"
+    assert judged.is_decisive
 
 
 @pytest.mark.parametrize(
@@ -92,6 +97,6 @@ def test_of_two_calls_there_is_a_difference_but_no_verdict() -> None:
     ],
 )
 def test_a_verdict_in_a_word(one: Slice, other: Slice, text: str, sub: str) -> None:
-    found = word(against([one], other)[0], other)
+    found = shorten_verdict(compare_with_reference([one], other)[0], other)
     assert found.text == text
     assert sub in found.sub

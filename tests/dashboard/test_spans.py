@@ -4,55 +4,63 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.spans import LIMIT, WIDTH, Mark, annotated, named_in, place, window
+from callgauge.dashboard.marked_text import (
+    LIMIT,
+    WIDTH,
+    TextMark,
+    annotate,
+    find_named_position,
+    locate,
+    shown_window,
+)
 
 
 def test_a_caret_stands_under_its_characters() -> None:
-    assert annotated('{"a": x}', [Mark(6, 7, "not_json")]) == '1 │ {"a": x}\n  │       ^ not_json'
+    assert annotate('{"a": x}', [TextMark(6, 7, "not_json")]) == '1 │ {"a": x}\n  │       ^ not_json'
 
 
 def test_wide_characters_take_two_columns() -> None:
-    assert annotated("日本x", [Mark(2, 3, "here")]) == "1 │ 日本x\n  │     ^ here"
+    assert annotate("日本x", [TextMark(2, 3, "here")]) == "1 │ 日本x\n  │     ^ here"
 
 
 def test_combining_characters_take_none() -> None:
-    assert annotated("e\u0301x", [Mark(2, 3, "here")]) == "1 │ e\u0301x\n  │  ^ here"
+    assert annotate("e\u0301x", [TextMark(2, 3, "here")]) == "1 │ e\u0301x\n  │  ^ here"
 
 
 def test_an_empty_span_is_one_caret_also_at_the_end() -> None:
-    assert annotated("ab", [Mark(2, 2, "cut")]) == "1 │ ab\n  │   ^ cut"
+    assert annotate("ab", [TextMark(2, 2, "cut")]) == "1 │ ab\n  │   ^ cut"
 
 
 def test_the_mark_stands_under_its_own_line() -> None:
-    assert annotated("a\nbc\n", [Mark(3, 4, "c")]) == "1 │ a\n2 │ bc\n  │  ^ c\n3 │"
+    assert annotate("a\nbc\n", [TextMark(3, 4, "c")]) == "1 │ a\n2 │ bc\n  │  ^ c\n3 │"
 
 
 def test_a_span_over_several_lines_is_marked_on_its_first() -> None:
-    assert annotated("ab\ncd", [Mark(1, 5, "all")]) == "1 │ ab\n  │  ^… all\n2 │ cd"
+    assert annotate("ab\ncd", [TextMark(1, 5, "all")]) == "1 │ ab\n  │  ^… all\n2 │ cd"
 
 
 def test_long_lines_are_continued_and_keep_their_marks() -> None:
     text = "x" * WIDTH + "y"
-    assert annotated(text, [Mark(WIDTH, WIDTH + 1, "y")]).splitlines()[1:] == ["· │ y", "  │ ^ y"]
+    assert annotate(text, [TextMark(WIDTH, WIDTH + 1, "y")]).splitlines()[1:] == ["· │ y", "  │ ^ y"]
 
 
 def test_invisible_characters_are_shown_and_keep_the_columns() -> None:
-    assert annotated("\u202ex", [Mark(1, 2, "x")]) == "1 │ ⟨U+202E⟩x\n  │         ^ x"
+    assert annotate("\u202ex", [TextMark(1, 2, "x")]) == "1 │ ⟨U+202E⟩x\n  │         ^ x"
 
 
 def test_white_space_is_shown_on_demand() -> None:
-    assert annotated("a b\tc", spaces=True) == "1 │ a·b→···c"
+    assert annotate("a b\tc", spaces=True) == "1 │ a·b→···c"
 
 
 def test_places_count_lines_columns_and_bytes() -> None:
-    at = place("a\né!", 3)
+    at = locate("a\né!", 3)
     assert (at.line, at.column, at.byte) == (2, 2, 4)
     assert str(at) == "2:2"
 
 
 def test_a_long_text_is_shown_around_its_first_mark() -> None:
     text = "x" * (3 * LIMIT)
-    start, end = window(text, [Mark(2 * LIMIT, 2 * LIMIT + 1, "here")])
+    start, end = shown_window(text, [TextMark(2 * LIMIT, 2 * LIMIT + 1, "here")])
     assert start < 2 * LIMIT < end
     assert end - start <= LIMIT
 
@@ -73,8 +81,8 @@ def test_a_long_text_is_shown_around_its_first_mark() -> None:
 def test_the_place_that_a_message_names_counts_when_it_lies_in_this_text(
     message: str, at: int | None
 ) -> None:
-    assert named_in(message, "012345\n789") == at
+    assert find_named_position(message, "012345\n789") == at
 
 
 def test_a_short_text_is_shown_whole() -> None:
-    assert window("abc", [Mark(1, 2, "b")]) == (0, 3)
+    assert shown_window("abc", [TextMark(1, 2, "b")]) == (0, 3)

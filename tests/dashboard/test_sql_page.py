@@ -10,20 +10,20 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.export import csv, parquet
-from dashboard.links import packed, unpacked
-from dashboard.sandbox import runs
-from dashboard.sandbox.runs import run
+from callgauge.dashboard.export import to_csv, to_parquet
+from callgauge.dashboard.sandbox import query_runs
+from callgauge.dashboard.sandbox.query_runs import run
+from callgauge.dashboard.url_texts import pack_text, unpack_text
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets, texts
 from tests.dashboard.store_fixture import HOSTILE
 
-SQL = "dashboard/pages/sql.py"
+SQL = "callgauge/dashboard/pages/sql/page.py"
 ROWS = "Rows of the result"
 
 
 def asked(sql: str, **more: str) -> AppTest:
-    return opened(SQL, sql=packed(sql), **more)
+    return opened(SQL, sql=pack_text(sql), **more)
 
 
 def test_an_empty_page_offers_queries_and_shows_the_tables(small: Path) -> None:
@@ -115,16 +115,16 @@ def test_a_result_with_hostile_names_and_values_is_taken_away_safely(small: Path
         small / "gen-000001.duckdb",
         "SELECT tool, '=1+1' AS \"=1+1\", ['=1+1'] AS many FROM tool_calls WHERE call_id = 'c43'",
     )
-    lines = csv(result.frame()).decode().splitlines()
+    lines = to_csv(result.to_frame()).decode().splitlines()
     assert lines[0] == "tool,'=1+1,many"
     assert ",'=1+1," in lines[1]
-    assert pq.read_table(BytesIO(parquet(result.frame()))).to_pylist()[0]["tool"] == HOSTILE
+    assert pq.read_table(BytesIO(to_parquet(result.to_frame()))).to_pylist()[0]["tool"] == HOSTILE
 
 
 def test_a_result_of_every_type_can_be_taken_away(small: Path) -> None:
-    rows = run(small / "gen-000001.duckdb", "FROM test_all_types()").frame()
-    assert csv(rows).count(b"\n") >= 4
-    assert pq.read_table(BytesIO(parquet(rows))).num_rows == 3
+    rows = run(small / "gen-000001.duckdb", "FROM test_all_types()").to_frame()
+    assert to_csv(rows).count(b"\n") >= 4
+    assert pq.read_table(BytesIO(to_parquet(rows))).num_rows == 3
 
 
 def test_a_value_of_ten_megabytes_is_not_sent(small: Path) -> None:
@@ -149,23 +149,23 @@ def test_a_page_is_turned_without_asking_again(small: Path, monkeypatch: pytest.
     def never(*_: object) -> None:
         raise AssertionError("asked again")
 
-    monkeypatch.setattr(runs, "_ran", never)
+    monkeypatch.setattr(query_runs, "_run_child", never)
     app.selectbox(key="table").select("codes").run()
     assert not app.exception
     assert sheet_of(app, ROWS)
 
 
 def test_a_card_opens_its_sql_as_it_was_asked(small: Path) -> None:
-    app = opened("dashboard/pages/overview.py", model="falcon-3")
+    app = opened("callgauge/dashboard/pages/overview/page.py", model="falcon-3")
     doors = [link.proto for link in app.get("page_link") if "Open in SQL" in link.proto.label]
     assert doors
-    carried = [unpacked(door.query_string.split("sql=")[1].split("&")[0], 100_000) for door in doors]
+    carried = [unpack_text(door.query_string.split("sql=")[1].split("&")[0], 100_000) for door in doors]
     assert any("['falcon-3']" in sql for sql in carried)
     assert not any("$models" in sql for sql in carried)
 
 
 def test_a_busy_server_is_a_sentence(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "LIMITS", runs.Limits(waiting=0.05))
-    monkeypatch.setattr(runs, "_SLOTS", threading.BoundedSemaphore(1))
-    with runs._SLOTS:
+    monkeypatch.setattr(query_runs, "LIMITS", query_runs.QueryLimits(waiting=0.05))
+    monkeypatch.setattr(query_runs, "_SLOTS", threading.BoundedSemaphore(1))
+    with query_runs._SLOTS:
         assert "queries of others are running" in said(asked("SELECT 1"))

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.literals import filled, literal
-from dashboard.metrics import metrics
-from dashboard.queries import queries
-from dashboard.sandbox.child import opened
-from dashboard.sandbox.statement import allowed
-from dashboard.table_notes import table_notes
+from callgauge.dashboard.metrics import metrics
+from callgauge.dashboard.pages.sql.table_notes import read_table_notes
+from callgauge.dashboard.queries import queries
+from callgauge.dashboard.sandbox.child import open_locked_down
+from callgauge.dashboard.sandbox.statement import allow_statement
+from callgauge.dashboard.sql_literals import fill_parameters, write_literal
 from tests.dashboard.rows import empty_tables
 from tests.dashboard.store_fixture import HOSTILE, publish, small_tables
 
@@ -26,7 +26,7 @@ NASTY = "O'Brien\n-- \u202e\x00\u200b$models '' \\' ; DROP TABLE codes"
 @pytest.fixture(scope="module")
 def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
     generation = publish(tmp_path_factory.mktemp("texts") / "store", small_tables())
-    with opened(generation, threads=1, memory="256MB") as made:
+    with open_locked_down(generation, threads=1, memory="256MB") as made:
         yield made
 
 
@@ -35,7 +35,7 @@ def test_a_shipped_query_says_what_it_asks_and_runs(connection: duckdb.DuckDBPyC
     query = queries()[name]
     assert query.title
     assert query.question.endswith("?")
-    assert connection.sql(allowed(connection, query.sql)).columns
+    assert connection.sql(allow_statement(connection, query.sql)).columns
 
 
 @pytest.mark.parametrize("name", metrics())
@@ -44,18 +44,18 @@ def test_the_sql_of_every_metric_runs_with_its_parameters_filled_in(
 ) -> None:
     asked = {"from_day": date(2026, 11, 20), "models": ("falcon-3", HOSTILE, NASTY), "limit": 5, "offset": 0}
     for values in ({}, asked):
-        sql = filled(metrics()[name], values)
-        assert connection.sql(allowed(connection, sql)).columns
+        sql = fill_parameters(metrics()[name], values)
+        assert connection.sql(allow_statement(connection, sql)).columns
 
 
 def test_a_filled_metric_gives_what_the_metric_gives(connection: duckdb.DuckDBPyConnection) -> None:
     asked = {"models": (HOSTILE,), "limit": 5, "offset": 0}
-    rows = connection.sql(allowed(connection, filled(metrics()["calls"], asked))).fetchall()
+    rows = connection.sql(allow_statement(connection, fill_parameters(metrics()["calls"], asked))).fetchall()
     assert [row[0] for row in rows] == ["c43"]
 
 
 def test_a_filled_metric_says_what_was_asked() -> None:
-    sql = filled(metrics()["coverage"], {"models": ("a",), "not_a_parameter": 1})
+    sql = fill_parameters(metrics()["coverage"], {"models": ("a",), "not_a_parameter": 1})
     assert sql.startswith("-- title: ")
     assert "-- with models as asked there; NULL stands for all\n" in sql
     assert "['a']" in sql
@@ -79,17 +79,17 @@ def test_a_filled_metric_says_what_was_asked() -> None:
     ],
 )
 def test_a_value_as_a_literal(value: Any, written: str) -> None:
-    assert literal(value) == written
+    assert write_literal(value) == written
 
 
 def test_what_no_filter_holds_has_no_literal() -> None:
     with pytest.raises(TypeError, match="no literal for a dict"):
-        literal({})
+        write_literal({})
 
 
 @given(st.text())
 def test_a_text_comes_back_from_its_literal_and_nothing_in_it_is_invisible(text: str) -> None:
-    written = literal(text)
+    written = write_literal(text)
     found = duckdb.execute(f"SELECT {written}").fetchone()
     assert found == (text,)
     assert written.isprintable()
@@ -98,6 +98,6 @@ def test_a_text_comes_back_from_its_literal_and_nothing_in_it_is_invisible(text:
 def test_every_table_of_the_store_is_described_by_its_schema() -> None:
     with empty_tables() as connection:
         names = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-    assert set(table_notes()) == names
-    assert "the denominators of the rates" in table_notes()["tool_calls"]
-    assert table_notes()["daily_chains"].startswith("Chains of attempts")
+    assert set(read_table_notes()) == names
+    assert "the denominators of the rates" in read_table_notes()["tool_calls"]
+    assert read_table_notes()["daily_chains"].startswith("Chains of attempts")

@@ -10,18 +10,18 @@ from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportions_ztest
 
-from dashboard.statistics import (
+from callgauge.stats import (
     Share,
     benjamini_hochberg,
-    bootstrapped,
-    difference,
+    bootstrap_interval,
+    compare_paired,
+    compare_rates,
     holm,
-    paired,
     pass_k,
     sessions_needed,
 )
-from dashboard.statistics.changes import changes
-from dashboard.statistics.mixes import standardised
+from callgauge.stats.change_points import find_changes
+from callgauge.stats.mixes import standardise
 
 Sessions = Sequence[tuple[int, int]]
 
@@ -75,7 +75,7 @@ def test_more_hits_than_tries_is_refused(k: int, n: int) -> None:
 def test_sessions_of_one_call_are_independent_calls() -> None:
     share = of_sessions([(1, 1)] * 5 + [(0, 1)] * 45)
     assert share.interval == Share(5, 50).interval
-    assert share.method == "Wilson, 95 %"
+    assert share.method_name == "Wilson, 95 %"
 
 
 def test_calls_that_all_share_their_sessions_fate_count_as_sessions() -> None:
@@ -127,7 +127,7 @@ def test_counting_calls_as_independent_would_not() -> None:
 def test_the_difference_is_the_published_one(
     of: tuple[int, int], against: tuple[int, int], low: float, high: float
 ) -> None:
-    found = difference(Share(*of), Share(*against))
+    found = compare_rates(Share(*of), Share(*against))
     assert found is not None
     assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
     reference = confint_proportions_2indep(*of, *against, method="newcomb")
@@ -144,63 +144,66 @@ def test_false_alarms_stay_at_the_stated_rate(alike: float) -> None:
         (of_sessions(drawn(random, 120, 8, 0.08, alike)), of_sessions(drawn(random, 120, 8, 0.08, alike)))
         for _ in range(600)
     ]
-    found = [difference(*pair) for pair in pairs]
-    assert np.mean([one is not None and one.decisive for one in found]) <= 0.075
+    found = [compare_rates(*pair) for pair in pairs]
+    assert np.mean([one is not None and one.is_decisive for one in found]) <= 0.075
     assert np.mean([one is not None and one.p < 0.05 for one in found]) <= 0.075
 
 
 def test_drawing_whole_sessions_anew_agrees_with_the_interval() -> None:
     random = np.random.default_rng(3)
     of, against = drawn(random, 300, 10, 0.2, 0.2), drawn(random, 300, 10, 0.1, 0.2)
-    found = difference(of_sessions(of), of_sessions(against))
+    found = compare_rates(of_sessions(of), of_sessions(against))
     assert found is not None
-    assert bootstrapped(of, against) == pytest.approx((found.low, found.high), abs=0.01)
+    assert bootstrap_interval(of, against) == pytest.approx((found.low, found.high), abs=0.01)
 
 
 def test_sessions_that_are_alike_may_be_told_once_with_their_number() -> None:
     each = [(0, 4)] * 300 + [(1, 4)] * 50 + [(3, 9)] * 20
-    of = bootstrapped(each, [(0, 4)] * 200 + [(2, 5)] * 100)
-    told_once = bootstrapped(
+    of = bootstrap_interval(each, [(0, 4)] * 200 + [(2, 5)] * 100)
+    told_once = bootstrap_interval(
         [(0, 4), (1, 4), (3, 9)], [(0, 4), (2, 5)], ([300, 50, 20], [200, 100]), draws=4000
     )
     assert told_once == pytest.approx(of, abs=0.01)
-    assert bootstrapped([], each) is None
-    assert bootstrapped([(1, 2)], [(1, 2)], ([10**6], [10**6])) == (0.0, 0.0)
+    assert bootstrap_interval([], each) is None
+    assert bootstrap_interval([(1, 2)], [(1, 2)], ([10**6], [10**6])) == (0.0, 0.0)
 
 
 def test_tasks_that_are_alike_may_be_told_once_with_their_number() -> None:
-    once, each = paired([0.5, 0.0, -0.2], [3, 40, 2]), paired([0.5] * 3 + [0.0] * 40 + [-0.2] * 2)
+    once, each = (
+        compare_paired([0.5, 0.0, -0.2], [3, 40, 2]),
+        compare_paired([0.5] * 3 + [0.0] * 40 + [-0.2] * 2),
+    )
     assert once is not None
     assert each is not None
     assert (once.low, once.high, once.p) == pytest.approx((each.low, each.high, each.p))
     assert once.method == each.method
-    assert paired([0.1], [1]) is None
-    alike = paired([0.1], [7])
+    assert compare_paired([0.1], [1]) is None
+    alike = compare_paired([0.1], [7])
     assert alike is not None
     assert (alike.low, alike.high) == (0.1, 0.1)
 
 
 def test_pairing_gives_what_scipy_gives() -> None:
     values = [0.2, -0.1, 0.0, 0.4, 0.25, -0.3, 0.5]
-    found, reference = paired(values), ttest_1samp(values, 0.0)
+    found, reference = compare_paired(values), ttest_1samp(values, 0.0)
     assert found is not None
     assert found.p == pytest.approx(reference.pvalue)
     assert (found.low, found.high) == pytest.approx(tuple(reference.confidence_interval(0.95)))
 
 
 def test_nothing_observed_has_no_difference() -> None:
-    assert difference(Share(1, 2), Share(0, 0)) is None
-    assert paired([0.1]) is None
+    assert compare_rates(Share(1, 2), Share(0, 0)) is None
+    assert compare_paired([0.1]) is None
 
 
 def test_pairing_sees_what_the_tasks_hide() -> None:
     random = np.random.default_rng(5)
     hard = random.random(60)
     better = [(random.random(5) < h * 0.8).mean() - (random.random(5) < h).mean() for h in hard]
-    found = paired(better)
+    found = compare_paired(better)
     assert found is not None
-    assert found.decisive
-    assert paired([0.0] * 5) is not None
+    assert found.is_decisive
+    assert compare_paired([0.0] * 5) is not None
 
 
 @pytest.mark.parametrize("alike", [0.0, 0.3])
@@ -212,8 +215,8 @@ def test_as_many_sessions_as_it_asks_for_show_the_difference(alike: float) -> No
 
     more = sessions_needed(arm(400, 0.10), arm(400, 0.10), 0.02)
     assert more is not None
-    found = [difference(arm(400 + more, 0.08), arm(400 + more, 0.10)) for _ in range(200)]
-    assert 0.68 <= np.mean([one is not None and one.decisive for one in found]) <= 0.92
+    found = [compare_rates(arm(400 + more, 0.08), arm(400 + more, 0.10)) for _ in range(200)]
+    assert 0.68 <= np.mean([one is not None and one.is_decisive for one in found]) <= 0.92
     assert sessions_needed(arm(400 + 2 * more, 0.10), arm(400 + 2 * more, 0.10), 0.02) == 0
 
 
@@ -270,7 +273,7 @@ def test_a_mix_that_hides_the_better_one_is_said() -> None:
     """The kidney stones of Charig et al. (1986): treatment A is better on both, and worse in the sum."""
     small = (Share(81, 87), Share(234, 270))
     large = (Share(192, 263), Share(55, 80))
-    found = standardised([small, large])
+    found = standardise([small, large])
     assert found is not None
     assert found.of == pytest.approx(0.8325, abs=5e-4)
     assert found.against == pytest.approx(0.7789, abs=5e-4)
@@ -278,10 +281,10 @@ def test_a_mix_that_hides_the_better_one_is_said() -> None:
 
 
 def test_strata_that_only_one_has_are_left_out_and_told() -> None:
-    found = standardised([(Share(1, 10), Share(2, 10)), (Share(5, 20), Share(0, 0))])
+    found = standardise([(Share(1, 10), Share(2, 10)), (Share(5, 20), Share(0, 0))])
     assert found is not None
     assert found.covered == 0.5
-    assert standardised([(Share(1, 10), Share(0, 0))]) is None
+    assert standardise([(Share(1, 10), Share(0, 0))]) is None
 
 
 # --- changes -------------------------------------------------------------------------------------------
@@ -291,7 +294,7 @@ def test_a_change_is_found_on_its_day() -> None:
     random = np.random.default_rng(3)
     days = [(int(random.binomial(400, 0.02)), 400) for _ in range(30)]
     days += [(int(random.binomial(400, 0.06)), 400) for _ in range(20)]
-    (found,) = changes(days)
+    (found,) = find_changes(days)
     assert found.first <= 30 <= found.last
     assert found.before == pytest.approx(0.02, abs=0.006)
     assert found.after == pytest.approx(0.06, abs=0.01)
@@ -303,9 +306,9 @@ def test_a_series_without_a_change_seldom_shows_one() -> None:
     for _ in range(150):
         rates = random.beta(3, 97, 30)  # days differ by themselves
         series.append([(int(random.binomial(200, p)), 200) for p in rates])
-    assert sum(bool(changes(days)) for days in series) / len(series) <= 0.04
+    assert sum(bool(find_changes(days)) for days in series) / len(series) <= 0.04
 
 
 @pytest.mark.parametrize("days", [[], [(1, 2)], [(0, 0)] * 10, [(0, 5)] * 10])
 def test_too_little_to_tell_has_no_change(days: list[tuple[int, int]]) -> None:
-    assert changes(days) == []
+    assert find_changes(days) == []

@@ -11,13 +11,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from dashboard import testsets
-from dashboard.metrics import answer
-from dashboard.testsets import CaseFile, case_file
-from dashboard.testsets.cases import MOST_EARLIER
-from dashboard.testsets.shapes import SHAPES
-from ingest.generations import published
-from ingest.pipeline import load
+from callgauge.dashboard import testsets
+from callgauge.dashboard.metrics import answer_metric
+from callgauge.dashboard.testsets import CaseFile, make_case_file
+from callgauge.dashboard.testsets.cases import MOST_EARLIER
+from callgauge.dashboard.testsets.shapes import SHAPES
+from ingest.pipeline.load import load
+from ingest.store.generations import published_generation
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 
@@ -70,7 +70,7 @@ def ask(tmp_path: Path) -> Callable[..., testsets.Ask]:
         }
         path = publish(Path(mkdtemp(dir=tmp_path)), tables)
         connection = duckdb.connect(str(path), read_only=True)
-        return lambda metric, given: answer(connection, metric, given).to_dict("records")
+        return lambda metric, given: answer_metric(connection, metric, given).to_dict("records")
 
     return of
 
@@ -80,7 +80,7 @@ def lines(made: CaseFile) -> list[dict[str, Any]]:
 
 
 def one(ask: testsets.Ask, shape: str, call_id: str = "c2") -> dict[str, Any]:
-    made = case_file(shape, [call_id], ask)
+    made = make_case_file(shape, [call_id], ask)
     assert not made.left_out
     (line,) = lines(made)
     return line
@@ -111,7 +111,7 @@ def calls_in(path: Path) -> Rows:
     """What a load of this log holds: a call a row, with its prompt, definition and the user's text."""
     store = path.parent / f"{path.stem}-store"
     load([path], store)
-    generation = published(store)
+    generation = published_generation(store)
     assert generation
     with duckdb.connect(str(generation), read_only=True) as connection:
         asked = """
@@ -201,7 +201,7 @@ def test_promptfoo_renders_no_template_that_a_log_holds(ask: Callable[..., tests
     assert json.loads(line["vars"]["messages"])[1]["content"] == hostile
     held = line["options"]["tools"][0]["function"]["parameters"]["description"]
     assert held == f"{{% raw %}}{hostile}{{% endraw %}}"
-    made = case_file(
+    made = make_case_file(
         "promptfoo", ["c2"], ask(the_calls(), definitions=[definition(description="{{ endraw")], user="x")
     )
     assert made.left_out == {"templates": 1}
@@ -211,7 +211,7 @@ def test_a_wrong_call_is_never_learnt(ask: Callable[..., testsets.Ask]) -> None:
     abandoned = [
         row | {"chain_outcome": "abandoned"} if row["call_id"] in ("c2", "c4") else row for row in the_calls()
     ]
-    made = case_file("openai", ["c2", "c3"], ask(abandoned))
+    made = make_case_file("openai", ["c2", "c3"], ask(abandoned))
     assert made.left_out == {"uncorrected": 1}
     assert [line["messages"][-1]["tool_calls"][0]["function"]["arguments"] for line in lines(made)] == [
         '{"path": "src/app.py", "limit": 20}'
@@ -230,7 +230,7 @@ def test_a_wrong_call_is_never_learnt(ask: Callable[..., testsets.Ask]) -> None:
 def test_what_was_mended_or_refused_is_not_learnt(
     ask: Callable[..., testsets.Ask], said: Mapping[str, Any]
 ) -> None:
-    assert case_file("openai", ["c1"], ask([call(1, **said)])).left_out == {"uncorrected": 1}
+    assert make_case_file("openai", ["c1"], ask([call(1, **said)])).left_out == {"uncorrected": 1}
 
 
 def test_an_attempt_that_went_wrong_again_is_no_correction(ask: Callable[..., testsets.Ask]) -> None:
@@ -254,7 +254,7 @@ def test_an_attempt_that_went_wrong_again_is_no_correction(ask: Callable[..., te
 def test_what_cannot_be_exported_is_counted(
     ask: Callable[..., testsets.Ask], shape: str, changed: dict[str, Any], user: str | None, reason: str
 ) -> None:
-    made = case_file(shape, ["c1"], ask([call(1, **changed)], user=user))
+    made = make_case_file(shape, ["c1"], ask([call(1, **changed)], user=user))
     assert (made.lines, made.left_out) == (0, {reason: 1})
     assert reason in testsets.REASONS
 
@@ -262,30 +262,30 @@ def test_what_cannot_be_exported_is_counted(
 def test_a_history_with_a_hole_or_without_an_end_is_counted(ask: Callable[..., testsets.Ask]) -> None:
     hole = the_calls()
     hole[0] |= {"raw_arguments": None, "args_source": "missing"}
-    assert case_file("k2vv", ["c2"], ask(hole)).left_out == {"history": 1}
+    assert make_case_file("k2vv", ["c2"], ask(hole)).left_out == {"history": 1}
     long = [call(number) for number in range(MOST_EARLIER + 2)]
-    assert case_file("k2vv", [f"c{MOST_EARLIER + 1}"], ask(long)).left_out == {"long": 1}
+    assert make_case_file("k2vv", [f"c{MOST_EARLIER + 1}"], ask(long)).left_out == {"long": 1}
 
 
 def test_a_name_that_openai_refuses_is_counted(ask: Callable[..., testsets.Ask]) -> None:
     named = [definition() | {"tool": "fs.read"}, definition("list")]
-    assert case_file("openai", ["c2"], ask(the_calls(), definitions=named)).left_out == {"name": 1}
+    assert make_case_file("openai", ["c2"], ask(the_calls(), definitions=named)).left_out == {"name": 1}
 
 
 def test_the_file_has_a_cap_that_is_said(
     ask: Callable[..., testsets.Ask], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = ask(the_calls())
-    size = len(case_file("k2vv", ["c2"], made).data)
+    size = len(make_case_file("k2vv", ["c2"], made).data)
     monkeypatch.setattr(testsets, "MOST_BYTES", size + 10)
-    cut = case_file("k2vv", ["c2", "c3"], made)
+    cut = make_case_file("k2vv", ["c2", "c3"], made)
     assert (cut.lines, cut.full) == (1, True)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_hostile_text_and_placeholders_stay_as_they_are(ask: Callable[..., testsets.Ask], shape: str) -> None:
     text = f"{HOSTILE} \u202e EMAILEM@EMAILEMA.EMA \x1b[31m"
-    made = case_file(shape, ["c4"], ask(the_calls(), user=text))
+    made = make_case_file(shape, ["c4"], ask(the_calls(), user=text))
     assert made.lines == 1
     assert made.data.count(b"\n") == 1
     if shape != "bfcl_answers":
@@ -308,7 +308,7 @@ def test_the_calls_page_offers_its_selection_as_a_test_set(store: Path) -> None:
     }
     tables["turns"] = [a_turn(1, user_text="Read a, please.")]
     publish(store, tables)
-    app = opened("dashboard/pages/calls.py", outcome="failed")
+    app = opened("callgauge/dashboard/pages/calls/page.py", outcome="failed")
     app.button(key="calls_testset_prepare").click().run()
     assert not app.exception
     assert "1 line, each read again and found whole." in said(app)

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from dashboard.timelines import (
+from callgauge.dashboard.pages.sessions.timelines import (
     LANES,
-    Asked,
-    Knot,
-    Place,
-    attempts,
-    jumps,
-    overview,
-    place_of,
-    places,
-    threads,
-    window,
+    AskedPlace,
+    ThreadKnot,
+    TimelinePlace,
+    choose_window,
+    find_jumps,
+    find_place,
+    index_attempts,
+    lay_out_threads,
+    list_places,
+    summarise_places,
 )
 
 
@@ -31,16 +31,16 @@ def turns(*numbers: int) -> list[dict[str, Any]]:
     return [{"turn_id": f"t{number}", "turn": number} for number in numbers]
 
 
-def steps(count: int, faults: tuple[int, ...] = (), turn: int = 1) -> list[Place]:
+def steps(count: int, faults: tuple[int, ...] = (), turn: int = 1) -> list[TimelinePlace]:
     """One turn of so many steps with a call each, named by its step."""
     layer = {True: "syntax", False: None}
     rows = [a_row(turn, step, str(step), fault_layer=layer[step in faults]) for step in range(count)]
-    return places(turns(turn), rows)
+    return list_places(turns(turn), rows)
 
 
 def test_every_turn_has_a_place_and_every_step_one() -> None:
     outline = [a_row(2, 0), a_row(2, 0, "a"), a_row(2, 3, "b"), a_row(2, 3, "c")]
-    found = places(turns(1, 2), outline)
+    found = list_places(turns(1, 2), outline)
     assert [(place.turn, place.step, len(place.calls)) for place in found] == [
         (1, None, 0),
         (2, 0, 1),
@@ -49,13 +49,13 @@ def test_every_turn_has_a_place_and_every_step_one() -> None:
 
 
 def test_a_call_whose_turn_is_not_in_the_store_is_shown_all_the_same() -> None:
-    found = places(turns(2), [a_row(1, 0, "a"), a_row(2, 0, "b")])
+    found = list_places(turns(2), [a_row(1, 0, "a"), a_row(2, 0, "b")])
     assert [place.turn for place in found] == [1, 2]
 
 
 def test_two_turns_of_one_number_stay_apart() -> None:
     same = [{"turn_id": "x", "turn": 1}, {"turn_id": "y", "turn": 1}]
-    found = places(same, [a_row(1, 0, "a", turn_id="x"), a_row(1, 0, "b", turn_id="y")])
+    found = list_places(same, [a_row(1, 0, "a", turn_id="x"), a_row(1, 0, "b", turn_id="y")])
     assert [place.turn_id for place in found] == ["x", "y"]
 
 
@@ -65,84 +65,84 @@ def test_two_turns_of_one_number_stay_apart() -> None:
 )
 def test_a_place_is_as_bad_as_its_worst_call(layers: tuple[str | None, ...], kind: str) -> None:
     rows = [a_row(1, 0, str(number), fault_layer=layer) for number, layer in enumerate(layers)]
-    assert places(turns(1), [a_row(1, 0), *rows])[0].kind == kind
+    assert list_places(turns(1), [a_row(1, 0), *rows])[0].worst_kind == kind
 
 
 @pytest.mark.parametrize(
     ("asked", "at"),
     [
-        (Asked(call="3"), 3),
-        (Asked(call="none"), None),
-        (Asked(turn=1), 0),
-        (Asked(turn=1, step=4), 4),
-        (Asked(turn=1, step=99), 9),
-        (Asked(turn=7), None),
-        (Asked(call="3", turn=1, step=9), 3),
-        (Asked(), None),
+        (AskedPlace(call="3"), 3),
+        (AskedPlace(call="none"), None),
+        (AskedPlace(turn=1), 0),
+        (AskedPlace(turn=1, step=4), 4),
+        (AskedPlace(turn=1, step=99), 9),
+        (AskedPlace(turn=7), None),
+        (AskedPlace(call="3", turn=1, step=9), 3),
+        (AskedPlace(), None),
     ],
 )
-def test_a_link_leads_to_its_place(asked: Asked, at: int | None) -> None:
-    assert place_of(steps(10), asked) == at
+def test_a_link_leads_to_its_place(asked: AskedPlace, at: int | None) -> None:
+    assert find_place(steps(10), asked) == at
 
 
 @pytest.mark.parametrize(
     ("asked", "start", "end"),
     [
-        (Asked(), 0, 40),
-        (Asked(call="2500"), 2496, 2536),
-        (Asked(turn=1, step=4999), 4960, 5000),
-        (Asked(turn=1), 0, 40),
-        (Asked(start=100), 100, 140),
-        (Asked(start=9999), 4960, 5000),
-        (Asked(call="gone", start=100), 100, 140),
+        (AskedPlace(), 0, 40),
+        (AskedPlace(call="2500"), 2496, 2536),
+        (AskedPlace(turn=1, step=4999), 4960, 5000),
+        (AskedPlace(turn=1), 0, 40),
+        (AskedPlace(start=100), 100, 140),
+        (AskedPlace(start=9999), 4960, 5000),
+        (AskedPlace(call="gone", start=100), 100, 140),
     ],
 )
-def test_of_five_thousand_steps_a_window_is_drawn(asked: Asked, start: int, end: int) -> None:
-    shown = window(steps(5000), asked)
+def test_of_five_thousand_steps_a_window_is_drawn(asked: AskedPlace, start: int, end: int) -> None:
+    shown = choose_window(steps(5000), asked)
     assert (shown.start, shown.end) == (start, end)
 
 
 def test_a_turn_begins_at_the_top_of_its_window() -> None:
-    found = places(
+    found = list_places(
         turns(1, 2), [a_row(turn, step, f"{turn}.{step}") for turn in (1, 2) for step in range(50)]
     )
-    assert window(found, Asked(turn=2)).start == 50
+    assert choose_window(found, AskedPlace(turn=2)).start == 50
 
 
 def test_from_a_call_one_goes_to_the_faults_on_both_sides_and_not_to_itself() -> None:
     found = steps(100, faults=(10, 50, 90))
-    from_fault = jumps(found, window(found, Asked(call="50")), "50")
+    from_fault = find_jumps(found, choose_window(found, AskedPlace(call="50")), "50")
     assert (from_fault.fault_before, from_fault.fault_after) == ("10", "90")
-    from_good = jumps(found, window(found, Asked(call="60")), "60")
+    from_good = find_jumps(found, choose_window(found, AskedPlace(call="60")), "60")
     assert (from_good.fault_before, from_good.fault_after) == ("50", "90")
 
 
 def test_from_the_beginning_one_goes_to_the_first_fault_also_when_it_is_the_first_call() -> None:
     found = steps(9, faults=(0, 8))
-    here = jumps(found, window(found, Asked()), None)
+    here = find_jumps(found, choose_window(found, AskedPlace()), None)
     assert (here.fault_before, here.fault_after, here.faults) == (None, "0", 2)
-    assert jumps(found, window(found, Asked(call="8")), "8").fault_after is None
+    assert find_jumps(found, choose_window(found, AskedPlace(call="8")), "8").fault_after is None
 
 
 def test_faults_of_one_step_are_gone_through_one_by_one() -> None:
     rows = [a_row(1, 0, name, fault_layer="schema") for name in "abc"]
-    found = places(turns(1), rows)
-    here = jumps(found, window(found, Asked(call="b")), "b")
+    found = list_places(turns(1), rows)
+    here = find_jumps(found, choose_window(found, AskedPlace(call="b")), "b")
     assert (here.fault_before, here.fault_after) == ("a", "c")
 
 
 def test_turns_are_gone_through_from_the_inside_of_one() -> None:
-    found = places(
+    found = list_places(
         turns(1, 2, 3), [a_row(turn, step, f"{turn}{step}") for turn in (1, 2, 3) for step in (0, 1)]
     )
-    here = jumps(found, window(found, Asked(turn=2, step=1)), None)
+    here = find_jumps(found, choose_window(found, AskedPlace(turn=2, step=1)), None)
     assert (here.turn_before, here.turn_after) == (0, 4)
-    last = jumps(found, window(found, Asked(turn=3)), None)
+    last = find_jumps(found, choose_window(found, AskedPlace(turn=3)), None)
     assert (last.turn_before, last.turn_after) == (2, None)
 
 
 def test_one_fault_in_five_thousand_steps_lights_up_its_cell_and_is_its_door() -> None:
-    cells = overview(steps(5000, faults=(4321,)), most=240)
+    cells = summarise_places(steps(5000, faults=(4321,)), most=240)
     assert len(cells) == 240
     assert [cell.fault for cell in cells if cell.kind == "bad"] == ["4321"]
     assert (cells[0].start, cells[-1].end) == (0, 5000)
@@ -150,12 +150,12 @@ def test_one_fault_in_five_thousand_steps_lights_up_its_cell_and_is_its_door() -
 
 
 def test_a_short_session_has_a_cell_for_each_place_and_knows_where_turns_begin() -> None:
-    found = places(turns(1, 2), [a_row(1, 0, "a"), a_row(1, 1, "b"), a_row(2, 0, "c")])
-    assert [cell.turns for cell in overview(found)] == [1, 0, 1]
-    assert overview([]) == []
+    found = list_places(turns(1, 2), [a_row(1, 0, "a"), a_row(1, 1, "b"), a_row(2, 0, "c")])
+    assert [cell.turns for cell in summarise_places(found)] == [1, 0, 1]
+    assert summarise_places([]) == []
 
 
-def chained(*attempts_of: tuple[int, str, bool]) -> list[Place]:
+def chained(*attempts_of: tuple[int, str, bool]) -> list[TimelinePlace]:
     """Calls at (step, chain, faulty), named by their position."""
     rows = [
         a_row(
@@ -168,22 +168,22 @@ def chained(*attempts_of: tuple[int, str, bool]) -> list[Place]:
         )
         for number, (step, chain, bad) in enumerate(attempts_of)
     ]
-    return places(turns(1), sorted(rows, key=lambda row: int(row["step"])))
+    return list_places(turns(1), sorted(rows, key=lambda row: int(row["step"])))
 
 
 def test_a_thread_runs_from_the_first_attempt_to_the_last_past_what_is_between() -> None:
     found = chained((0, "x", True), (1, "", False), (2, "x", False))
-    told = threads([*found])
-    assert told[0] == [Knot("x", "recovered", above=False, below=True, fault=True)]
-    assert told[1][0] == Knot("x", "recovered", above=True, below=True, fault=None)
-    assert told[2] == [Knot("x", "recovered", above=True, below=False, fault=False)]
+    told = lay_out_threads([*found])
+    assert told[0] == [ThreadKnot("x", "recovered", above=False, below=True, fault=True)]
+    assert told[1][0] == ThreadKnot("x", "recovered", above=True, below=True, fault=None)
+    assert told[2] == [ThreadKnot("x", "recovered", above=True, below=False, fault=False)]
 
 
 def test_threads_that_cross_have_lanes_of_their_own_and_a_free_lane_is_used_again() -> None:
     found = chained(
         (0, "x", True), (1, "y", True), (2, "x", False), (3, "y", False), (4, "z", True), (5, "z", False)
     )
-    told = threads(found)
+    told = lay_out_threads(found)
     assert [knot and knot.chain for knot in told[1]] == ["x", "y"]
     assert [knot and knot.chain for knot in told[3]] == [None, "y"]
     assert [knot and knot.chain for knot in told[4]] == ["z"]
@@ -191,21 +191,23 @@ def test_threads_that_cross_have_lanes_of_their_own_and_a_free_lane_is_used_agai
 
 def test_a_fault_that_was_not_tried_again_has_no_thread() -> None:
     found = chained((0, "x", True))
-    assert not threads(found)
-    assert not attempts(found)
+    assert not lay_out_threads(found)
+    assert not index_attempts(found)
 
 
 def test_no_more_threads_are_drawn_than_there_are_lanes() -> None:
     found = chained(*((step, str(chain), step == 0) for chain in range(LANES + 3) for step in (0, 1)))
-    assert {len(knots) for knots in threads(found).values()} == {LANES}
+    assert {len(knots) for knots in lay_out_threads(found).values()} == {LANES}
 
 
 def test_attempts_know_the_one_before_and_the_one_after() -> None:
-    told = attempts(chained((0, "x", True), (1, "y", True), (2, "x", True), (3, "y", False), (4, "x", False)))
+    told = index_attempts(
+        chained((0, "x", True), (1, "y", True), (2, "x", True), (3, "y", False), (4, "x", False))
+    )
     assert (told["2"].chain, told["2"].before, told["2"].after) == (1, "0", "4")
     assert (told["1"].chain, told["1"].before, told["1"].after) == (2, None, "3")
 
 
 def test_chains_are_numbered_within_their_turn_as_the_page_of_a_call_numbers_them() -> None:
-    told = attempts(chained((0, "alone", True), (1, "y", True), (2, "y", False)))
+    told = index_attempts(chained((0, "alone", True), (1, "y", True), (2, "y", False)))
     assert {call: attempt.chain for call, attempt in told.items()} == {"1": 2, "2": 2}

@@ -12,7 +12,7 @@ from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls, sheets, texts
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
 
-PAGE = "dashboard/pages/tools.py"
+PAGE = "callgauge/dashboard/pages/tools/page.py"
 LIMIT = {"type": "string", "description": "Number of results to return."}
 
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from dashboard.charts import DayRate, Mark, trend
-from dashboard.rates import RATES
-from dashboard.slices import Slice
-from dashboard.statistics import Share
-from dashboard.trends import ENOUGH_DAYS, by_day, by_version, looked_at, shifts, version_shifts
+from callgauge.dashboard.charts import DayRate, Mark, draw_trend
+from callgauge.dashboard.measures.rates import RATES
+from callgauge.dashboard.measures.slices import Slice
+from callgauge.dashboard.measures.trends import (
+    ENOUGH_DAYS,
+    examined_series,
+    find_shifts,
+    find_version_shifts,
+    group_by_day,
+    order_versions,
+)
+from callgauge.stats import Share
 
 START = date(2026, 11, 1)
 
@@ -19,13 +26,13 @@ def series(name: str, ks: list[int], n: int = 100) -> list[DayRate]:
 
 def test_slices_become_series_in_the_order_of_their_days() -> None:
     said = [("2026-11-02", 5), ("unknown", 5), ("2026-11-01", 5), ("2026-11-03", 0)]
-    points = by_day([Slice(RATES["parse_error"], "a", day, Share(0, n), 9) for day, n in said])
+    points = group_by_day([Slice(RATES["parse_error"], "a", day, Share(0, n), 9) for day, n in said])
     assert [point.day.day for point in points["a"]] == [1, 2]
 
 
 def test_a_shift_has_its_day_and_the_days_it_may_have_been() -> None:
     points = {"a": series("a", [5] * 10 + [20] * 10), "steady": series("steady", [5, 6] * 10)}
-    (shift,) = shifts(points)
+    (shift,) = find_shifts(points)
     assert (shift.series, shift.day) == ("a", date(2026, 11, 11))
     assert shift.first <= shift.day <= shift.last
     assert (shift.before, shift.after) == (0.05, 0.2)
@@ -33,14 +40,14 @@ def test_a_shift_has_its_day_and_the_days_it_may_have_been() -> None:
 
 def test_a_series_too_short_for_any_certainty_is_not_examined() -> None:
     clear = [0] * 5 + [100] * (ENOUGH_DAYS - 6)
-    assert looked_at({"a": series("a", clear)}) == []
-    assert len(shifts({"a": series("a", [0] * 5 + [100] * (ENOUGH_DAYS - 5))})) == 1
+    assert examined_series({"a": series("a", clear)}) == []
+    assert len(find_shifts({"a": series("a", [0] * 5 + [100] * (ENOUGH_DAYS - 5))})) == 1
 
 
 def test_a_mark_is_a_line_and_a_band_where_it_may_have_been_another_day() -> None:
     day = date(2026, 11, 3)
     marks = [Mark("A", day, day, day), Mark("<b>", day, date(2026, 11, 2), date(2026, 11, 4))]
-    layout = trend(series("a", [1] * 5), {"a": 0}, marks)["layout"]
+    layout = draw_trend(series("a", [1] * 5), {"a": 0}, marks)["layout"]
     assert [(shape["type"], shape["x0"], shape["x1"]) for shape in layout["shapes"]] == [
         ("line", 1.5, 1.5),
         ("line", 1.5, 1.5),
@@ -52,7 +59,7 @@ def test_a_mark_is_a_line_and_a_band_where_it_may_have_been_another_day() -> Non
 def test_marks_beyond_the_days_are_left_out() -> None:
     early, late = date(2026, 10, 1), date(2026, 12, 1)
     marks = [Mark("A", early, early, early), Mark("B", late, late, late)]
-    assert trend(series("a", [1] * 5), {"a": 0}, marks)["layout"]["shapes"] == []
+    assert draw_trend(series("a", [1] * 5), {"a": 0}, marks)["layout"]["shapes"] == []
 
 
 def of_version(version: str, day: str, k: int, n: int = 200) -> Slice:
@@ -61,7 +68,9 @@ def of_version(version: str, day: str, k: int, n: int = 200) -> Slice:
 
 def test_versions_stand_in_the_order_of_their_first_day() -> None:
     said = [("2.0", "2026-11-03"), ("1.9", "2026-11-01"), ("2.0", "2026-11-02"), ("1.10", "2026-11-02")]
-    used = by_version([of_version(*one, k=1) for one in (*said, ("unknown", "2026-10-01"), ("3", "unknown"))])
+    used = order_versions(
+        [of_version(*one, k=1) for one in (*said, ("unknown", "2026-10-01"), ("3", "unknown"))]
+    )
     assert [(day, one.name, one.share.n) for day, one in used] == [
         ("2026-11-01", "1.9", 200),
         ("2026-11-02", "1.10", 200),
@@ -71,10 +80,12 @@ def test_versions_stand_in_the_order_of_their_first_day() -> None:
 
 def test_the_first_bad_version_is_named() -> None:
     ks = [2] * 9 + [20] * 9
-    used = by_version(of_version(f"1.{place}", f"2026-11-{place + 1:02d}", k) for place, k in enumerate(ks))
-    found = version_shifts(used)
+    used = order_versions(
+        of_version(f"1.{place}", f"2026-11-{place + 1:02d}", k) for place, k in enumerate(ks)
+    )
+    found = find_version_shifts(used)
     assert found is not None
     (shift,) = found
     assert (shift.version, shift.before, shift.after) == ("1.9", 0.01, 0.1)
-    assert version_shifts(used[:9]) is None, "too few to tell"
-    assert version_shifts([(day, of_version(one.name, day, 2)) for day, one in used]) == []
+    assert find_version_shifts(used[:9]) is None, "too few to tell"
+    assert find_version_shifts([(day, of_version(one.name, day, 2)) for day, one in used]) == []

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 import pandas as pd
 import pytest
 
-from dashboard import wording
-from dashboard.export import csv
+from callgauge.dashboard import wording
+from callgauge.dashboard.export import to_csv
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_rate_is_no_more_exact_than_its_count(k: int, n: int, text: str) -> No
 
 @pytest.mark.parametrize(("text", "shown"), [("'", "“'”"), (" ", "“·”"), ("", "nothing"), (None, "nothing")])
 def test_a_lone_quote_or_blank_that_was_found_stays_visible(text: str | None, shown: str) -> None:
-    assert wording.quoted(text, 100) == shown
+    assert wording.quote(text, 100) == shown
 
 
 def test_nothing_observed_prints_as_a_dash() -> None:
@@ -110,11 +110,11 @@ def test_a_cell_holds_one_line_of_bounded_length() -> None:
 
 def test_an_exported_file_holds_no_formula_in_cells_or_header() -> None:
     rows = pd.DataFrame([{"tool": "=cmd()", "n": -1, "@x": None}], dtype=object)
-    assert csv(rows) == b"tool,n,'@x\n'=cmd(),-1,\n"
+    assert to_csv(rows) == b"tool,n,'@x\n'=cmd(),-1,\n"
 
 
 @pytest.mark.parametrize(
     ("number", "text"), [(0, "0"), (7, "7"), (99, "99"), (101, "110"), (1_234, "1,300"), (90_001, "91,000")]
 )
 def test_an_estimate_prints_with_two_digits(number: int, text: str) -> None:
-    assert wording.about(number) == text
+    assert wording.round_up(number) == text

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from ingest.events import CallMade, Event, Rejected, ResultSeen, StepMade, TurnEnded, TurnStarted
-from ingest.formats import About, formats, translated
-from ingest.records import Record
+from ingest.formats import formats, translate_file
+from ingest.log_format import About
+from ingest.record import Record
 from tests.conftest import CASES
 from tests.formats.test_cases import LOGS, about, case_name, events_of, plain, record_of, records_of
 
@@ -25,7 +26,7 @@ def case(name: str, stem: str) -> list[dict[str, Any]]:
 
 def translate(name: str, objects: list[dict[str, Any]]) -> list[Event | Rejected]:
     records = [record_of(name, value, line) for line, value in enumerate(objects, start=1)]
-    return list(translated(formats()[name], records, About(identity="0" * 16)))
+    return list(translate_file(formats()[name], records, About(identity="0" * 16)))
 
 
 def keys_of(events: list[Event | Rejected]) -> list[str | None]:

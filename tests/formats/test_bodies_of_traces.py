@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from ingest.events import FaultLayer
-from ingest.shapes.attributes import any_value, count, flat, indexed
-from ingest.shapes.message_parts import CallSaid, Message, ResultSaid, read_result
-from ingest.shapes.messages import messages_in, reply_in
-from ingest.shapes.nested import LAYERS, opened, shown
-from ingest.shapes.requests import definitions_in, request_in, worded
-from ingest.shapes.tool_faults import layer_in, told_by
+from ingest.formats.provider_messages.embedded_json import LAYERS, open_json, to_text
+from ingest.formats.provider_messages.message_lists import read_messages, read_reply
+from ingest.formats.provider_messages.message_parts import Message, MessageCall, MessageResult, read_result
+from ingest.formats.provider_messages.model_requests import find_definitions, prompt_text, read_request
+from ingest.formats.spans.span_attributes import collect_indexed, flatten, parse_count, read_any_value
+from ingest.formats.traces.tool_faults import fault_layer_in, fault_shown_by
 
-CALL = CallSaid("ls", "c1", '{"path": "."}')
+CALL = MessageCall("ls", "c1", '{"path": "."}')
 
 
 def nested(value: Any, layers: int) -> str:
@@ -27,23 +27,23 @@ def nested(value: Any, layers: int) -> str:
 
 
 def test_json_in_json_is_opened_to_the_last_layer_and_no_further_than_the_cap() -> None:
-    assert opened(nested({"a": 1}, LAYERS)) == {"a": 1}
+    assert open_json(nested({"a": 1}, LAYERS)) == {"a": 1}
     beyond = nested({"a": 1}, LAYERS + 1)
-    assert opened(beyond) == beyond
+    assert open_json(beyond) == beyond
 
 
 @pytest.mark.parametrize("text", ["", "5", "true", '"word"', "[1", "{'a': 1}", "plain", "\ud83d{"])
 def test_what_holds_no_object_stays_as_it_is(text: str) -> None:
-    assert opened(text) == text
+    assert open_json(text) == text
 
 
 def test_what_is_inside_of_an_object_is_not_opened_with_it() -> None:
-    assert opened('{"arguments": "{\\"a\\": 1}"}') == {"arguments": '{"a": 1}'}
+    assert open_json('{"arguments": "{\\"a\\": 1}"}') == {"arguments": '{"a": 1}'}
 
 
 @pytest.mark.parametrize(("value", "text"), [(None, None), ("x", "x"), ([1], "[1]"), (2**70, str(2**70))])
 def test_any_body_can_be_shown(value: Any, text: str | None) -> None:
-    assert shown(value) == text
+    assert to_text(value) == text
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,14 @@ def test_any_body_can_be_shown(value: Any, text: str | None) -> None:
     ],
 )
 def test_a_typed_value_is_unwrapped(given: Any, value: Any) -> None:
-    assert any_value(given) == value
+    assert read_any_value(given) == value
 
 
 def test_a_value_nested_without_end_is_cut_not_followed() -> None:
     value: dict[str, Any] = {"stringValue": "deep"}
     for _ in range(5_000):
         value = {"arrayValue": {"values": [value]}}
-    assert isinstance(any_value(value), list)
+    assert isinstance(read_any_value(value), list)
 
 
 @pytest.mark.parametrize(
@@ -83,16 +83,16 @@ def test_a_value_nested_without_end_is_cut_not_followed() -> None:
     ],
 )
 def test_a_count_may_be_text(value: Any, number: int | None) -> None:
-    assert count(value) == number
+    assert parse_count(value) == number
 
 
 def test_indices_are_numbers_not_words() -> None:
     attributes = {f"m.{number}.role": str(number) for number in (10, 9, 0, 100)}
-    assert [item["role"] for item in indexed(attributes, "m")] == ["0", "9", "10", "100"]
+    assert [item["role"] for item in collect_indexed(attributes, "m")] == ["0", "9", "10", "100"]
 
 
 def test_an_object_stays_whole_beside_its_keys() -> None:
-    assert flat({"a": {"b": {"c.d": 1}}}) == {"a": {"b": {"c.d": 1}}, "a.b": {"c.d": 1}, "a.b.c.d": 1}
+    assert flatten({"a": {"b": {"c.d": 1}}}) == {"a": {"b": {"c.d": 1}}, "a.b": {"c.d": 1}, "a.b.c.d": 1}
 
 
 REPLIES: list[tuple[str, Any, Message]] = [
@@ -133,7 +133,7 @@ REPLIES: list[tuple[str, Any, Message]] = [
         Message(
             role="assistant",
             text="I look.",
-            calls=(CallSaid("ls", "c1", {"path": "."}),),
+            calls=(MessageCall("ls", "c1", {"path": "."}),),
             finish="tool_use",
         ),
     ),
@@ -153,7 +153,7 @@ REPLIES: list[tuple[str, Any, Message]] = [
                 }
             ]
         },
-        Message(role="assistant", calls=(CallSaid("ls", None, {"path": "."}),), finish="STOP"),
+        Message(role="assistant", calls=(MessageCall("ls", None, {"path": "."}),), finish="STOP"),
     ),
     (
         "bedrock",
@@ -163,7 +163,7 @@ REPLIES: list[tuple[str, Any, Message]] = [
                 "content": [{"toolUse": {"toolUseId": "c1", "name": "ls", "input": {}}}],
             }
         },
-        Message(role="assistant", calls=(CallSaid("ls", "c1", {}),)),
+        Message(role="assistant", calls=(MessageCall("ls", "c1", {}),)),
     ),
     (
         "opentelemetry",
@@ -196,7 +196,7 @@ REPLIES: list[tuple[str, Any, Message]] = [
             "tool_calls": [{"id": "c1", "name": "ls", "args": {"path": "."}}],
             "invalid_tool_calls": [],
         },
-        Message(role="assistant", text="", calls=(CALL.but(marks=True),)),
+        Message(role="assistant", text="", calls=(CALL.with_changes(marks=True),)),
     ),
     (
         "langchain of anthropic, each call in two places",
@@ -211,7 +211,7 @@ REPLIES: list[tuple[str, Any, Message]] = [
     (
         "an older function call",
         {"role": "assistant", "content": None, "function_call": {"name": "ls", "arguments": '{"path": "."}'}},
-        Message(role="assistant", calls=(CALL.but(id=None),)),
+        Message(role="assistant", calls=(CALL.with_changes(id=None),)),
     ),
 ]
 
@@ -219,25 +219,25 @@ REPLIES: list[tuple[str, Any, Message]] = [
 @pytest.mark.parametrize(("body", "message"), [row[1:] for row in REPLIES], ids=[row[0] for row in REPLIES])
 @pytest.mark.parametrize("layers", [0, 2])
 def test_a_reply_is_read_in_any_spelling(body: Any, message: Message, layers: int) -> None:
-    assert reply_in(nested(body, layers) if layers else body) == (message,)
+    assert read_reply(nested(body, layers) if layers else body) == (message,)
 
 
-RESULTS: list[tuple[Any, ResultSaid]] = [
-    ({"role": "tool", "tool_call_id": "c1", "content": "a.txt"}, ResultSaid("c1", None, "a.txt")),
+RESULTS: list[tuple[Any, MessageResult]] = [
+    ({"role": "tool", "tool_call_id": "c1", "content": "a.txt"}, MessageResult("c1", None, "a.txt")),
     (
         {
             "role": "user",
             "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "no", "is_error": True}],
         },
-        ResultSaid("c1", None, "no", True),
+        MessageResult("c1", None, "no", True),
     ),
     (
         {"role": "user", "parts": [{"function_response": {"name": "ls", "response": {"error": "gone"}}}]},
-        ResultSaid(None, "ls", '{"error":"gone"}', True),
+        MessageResult(None, "ls", '{"error":"gone"}', True),
     ),
     (
         {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": {"files": 2}}]},
-        ResultSaid("c1", None, '{"files":2}'),
+        MessageResult("c1", None, '{"files":2}'),
     ),
     (
         {
@@ -251,19 +251,19 @@ RESULTS: list[tuple[Any, ResultSaid]] = [
                 }
             ],
         },
-        ResultSaid("c1", "ls", "no", True),
+        MessageResult("c1", "ls", "no", True),
     ),
     (
         {"type": "tool", "name": "ls", "tool_call_id": "c1", "status": "success", "content": "ok"},
-        ResultSaid("c1", "ls", "ok", False),
+        MessageResult("c1", "ls", "ok", False),
     ),
-    ({"type": "function_call_output", "call_id": "c1", "output": "ok"}, ResultSaid("c1", None, "ok")),
+    ({"type": "function_call_output", "call_id": "c1", "output": "ok"}, MessageResult("c1", None, "ok")),
 ]
 
 
 @pytest.mark.parametrize(("body", "result"), RESULTS)
-def test_a_result_is_read_in_any_spelling(body: Any, result: ResultSaid) -> None:
-    assert list(messages_in([body])) == [Message(role="tool", results=(result,))]
+def test_a_result_is_read_in_any_spelling(body: Any, result: MessageResult) -> None:
+    assert list(read_messages([body])) == [Message(role="tool", results=(result,))]
 
 
 def test_a_tool_of_mcp_says_itself_that_it_failed() -> None:
@@ -273,7 +273,7 @@ def test_a_tool_of_mcp_says_itself_that_it_failed() -> None:
 
 def test_a_request_tells_prompt_definitions_and_messages() -> None:
     definition = {"name": "ls", "input_schema": {"type": "object"}}
-    request = request_in(
+    request = read_request(
         {
             "system": [{"type": "text", "text": "Be brief."}],
             "messages": [{"role": "user", "content": "Hi"}],
@@ -287,15 +287,15 @@ def test_a_request_tells_prompt_definitions_and_messages() -> None:
 
 
 def test_a_body_without_a_role_is_no_message_of_a_user() -> None:
-    request = request_in('{"content": "role"}')
+    request = read_request('{"content": "role"}')
     assert request is not None
     assert request.messages == ()
 
 
 def test_a_list_of_mere_names_defines_nothing() -> None:
-    assert definitions_in([{"type": "function", "name": "ls"}]) == ()
-    assert definitions_in('[{"function_declarations": [{"name": "ls", "parameters": {"type": "OBJECT"}}]}]')
-    assert definitions_in([{"type": "web_search"}]) == ()
+    assert find_definitions([{"type": "function", "name": "ls"}]) == ()
+    assert find_definitions('[{"function_declarations": [{"name": "ls", "parameters": {"type": "OBJECT"}}]}]')
+    assert find_definitions([{"type": "web_search"}]) == ()
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_a_list_of_mere_names_defines_nothing() -> None:
     ],
 )
 def test_a_system_prompt_is_read_in_any_spelling(system: Any) -> None:
-    assert worded(system) == "Be brief."
+    assert prompt_text(system) == "Be brief."
 
 
 @pytest.mark.parametrize(
@@ -337,8 +337,8 @@ def test_a_system_prompt_is_read_in_any_spelling(system: Any) -> None:
 def test_a_failed_call_has_the_layer_that_its_text_tells(
     text: str, alone: FaultLayer | None, layer: FaultLayer
 ) -> None:
-    assert told_by(text) is alone
-    assert layer_in(text) is layer
+    assert fault_shown_by(text) is alone
+    assert fault_layer_in(text) is layer
 
 
 @pytest.mark.parametrize(
@@ -346,8 +346,8 @@ def test_a_failed_call_has_the_layer_that_its_text_tells(
 )
 def test_hostile_texts_take_no_longer_than_others(text: str) -> None:
     start = time.process_time()
-    told_by(text)
-    layer_in(text)
-    opened(text)
-    list(messages_in(text, "user"))
+    fault_shown_by(text)
+    fault_layer_in(text)
+    open_json(text)
+    list(read_messages(text, "user"))
     assert time.process_time() - start < 1

@@ -13,15 +13,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from ingest.collect import look_at
-from ingest.containers import Container, container_of, read_batches, read_records
-from ingest.events import Event, Rejected, Where
-from ingest.formats import About, claimants, decoder_of, formats, skim_of, translated
-from ingest.lines import MAX_LINE, Line, decode_object, read_lines
-from ingest.reading import Beside
-from ingest.records import Record
-from ingest.sources.content import opened
-from ingest.sources.places import LocalFile
+from ingest.decoding.containers import Container, detect_container, read_batches, read_records
+from ingest.decoding.lines import MAX_LINE, Line, decode_object, read_lines
+from ingest.events import Event, LogLine, Rejected
+from ingest.formats import claiming_formats, formats, line_decoder, line_skimmer, translate_file
+from ingest.log_format import About
+from ingest.pipeline.reading.format_recognition import SiblingFiles
+from ingest.record import Record
+from ingest.sources.discovery import look_at_file
+from ingest.sources.local_files import LocalFile
+from ingest.sources.log_content import open_log
 from tests.conftest import CASES, write_cases
 
 _EXPECTED = ".events.json"
@@ -42,23 +43,25 @@ def lines_of(path: Path) -> list[Line | Rejected]:
 
 def records_of(path: Path, name: str | None = None) -> list[Record | Rejected]:
     """What stands in a log, decoded for the format of this name, or as plain objects."""
-    decode = decoder_of(formats()[name]) if name else decode_object
-    with opened(look_at(path)).buffered() as stream:
-        container = container_of(stream.peek(65536))
+    decode = line_decoder(formats()[name]) if name else decode_object
+    with open_log(look_at_file(path)).open_buffered() as stream:
+        container = detect_container(stream.peek(65536))
         return list(read_records(stream, container, MAX_LINE, decode))
 
 
 def skimmed_records_of(name: str, data: bytes) -> list[Record | Rejected]:
     """What a load hands to the format of this name."""
     form = formats()[name]
-    batches = read_batches(io.BytesIO(data), Container.LINES, MAX_LINE, decoder_of(form), skim_of(form))
+    batches = read_batches(
+        io.BytesIO(data), Container.LINES, MAX_LINE, line_decoder(form), line_skimmer(form)
+    )
     return [record for batch in batches for record in batch.records]
 
 
 def record_of(name: str, value: Any, line: int) -> Record | Rejected:
     """One object as the record of a line, decoded for the format of this name."""
-    data, where = json.dumps(value, default=_in_base64).encode(), Where(line, line * 10)
-    decoded = decoder_of(formats()[name])(Line(where, data))
+    data, where = json.dumps(value, default=_in_base64).encode(), LogLine(line, line * 10)
+    decoded = line_decoder(formats()[name])(Line(where, data))
     return decoded if isinstance(decoded, Rejected) else Record(where, decoded, data, where.offset)
 
 
@@ -72,11 +75,11 @@ def head_of(path: Path) -> list[dict[str, Any]]:
 
 
 def about(path: Path) -> About:
-    return About(path.name, "0" * 16, Beside(LocalFile(str(path)), MAX_LINE))
+    return About(path.name, "0" * 16, SiblingFiles(LocalFile(str(path)), MAX_LINE))
 
 
 def events_of(name: str, path: Path) -> list[Event | Rejected]:
-    return list(translated(formats()[name], records_of(path, name), about(path)))
+    return list(translate_file(formats()[name], records_of(path, name), about(path)))
 
 
 def plain(event: Event | Rejected) -> dict[str, Any]:
@@ -85,7 +88,7 @@ def plain(event: Event | Rejected) -> dict[str, Any]:
     for item in msgspec.structs.fields(event):
         value = getattr(event, item.name)
         default = None if item.default is msgspec.NODEFAULT else item.default
-        if not isinstance(value, Where) and value != default:
+        if not isinstance(value, LogLine) and value != default:
             shown[item.name] = value.isoformat() if isinstance(value, datetime) else value
     return shown
 
@@ -108,18 +111,18 @@ def test_a_log_becomes_these_events(path: Path, accept: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in LOGS if skim_of(formats()[path.parent.name]) is not None], ids=case_name
+    "path", [path for path in LOGS if line_skimmer(formats()[path.parent.name]) is not None], ids=case_name
 )
 def test_lines_that_are_skimmed_become_the_same_events(path: Path) -> None:
     form = formats()[path.parent.name]
-    skimmed = translated(form, skimmed_records_of(path.parent.name, path.read_bytes()), ABOUT)
-    assert list(skimmed) == list(translated(form, records_of(path), ABOUT))
+    skimmed = translate_file(form, skimmed_records_of(path.parent.name, path.read_bytes()), ABOUT)
+    assert list(skimmed) == list(translate_file(form, records_of(path), ABOUT))
 
 
 @pytest.mark.parametrize("path", [*LOGS, *SAMPLES], ids=case_name)
 def test_a_log_is_recognised_by_its_own_format_only(path: Path) -> None:
     owner = path.parent.name if path in LOGS else next(name for name in formats() if name in path.parts)
-    assert [found.SOURCE.name for found in claimants(head_of(path))] == [owner]
+    assert [found.SOURCE.name for found in claiming_formats(head_of(path))] == [owner]
 
 
 def test_every_expectation_has_its_log() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.claims import claims_of
+from ingest.pipeline.reading.format_explanation import explain_files
 
 CASES = Path(__file__).parents[1] / "cases" / "formats" / "text_captures"
 NAME = "a_call_in_a_dialect_of_its_own"
@@ -16,7 +16,7 @@ ALONE = "if it is a captured reply: 0141.json, with which it would be read, is n
 
 
 def reason(path: Path) -> str:
-    (claim,) = claims_of(path)
+    (claim,) = explain_files(path)
     assert claim.name is None
     assert claim.reason is not None
     return claim.reason

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.containers import Container, read_records
+from ingest.decoding.containers import Container, read_records
+from ingest.decoding.lines import MAX_LINE
 from ingest.events import Event, Rejected
-from ingest.formats import About, formats, skim_of, translated
-from ingest.lines import MAX_LINE
-from ingest.records import Record
+from ingest.formats import formats, line_skimmer, translate_file
+from ingest.log_format import About
+from ingest.record import Record
 from tests.formats.test_cases import LOGS, record_of, records_of, skimmed_records_of
 
 RECORDS = {
@@ -70,7 +71,7 @@ def with_change(record: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 def translate(name: str, values: list[Any]) -> list[Event | Rejected]:
     records = [record_of(name, value, line) for line, value in enumerate(values, start=1)]
-    return list(translated(formats()[name], records, About()))
+    return list(translate_file(formats()[name], records, About()))
 
 
 def changed_somewhere(data: st.DataObject, records: list[Any]) -> list[Any]:
@@ -91,7 +92,7 @@ def test_one_strange_value_anywhere_is_survived(name: str, data: st.DataObject) 
         assert 1 <= event.where.line <= len(records)
 
 
-@pytest.mark.parametrize("name", [name for name in RECORDS if skim_of(formats()[name]) is not None])
+@pytest.mark.parametrize("name", [name for name in RECORDS if line_skimmer(formats()[name]) is not None])
 @settings(max_examples=500, deadline=None)
 @given(data=st.data(), torn=st.booleans(), junk=st.binary(max_size=3))
 def test_a_strange_line_that_is_skimmed_gives_what_it_gives_decoded(
@@ -108,8 +109,8 @@ def test_a_strange_line_that_is_skimmed_gives_what_it_gives_decoded(
         place = data.draw(st.integers(0, len(log)))
         log = log[:place] + junk + log[data.draw(st.integers(place, place + 5)) :]
     form = formats()[name]
-    expected = list(translated(form, read_records(io.BytesIO(log), Container.LINES, MAX_LINE), About()))
-    assert list(translated(form, skimmed_records_of(name, log), About())) == expected
+    expected = list(translate_file(form, read_records(io.BytesIO(log), Container.LINES, MAX_LINE), About()))
+    assert list(translate_file(form, skimmed_records_of(name, log), About())) == expected
 
 
 @pytest.mark.parametrize("name", RECORDS)

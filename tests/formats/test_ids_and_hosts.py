@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.shapes.apis import provider_of
-from ingest.shapes.marks import is_unique
+from ingest.formats.provider_messages.api_detection import provider_name
+from ingest.formats.provider_messages.message_hashes import is_unique
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_an_id_is_unique_when_nobody_would_give_it_twice(id_: str | None, unique
     ],
 )
 def test_the_provider_is_told_by_the_host(url: str | None, provider: str | None) -> None:
-    assert provider_of(url) == provider
+    assert provider_name(url) == provider

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from ingest import open_sessions
 from ingest.events import CallMade, Event, Rejected, StepMade, Strategy, TurnEnded
-from ingest.formats import About, formats, translated
-from ingest.open_sessions import OpenSessions
-from ingest.records import Record
+from ingest.formats import formats, translate_file
+from ingest.log_format import About
+from ingest.record import Record
+from ingest.sessions import open_sessions
+from ingest.sessions.open_sessions import OpenSessions
 from tests.formats.test_cases import LOGS, SAMPLES, case_name, plain, record_of, records_of
 
 OF_MANY_SESSIONS = ("claude_code", "session_history")  # one file may hold any number, mixed
@@ -30,7 +31,7 @@ def round_robin(name: str, sessions: int, records: list[dict[str, Any]]) -> Iter
 
 
 def translate(name: str, records: Iterable[Record | Rejected]) -> Iterator[Event | Rejected]:
-    return translated(formats()[name], records, About())
+    return translate_file(formats()[name], records, About())
 
 
 def history(kind: str, step: int | None = None, content: str = "", **meta: Any) -> dict[str, Any]:
@@ -118,7 +119,7 @@ class Counted:
     """A session that counts its records; its nesting decides whether it can be written to a file."""
 
     def __init__(self, depth: int = 0) -> None:
-        self.held = 1_000_000_000
+        self.weight = 1_000_000_000
         self.records = 0
         self.inside: list[Any] = []
         for _ in range(depth):
@@ -129,7 +130,7 @@ def test_sessions_end_in_the_order_in_which_they_fell_silent() -> None:
     with OpenSessions[Counted]() as sessions:
         for key in ("a", "b", "\ud83d", "a", "c", "b"):
             sessions.open(key, Counted).records += 1
-            sessions.weigh(key)
+            sessions.spill(key)
         assert ["b" in sessions, "d" in sessions] == [True, False]
         gone = sessions.pop("c")
         assert gone is not None
@@ -142,20 +143,20 @@ def test_sessions_end_in_the_order_in_which_they_fell_silent() -> None:
 def test_a_session_nested_too_deep_for_the_file_stays_in_memory() -> None:
     with OpenSessions[Counted]() as sessions:
         sessions.open("deep", lambda: Counted(100_000)).records = 7
-        sessions.weigh("deep")
+        sessions.spill("deep")
         for key in ("a", "b"):
             sessions.open(key, Counted)
-            sessions.weigh(key)
+            sessions.spill(key)
         assert sessions.open("deep", Counted).records == 7
 
 
 def test_the_session_heard_last_stays_in_memory_whatever_the_others_do() -> None:
     with OpenSessions[Counted]() as sessions:
         sessions.open("deep", lambda: Counted(100_000))
-        sessions.weigh("deep")
+        sessions.spill("deep")
         heard = sessions.open("heard", Counted)
         for _ in range(3):  # weighed again and again without being asked for: a translator goes on with it
-            sessions.weigh("heard")
+            sessions.spill("heard")
             heard.records += 1
         assert sessions.open("heard", Counted) is heard
         assert heard.records == 3

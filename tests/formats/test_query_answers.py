@@ -6,21 +6,22 @@ from typing import Any
 
 import orjson
 
-from ingest.events import CallMade, Rejected, Where
-from ingest.formats import About, query_answers, translated
-from ingest.records import Record
+from ingest.events import CallMade, LogLine, Rejected
+from ingest.formats import query_answers, translate_file
+from ingest.log_format import About
+from ingest.record import Record
 
 TOOLS = [{"name": "find", "parameters": {"type": "object", "properties": {"place": {"type": "string"}}}}]
 
 
 def line(number: int, place: Any) -> Record:
     value = {"query": "Where?", "tools": TOOLS, "answers": [{"name": "find", "arguments": {"place": place}}]}
-    return Record(Where(number, 0), value, orjson.dumps(value), 0)
+    return Record(LogLine(number, 0), value, orjson.dumps(value), 0)
 
 
 def places_in(records: list[Record]) -> list[Any]:
     found: list[Any] = []
-    for event in translated(query_answers, records, About(identity="x")):
+    for event in translate_file(query_answers, records, About(identity="x")):
         if isinstance(event, CallMade):
             found.append(event.arguments["place"])
         elif isinstance(event, Rejected):
@@ -42,4 +43,4 @@ def test_one_such_list_among_many_answers_is_a_slip_of_whoever_wrote_it() -> Non
 def test_predictions_are_a_models_own_whatever_they_hold() -> None:
     value = {"query": "Where?", "tools": TOOLS,
              "predict_tools": [{"name": "find", "arguments": {"place": ["Bonn"]}}]}  # fmt: skip
-    assert places_in([Record(Where(1, 0), value, orjson.dumps(value), 0)]) == [["Bonn"]]
+    assert places_in([Record(LogLine(1, 0), value, orjson.dumps(value), 0)]) == [["Bonn"]]

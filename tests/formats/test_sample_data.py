@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.collect import look_at
+from ingest.decoding.lines import MAX_LINE
 from ingest.events import CallMade, Event, FaultLayer, ProbeSeen, Rejected, ResultSeen, TurnEnded
 from ingest.formats import formats
-from ingest.lines import MAX_LINE
-from ingest.reading import recognised
+from ingest.pipeline.reading.format_recognition import recognise_log
+from ingest.sources.discovery import look_at_file
 from sample_data import generate
 from tests.formats.test_cases import events_of as events_in
 
@@ -76,7 +76,7 @@ def test_every_format_has_a_sample() -> None:
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: f"{path.parent.name}/{path.name}"[:70])
 def test_a_sample_is_its_folders_format_and_nothing_of_it_is_rejected(path: Path) -> None:
     name = path.parent.name
-    assert recognised(look_at(path), MAX_LINE).form.SOURCE.name == name
+    assert recognise_log(look_at_file(path), MAX_LINE).form.SOURCE.name == name
     found = events_in(name, path)
     assert [event for event in found if isinstance(event, Rejected)] == []
     assert found

@@ -19,7 +19,7 @@ PAGE = ROOT / "docs" / "session-log.md"
 EXAMPLE = ROOT / "docs" / "session-log.example.jsonl"
 SCHEMA = json.loads((ROOT / "docs" / "session-log.schema.json").read_text(encoding="utf-8"))
 MADE = sorted((ROOT / "sample_data" / "logs" / "session_history" / "made").glob("*.jsonl"))
-STORE = ROOT / "ingest" / "schema.sql"
+STORE = ROOT / "ingest" / "store" / "schema.sql"
 BEGIN, END = "<!-- fields: ", "<!-- end of fields -->"
 
 

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.events import ArgsSource
-from ingest.shapes import anthropic, openai_chat, openai_responses
-from ingest.shapes.bodies import MAX_BODY, decoded
-from ingest.shapes.exchanges import Reply
-from ingest.shapes.streams import StreamJoiner, join
+from ingest.formats.provider_messages import anthropic_messages, openai_chat, openai_responses
+from ingest.formats.provider_messages.exchange import ModelReply
+from ingest.formats.provider_messages.http_bodies import MAX_BODY, decode_body
+from ingest.formats.provider_messages.streamed_replies import StreamJoiner, join_chunks
 
 TEXTS = st.text(max_size=40) | st.sampled_from(['{"path": "a"}', '{"a": ', "{}", '{"a": "\\ud83d"}'])
 SENT = st.lists(TEXTS, min_size=1, max_size=4)
@@ -75,29 +75,33 @@ def responses_events(texts: list[str], cuts: list[int]) -> list[dict[str, Any]]:
 
 def raw_of(replies: Any) -> list[str | None]:
     (reply,) = replies
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ModelReply)
     return [call.arguments.get("raw_arguments") for call in reply.calls]
 
 
 @settings(max_examples=100, deadline=None)
 @given(texts=SENT, cuts=st.lists(st.integers(0, 99), max_size=5))
 def test_arguments_are_exactly_the_text_that_was_streamed(texts: list[str], cuts: list[int]) -> None:
-    (chat,) = join(chat_chunks(texts, cuts))
-    assert raw_of(openai_chat.replies(chat)) == texts
-    (message,) = join(anthropic_events(texts, cuts))
+    (chat,) = join_chunks(chat_chunks(texts, cuts))
+    assert raw_of(openai_chat.read_replies(chat)) == texts
+    (message,) = join_chunks(anthropic_events(texts, cuts))
     # Nothing streamed is how Anthropic sends a call without arguments.
-    assert raw_of(anthropic.replies(message)) == [text or None for text in texts]
-    (response,) = join(responses_events(texts, cuts))
-    assert raw_of(openai_responses.replies(response)) == texts
+    assert raw_of(anthropic_messages.read_replies(message)) == [text or None for text in texts]
+    (response,) = join_chunks(responses_events(texts, cuts))
+    assert raw_of(openai_responses.read_replies(response)) == texts
 
 
 @pytest.mark.parametrize("events", [chat_chunks, anthropic_events, responses_events])
 def test_a_stream_that_stops_in_the_middle_cut_the_text_not_the_model(events: Any) -> None:
     chunks = events(['{"path": "a"}'], [4])
     first = next(at for at, chunk in enumerate(chunks) if '"{\\"pa"' in json.dumps(chunk))
-    body = join(chunks[: first + 1])[-1]
-    api = {"chat_chunks": openai_chat, "anthropic_events": anthropic, "responses_events": openai_responses}
-    (reply,) = api[events.__name__].replies(body)
+    body = join_chunks(chunks[: first + 1])[-1]
+    api = {
+        "chat_chunks": openai_chat,
+        "anthropic_events": anthropic_messages,
+        "responses_events": openai_responses,
+    }
+    (reply,) = api[events.__name__].read_replies(body)
     (call,) = reply.seal().calls
     assert (call.arguments["raw_arguments"], call.arguments["args_source"]) == (
         '{"path": "a"}'[:4],
@@ -122,9 +126,9 @@ VALUES: list[Any] = [None, [], [{}], {}, 0, "x", {"text": []}, [{"delta": {"tool
 
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS), st.sampled_from(VALUES)), max_size=8))
 def test_any_chunks_are_survived(chunks: list[dict[str, Any]]) -> None:
-    for body in join(chunks):
-        for api in (openai_chat, anthropic, openai_responses):
-            assert all(isinstance(reply, Reply) for reply in api.replies(body))
+    for body in join_chunks(chunks):
+        for api in (openai_chat, anthropic_messages, openai_responses):
+            assert all(isinstance(reply, ModelReply) for reply in api.read_replies(body))
 
 
 BODY = {"object": "chat.completion", "choices": []}
@@ -161,12 +165,12 @@ PACKED = gzip.compress(TEXT.encode(), mtime=0)
 def test_a_body_is_read_however_it_was_kept(kept: Any) -> None:
     if isinstance(kept, str) and kept.startswith("data:"):
         return  # no chunk: a stream of whole objects is none
-    assert decoded(kept).objects == (BODY,)
+    assert decode_body(kept).objects == (BODY,)
 
 
 @pytest.mark.parametrize("kept", [None, "", b"", {}, [], " \n", {"string": ""}, {"text": None}, 7, True])
 def test_no_body_is_no_problem(kept: Any) -> None:
-    assert decoded(kept) == ((), None)
+    assert decode_body(kept) == ((), None)
 
 
 @pytest.mark.parametrize(
@@ -185,11 +189,11 @@ def test_no_body_is_no_problem(kept: Any) -> None:
     ids=lambda value: str(value)[:30],
 )
 def test_a_body_that_cannot_be_read_says_why(kept: Any, reason: str) -> None:
-    assert decoded(kept) == ((), reason)
+    assert decode_body(kept) == ((), reason)
 
 
 def test_brotli_is_named() -> None:
     assert (
-        decoded(b"\x1b\x9f\x00\xf8\xff", "br").problem
+        decode_body(b"\x1b\x9f\x00\xf8\xff", "br").problem
         == "the body is compressed with br, which cannot be read here"
     )

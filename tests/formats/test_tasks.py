@@ -6,16 +6,24 @@ from typing import Any
 
 import pytest
 
-from ingest.events import Event, Rejected, SessionSeen, TurnEnded, Where
-from ingest.formats import About, formats, translated
-from ingest.records import Record
-from ingest.shapes.tasks import domain_of, instance_in, question, task_name
+from ingest.events import Event, LogLine, Rejected, SessionSeen, TurnEnded
+from ingest.formats import formats, translate_file
+from ingest.formats.conversations.task_names import (
+    policy_domain,
+    question_task,
+    swe_bench_instance,
+    task_name,
+)
+from ingest.log_format import About
+from ingest.record import Record
 from tests.formats.test_users import LANGFUSE, OTLP, SPAN
 
 
 def events_of(name: str, *values: dict[str, Any], file: str = "") -> list[Event | Rejected]:
-    records = [Record(Where(line, line * 10), value, b"{}", 0) for line, value in enumerate(values, start=1)]
-    return list(translated(formats()[name], records, About(file, "f")))
+    records = [
+        Record(LogLine(line, line * 10), value, b"{}", 0) for line, value in enumerate(values, start=1)
+    ]
+    return list(translate_file(formats()[name], records, About(file, "f")))
 
 
 def tasks_of(name: str, *values: dict[str, Any], file: str = "") -> list[str | None]:
@@ -59,7 +67,7 @@ def test_a_number_is_a_name_only_with_its_benchmark(benchmark: Any, task: Any, n
     ],
 )
 def test_the_domain_is_told_from_the_first_line_of_the_policy(policy: Any, domain: str | None) -> None:
-    assert domain_of(policy) == domain
+    assert policy_domain(policy) == domain
 
 
 @pytest.mark.parametrize(
@@ -76,13 +84,13 @@ def test_the_domain_is_told_from_the_first_line_of_the_policy(policy: Any, domai
     ],
 )
 def test_an_instance_is_told_from_a_trajectorys_name(file: str, instance: str | None) -> None:
-    assert instance_in(file) == instance
+    assert swe_bench_instance(file) == instance
 
 
 def test_a_question_is_a_name_unless_it_is_long() -> None:
-    assert question("Tell me a joke") == "Tell me a joke"
-    assert question("x" * 200) == "x" * 200
-    assert question("x" * 201) is None is question(" ") is question(7)
+    assert question_task("Tell me a joke") == "Tell me a joke"
+    assert question_task("x" * 200) == "x" * 200
+    assert question_task("x" * 201) is None is question_task(" ") is question_task(7)
 
 
 def attempt(task: Any, trial: int, **fields: Any) -> dict[str, Any]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from ingest.events import FaultLayer
-from ingest.formats.claude_code.texts import Said, fault_in, leaked_call, said_by_user
+from ingest.formats.claude_code.texts import UserLineKind, classify_user_line, find_fault, find_leaked_call
 from ingest.formats.session_history.texts import (
-    arguments_in,
+    find_arguments,
+    find_unparsable_call,
+    read_observation,
+    read_turn_status,
     split_unparsed,
-    turn_verdict,
-    unparsable_call_in,
-    verdict_on,
 )
 
 HOSTILE = [
@@ -31,13 +31,13 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: f"{text[:12]!r} x {len(text)}")
 def test_a_hostile_text_is_read_and_left(text: str) -> None:
-    leaked_call(text + " invoke name=")
-    fault_in(text)
-    said_by_user(text)
+    find_leaked_call(text + " invoke name=")
+    find_fault(text)
+    classify_user_line(text)
     split_unparsed(text)
-    verdict_on(None, text)
-    unparsable_call_in("LLM call failed: " + text)
-    arguments_in(text, "x", {})
+    read_observation(None, text)
+    find_unparsable_call("LLM call failed: " + text)
+    find_arguments(text, "x", {})
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_hostile_text_is_read_and_left(text: str) -> None:
 def test_the_raw_arguments_are_taken_from_an_answer_only_when_there_is_no_doubt(
     answer: str, raw: str | None
 ) -> None:
-    assert arguments_in(answer, "ls", {"a": 1}) == raw
+    assert find_arguments(answer, "ls", {"a": 1}) == raw
 
 
 @pytest.mark.parametrize(
@@ -76,12 +76,12 @@ def test_the_raw_arguments_are_taken_from_an_answer_only_when_there_is_no_doubt(
 def test_a_dead_turn_counts_as_an_unparsable_call_only_when_json_was_the_reason(
     message: str, is_a_call: bool
 ) -> None:
-    assert (unparsable_call_in(message) is not None) == is_a_call
+    assert (find_unparsable_call(message) is not None) == is_a_call
 
 
 def test_the_users_choice_to_stop_is_no_verdict_on_the_model() -> None:
     words = ("ok", "error", "prompt_limit", "max_steps", "cancelled", "new_word", None)
-    assert [turn_verdict(word) for word in words] == [True, False, False, False, None, None, None]
+    assert [read_turn_status(word) for word in words] == [True, False, False, False, None, None, None]
 
 
 @pytest.mark.parametrize(
@@ -96,16 +96,16 @@ def test_the_users_choice_to_stop_is_no_verdict_on_the_model() -> None:
     ],
 )
 def test_a_call_is_leaked_only_at_the_start_of_a_line_outside_of_fences(text: str, tool: str | None) -> None:
-    found = leaked_call(text)
+    found = find_leaked_call(text)
     assert (found[0] if found else None) == tool
 
 
 def test_a_tool_that_speaks_of_validation_is_not_taken_for_the_validator() -> None:
     quoted = "<tool_use_error>String to replace not found.\nString: InputValidationError</tool_use_error>"
-    assert fault_in(quoted).layer is FaultLayer.TOOL_REJECTED
-    assert fault_in("Exit code 1\nInputValidationError: x").layer is FaultLayer.EXECUTION
+    assert find_fault(quoted).layer is FaultLayer.TOOL_REJECTED
+    assert find_fault("Exit code 1\nInputValidationError: x").layer is FaultLayer.EXECUTION
 
 
 def test_a_prompt_that_quotes_the_harness_is_still_a_prompt() -> None:
-    assert said_by_user("What is <task-notification>?") is Said.PROMPT
-    assert said_by_user("Why '[Request interrupted by user]'?") is Said.PROMPT
+    assert classify_user_line("What is <task-notification>?") is UserLineKind.PROMPT
+    assert classify_user_line("Why '[Request interrupted by user]'?") is UserLineKind.PROMPT

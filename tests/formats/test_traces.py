@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from ingest import open_sessions
-from ingest.events import CallMade, Event, Rejected, ResultSeen, StepMade, TurnStarted, Where
-from ingest.formats import About, formats, translated
-from ingest.records import Record
+from ingest.events import CallMade, Event, LogLine, Rejected, ResultSeen, StepMade, TurnStarted
+from ingest.formats import formats, translate_file
+from ingest.log_format import About
+from ingest.record import Record
+from ingest.sessions import open_sessions
 from tests.conftest import CASES
 from tests.formats.test_cases import LOGS, case_name, events_of, plain, record_of, records_of
 
@@ -54,7 +55,7 @@ def batch(*spans: dict[str, Any]) -> dict[str, Any]:
 
 def otlp(*batches: dict[str, Any]) -> list[Event | Rejected]:
     records = [record_of("otlp", value, line) for line, value in enumerate(batches, start=1)]
-    return list(translated(formats()["otlp"], records, ABOUT))
+    return list(translate_file(formats()["otlp"], records, ABOUT))
 
 
 def of_kind(events: Iterable[Event | Rejected], kind: type) -> list[Any]:
@@ -212,7 +213,9 @@ def test_what_waits_for_the_end_of_the_file_is_not_held_in_memory() -> None:
     )
     tracemalloc.start()
     try:
-        steps = sum(isinstance(event, StepMade) for event in translated(formats()["otlp"], records, ABOUT))
+        steps = sum(
+            isinstance(event, StepMade) for event in translate_file(formats()["otlp"], records, ABOUT)
+        )
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -248,7 +251,7 @@ def test_a_line_number_is_that_of_the_span_in_a_document() -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     for event in events_of("jaeger", path):
         if isinstance(event, CallMade):
-            assert event.where == Where(event.where.line, event.where.offset)
+            assert event.where == LogLine(event.where.line, event.where.offset)
             assert '"spanID": "6c728e555894414d"' in lines[event.where.line - 1]
 
 

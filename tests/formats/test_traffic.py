@@ -22,13 +22,14 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats import About, formats
-from ingest.records import Record
-from ingest.shapes import threads
-from ingest.shapes.apis import exchange
-from ingest.shapes.bodies import Body
-from ingest.shapes.exchanges import instant
-from ingest.shapes.traffic import Traffic
+from ingest.formats import formats
+from ingest.formats.conversations import conversation_matching
+from ingest.formats.conversations.exchange_translator import ExchangeTranslator
+from ingest.formats.provider_messages.api_detection import make_exchange
+from ingest.formats.provider_messages.exchange import parse_instant
+from ingest.formats.provider_messages.http_bodies import HttpBody
+from ingest.log_format import About
+from ingest.record import Record
 from tests.formats.test_cases import LOGS, case_name, events_of, records_of
 
 TRAFFIC = ("api_response", "api_stream", "claude_trace", "http_cassette", "litellm", "request_log")
@@ -65,7 +66,7 @@ class Log:
     """Exchanges put in one after another; what came out."""
 
     def __init__(self) -> None:
-        self.traffic = Traffic("file")
+        self.traffic = ExchangeTranslator("file")
         self.events: list[Event] = []
         self.replies = 0
 
@@ -76,8 +77,8 @@ class Log:
         body = (
             reply(answer, id_ or f"chatcmpl-Ab3dEf6hIj9lMn{self.replies:04d}") if answer is not None else {}
         )
-        response = Body((body,)) if body else Body()
-        found = exchange(Body(({"model": "m", "messages": messages},)), response, **facts)
+        response = HttpBody((body,)) if body else HttpBody()
+        found = make_exchange(HttpBody(({"model": "m", "messages": messages},)), response, **facts)
         assert found is not None
         self.events += self.traffic.take(found)
 
@@ -120,11 +121,11 @@ def test_a_call_counts_once_and_its_result_comes_from_the_next_request() -> None
 def test_a_request_is_no_later_than_its_reply(logged: int | None, began: int) -> None:
     log = Log()
     body = {**reply(model("Hello!"), "chatcmpl-Ab3dEf6hIj9lMn0001"), "created": _CREATED}
-    ts = None if logged is None else instant(_CREATED + logged)
-    found = exchange(Body(({"model": "m", "messages": [user("hi")]},)), Body((body,)), ts=ts)
+    ts = None if logged is None else parse_instant(_CREATED + logged)
+    found = make_exchange(HttpBody(({"model": "m", "messages": [user("hi")]},)), HttpBody((body,)), ts=ts)
     assert found is not None
     log.events += log.traffic.take(found)
-    assert [turn.ts for turn in log.of(TurnStarted)] == [instant(_CREATED + began)]
+    assert [turn.ts for turn in log.of(TurnStarted)] == [parse_instant(_CREATED + began)]
 
 
 def test_calls_of_a_history_that_nobody_recorded_are_not_counted() -> None:
@@ -271,7 +272,7 @@ def test_the_log_s_own_session_holds_conversations_apart() -> None:
 def test_conversations_beyond_the_bound_go_on_as_new_ones_and_tell_what_failed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(threads, "OPEN", 2)
+    monkeypatch.setattr(conversation_matching, "OPEN", 2)
     log = Log()
     log.say([user("fails")], None, status=500)
     for word in ("a", "b", "c", "d"):

@@ -7,29 +7,30 @@ from typing import Any
 
 import pytest
 
-from ingest.collect import look_at
-from ingest.events import CallMade, FaultLayer, SessionSeen, TurnEnded, TurnStarted, Where
-from ingest.formats import About, swe_agent, translated
-from ingest.formats.mini_swe.replies import blocks
-from ingest.lines import MAX_LINE
-from ingest.reading import recognised
-from ingest.records import Record
-from ingest.shapes.trials import Trial, argument_layer, listed
+from ingest.decoding.lines import MAX_LINE
+from ingest.events import CallMade, FaultLayer, LogLine, SessionSeen, TurnEnded, TurnStarted
+from ingest.formats import swe_agent, translate_file
+from ingest.formats.conversations.trial_messages import TrialMessages, python_fault_layer, read_list
+from ingest.formats.mini_swe.replies import find_bash_blocks
+from ingest.log_format import About
+from ingest.pipeline.reading.format_recognition import recognise_log
+from ingest.record import Record
+from ingest.sources.discovery import look_at_file
 
 
 def record(data: bytes) -> Record:
-    return Record(Where(10, 100), {}, data, 100)
+    return Record(LogLine(10, 100), {}, data, 100)
 
 
 def test_an_id_that_occurs_again_is_found_behind_the_one_asked_for_before() -> None:
     document = record(b'{\n "a",\n "b",\n "a"\n}')
-    places = [document.place('"a"', past=True).line for _ in range(3)]
+    places = [document.find_line('"a"', past=True).line for _ in range(3)]
     assert places == [11, 13, 10]  # the third is not there: the place of the record
 
 
 def test_an_id_is_found_where_it_was_unless_asked_to_go_on() -> None:
     document = record(b'{\n "a",\n "a"\n}')
-    assert [document.place('"a"').line, document.place('"a"').line] == [11, 11]
+    assert [document.find_line('"a"').line, document.find_line('"a"').line] == [11, 11]
 
 
 @pytest.mark.parametrize(
@@ -44,13 +45,13 @@ def test_an_id_is_found_where_it_was_unless_asked_to_go_on() -> None:
     ],
 )
 def test_the_layer_of_a_python_error_is_told_from_its_text(said: str, layer: FaultLayer | None) -> None:
-    assert argument_layer(said) is layer
+    assert python_fault_layer(said) is layer
 
 
 def test_a_last_message_of_the_user_that_nobody_answers_begins_no_turn() -> None:
     messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"},
                 {"role": "user", "content": "###STOP###"}]  # fmt: skip
-    events = list(Trial("s", record(b"{}")).events(messages, recorded_ok=True))
+    events = list(TrialMessages("s", record(b"{}")).to_events(messages, recorded_ok=True))
     assert [type(event) for event in events if isinstance(event, TurnStarted | TurnEnded)] == [
         TurnStarted,
         TurnEnded,
@@ -61,22 +62,27 @@ def test_messages_that_stop_at_a_call_leave_the_turn_open() -> None:
     call = {"id": "c", "function": {"name": "f", "arguments": "{}"}}
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Go"},
                                       {"role": "assistant", "tool_calls": [call]}]  # fmt: skip
-    events = list(Trial("s", record(b"{}")).events(messages))
+    events = list(TrialMessages("s", record(b"{}")).to_events(messages))
     assert isinstance(events[-1], CallMade)
 
 
 def test_lists_are_read_from_text_too() -> None:
-    assert listed('[{"name": "f"}, 3]') == [{"name": "f"}]
-    assert listed("[") == [] == listed(None)
+    assert read_list('[{"name": "f"}, 3]') == [{"name": "f"}]
+    assert read_list("[") == [] == read_list(None)
 
 
 def test_bash_blocks_are_found_as_the_agents_pattern_finds_them() -> None:
-    assert blocks("a\n```bash\nls -la\n```\n") == ["ls -la"]
-    assert blocks("```mswea_bash_command\n\nls\n```") == ["ls"]
-    assert blocks("```bash\nls") == [] == blocks("```bash ls\n```") == blocks("```python\n1\n```")
-    assert blocks("```bash\na\n```\n```bash\nb\n```") == ["a", "b"]
-    assert blocks("```bash\n```") == []
-    assert len(blocks("```bash\n" * 20_000)) == 6_666  # as the pattern finds them: one in three
+    assert find_bash_blocks("a\n```bash\nls -la\n```\n") == ["ls -la"]
+    assert find_bash_blocks("```mswea_bash_command\n\nls\n```") == ["ls"]
+    assert (
+        find_bash_blocks("```bash\nls")
+        == []
+        == find_bash_blocks("```bash ls\n```")
+        == find_bash_blocks("```python\n1\n```")
+    )
+    assert find_bash_blocks("```bash\na\n```\n```bash\nb\n```") == ["a", "b"]
+    assert find_bash_blocks("```bash\n```") == []
+    assert len(find_bash_blocks("```bash\n" * 20_000)) == 6_666  # as the pattern finds them: one in three
 
 
 def test_documents_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
@@ -85,7 +91,7 @@ def test_documents_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
     for number in (1, 2):
         (tmp_path / f"{number}.json").write_text(attempt % number)
     paths = [tmp_path / f"{number}.json" for number in (1, 2)]
-    identities = {recognised(look_at(path), MAX_LINE).about.identity for path in paths}
+    identities = {recognise_log(look_at_file(path), MAX_LINE).about.identity for path in paths}
     assert len(identities) == 2
 
 
@@ -93,5 +99,5 @@ def test_documents_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
 def test_a_native_run_that_tells_no_commands_offers_no_tools(docs: str | None) -> None:
     tools = {"parse_function": {"type": "function_calling"}, "command_docs": docs}
     run = {"trajectory": [], "history": [], "info": {}, "replay_config": {"agent": {"tools": tools}}}
-    events = translated(swe_agent, [Record(Where(1, 0), run, b"{}", 0)], About())
+    events = translate_file(swe_agent, [Record(LogLine(1, 0), run, b"{}", 0)], About())
     assert [type(event) for event in events] == [SessionSeen, TurnStarted, TurnEnded]

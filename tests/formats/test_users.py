@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from ingest.events import Rejected, SessionSeen, Where
-from ingest.formats import About, formats
-from ingest.records import Record
+from ingest.events import LogLine, Rejected, SessionSeen
+from ingest.formats import formats
+from ingest.log_format import About
+from ingest.record import Record
 
 REPLY = {
     "id": "chatcmpl-1",
@@ -63,7 +64,7 @@ HISTORY = {"ts": "2026-11-01T10:00:00Z", "sessionId": "s", "type": "session_star
 )
 def test_the_user_is_part_of_the_session(name: str, value: dict[str, Any]) -> None:
     translator = formats()[name].translator(About())
-    events = [*translator.take(Record(Where(1, 0), value, b"", 0)), *translator.finish()]
+    events = [*translator.take(Record(LogLine(1, 0), value, b"", 0)), *translator.finish()]
     translator.close()
     assert not [event for event in events if isinstance(event, Rejected)]
     assert {event.user for event in events if isinstance(event, SessionSeen)} >= {"ada"}

@@ -100,7 +100,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "required": ["z"],
     },
 }
-CATALOG = ToolCatalog.of(
+CATALOG = ToolCatalog.from_definitions(
     ToolDefinition.from_json_schema(name=name, schema=schema) for name, schema in SCHEMAS.items()
 )
 CHOICES: tuple[ToolDefinition | None, ...] = (None, *CATALOG)

@@ -24,7 +24,7 @@ from lenient import (
     extract_tool_calls,
     parse_arguments,
 )
-from lenient.codes import CODES, Severity, Stage
+from lenient.diagnostics.codes import CODES, Severity, Stage
 from tests.fuzz.conformance import misfit, plain
 
 MAX_SECONDS = 2.0

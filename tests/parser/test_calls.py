@@ -46,7 +46,7 @@ TOOL = ToolDefinition.from_json_schema(
     },
 )
 OTHER = ToolDefinition.from_json_schema(name="ls", schema={"type": "object", "properties": {}})
-CATALOG = ToolCatalog.of([TOOL, OTHER])
+CATALOG = ToolCatalog.from_definitions([TOOL, OTHER])
 
 # Text as it stands in code and prose, without the tokens of any dialect.
 words = st.text(st.sampled_from(list("abc XY09 \t\n\"'`<>&{}[](),:;=\\/#$%é日😀-_.")), max_size=40)

@@ -13,9 +13,9 @@ import pytest
 
 import lenient
 from lenient import CODES
-from lenient.coerce import COERCIONS, Json, json_type
+from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.examples import run_example
-from lenient.parameters import ValueKind
+from lenient.validate.coercions import COERCIONS, JsonType, json_type
 from tests.conftest import CASES
 
 SOURCES = sorted(Path(lenient.__file__).parent.rglob("*.py"))
@@ -36,12 +36,12 @@ USED = set().union(*(codes_in(json.loads(path.read_text(encoding="utf-8"))) for 
 
 
 @pytest.mark.parametrize("code", CODES.values(), ids=CODES)
-def test_the_example_of_a_code_reports_it(code: lenient.codes.Code) -> None:
+def test_the_example_of_a_code_reports_it(code: lenient.diagnostics.codes.Code) -> None:
     assert code.name in {found.code for found in run_example(code).diagnostics}
 
 
 @pytest.mark.parametrize("code", CODES.values(), ids=CODES)
-def test_a_code_is_explained_in_sentences(code: lenient.codes.Code) -> None:
+def test_a_code_is_explained_in_sentences(code: lenient.diagnostics.codes.Code) -> None:
     assert re.fullmatch(r"[a-z0-9_]+", code.name)
     for text in (code.summary, code.why):
         assert text[0].isupper() or text[0] in "`0123456789"
@@ -61,7 +61,7 @@ def test_every_declared_code_is_emitted_somewhere_in_the_parser() -> None:
     assert {name for name in CODES if f'"{name}"' not in text} == set()
 
 
-def pairs_of(case: dict[str, Any]) -> set[tuple[ValueKind, Json, str | None]]:
+def pairs_of(case: dict[str, Any]) -> set[tuple[ValueKind, JsonType, str | None]]:
     """What the parameters of the tool `everything` were sent in one case, and what was reported for each."""
     kinds = {
         "text": ValueKind.STRING,
@@ -91,7 +91,7 @@ def pairs_of(case: dict[str, Any]) -> set[tuple[ValueKind, Json, str | None]]:
 
 
 def test_every_coercion_occurs_in_a_case() -> None:
-    seen: set[tuple[ValueKind, Json, str | None]] = set()
+    seen: set[tuple[ValueKind, JsonType, str | None]] = set()
     for path in CASE_FILES:
         for case in json.loads(path.read_text(encoding="utf-8")):
             if case.get("tool") == "everything":

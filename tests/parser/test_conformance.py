@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lenient import ToolDefinition, parse_arguments
-from lenient.codes import Severity
+from lenient.diagnostics.codes import Severity
 from tests.fuzz.conformance import misfit
 from tests.fuzz.promises import check_fit, read
 from tests.parser.strategies import (

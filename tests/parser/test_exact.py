@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lenient import ToolDefinition, parse_arguments
-from lenient.apart import LONG, decode_apart
-from lenient.exact import NO_JSON, read_exactly
-from lenient.request import ToolCallRequest
+from lenient.arguments.request import ToolCallRequest
+from lenient.unwrap.fast_path import NO_JSON, read_one_defect
+from lenient.unwrap.long_strings import LONG, decode_around_string
 
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TOOL = ToolDefinition.from_json_schema(
@@ -44,7 +44,7 @@ LONG_TEXT = 'def read(path):\n    return {"a": [1, 2]}\n' * 300
 
 def both(raw: str, tool: ToolDefinition | None) -> tuple[ToolCallRequest, ToolCallRequest]:
     """The request as it comes, and as it comes without the quick ways."""
-    with patch("lenient.parse.read_exactly", return_value=None):
+    with patch("lenient.arguments.parse.read_one_defect", return_value=None):
         long_way = parse_arguments(raw, tool)
     return parse_arguments(raw, tool), long_way
 
@@ -78,7 +78,7 @@ def test_the_quick_ways_find_what_the_long_way_finds(
 
 def test_each_plain_defect_is_read_the_quick_way() -> None:
     text = json.dumps({"path": "a b.txt", "limit": 3, "content": "one\ntwo"})
-    quick = [read_exactly(raw, _decoded(raw), lambda *_: True) for raw in broken(text)]
+    quick = [read_one_defect(raw, _decoded(raw), lambda *_: True) for raw in broken(text)]
     assert [exact is not None for exact in quick].count(False) == 1  # the text cut within a string
     assert all(exact is None or exact.diagnostics for exact in quick)
 
@@ -103,7 +103,7 @@ def test_a_long_string_is_decoded_apart_only_when_the_whole_is_json(
     text = json.dumps(value | {name: LONG_TEXT})
     assert len(text) >= LONG
     for raw in (text + ends, text[:-1] + ends, text.replace("\\n", "\n", 1), text.replace('\\"', '"', 1)):
-        apart = decode_apart(raw)
+        apart = decode_around_string(raw)
         assert apart is None or apart[0] == json.loads(raw)
 
 
@@ -144,7 +144,7 @@ def test_plain_parts_are_read_as_the_scanner_reads_them(
     raw = repr(value) if single else json.dumps(value, ensure_ascii=False)
     for at, length, put in cuts:
         raw = raw[: at % (len(raw) + 1)] + put + raw[at % (len(raw) + 1) + length :]
-    where = "lenient.repair.plain.PlainReader"
-    with patch(f"{where}.members", _stay), patch(f"{where}.items", _stay):
+    where = "lenient.scan.simple_members.SimpleReader"
+    with patch(f"{where}.read_members", _stay), patch(f"{where}.read_items", _stay):
         slow = parse_arguments(raw, tool)
     assert parse_arguments(raw, tool) == slow

@@ -19,9 +19,9 @@ from lenient import (
     definition_findings,
     lint,
 )
-from lenient.codes import Severity
-from lenient.lint.codes import DefinitionCode
-from lenient.lint.prose import listed_values
+from lenient.diagnostics.codes import Severity
+from lenient.lint.definition_codes import DefinitionCode
+from lenient.lint.descriptions import find_listed_values
 from tests.parser.strategies import definitions
 
 ROWS = DEFINITION_CODES.values()
@@ -159,7 +159,7 @@ def test_a_sound_definition_is_left_in_peace() -> None:
     ],
 )
 def test_only_a_closed_list_in_prose_is_taken_for_an_enum(described: str, values: list[str]) -> None:
-    assert listed_values(described) == values
+    assert find_listed_values(described) == values
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from lenient import (
     extract_tool_calls,
     parse_arguments,
 )
-from lenient.codes import CODES, Severity, Stage
-from lenient.reasons import REASONS
+from lenient.diagnostics.codes import CODES, Severity, Stage
+from lenient.diagnostics.reasons import REASONS
 from tests.fuzz.definitions import CATALOG
 
 LENIENT = Path(__file__).parents[2] / "lenient"
@@ -258,7 +258,7 @@ def test_texts_within_texts_are_decoded_within_bounds() -> None:
 
 
 def test_a_call_without_a_name_is_told_so_where_tools_were_offered() -> None:
-    request = parse_arguments('{"path": "a"}', ToolCatalog.of([TOOL]))
+    request = parse_arguments('{"path": "a"}', ToolCatalog.from_definitions([TOOL]))
     assert (request.tool_name, request.parse_error) == (None, "unknown_tool")
     assert "No name of a tool was given." in request.diagnostics[-1].message
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lenient import Outcome, Policy, ToolDefinition, parse_arguments
-from lenient.codes import Stage
+from lenient.diagnostics.codes import Stage
 from tests.fuzz.choices import Choices
 from tests.fuzz.corruptions import encoded_again
 from tests.fuzz.promises import check_again, check_alike, check_request, read, same

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lenient import ToolDefinition, parse_arguments
-from lenient.codes import Stage
+from lenient.diagnostics.codes import Stage
 
 OBJECTS: list[dict[str, Any]] = [
     {"path": "src/app.py", "content": 'def main():\n    print("hello")\n    return {"a": 1}\n'},

@@ -7,10 +7,10 @@ import time
 import pytest
 
 from ingest.privacy.redactor import Redactor
-from ingest.privacy.rules import Rules
+from ingest.privacy.rules import RedactionRules
 
 KEY = b"the key of a store"
-REDACTOR = Redactor(Rules(), KEY)
+REDACTOR = Redactor(RedactionRules(), KEY)
 
 # The value between the marks is replaced, what is around it stays.
 FOUND = [
@@ -95,7 +95,7 @@ def marked(text: str) -> tuple[str, str, int, int]:
 @pytest.mark.parametrize("text", FOUND)
 def test_a_value_is_replaced_and_nothing_around_it(text: str) -> None:
     text, value, start, end = marked(text)
-    redacted = REDACTOR.text(text)
+    redacted = REDACTOR.redact_text(text)
     assert redacted[start:end] != value
     assert redacted[:start] + value + redacted[end:] == text
     assert value not in redacted
@@ -103,11 +103,11 @@ def test_a_value_is_replaced_and_nothing_around_it(text: str) -> None:
 
 @pytest.mark.parametrize("text", LEFT_ALONE)
 def test_what_only_looks_like_a_secret_stays(text: str) -> None:
-    assert REDACTOR.text(text) == text
+    assert REDACTOR.redact_text(text) == text
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:16])
 def test_hostile_text_costs_time_in_proportion_to_its_length(text: str) -> None:
     started = time.process_time()
-    assert len(REDACTOR.text(text, parsed=True)) == len(text)
+    assert len(REDACTOR.redact_text(text, parsed=True)) == len(text)
     assert time.process_time() - started < 6

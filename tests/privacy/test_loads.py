@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import cli
-from ingest.dry_run import dry_run
+from callgauge.cli import main as cli
 from ingest.errors import OptionError
-from ingest.generations import published
-from ingest.pipeline import load
-from ingest.privacy.keys import KEY
-from ingest.privacy.rules import Rules, read_rules
-from ingest.privacy.wanted import Wanted
+from ingest.pipeline.dry_run import forecast_load
+from ingest.pipeline.load import load
+from ingest.privacy.configuration import PrivacyOptions
+from ingest.privacy.placeholder_key import KEY
+from ingest.privacy.rules import RedactionRules, read_rules
+from ingest.store.generations import published_generation
 from tests.store.night import ask, session
 
 MAIL = "alice.smith@example.com"
 SECRETS = (MAIL, "alice", "hunter2x", "ghp_abcdefghijklmnopqrstuvwxyz0123456789")
-REDACTED = Wanted(Rules())
+REDACTED = PrivacyOptions(RedactionRules())
 RAW = f'{{"to": "{MAIL}", "password": "hunter2x", "path": "/home/alice/x" "token": "{SECRETS[3]}"}}'
 TOOL = {
     "name": "read",
@@ -49,7 +49,7 @@ def store(tmp_path: Path) -> Path:
 
 
 def bytes_of(store: Path) -> bytes:
-    generation = published(store)
+    generation = published_generation(store)
     assert generation is not None
     return generation.read_bytes()
 
@@ -118,17 +118,19 @@ def test_other_rules_and_another_key_read_the_files_again(logs: Path, store: Pat
     load([logs], store, private=REDACTED)
     config = tmp_path / "redact.toml"
     config.write_text("[patterns]\nasked = 'question 2'\n")
-    assert load([logs], store, private=Wanted(read_rules(config))).loaded == 1
+    assert load([logs], store, private=PrivacyOptions(read_rules(config))).loaded == 1
     assert "question 2" not in everything(store)
     (store / KEY).unlink()
-    assert load([logs], store, private=Wanted(read_rules(config))).loaded == 1
+    assert load([logs], store, private=PrivacyOptions(read_rules(config))).loaded == 1
     assert ask(store, "SELECT count(*) FROM files") == [(1,)]
     assert (store / KEY).stat().st_mode & 0o077 == 0, "the key is nobody else's"
 
 
-@pytest.mark.parametrize("private", [REDACTED, Wanted(results=False)], ids=["redacted", "without results"])
+@pytest.mark.parametrize(
+    "private", [REDACTED, PrivacyOptions(results=False)], ids=["redacted", "without results"]
+)
 def test_what_was_left_out_is_not_let_in_by_a_forgotten_option(
-    private: Wanted, logs: Path, store: Path
+    private: PrivacyOptions, logs: Path, store: Path
 ) -> None:
     load([logs], store, private=private)
     with pytest.raises(OptionError, match=r"was loaded with --(redact|no-results); say so again"):
@@ -154,7 +156,7 @@ def test_a_copy_loaded_with_redaction_takes_the_place_of_the_one_without(logs: P
 
 def test_without_results_nothing_that_a_tool_said_is_kept(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("s1", raw=f'{{"to": "{MAIL}"}}'))
-    report = load([logs], store, private=Wanted(results=False))
+    report = load([logs], store, private=PrivacyOptions(results=False))
     assert report.calls == 3
     assert "text of the file" not in everything(store)
     assert ask(store, "SELECT DISTINCT result_text, result_status FROM tool_calls") == [(None, "ok")]
@@ -184,7 +186,7 @@ def test_the_members_of_an_archive_are_named_without_their_homes(logs: Path, sto
 def test_no_state_of_a_large_log_is_kept_as_it_holds_the_logs_own_text(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingest.continuing.WORTH", 1)
+    monkeypatch.setattr("ingest.pipeline.reading.checkpoint.WORTH", 1)
     load([logs], store)
     assert ask(store, "SELECT count(*) FROM unfinished") == [(1,)]
     load([logs], store, private=REDACTED)
@@ -197,11 +199,11 @@ def test_no_state_of_a_large_log_is_kept_as_it_holds_the_logs_own_text(
 
 def test_a_dry_run_makes_no_key_and_knows_what_would_be_read_again(logs: Path, store: Path) -> None:
     load([logs], store)
-    outlook = dry_run([logs], store, private=REDACTED)
+    outlook = forecast_load([logs], store, private=REDACTED)
     assert [(share.would, share.files) for share in outlook.shares] == [("again", 1)]
     assert not (store / KEY).exists()
     load([logs], store, private=REDACTED)
-    assert [share.would for share in dry_run([logs], store, private=REDACTED).shares] == ["unchanged"]
+    assert [share.would for share in forecast_load([logs], store, private=REDACTED).shares] == ["unchanged"]
 
 
 def run(*words: Any) -> Any:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.privacy.redactor import Redactor
-from ingest.privacy.rules import Rules
+from ingest.privacy.rules import RedactionRules
 from lenient import ToolCallRequest, parse_arguments
 from tests.privacy.test_detectors import KEY, REDACTOR
 from tests.test_cases import FILES, definition
@@ -48,7 +48,7 @@ def findings(case: dict[str, Any], raw: str) -> tuple[Any, ...]:
 
 
 def test_a_redacted_text_has_the_same_codes_at_the_same_places() -> None:
-    redacted = [(case, raw, REDACTOR.text(raw, parsed=True)) for case, raw in drawn()]
+    redacted = [(case, raw, REDACTOR.redact_text(raw, parsed=True)) for case, raw in drawn()]
     assert sum(raw != new for _, raw, new in redacted) > SAMPLE * 0.8
     for case, raw, new in redacted:
         assert findings(case, new) == findings(case, raw), (raw, new)
@@ -56,7 +56,7 @@ def test_a_redacted_text_has_the_same_codes_at_the_same_places() -> None:
 
 def test_the_parsers_own_cases_hold_little_to_redact_and_stay_what_they_show() -> None:
     for case in cases():
-        raw, new = case["raw"], REDACTOR.text(case["raw"], parsed=True)
+        raw, new = case["raw"], REDACTOR.redact_text(case["raw"], parsed=True)
         assert new == raw or "@" in raw or "Users" in raw
         assert findings(case, new) == findings(case, raw)
 
@@ -71,7 +71,7 @@ def test_any_text_keeps_its_length_and_every_sign_that_is_no_letter(
 ) -> None:
     text = before + secret + after
     for parsed in (True, False):
-        new = REDACTOR.text(text, parsed=parsed)
+        new = REDACTOR.redact_text(text, parsed=parsed)
         assert len(new) == len(text)
         assert all(a == b for a, b in zip(text, new, strict=True) if not a.isalnum())
         assert all(a.isupper() == b.isupper() for a, b in zip(text, new, strict=True))
@@ -88,7 +88,7 @@ def test_any_text_keeps_its_length_and_every_sign_that_is_no_letter(
     ],
 )
 def test_no_escape_is_split_or_becomes_another_kind(text: str) -> None:
-    new = REDACTOR.text(text, parsed=True)
+    new = REDACTOR.redact_text(text, parsed=True)
     assert new != text
     assert [found.code for found in parse_arguments(new, None).diagnostics] == [
         found.code for found in parse_arguments(text, None).diagnostics
@@ -96,20 +96,22 @@ def test_no_escape_is_split_or_becomes_another_kind(text: str) -> None:
 
 
 def test_one_value_has_one_placeholder_wherever_it_stands() -> None:
-    spelled = REDACTOR.text(r"alice@example.org, /home/alice/a C:\\Users\\alice\\b -home-alice-c")
-    assert REDACTOR.text("alice@example.org") == spelled.split(",")[0]
-    assert REDACTOR.text("/home/alice")[6:] in spelled.split("/")[2]
+    spelled = REDACTOR.redact_text(r"alice@example.org, /home/alice/a C:\\Users\\alice\\b -home-alice-c")
+    assert REDACTOR.redact_text("alice@example.org") == spelled.split(",")[0]
+    assert REDACTOR.redact_text("/home/alice")[6:] in spelled.split("/")[2]
     assert len({spelled.split("/")[2], spelled.split("\\")[4], spelled.split("-")[-2]}) == 1
 
 
 def test_two_values_of_one_shape_and_two_keys_have_different_placeholders() -> None:
-    assert REDACTOR.text("/home/alice/x") != REDACTOR.text("/home/clara/x")
-    assert Redactor(Rules(), b"another").text("/home/alice/x") != REDACTOR.text("/home/alice/x")
+    assert REDACTOR.redact_text("/home/alice/x") != REDACTOR.redact_text("/home/clara/x")
+    assert Redactor(RedactionRules(), b"another").redact_text("/home/alice/x") != REDACTOR.redact_text(
+        "/home/alice/x"
+    )
 
 
 def test_a_worker_process_redacts_alike() -> None:
     copy = pickle.loads(pickle.dumps(REDACTOR))  # noqa: S301 - our own bytes
-    assert copy.text("alice@example.org") == REDACTOR.text("alice@example.org")
+    assert copy.redact_text("alice@example.org") == REDACTOR.redact_text("alice@example.org")
     assert copy.key == KEY
 
 
@@ -117,15 +119,15 @@ def test_decoded_values_are_redacted_to_any_depth_with_their_keys() -> None:
     deep: Any = "alice@example.org"
     for _ in range(20_000):
         deep = [deep]
-    assert type(REDACTOR.value(deep)) is list
+    assert type(REDACTOR.redact_value(deep)) is list
     value = {
         "password": "hunter2",
         "n": 1,
         "alice@example.org": [None, True, {"to": "/home/alice"}],
         "type": "string",
     }
-    new = REDACTOR.value(value)
+    new = REDACTOR.redact_value(value)
     assert "hunter2" not in new.values()
     assert list(new.values())[1] == 1
     assert "alice" not in json.dumps(new)
-    assert REDACTOR.value({"password": {"type": "string"}}) == {"password": {"type": "string"}}
+    assert REDACTOR.redact_value({"password": {"type": "string"}}) == {"password": {"type": "string"}}

@@ -9,7 +9,7 @@ import pytest
 
 from ingest.errors import OptionError
 from ingest.privacy.redactor import Redactor
-from ingest.privacy.rules import Rules, read_rules
+from ingest.privacy.rules import RedactionRules, read_rules
 
 TEXT = 'alice@example.org 93.184.216.34 TICKET-4711 employee alice7 "q9Xv3LmZ0TtRw8KpYs7NdGh2BcJf4Ae1"'
 
@@ -17,7 +17,7 @@ TEXT = 'alice@example.org 93.184.216.34 TICKET-4711 employee alice7 "q9Xv3LmZ0Tt
 def redacted(folder: Path, config: str) -> str:
     path = folder / "redact.toml"
     path.write_text(config)
-    return Redactor(read_rules(path), b"key").text(TEXT)
+    return Redactor(read_rules(path), b"key").redact_text(TEXT)
 
 
 def test_detectors_can_be_switched_off_and_on(tmp_path: Path) -> None:
@@ -87,5 +87,5 @@ def test_the_documents_name_every_detector_and_their_example_is_read(tmp_path: P
 def test_other_rules_have_another_fingerprint(tmp_path: Path) -> None:
     path = tmp_path / "redact.toml"
     path.write_text("[patterns]\nticket = 'TICKET'\n")
-    assert read_rules(path).fingerprint != Rules().fingerprint
-    assert read_rules(None) == Rules()
+    assert read_rules(path).fingerprint != RedactionRules().fingerprint
+    assert read_rules(None) == RedactionRules()

@@ -13,20 +13,20 @@ from ingest.events import (
     Event,
     FaultLayer,
     FlagSource,
+    LogLine,
     Rejected,
     ResultSeen,
     ResultStatus,
     StepMade,
     ToolsOffered,
     TurnStarted,
-    Where,
 )
-from ingest.privacy.seam import Privacy
+from ingest.privacy.event_redaction import Privacy
 from tests.privacy.test_detectors import REDACTOR
 
 PRIVATE = Privacy(REDACTOR)
 MAIL = "alice@example.org"
-AT = Where(1, 0)
+AT = LogLine(1, 0)
 
 
 def every_event() -> list[type[Event]]:
@@ -47,11 +47,11 @@ def test_no_text_of_an_event_escapes(kind: type[Event]) -> None:
             given[field.name] = next(iter(field.type)) if isinstance(field.type, type(ArgsSource)) else None
     event = kind(**given)
     assert MAIL in str(event)
-    assert MAIL not in str(PRIVATE.event(event))
+    assert MAIL not in str(PRIVATE.redact_event(event))
 
 
 def test_a_rejects_reason_and_snippet_are_redacted() -> None:
-    reject = PRIVATE.event(Rejected(AT, "not_json", f"not JSON: {MAIL}", f'{{"to": "{MAIL}"'))
+    reject = PRIVATE.redact_event(Rejected(AT, "not_json", f"not JSON: {MAIL}", f'{{"to": "{MAIL}"'))
     assert MAIL not in str(reject)
     assert isinstance(reject, Rejected)
     assert reject.code == "not_json"
@@ -59,7 +59,7 @@ def test_a_rejects_reason_and_snippet_are_redacted() -> None:
 
 def test_an_event_without_secrets_is_the_same_object() -> None:
     event = TurnStarted(session_id="s1", where=AT, text="list the files")
-    assert PRIVATE.event(event) is event
+    assert PRIVATE.redact_event(event) is event
 
 
 def test_arguments_and_offered_definitions_still_fit_each_other() -> None:
@@ -67,17 +67,17 @@ def test_arguments_and_offered_definitions_still_fit_each_other() -> None:
     call = CallMade(
         session_id="s", where=AT, tool="send", args_source=ArgsSource.RAW, raw_arguments=f'{{"to": "{MAIL}"}}'
     )
-    offered = PRIVATE.event(
+    offered = PRIVATE.redact_event(
         ToolsOffered(session_id="s", where=AT, definitions=({"name": "send", "input_schema": schema},))
     )
-    made = PRIVATE.event(call)
+    made = PRIVATE.redact_event(call)
     assert isinstance(offered, ToolsOffered)
     assert isinstance(made, CallMade)
     assert offered.definitions[0]["input_schema"]["properties"]["to"]["enum"][0] in str(made.raw_arguments)
 
 
 def test_a_leaked_call_in_a_text_keeps_its_escapes() -> None:
-    step = PRIVATE.event(
+    step = PRIVATE.redact_event(
         StepMade(session_id="s", where=AT, text=r'<tool_call>{"p": "C:\Users\nina"}</tool_call>')
     )
     assert isinstance(step, StepMade)
@@ -96,6 +96,6 @@ def test_without_results_only_what_the_harness_said_of_the_arguments_stays(
         session_id="s", where=AT, status=ResultStatus.ERROR, flag_source=FlagSource.EXPLICIT,
         fault_layer=layer, message="no such file", content="ls: no such file",
     )  # fmt: skip
-    event = Privacy(results=False).event(result)
+    event = Privacy(results=False).redact_event(result)
     assert isinstance(event, ResultSeen)
     assert (event.content, event.status, event.message is not None) == (None, ResultStatus.ERROR, kept)

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from ingest.collect import look_at
+from ingest.damaged_file import DamagedFileError
 from ingest.formats import formats
-from ingest.pipeline import load
-from ingest.rejected import retry
-from ingest.sources.archives import look_inside, members_of
-from ingest.sources.content import opened
-from ingest.sources.damage import Damaged
-from ingest.sources.found import Found
-from ingest.sources.places import LocalFile
+from ingest.maintenance.rejects import retry_rejected
+from ingest.pipeline.load import load
+from ingest.sources.archive_members import list_members, look_inside
+from ingest.sources.discovery import look_at_file
+from ingest.sources.local_files import LocalFile
+from ingest.sources.log_content import open_log
+from ingest.sources.log_file import LogFile
 from tests.sources.archives import COMPRESSED, ZSTD, tarred, zipped
 from tests.sources.test_named import piped
 from tests.store.night import ask, count, rows_by_reference, session
@@ -41,14 +41,14 @@ PACKINGS = ["zip", "zip.0", "zip.12", f"zip.{ZSTD}", "tar", "tar.gz", "tar.bz2",
 SOME = ["zip", "tar", "tar.gz"]
 
 
-def listed(path: Path) -> list[Found]:
-    found, archive = look_inside(look_at(str(path)))
+def listed(path: Path) -> list[LogFile]:
+    found, archive = look_inside(look_at_file(str(path)))
     assert archive is not None
-    return list(members_of(found, archive, fingerprints=True))
+    return list(list_members(found, archive, fingerprints=True))
 
 
-def content_of(found: Found) -> bytes:
-    with opened(found).buffered() as stream:
+def content_of(found: LogFile) -> bytes:
+    with open_log(found).open_buffered() as stream:
         return stream.read()
 
 
@@ -250,15 +250,15 @@ def test_every_age_of_tar_gives_what_the_standard_library_gives(tmp_path: Path, 
 @pytest.mark.parametrize("packing", PACKINGS)
 def test_a_member_opens_in_another_process_and_in_any_order(tmp_path: Path, packing: str) -> None:
     members = listed(written(tmp_path / "night", LOGS, packing))
-    sent: list[Found] = pickle.loads(pickle.dumps(members))  # noqa: S301 - our own
+    sent: list[LogFile] = pickle.loads(pickle.dumps(members))  # noqa: S301 - our own
     assert {one.name.partition("!")[2]: content_of(one) for one in reversed(sent)} == LOGS
 
 
 @pytest.mark.parametrize("packing", ["zip", "tar"])
 def test_a_neighbour_in_the_archive_is_found(tmp_path: Path, packing: str) -> None:
     member = listed(written(tmp_path / "night", {**LOGS, "s1.jsonl": b"elsewhere"}, packing))[0]
-    beside: Callable[[str], object] = member.place.beside
-    neighbour = member.place.beside("s1.jsonl")
+    beside: Callable[[str], object] = member.place.sibling
+    neighbour = member.place.sibling("s1.jsonl")
     assert neighbour is not None
     with neighbour.open() as stream:
         assert stream.read() == LOGS["night/s1.jsonl"]
@@ -283,11 +283,11 @@ def test_an_archive_of_nothing_is_named(logs: Path, store: Path) -> None:
 def test_a_member_on_a_tape_that_was_wound_on_does_not_give_anothers_bytes(tmp_path: Path) -> None:
     big = {name: content * 3_000 for name, content in LOGS.items()}
     first, second, *_ = listed(written(tmp_path / "night", big, "tar.gz"))
-    with opened(first) as one:
+    with open_log(first) as one:
         one.read(10)
-        with opened(second) as two:
+        with open_log(second) as two:
             two.read(10)
-        with pytest.raises((ValueError, Damaged)):
+        with pytest.raises((ValueError, DamagedFileError)):
             one.readall()
 
 
@@ -303,17 +303,17 @@ def test_what_was_refused_in_an_archive_can_be_tried_again(
         )
         assert load([logs], store).loaded == 2
     assert load([logs], store).loaded == 0
-    report, left = retry(store)
+    report, left = retry_rejected(store)
     assert report is not None
     assert (report.loaded, report.unchanged, left) == (1, 2, [])
     assert (count(store, "sessions"), rejected(store)) == (3, {})
-    assert retry(store) == (None, [])
+    assert retry_rejected(store) == (None, [])
 
 
 def test_what_was_piped_in_cannot_be_tried_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     piped(monkeypatch, (session("s1") + "broken\n").encode())
     load(["-"], store)
-    report, (sentence,) = retry(store)
+    report, (sentence,) = retry_rejected(store)
     assert report is None
     assert sentence.startswith("stdin:")
     assert sentence.endswith("was piped in; pipe it in again")

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ingest import claims
-from ingest.claims import claims_of
 from ingest.formats import formats
+from ingest.pipeline.reading import format_explanation
+from ingest.pipeline.reading.format_explanation import explain_files
 from tests.formats.test_cases import LOGS, case_name, head_of
 from tests.sources.archives import zipped
 from tests.store.night import session
@@ -23,7 +23,7 @@ FILE = {"type": "b", "a": {"b": 1}, "list": [{"c": 2}], "n": None}
 
 def reason(recognise: Recognise) -> str:
     """Why a format that recognises so does not read a file of two such objects."""
-    return claims._why_not(SimpleNamespace(recognise=recognise), [FILE, FILE])
+    return format_explanation.explain_refusal(SimpleNamespace(recognise=recognise), [FILE, FILE])
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def reason(recognise: Recognise) -> str:
         (lambda head: {"y", "z"} & head[0].keys(), "asks for one of `y`, `z`: not there"),
         (lambda head: any(n in head[0] for n in "01234"),
          "asks for `0`, `1`, `2`, `3` and 1 more: not there"),
-        (lambda head: len(head) == 1, claims._BEFORE),
+        (lambda head: len(head) == 1, format_explanation._BEFORE),
         (lambda head: bool(int(head)), "looks at whole objects"),
     ],
 )  # fmt: skip
@@ -51,27 +51,29 @@ def test_a_reason_is_what_the_format_asked_for(recognise: Recognise, said: str) 
 @pytest.mark.parametrize("path", LOGS, ids=case_name)
 def test_being_watched_changes_no_answer(path: Path) -> None:
     """What the formats are asked with behaves as the objects themselves do."""
-    (claim,) = claims_of(path)
+    (claim,) = explain_files(path)
     assert claim.name == path.parent.name
     assert set(claim.others) == formats().keys() - {claim.name}
     assert all(why and "\n" not in why for why in claim.others.values())
     head = head_of(path)
     for form in formats().values():
-        watched = [claims._Watched(value, claims._Asked()) for value in head]
+        watched = [
+            format_explanation.WatchedObject(value, format_explanation.LookedUpKeys()) for value in head
+        ]
         assert bool(form.recognise(watched)) == bool(form.recognise(head))
 
 
 def test_every_log_in_an_archive_and_in_a_folder_is_answered_for(tmp_path: Path) -> None:
     zipped(tmp_path / "x.zip", {"a": session("s1").encode(), "b": b"nothing"})
     (tmp_path / "y.gz").write_bytes(gzip.compress(session("s2").encode()))
-    said = {claim.file.rpartition("/")[2]: claim.name for claim in claims_of(tmp_path)}
+    said = {claim.file.rpartition("/")[2]: claim.name for claim in explain_files(tmp_path)}
     assert said == {"x.zip!a": "session_history", "x.zip!b": None, "y.gz": "session_history"}
 
 
 def test_two_that_claim_a_file_are_both_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").write_text(session("s1"))
     monkeypatch.setattr(formats()["codex"], "recognise", lambda head: True)
-    (claim,) = claims_of(tmp_path / "a")
+    (claim,) = explain_files(tmp_path / "a")
     assert claim.name is None
     assert "is claimed by codex and session_history" in (claim.reason or "")
     assert not {"codex", "session_history"} & claim.others.keys()

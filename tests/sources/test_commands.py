@@ -79,7 +79,16 @@ def test_wrong_words_for_a_load_are_one_sentence(
 
 
 def test_watching_loads_what_grows_and_ends_with_ctrl_c(log: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "cli", "ingest", str(log), "--store", str(tmp_path / "store"), "--watch"]
+    command = [
+        sys.executable,
+        "-m",
+        "callgauge",
+        "ingest",
+        str(log),
+        "--store",
+        str(tmp_path / "store"),
+        "--watch",
+    ]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
     with (
         subprocess.Popen(

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 import zstandard
 
-from ingest.collect import look_at
-from ingest.pipeline import load
-from ingest.sources import inflate
-from ingest.sources.content import opened
-from ingest.sources.damage import Damaged
-from ingest.sources.inflate import Compression, Inflated, compression_of
-from ingest.sources.places import LocalFile
-from ingest.sources.streams import Part
+from ingest.damaged_file import DamagedFileError
+from ingest.pipeline.load import load
+from ingest.sources.archives import decompression
+from ingest.sources.archives.decompression import Compression, DecompressedStream, detect_compression
+from ingest.sources.archives.streams import StreamPart
+from ingest.sources.discovery import look_at_file
+from ingest.sources.local_files import LocalFile
+from ingest.sources.log_content import open_log
 from tests.sources.archives import COMPRESSED
 from tests.store.night import ask, count, rows_by_reference, session
 
@@ -29,7 +29,7 @@ KINDS = sorted(COMPRESSED)
 
 
 def content_of(path: Path) -> bytes:
-    with opened(look_at(str(path))).buffered() as stream:
+    with open_log(look_at_file(str(path))).open_buffered() as stream:
         return stream.read()
 
 
@@ -185,7 +185,7 @@ def test_a_log_that_is_compressed_twice_is_refused(logs: Path, store: Path) -> N
 def test_a_bomb_costs_neither_memory_nor_the_night(
     logs: Path, store: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inflate, "SUSPECT", 16 * 1024 * 1024)
+    monkeypatch.setattr(decompression, "SUSPECT", 16 * 1024 * 1024)
     (logs / "bomb").write_bytes(COMPRESSED[kind](bytes(48 * 1024 * 1024)))
     load([logs], store)  # imports count, too
     tracemalloc.start()
@@ -207,8 +207,8 @@ def test_a_stream_that_asks_for_too_much_memory_is_refused(logs: Path, store: Pa
 
 
 def test_what_only_begins_like_a_compressed_file_is_none() -> None:
-    assert compression_of(b"BZh is how this text begins") is None
-    assert compression_of(b"") is None
+    assert detect_compression(b"BZh is how this text begins") is None
+    assert detect_compression(b"") is None
 
 
 @pytest.mark.parametrize("kind", [kind for kind in Compression if kind is not Compression.DEFLATE])
@@ -218,12 +218,12 @@ def test_small_steps_lose_nothing_and_a_cut_is_noticed_at_any_of_them(kind: Comp
     packed = COMPRESSED[names.get(kind, kind)](LOG)
 
     def read(data: bytes) -> bytes:
-        with Inflated(Part(BytesRaw(data)), kind) as stream:
+        with DecompressedStream(StreamPart(BytesRaw(data)), kind) as stream:
             return b"".join(iter(lambda: stream.read(step) or b"", b""))
 
     assert read(packed) == LOG
     for cut in range(1, len(packed), 29):
-        with pytest.raises(Damaged):
+        with pytest.raises(DamagedFileError):
             read(packed[:cut])
 
 

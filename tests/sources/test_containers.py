@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.containers import Container, container_of, read_records
-from ingest.events import Rejected, Where
-from ingest.records import Record
+from ingest.decoding.containers import Container, detect_container, read_records
+from ingest.events import LogLine, Rejected
+from ingest.record import Record
 
 
 def read(data: bytes, max_line: int = 1_000_000) -> list[Record | Rejected]:
-    return list(read_records(io.BytesIO(data), container_of(data), max_line))
+    return list(read_records(io.BytesIO(data), detect_container(data), max_line))
 
 
 def values(data: bytes) -> list[Any]:
@@ -43,7 +43,7 @@ def values(data: bytes) -> list[Any]:
     ],
 )
 def test_the_first_bytes_tell_what_it_is(data: bytes, container: Container) -> None:
-    assert container_of(data) is container
+    assert detect_container(data) is container
 
 
 @pytest.mark.parametrize(
@@ -79,17 +79,17 @@ def test_items_know_their_lines_and_bytes() -> None:
     first, second = read(data)
     assert isinstance(first, Record)
     assert isinstance(second, Record)
-    assert (first.where, first.start) == (Where(2, 2), 4)
+    assert (first.where, first.start) == (LogLine(2, 2), 4)
     assert data[second.start :].startswith(b'{"b":')
-    assert second.where == Where(3, data.index(b'  {"b"'))
-    assert second.place("c1") == Where(4, data.index(b'   {"id"'))
-    assert second.place("nowhere") == second.where
+    assert second.where == LogLine(3, data.index(b'  {"b"'))
+    assert second.find_line("c1") == LogLine(4, data.index(b'   {"id"'))
+    assert second.find_line("nowhere") == second.where
 
 
 def test_places_are_asked_for_in_order() -> None:
     (record,) = read(b'{\n"x": ["c1",\n"c2",\n"c1"]\n}')
     assert isinstance(record, Record)
-    assert [record.place(token).line for token in ("c1", "c2", "c1")] == [2, 3, 4]
+    assert [record.find_line(token).line for token in ("c1", "c2", "c1")] == [2, 3, 4]
 
 
 def test_a_deeply_nested_document_is_refused_not_a_crash() -> None:

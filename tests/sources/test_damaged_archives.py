@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ingest.collect import look_at
-from ingest.pipeline import load
-from ingest.sources import archives, tars, zips
-from ingest.sources.archives import look_inside, members_of
-from ingest.sources.found import Found
+from ingest.pipeline.load import load
+from ingest.sources import archive_members
+from ingest.sources.archive_members import list_members, look_inside
+from ingest.sources.archives import tar_archive, zip_archive
+from ingest.sources.discovery import look_at_file
+from ingest.sources.log_file import LogFile
 from tests.sources.archives import ZSTD, tarred, zipped
 from tests.sources.test_archives import LOGS, SOME, content_of, rejected, written
 from tests.store.night import count
@@ -103,7 +104,7 @@ def test_a_member_that_lies_about_its_length_is_refused(logs: Path, store: Path)
 def test_a_table_of_contents_that_would_fill_the_memory_is_refused(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(zips, "CONTENTS", 100)
+    monkeypatch.setattr(zip_archive, "CONTENTS", 100)
     zipped(logs / "night", LOGS)
     load([logs], store)
     assert "its table of contents has more than 100 bytes" in rejected(store)["night"]
@@ -113,14 +114,14 @@ def test_a_table_of_contents_that_would_fill_the_memory_is_refused(
 def test_an_archive_of_too_many_files_is_refused_after_as_many(
     logs: Path, store: Path, packing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archives, "MEMBERS", 2)
+    monkeypatch.setattr(archive_members, "MEMBERS", 2)
     written(logs / "night", LOGS, packing)
     assert load([logs], store).loaded == 2
     assert "it holds more than 2 files; unpack it" in rejected(store)["night"]
 
 
 def test_an_extended_header_that_would_fill_the_memory_is_refused(logs: Path, store: Path) -> None:
-    long = tarred({"x" * (tars.EXTENDED + 1): b"{}"}, form=tarfile.GNU_FORMAT)
+    long = tarred({"x" * (tar_archive.EXTENDED + 1): b"{}"}, form=tarfile.GNU_FORMAT)
     (logs / "night").write_bytes(long)
     load([logs], store)
     assert "it has an extended header of" in rejected(store)["night"]
@@ -143,6 +144,6 @@ def test_damage_anywhere_is_damage_and_nothing_else(tmp_path: Path) -> None:
                 pass
 
 
-def listed_if_archive(path: Path) -> list[Found]:
-    found, archive = look_inside(look_at(str(path)))
-    return list(members_of(found, archive, fingerprints=True)) if archive else [found]
+def listed_if_archive(path: Path) -> list[LogFile]:
+    found, archive = look_inside(look_at_file(str(path)))
+    return list(list_members(found, archive, fingerprints=True)) if archive else [found]

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from ingest.dry_run import Outlook, Would, dry_run
-from ingest.generations import hold, ignore
-from ingest.lines import MAX_LINE
-from ingest.pipeline import load
-from ingest.sources.places import LocalFile
+from ingest.decoding.lines import MAX_LINE
+from ingest.pipeline.dry_run import LoadForecast, PlannedAction, forecast_load
+from ingest.pipeline.load import load
+from ingest.sources.local_files import LocalFile
+from ingest.store.generations import ignore_write, lock_store
 from tests.sources.archives import tarred, zipped
 from tests.store.night import session
 
 
-def told(outlook: Outlook) -> dict[str, tuple[str | None, int]]:
+def told(outlook: LoadForecast) -> dict[str, tuple[str | None, int]]:
     files: dict[str, int] = {}
     forms: dict[str, str | None] = {}
     for share in outlook.shares:
@@ -38,7 +38,7 @@ def test_every_kind_of_file_is_foretold(logs: Path, store: Path) -> None:
     (logs / "is-copied.gz").write_bytes(gzip.compress(session("stays").encode()))
     os.utime(logs / "is-touched", (1, 1))
     zipped(logs / "archive", {"a": session("zipped").encode(), "b": b"no log"})
-    outlook = dry_run([logs], store)
+    outlook = forecast_load([logs], store)
     assert told(outlook) == {
         "new": ("session_history", 2),
         "grown": ("session_history", 1),
@@ -50,18 +50,18 @@ def test_every_kind_of_file_is_foretold(logs: Path, store: Path) -> None:
     assert [Path(one.path).name for one in outlook.refused] == ["is-refused", "archive!b"]
     report = load([logs], store)
     assert (report.loaded, report.unchanged, len(report.rejected)) == (4, 3, 2)
-    assert told(dry_run([logs], store)) == {"unchanged": ("session_history", 7), "refused": (None, 2)}
+    assert told(forecast_load([logs], store)) == {"unchanged": ("session_history", 7), "refused": (None, 2)}
 
 
 def test_it_changes_nothing_and_needs_no_lock(logs: Path, store: Path) -> None:
     (logs / "a").write_text(session("s1"))
-    assert told(dry_run([logs], store)) == {"new": ("session_history", 1)}
+    assert told(forecast_load([logs], store)) == {"new": ("session_history", 1)}
     assert not store.exists()
     load([logs], store)
     (logs / "b").write_text(session("s2"))
     before = {path: path.stat().st_mtime_ns for path in store.iterdir() if path.name != "lock"}
-    with hold(store, ignore):
-        assert told(dry_run([logs], store))["new"] == ("session_history", 1)
+    with lock_store(store, ignore_write):
+        assert told(forecast_load([logs], store))["new"] == ("session_history", 1)
     after = {path: path.stat().st_mtime_ns for path in store.iterdir() if path.name != "lock"}
     assert after == before
 
@@ -90,14 +90,14 @@ def test_it_reads_only_the_beginning_of_each_file(
         return Counting()
 
     monkeypatch.setattr(LocalFile, "open", counting)
-    (share,) = dry_run([logs], store).shares
-    assert (share.would, share.files, share.bytes) == (Would.NEW, 1, (logs / "a").stat().st_size)
+    (share,) = forecast_load([logs], store).shares
+    assert (share.would, share.files, share.bytes) == (PlannedAction.NEW, 1, (logs / "a").stat().st_size)
     assert 0 < read < 1_000_000 < share.bytes
 
 
 def test_the_bytes_are_those_that_are_stored(logs: Path, store: Path) -> None:
     (logs / "a.gz").write_bytes(gzip.compress(session("s1").encode()))
-    (share,) = dry_run([logs], store).shares
+    (share,) = forecast_load([logs], store).shares
     assert share.bytes == (logs / "a.gz").stat().st_size
 
 
@@ -106,16 +106,16 @@ def test_options_that_see_more_read_again(logs: Path, store: Path, tmp_path: Pat
     load([logs], store)
     tools = tmp_path / "tools.json"
     tools.write_text('{"name": "read", "parameters": {}}')
-    assert told(dry_run([logs], store, tools=[tools])) == {"again": ("session_history", 1)}
-    assert told(dry_run([logs], store, form="claude_code")) == {"again": ("claude_code", 1)}
-    assert told(dry_run([logs], store, max_line=MAX_LINE + 1)) == {"unchanged": ("session_history", 1)}
+    assert told(forecast_load([logs], store, tools=[tools])) == {"again": ("session_history", 1)}
+    assert told(forecast_load([logs], store, form="claude_code")) == {"again": ("claude_code", 1)}
+    assert told(forecast_load([logs], store, max_line=MAX_LINE + 1)) == {"unchanged": ("session_history", 1)}
 
 
 def test_what_is_left_out_is_counted(logs: Path, store: Path) -> None:
     for number in range(4):
         (logs / f"{number}").write_text(session(f"s{number}"))
     os.utime(logs / "0", (1, 1))
-    outlook = dry_run([logs], store, since="1d", limit=2)
+    outlook = forecast_load([logs], store, since="1d", limit=2)
     assert (told(outlook), outlook.left) == ({"new": ("session_history", 2)}, 2)
 
 
@@ -123,6 +123,6 @@ def test_what_is_left_out_is_counted(logs: Path, store: Path) -> None:
 def test_an_archive_is_foretold_member_by_member(logs: Path, store: Path, packing: str) -> None:
     made = tarred({"a": session("s1").encode(), "b": session("s2").encode()})
     (logs / "night").write_bytes(gzip.compress(made) if packing == "tar.gz" else made)
-    assert told(dry_run([logs], store)) == {"new": ("session_history", 2)}
+    assert told(forecast_load([logs], store)) == {"new": ("session_history", 2)}
     load([logs], store)
-    assert told(dry_run([logs], store)) == {"unchanged": ("session_history", 2)}
+    assert told(forecast_load([logs], store)) == {"unchanged": ("session_history", 2)}

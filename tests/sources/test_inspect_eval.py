@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from ingest.collect import look_at
-from ingest.containers import Container, container_of, read_records
+from ingest.decoding.containers import Container, detect_container, read_records
 from ingest.events import Rejected
-from ingest.records import Record
-from ingest.sources.content import opened
+from ingest.record import Record
+from ingest.sources.discovery import look_at_file
+from ingest.sources.log_content import open_log
 from tests.sources.archives import ZSTD, zipped
 
 HEADER = {"version": 2, "eval": {"task": "popularity"}}
@@ -30,8 +30,8 @@ def members(header: str = "header.json") -> dict[str, bytes]:
 
 
 def records(path: Path, max_line: int = 100_000) -> list[Record | Rejected]:
-    with opened(look_at(str(path))).buffered() as stream:
-        assert container_of(stream.peek(4096)) is Container.LINES
+    with open_log(look_at_file(str(path))).open_buffered() as stream:
+        assert detect_container(stream.peek(4096)) is Container.LINES
         return list(read_records(stream, Container.LINES, max_line))
 
 
@@ -82,7 +82,7 @@ def test_the_fingerprint_is_of_the_content_not_of_the_packing(tmp_path: Path) ->
     prints = set()
     for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, ZSTD):
         path = zipped(tmp_path / f"{method}.eval", members(), method)
-        with opened(look_at(str(path))) as content:
+        with open_log(look_at_file(str(path))) as content:
             content.readall()
             prints.add(content.fingerprint)
     assert len(prints) == 1

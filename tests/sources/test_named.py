@@ -13,10 +13,10 @@ import pytest
 
 from ingest.errors import InputError, OptionError
 from ingest.formats import formats
-from ingest.pipeline import load
-from ingest.selection import moment
-from ingest.sources import content
-from ingest.sources.manifest import read_manifest
+from ingest.pipeline.load import load
+from ingest.pipeline.planning.selection import parse_moment
+from ingest.sources import log_content
+from ingest.sources.file_list import read_file_list
 from tests.sources.archives import zipped
 from tests.store.night import ask, count, session
 
@@ -111,7 +111,7 @@ def test_an_archive_cannot_be_piped_in(tmp_path: Path, store: Path, monkeypatch:
 def test_a_pipe_whose_format_shows_late_is_kept_within_bounds(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(content, "_KEPT_OF_PIPES", 3_000_000)
+    monkeypatch.setattr(log_content, "_KEPT_OF_PIPES", 3_000_000)
     piped(monkeypatch, b"x" * 2_000_000 + b"\n" + session("s1").encode())
     assert load(["-"], store, max_line=100_000).sessions == 1
     piped(monkeypatch, b"x" * 4_000_000 + b"\n" + session("s2").encode())
@@ -141,20 +141,20 @@ def test_a_list_names_files_relative_to_itself(
     manifest.write_bytes(
         "\ufeff# the night\r\na\r\n  b c  \r\n\r\n./#d\n e[12]\nü\n~/home.jsonl\nmissing\n".encode()
     )
-    report = load(read_manifest(str(manifest)), store)
+    report = load(read_file_list(str(manifest)), store)
     assert report.loaded == 7
     assert [one.path for one in report.rejected] == [str(logs / "missing")]
 
 
 def test_addresses_in_a_list_stay_what_they_are(tmp_path: Path) -> None:
     (tmp_path / "list").write_text("s3://bucket/night/\nhttps://example.com/a.jsonl\n")
-    assert read_manifest(str(tmp_path / "list")) == ["s3://bucket/night/", "https://example.com/a.jsonl"]
+    assert read_file_list(str(tmp_path / "list")) == ["s3://bucket/night/", "https://example.com/a.jsonl"]
 
 
 def test_a_list_can_be_piped_in(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(logs)
     piped(monkeypatch, b"a\n-\n")
-    assert read_manifest("-") == [str(logs / "a"), str(logs / "-")]
+    assert read_file_list("-") == [str(logs / "a"), str(logs / "-")]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_list_that_is_none_is_wrong_use(tmp_path: Path, data: bytes | None, wh
     if data is not None:
         (tmp_path / "list").write_bytes(data)
     with pytest.raises(OptionError, match=why):
-        read_manifest(str(tmp_path / "list"))
+        read_file_list(str(tmp_path / "list"))
 
 
 # --- since and limit ---------------------------------------------------------------------------------
@@ -186,13 +186,13 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
     ],
 )
 def test_a_moment_is_a_date_a_time_or_so_long_ago(text: str, expected: datetime) -> None:
-    assert moment(text, NOW) == int(expected.timestamp() * 1e9)
+    assert parse_moment(text, NOW) == int(expected.timestamp() * 1e9)
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "7", "d", "-7d", "999999w", "2026-13-01", "7d7d", "٣d x"])
 def test_what_is_no_moment_is_wrong_use(text: str) -> None:
     with pytest.raises(OptionError, match="is no time; write a date"):
-        moment(text, NOW)
+        parse_moment(text, NOW)
 
 
 def test_files_that_did_not_change_since_are_left_out(logs: Path, store: Path) -> None:

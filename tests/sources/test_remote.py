@@ -18,13 +18,13 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from ingest.dry_run import dry_run
 from ingest.errors import InputError, OptionError
-from ingest.pipeline import load
-from ingest.sources import download, remote
-from ingest.sources.content import opened
-from ingest.sources.naming import address
-from ingest.sources.remote import find
+from ingest.pipeline.dry_run import forecast_load
+from ingest.pipeline.load import load
+from ingest.sources import object_store, object_stream
+from ingest.sources.log_content import open_log
+from ingest.sources.object_store import find_objects
+from ingest.sources.stored_names import strip_credentials
 from tests.sources.archives import tarred, zipped
 from tests.store.night import ask, count, session
 
@@ -86,7 +86,7 @@ def test_an_object_that_has_not_changed_is_not_asked_for(
     put(s3, "a", session("s1"))
     put(s3, "b.zip", b"")
     load([f"s3://{BUCKET}/a"], store)
-    monkeypatch.setattr(remote.RemoteObject, "open", lambda place: pytest.fail(f"{place} was opened"))
+    monkeypatch.setattr(object_store.RemoteObject, "open", lambda place: pytest.fail(f"{place} was opened"))
     assert load([f"s3://{BUCKET}/a"], store).generation is None
 
 
@@ -128,7 +128,7 @@ def test_archives_are_read_where_they_are(s3: Any, store: Path, tmp_path: Path, 
 
 
 def test_a_large_object_comes_in_pieces(s3: Any, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download, "PIECE", 10_000)
+    monkeypatch.setattr(object_stream, "PIECE", 10_000)
     log = "".join(session(f"s{number}") for number in range(30))
     put(s3, "a", log)
     report = load([f"s3://{BUCKET}/a"], store)
@@ -149,32 +149,32 @@ def test_what_is_not_there_or_not_allowed_is_one_sentence(
 
 def test_a_dry_run_looks_at_addresses_too(s3: Any, store: Path) -> None:
     put(s3, "a", session("s1"))
-    (share,) = dry_run([f"s3://{BUCKET}"], store).shares
+    (share,) = forecast_load([f"s3://{BUCKET}"], store).shares
     assert (share.would, share.form, share.files) == ("new", "session_history", 1)
 
 
 def test_an_object_opens_in_a_forked_worker(s3: Any) -> None:
     put(s3, "a", session("s1"))
-    (found,) = find(f"s3://{BUCKET}/a")
+    (found,) = find_objects(f"s3://{BUCKET}/a")
     context = multiprocessing.get_context("forkserver")
     with context.Pool(1) as pool:
         assert pool.apply_async(length_of, [pickle.dumps(found)]).get(60) == len(session("s1"))
 
 
 def length_of(found: bytes) -> int:
-    with opened(pickle.loads(found)) as content:  # noqa: S301 - our own
+    with open_log(pickle.loads(found)) as content:  # noqa: S301 - our own
         return len(content.readall() or b"")
 
 
 def test_neighbours_of_an_object_are_found(s3: Any) -> None:
     put(s3, "night/a", session("s1"))
     put(s3, "night/b", "beside")
-    (found,) = find(f"s3://{BUCKET}/night/a")
-    beside = found.place.beside("b")
+    (found,) = find_objects(f"s3://{BUCKET}/night/a")
+    beside = found.place.sibling("b")
     assert beside is not None
     with beside.open() as stream:
         assert stream.read() == b"beside"
-    assert [found.place.beside(name) for name in ("c", "..", "../x", "")] == [None] * 4
+    assert [found.place.sibling(name) for name in ("c", "..", "../x", "")] == [None] * 4
 
 
 # --- the web ---------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ LOG = "".join(session(f"s{number}") for number in range(20)).encode()
 def test_a_file_on_the_web_is_read_however_it_is_served(
     site: str, store: Path, monkeypatch: pytest.MonkeyPatch, parts: bool, sized: bool, pack: Any, piece: int
 ) -> None:
-    monkeypatch.setattr(download, "PIECE", piece)
+    monkeypatch.setattr(object_stream, "PIECE", piece)
     Site.files, Site.parts, Site.sized = {"/night": pack(LOG)}, parts, sized
     report = load([f"{site}/night"], store)
     assert (report.sessions, report.bytes, report.rejected) == (20, len(LOG), ())
@@ -254,7 +254,7 @@ def test_a_file_on_the_web_is_read_however_it_is_served(
 def test_a_connection_that_breaks_is_taken_up_again_where_it_broke(
     site: str, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(download, "PIECE", 10_000)
+    monkeypatch.setattr(object_stream, "PIECE", 10_000)
     Site.files = {"/night": LOG}
     Site.cuts = [20_000, 5_000, 10_000, 20_000, 1]
     assert load([f"{site}/night"], store).sessions == 20
@@ -263,7 +263,7 @@ def test_a_connection_that_breaks_is_taken_up_again_where_it_broke(
 def test_a_connection_that_keeps_breaking_costs_the_file_until_the_next_load(
     site: str, store: Path, monkeypatch: pytest.MonkeyPatch, logs: Path
 ) -> None:
-    monkeypatch.setattr(download, "PIECE", 10_000)
+    monkeypatch.setattr(object_stream, "PIECE", 10_000)
     (logs / "good").write_text(session("good"))
     Site.files = {"/night": LOG}
     Site.cuts = [70_000, *[10] * 30]
@@ -278,9 +278,9 @@ def test_a_connection_that_keeps_breaking_costs_the_file_until_the_next_load(
 def test_an_archive_whose_server_failed_is_looked_at_again(
     site: str, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(download, "PIECE", 2_000)
+    monkeypatch.setattr(object_stream, "PIECE", 2_000)
     Site.files = {"/night": zipped(tmp_path / "x", {"a": LOG, "b": LOG[:-1]}, 0).read_bytes()}
-    monkeypatch.setattr(remote.RemoteObject, "open", failing_after(remote.RemoteObject.open, 3))
+    monkeypatch.setattr(object_store.RemoteObject, "open", failing_after(object_store.RemoteObject.open, 3))
     assert load([f"{site}/night"], store).loaded < 2
     monkeypatch.undo()
     load([f"{site}/night"], store)
@@ -302,16 +302,16 @@ def failing_after(really: Any, times: int) -> Any:
 def test_a_file_that_changes_while_it_is_read_does_not_count(
     site: str, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(download, "PIECE", 10_000)
+    monkeypatch.setattr(object_stream, "PIECE", 10_000)
     Site.files = {"/night": LOG}
-    really = download.Download._ask
+    really = object_stream.ObjectStream.request_bytes
 
-    def meanwhile(self: download.Download, size: int) -> bytes:
+    def meanwhile(self: object_stream.ObjectStream, size: int) -> bytes:
         if self.tell() > 40_000:
             Site.files["/night"] = LOG + b"\n"
         return really(self, size)
 
-    monkeypatch.setattr(download.Download, "_ask", meanwhile)
+    monkeypatch.setattr(object_stream.ObjectStream, "request_bytes", meanwhile)
     reason = load([f"{site}/night"], store).rejected[0].reason
     assert "it changed after it was found; load it again" in reason
 
@@ -339,7 +339,7 @@ def test_an_address_without_a_file_is_one_sentence(site: str, store: Path, logs:
     ],
 )
 def test_what_lets_one_in_is_not_kept(url: str, shown: str) -> None:
-    assert address(url) == shown
+    assert strip_credentials(url) == shown
 
 
 def test_a_signed_address_is_the_same_file_under_its_next_signature(site: str, store: Path) -> None:
@@ -364,7 +364,7 @@ def test_files_on_this_machine_do_not_cost_the_imports(logs: Path, store: Path) 
 
     (logs / "a").write_text(session("s1"))
     code = (
-        "import sys; from pathlib import Path; from ingest.pipeline import load; "
+        "import sys; from pathlib import Path; from ingest.pipeline.load import load; "
         f"load([{str(logs)!r}], Path({str(store)!r})); assert 'fsspec' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from ingest.errors import InputError, OptionError, StoreBusy
-from ingest.watching import EVERY, watch
+from ingest.pipeline.watch import EVERY, watch
 
 
 class Folder:
@@ -69,6 +69,6 @@ def _wrong_words() -> None:
 
 def test_a_folder_that_takes_long_to_look_at_is_looked_at_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 1_000, 3))
-    monkeypatch.setattr("ingest.watching.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("ingest.pipeline.watch.time.monotonic", lambda: float(next(clock)))
     sleep: Callable[[], Folder] = Folder("a", "b").watched
     assert sleep().pauses == [30.0, 30.0]

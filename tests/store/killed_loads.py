@@ -19,17 +19,18 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from ingest import continuing, generations, intake, writing
-from ingest.forget import Whose, forget
 from ingest.formats import formats
-from ingest.generations import OnWrite, ignore, published
-from ingest.pipeline import load
+from ingest.maintenance.forget import SessionChoice, forget
+from ingest.pipeline.load import load
+from ingest.pipeline.reading import checkpoint, file_reader
+from ingest.store import generations, writer
+from ingest.store.generations import OnWrite, ignore_write, published_generation
 
 # Small enough that a small night takes several batches and the copy several pieces.
-writing.BATCH_ROWS = 40
-intake.DRAIN_ROWS = 20
+writer.BATCH_ROWS = 40
+file_reader.DRAIN_ROWS = 20
 generations._COPY_PIECE = 4_000_000
-continuing.WORTH = 0  # every log is large enough to be read on where it grew
+checkpoint.WORTH = 0  # every log is large enough to be read on where it grew
 
 Work = Callable[[Path, OnWrite], object]
 
@@ -65,7 +66,7 @@ def dying_at(number: int, log: Path) -> OnWrite:
 
 def look(store: Path, log: Path) -> None:
     """Note what a reader sees: the number of calls in the published generation, None without one."""
-    generation = published(store)
+    generation = published_generation(store)
     if generation is None:
         log.write_text("null")
         return
@@ -85,7 +86,7 @@ def main(logs: str, base: str, out: str, leaving: str | None = None) -> None:
     def work(store: Path, on_write: OnWrite) -> object:
         if leaving is None:
             return load([Path(logs)], store, on_write=on_write)
-        return forget(store, Whose(sessions=[leaving]), on_write=on_write)
+        return forget(store, SessionChoice(sessions=[leaving]), on_write=on_write)
 
     number = 1
     while kill_one(work, Path(base), Path(out) / str(number), number):
@@ -101,7 +102,7 @@ def kill_one(work: Work, base: Path, place: Path, number: int) -> bool:
     if not forked(lambda: work(store, dying_at(number, step))):
         return False
     forked(lambda: look(store, seen))
-    forked(lambda: work(store, ignore))
+    forked(lambda: work(store, ignore_write))
     told = {"step": step.read_text(), "seen": json.loads(seen.read_text()), "store": str(store)}
     print(json.dumps(told), flush=True)
     return True

@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from ingest.generations import published
+from ingest.store.generations import published_generation
 
 ROLLUPS = (
     "daily_calls", "daily_turns", "daily_codes", "daily_prompts", "daily_definitions",
@@ -109,7 +109,7 @@ def ask(store: Path, query: str) -> list[tuple[Any, ...]]:
 @contextmanager
 def reading(store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """The published generation, read-only."""
-    generation = published(store)
+    generation = published_generation(store)
     assert generation is not None, f"nothing is published in {store}"
     with opened(generation, "READ_ONLY") as con:
         yield con

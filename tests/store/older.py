@@ -8,14 +8,14 @@ from pathlib import Path
 
 import duckdb
 
-from ingest.generations import published
+from ingest.store.generations import published_generation
 
 _VERSIONS = Path(__file__).parent / "versions"
 
 
 def make_older(store: Path, version: int) -> None:
     """Replace the published generation by one with the tables of `version`, and what they have room for."""
-    generation = published(store)
+    generation = published_generation(store)
     assert generation is not None
     newer = generation.with_name("newer.duckdb")
     generation.rename(newer)
@@ -32,7 +32,7 @@ def make_older(store: Path, version: int) -> None:
 
 def described(store: Path) -> set[tuple[str, str, str]]:
     """Every table, column and type of the published generation."""
-    generation = published(store)
+    generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:
         query = "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal"

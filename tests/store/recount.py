@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from ingest.generations import published
+from ingest.store.generations import published_generation
 
 Row = dict[str, Any]
 Counted = tuple[bool, bool, bool]  # of a call or turn: whether it is in `total`, in `n`, in `k`
@@ -29,7 +29,7 @@ class Facts:
     """The tables of a store as rows; of the facts only those that count."""
 
     def __init__(self, store: Path) -> None:
-        generation = published(store)
+        generation = published_generation(store)
         assert generation is not None
         with duckdb.connect(str(generation), read_only=True) as con:
             self.tables = {name: _rows(con, name) for (name,) in con.execute("SHOW TABLES").fetchall()}

@@ -1,4 +1,4 @@
-"""`ingest.batches`: rows in, columns out; a value that does not fit costs itself and is told."""
+"""`ingest.sessions.row_batches`: rows in, columns out; a value that does not fit costs itself and is told."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ingest.batches import Batch, Rows, to_arrow
+from ingest.sessions.row_batches import RowBatch, TableRows, to_arrow
 
 SCHEMA = pa.schema(
     [
@@ -96,28 +96,28 @@ def test_not_a_number_is_unknown() -> None:
 
 
 def test_a_failed_files_rows_are_taken_back_and_no_others() -> None:
-    batch = Batch()
-    batch.add("turns", Rows.of([{"file_id": 1}]))
+    batch = RowBatch()
+    batch.add("turns", TableRows.from_dicts([{"file_id": 1}]))
     batch.begin_file()
-    batch.add("turns", Rows.of([{"file_id": 2}, {"file_id": 2}]))
-    batch.add("rejects", Rows.of([{"file_id": 2}]))
+    batch.add("turns", TableRows.from_dicts([{"file_id": 2}, {"file_id": 2}]))
+    batch.add("rejects", TableRows.from_dicts([{"file_id": 2}]))
     assert batch.count == 4
     batch.take_back_file()
     assert batch.count == 1
-    waiting = batch.empty()
-    assert [(table, columns.count, columns.row(0)) for table, columns in waiting.items()] == [
+    waiting = batch.drain()
+    assert [(table, columns.count, columns.read_row(0)) for table, columns in waiting.items()] == [
         ("turns", 1, {"file_id": 1})
     ]
-    assert (batch.count, batch.empty()) == (0, {})
+    assert (batch.count, batch.drain()) == (0, {})
 
 
 def test_rows_with_any_names_keep_their_values() -> None:
-    batch = Batch()
-    batch.add("turns", Rows.of([{"a": 1, "b": 2}, {"b": 4, "a": 3}]))
-    batch.add("turns", Rows.of([{"a": 5, "c": 6}, {}]))
-    batch.add("turns", Rows(("c", "a"), [(7, 8)]))
-    columns = batch.empty()["turns"]
-    assert [columns.row(number) for number in range(columns.count)] == [
+    batch = RowBatch()
+    batch.add("turns", TableRows.from_dicts([{"a": 1, "b": 2}, {"b": 4, "a": 3}]))
+    batch.add("turns", TableRows.from_dicts([{"a": 5, "c": 6}, {}]))
+    batch.add("turns", TableRows(("c", "a"), [(7, 8)]))
+    columns = batch.drain()["turns"]
+    assert [columns.read_row(number) for number in range(columns.count)] == [
         {"a": 1, "b": 2, "c": None},
         {"a": 3, "b": 4, "c": None},
         {"a": 5, "b": None, "c": 6},
@@ -127,10 +127,10 @@ def test_rows_with_any_names_keep_their_values() -> None:
 
 
 def test_after_a_batch_is_written_only_the_rows_since_then_are_taken_back() -> None:
-    batch = Batch()
+    batch = RowBatch()
     batch.begin_file()
-    batch.add("turns", Rows.of([{"file_id": 1}]))
-    batch.empty()
-    batch.add("turns", Rows.of([{"file_id": 1}]))
+    batch.add("turns", TableRows.from_dicts([{"file_id": 1}]))
+    batch.drain()
+    batch.add("turns", TableRows.from_dicts([{"file_id": 1}]))
     batch.take_back_file()
-    assert batch.empty() == {}
+    assert batch.drain() == {}

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from ingest import rollups
-from ingest.generations import published
-from ingest.pipeline import load
+from ingest.pipeline.load import load
+from ingest.store import rollup
+from ingest.store.generations import published_generation
 from tests.dashboard.store_fixture import roll_up_all_days
 from tests.store.night import ROLLUPS, ask, claude_code_session, contents, contents_by, opened, session
 from tests.store.test_options import tools_file
@@ -115,16 +115,16 @@ def test_rollups_count_what_the_logs_tell(logs: Path, store: Path) -> None:
 def test_no_measure_of_the_rollups_is_left_empty(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("s") + session("t", raw="{'a': 1}"))
     load([logs], store, tools=[tools_file(logs)])
-    for rollup in ROLLUPS:
-        kinds = {name: kind for name, kind, *_ in ask(store, f"DESCRIBE {rollup}")}
+    for table in ROLLUPS:
+        kinds = {name: kind for name, kind, *_ in ask(store, f"DESCRIBE {table}")}
         counts = [name for name, kind in kinds.items() if kind in ("BIGINT", "DOUBLE")]
         for name in set(counts) - {"input_tokens", "output_tokens"}:
-            assert ask(store, f"SELECT count(*) FROM {rollup} WHERE {name} IS NULL") == [(0,)], (rollup, name)
+            assert ask(store, f"SELECT count(*) FROM {table} WHERE {name} IS NULL") == [(0,)], (table, name)
 
 
 def from_scratch(store: Path, tmp_path: Path) -> dict[str, list[str]]:
     """The rollups of all days recomputed in a copy of the published generation."""
-    generation = published(store)
+    generation = published_generation(store)
     assert generation is not None
     copy = tmp_path / "copy.duckdb"
     shutil.copy(generation, copy)
@@ -161,7 +161,7 @@ def test_days_summed_up_a_few_at_a_time_equal_those_summed_up_together(
         (logs / f"{day}.jsonl").write_text(session(f"s{day}", day=day, raw=raw) + session("s", day=day))
     together = store.with_name("together")
     load([logs], together)
-    monkeypatch.setattr(rollups, "AT_ONCE", 5)
+    monkeypatch.setattr(rollup, "AT_ONCE", 5)
     load([logs], store)
     assert contents(store, ROLLUPS) == contents(together, ROLLUPS)
     assert ask(store, "SELECT count(DISTINCT day) FROM daily_errors") == [(3,)]

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ingest.pipeline import load
-from ingest.reports import LoadReport, Progress
+from ingest.load_report import LoadReport, Progress
+from ingest.pipeline.load import load
 from tests.store.night import ask, contents, count, rows_by_reference, session
 from tests.store.test_workers import SESSIONS, long_file, night
 
@@ -117,7 +117,7 @@ def test_workers_end_when_their_load_is_killed(logs: Path, store: Path) -> None:
     code = """
 import sys, time
 from pathlib import Path
-from ingest.pipeline import load
+from ingest.pipeline.load import load
 
 def stand_still(at):
     if at.bytes_done:
@@ -161,7 +161,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from ingest.errors import StoreError
-from ingest.pipeline import load
+from ingest.pipeline.load import load
 from tests.store.waiting import wait_for_workers
 wait_for_workers()
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))

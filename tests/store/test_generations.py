@@ -14,8 +14,8 @@ import duckdb
 import pytest
 
 from ingest.errors import StoreBusy, StoreError, StoreVersionError
-from ingest.generations import hold, published
-from ingest.pipeline import load
+from ingest.pipeline.load import load
+from ingest.store.generations import lock_store, published_generation
 from tests.store.night import count, rows_by_reference, session
 
 
@@ -27,12 +27,12 @@ def loaded(logs: Path, store: Path) -> Path:
 
 
 def test_nothing_is_published_where_there_is_no_store(tmp_path: Path) -> None:
-    assert published(tmp_path / "missing") is None
-    assert published(tmp_path) is None
+    assert published_generation(tmp_path / "missing") is None
+    assert published_generation(tmp_path) is None
 
 
 def test_a_second_load_is_told_who_holds_the_store_since_when(logs: Path, loaded: Path) -> None:
-    with hold(loaded), pytest.raises(StoreBusy) as busy:
+    with lock_store(loaded), pytest.raises(StoreBusy) as busy:
         load([logs], loaded)
     holder = json.loads((loaded / "lock").read_text())
     assert f"process {os.getpid()} on {holder['host']} since {holder['since']}" in str(busy.value)
@@ -41,12 +41,12 @@ def test_a_second_load_is_told_who_holds_the_store_since_when(logs: Path, loaded
 def test_another_process_is_kept_out_while_a_load_runs(logs: Path, loaded: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"
-        "from ingest.errors import IngestError; from ingest.pipeline import load\n"
+        "from ingest.errors import IngestError; from ingest.pipeline.load import load\n"
         "try: load([Path(sys.argv[1])], Path(sys.argv[2]))\n"
         "except IngestError as error: print(type(error).__name__, error)"
     )
     command = [sys.executable, "-c", script, str(logs), str(loaded)]
-    with hold(loaded):
+    with lock_store(loaded):
         kept_out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert kept_out.startswith(f"StoreBusy process {os.getpid()} on ")
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""
@@ -58,7 +58,7 @@ def test_a_load_that_waits_is_told_for_whom_and_goes_on_when_the_store_is_free(
     (logs / "b.jsonl").write_text(session("s2"))
     said: list[str] = []
     with ExitStack() as other_load:
-        other_load.enter_context(hold(loaded))
+        other_load.enter_context(lock_store(loaded))
 
         def patience(who: str) -> bool:
             said.append(who)
@@ -79,7 +79,7 @@ def test_a_lock_file_left_by_a_dead_process_is_no_lock(logs: Path, loaded: Path)
 
 
 def test_a_lock_file_of_nonsense_still_gives_a_sentence(logs: Path, loaded: Path) -> None:
-    with hold(loaded):
+    with lock_store(loaded):
         (loaded / "lock").write_text("\0nonsense")
         with pytest.raises(StoreBusy, match="another process is loading into the store"):
             load([logs], loaded)
@@ -122,7 +122,7 @@ def test_a_current_that_names_nothing_is_one_sentence(logs: Path, loaded: Path) 
     for name in ("gen-000009.duckdb", "../../etc/passwd", "", "gen-000001.duckdb/../x"):
         (loaded / "CURRENT").write_text(name)
         with pytest.raises(StoreError, match=r"CURRENT names .* which is .*; write the name of one"):
-            published(loaded)
+            published_generation(loaded)
         with pytest.raises(StoreError):
             load([logs], loaded)
     assert (loaded / "gen-000001.duckdb").exists()
@@ -143,7 +143,7 @@ def test_a_failed_load_leaves_the_published_store_as_it_was(logs: Path, loaded: 
 
 
 def change(store: Path, statement: str) -> None:
-    generation = published(store)
+    generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation)) as con:
         con.execute(statement)
@@ -239,7 +239,7 @@ FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from ingest.errors import StoreError
-from ingest.pipeline import load
+from ingest.pipeline.load import load
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
 try:

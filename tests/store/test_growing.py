@@ -11,14 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest import continuing
-from ingest.containers import Container, container_of
-from ingest.continuing import restored
-from ingest.pipeline import load
+from ingest.decoding.containers import Container, detect_container
+from ingest.pipeline.load import load
+from ingest.pipeline.reading import checkpoint
+from ingest.pipeline.reading.checkpoint import unpack_state
 from tests.formats.test_cases import LOGS, SAMPLES
 from tests.store.night import ask, contents, count, session
 
-GROWING = [path for path in (*LOGS, *SAMPLES) if container_of(path.read_bytes()[:65536]) is Container.LINES]
+GROWING = [
+    path for path in (*LOGS, *SAMPLES) if detect_container(path.read_bytes()[:65536]) is Container.LINES
+]
 # Which run wrote a row, how often a log was read, and in which folder.
 BOOKKEEPING = ("file_id", "result_file_id", "run_id", "mtime_ns", "path")
 COMPARED = (
@@ -29,7 +31,7 @@ COMPARED = (
 
 @pytest.fixture(autouse=True)
 def every_log_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(continuing, "WORTH", 0)
+    monkeypatch.setattr(checkpoint, "WORTH", 0)
 
 
 def tables(store: Path) -> dict[str, list[str]]:
@@ -63,7 +65,7 @@ def read_on(store: Path) -> int:
     return int(ask(store, "SELECT lines FROM ingest_runs ORDER BY run_id DESC LIMIT 1")[0][0])
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1_200)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_log_cut_anywhere_and_loaded_as_it_grows_ends_in_the_same_tables(
@@ -99,7 +101,7 @@ def test_a_turn_that_begins_in_a_last_line_without_its_break_counts_once(tmp_pat
 
 
 def test_a_small_log_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(continuing, "WORTH", 1_000_000)
+    monkeypatch.setattr(checkpoint, "WORTH", 1_000_000)
     data = session("s1").encode() + session("s2").encode()
     store = grown(tmp_path, data, [len(session("s1"))])
     assert (read_on(store), count(store, "unfinished")) == (data.count(b"\n"), 0)
@@ -119,7 +121,7 @@ def test_another_version_of_the_code_reads_it_whole(tmp_path: Path, monkeypatch:
     log, store = tmp_path / "log.jsonl", tmp_path / "store"
     log.write_bytes(data[: len(session("s1"))])
     load([log], store)
-    monkeypatch.setattr(continuing, "STATE_VERSION", 99)
+    monkeypatch.setattr(checkpoint, "STATE_VERSION", 99)
     log.write_bytes(data)
     load([log], store)
     assert read_on(store) == data.count(b"\n")
@@ -156,4 +158,4 @@ class _Hostile:
     ids=["empty", "no zlib", "no pickle", "other", "hostile", "functions", "bomb"],
 )
 def test_a_state_that_is_none_makes_nothing(state: bytes) -> None:
-    assert restored(state) is None
+    assert unpack_state(state) is None

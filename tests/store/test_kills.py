@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from ingest import continuing
-from ingest.forget import Whose, forget
-from ingest.pipeline import load
+from ingest.maintenance.forget import SessionChoice, forget
+from ingest.pipeline.load import load
+from ingest.pipeline.reading import checkpoint
 from tests.store.night import ask, contents, count, session
 
 
@@ -46,12 +46,11 @@ def states(store: Path) -> list[tuple[Any, ...]]:
     return sorted(ask(store, "SELECT file_id, byte_offset, line, prefix, open_turns FROM unfinished"))
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("first", [True, False], ids=["first load", "load into a store"])
 def test_killed_at_every_write_the_next_load_completes_it(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bool
 ) -> None:
-    monkeypatch.setattr(continuing, "WORTH", 0)
+    monkeypatch.setattr(checkpoint, "WORTH", 0)
     base, undisturbed = tmp_path / "base", tmp_path / "undisturbed"
     night(logs)
     if not first:
@@ -89,14 +88,13 @@ def test_killed_at_every_write_the_next_load_completes_it(
         assert len(list(store.glob("*.duckdb"))) <= 2
 
 
-@pytest.mark.timeout(300)
 def test_killed_at_every_write_the_next_forgetting_completes_it(logs: Path, tmp_path: Path) -> None:
     base, undisturbed = tmp_path / "base", tmp_path / "undisturbed"
     night(logs)
     load([logs / "c.jsonl"], base)
     load([logs], base)  # two generations: neither may stay
     shutil.copytree(base, undisturbed)
-    forget(undisturbed, Whose(sessions=["a0"]))
+    forget(undisturbed, SessionChoice(sessions=["a0"]))
     expected = contents(undisturbed)
     before, after = count(base, "tool_calls"), count(undisturbed, "tool_calls")
     assert after < before

@@ -8,14 +8,14 @@ import duckdb
 import pytest
 
 from ingest.errors import InputError
-from ingest.generations import published
-from ingest.pipeline import load
+from ingest.pipeline.load import load
+from ingest.store.generations import published_generation
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "session-log.example.jsonl"
 
 
 def labels_in(store: Path) -> dict[str, str | None]:
-    generation = published(store)
+    generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:
         return dict(con.execute("SELECT prompt_id, label FROM prompts").fetchall())
@@ -37,7 +37,7 @@ def test_a_prompt_is_labelled_by_its_id_and_keeps_the_label(logs: Path, store: P
 
 def test_a_prompt_is_labelled_by_the_beginning_of_its_texts_hash(logs: Path, store: Path) -> None:
     load([EXAMPLE], store)
-    with duckdb.connect(str(published(store)), read_only=True) as con:
+    with duckdb.connect(str(published_generation(store)), read_only=True) as con:
         ((text_hash,),) = con.execute(
             "SELECT text_hash FROM prompts WHERE prompt_id = 'support@7'"
         ).fetchall()

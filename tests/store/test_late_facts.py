@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ingest.pipeline import load
+from ingest.pipeline.load import load
 from tests.store.night import ROLLUPS, ask, contents, count, session
 from tests.store.test_copies import from_scratch
 
@@ -87,7 +87,6 @@ def test_a_log_in_two_files_tells_what_the_whole_tells(
     assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("made", "reverse"), [(with_retries, False), (plain, True)], ids=["in order", "the later file first"]
 )

@@ -1,4 +1,4 @@
-"""`ingest.lines`: bytes in, numbered lines out."""
+"""`ingest.decoding.lines`: bytes in, numbered lines out."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.events import Rejected, Where
-from ingest.lines import Line, decode_object, read_blocks, read_lines
+from ingest.decoding.lines import Line, decode_object, read_blocks, read_lines
+from ingest.events import LogLine, Rejected
 
 
 def lines_of(data: bytes, max_line: int = 1000) -> list[Line | Rejected]:
@@ -30,9 +30,9 @@ def refusal(data: bytes) -> str:
 
 def test_each_line_knows_its_number_and_the_offset_of_its_first_byte() -> None:
     assert lines_of(b"ab\n\ncd\r\nef") == [
-        Line(Where(1, 0), b"ab"),
-        Line(Where(3, 4), b"cd"),
-        Line(Where(4, 8), b"ef", whole=False),
+        Line(LogLine(1, 0), b"ab"),
+        Line(LogLine(3, 4), b"cd"),
+        Line(LogLine(4, 8), b"ef", whole=False),
     ]
 
 
@@ -53,15 +53,15 @@ def test_a_line_over_the_limit_is_one_reject_and_the_next_line_is_read(end: byte
     first = b"x" * 5000
     found = lines_of(first + end + (b'{"a": 1}' if end else b""))
     assert isinstance(found[0], Rejected)
-    assert (found[0].code, found[0].where) == ("line_too_long", Where(1, 0))
+    assert (found[0].code, found[0].where) == ("line_too_long", LogLine(1, 0))
     assert "5,000 bytes" in found[0].reason or "5,001 bytes" in found[0].reason
     assert len(found[0].snippet) == 200
-    assert found[1:] == ([Line(Where(2, 5000 + len(end)), b'{"a": 1}', whole=False)] if end else [])
+    assert found[1:] == ([Line(LogLine(2, 5000 + len(end)), b'{"a": 1}', whole=False)] if end else [])
 
 
 @pytest.mark.parametrize("length", [999, 1000])
 def test_a_line_up_to_the_limit_is_read(length: int) -> None:
-    assert lines_of(b"x" * length + b"\n") == [Line(Where(1, 0), b"x" * length)]
+    assert lines_of(b"x" * length + b"\n") == [Line(LogLine(1, 0), b"x" * length)]
 
 
 def test_a_line_one_byte_over_the_limit_is_not() -> None:

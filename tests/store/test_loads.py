@@ -1,4 +1,4 @@
-"""`ingest.pipeline.load`, load after load: what is in counts once, whatever happens to the files."""
+"""`ingest.pipeline.load.load`, load after load: what is in counts once, whatever happens to the files."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest import writing
-from ingest.generations import published
-from ingest.pipeline import load
-from ingest.reports import Progress
+from ingest.load_report import Progress
+from ingest.pipeline.load import load
+from ingest.store import writer
+from ingest.store.generations import published_generation
 from tests.store.night import FACTS, contents, count, rows_by_reference, session
 
 
@@ -176,8 +176,8 @@ def test_small_batches_give_the_same_tables(logs: Path, store: Path, monkeypatch
             logs / f"{number}.jsonl", session(f"s{number}"), "broken\n", session(f"t{number}", raw="{'a': 1}")
         )
     whole = afresh(logs, store)
-    monkeypatch.setattr(writing, "BATCH_ROWS", 3)
-    monkeypatch.setattr("ingest.intake.DRAIN_ROWS", 2)
+    monkeypatch.setattr(writer, "BATCH_ROWS", 3)
+    monkeypatch.setattr("ingest.pipeline.reading.file_reader.DRAIN_ROWS", 2)
     load([logs], store)
     assert rows_by_reference(store) == whole
 
@@ -200,7 +200,7 @@ def test_only_two_generations_and_no_write_ahead_log_are_kept(logs: Path, store:
         load([logs], store)
     names = sorted(path.name for path in store.iterdir())
     assert names == ["CURRENT", "gen-000003.duckdb", "gen-000004.duckdb", "lock"]
-    current = published(store)
+    current = published_generation(store)
     assert current is not None
     assert current.name == "gen-000004.duckdb"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest import continuing
-from ingest.forget import Whose, forget
-from ingest.pipeline import load
-from ingest.rejected import rejects
-from ingest.texts import NAME_KEPT, name_kept
+from ingest.maintenance.forget import SessionChoice, forget
+from ingest.maintenance.rejects import list_rejects
+from ingest.pipeline.load import load
+from ingest.pipeline.reading import checkpoint
+from ingest.sessions.stored_text import NAME_KEPT, shorten_name
 from tests.store.night import TABLES, ask, contents, count, session
 
 LONG = "ä" * 300_000
@@ -51,14 +51,14 @@ def longest(store: Path) -> dict[str, int]:
     "name", ["", "a tool", "x" * NAME_KEPT, "日本語", None], ids=["", "short", "just", "wide", "none"]
 )
 def test_a_name_of_everyday_length_stays(name: str | None) -> None:
-    assert name_kept(name) == name
+    assert shorten_name(name) == name
 
 
 def test_names_that_differ_in_their_end_only_stay_apart() -> None:
-    one, other = name_kept(LONG + "1"), name_kept(LONG + "2")
+    one, other = shorten_name(LONG + "1"), shorten_name(LONG + "2")
     assert one != other
     assert {len(one or ""), len(other or "")} == {NAME_KEPT}
-    assert name_kept(one) == one
+    assert shorten_name(one) == one
 
 
 def test_every_table_has_the_same_cut_name(logs: Path, store: Path) -> None:
@@ -68,7 +68,7 @@ def test_every_table_has_the_same_cut_name(logs: Path, store: Path) -> None:
     lengths = longest(store)
     assert max(lengths.values()) == NAME_KEPT, {name: length for name, length in lengths.items() if length}
     assert ask(store, "SELECT DISTINCT session_id FROM tool_calls SEMI JOIN sessions USING (session_id)") == [
-        (name_kept(LONG),)
+        (shorten_name(LONG),)
     ]
     assert ask(store, "SELECT calls FROM turns SEMI JOIN sessions USING (session_id)") == [
         (2,),
@@ -81,10 +81,12 @@ def test_the_store_says_what_it_cut_once_a_file(logs: Path, store: Path) -> None
     (logs / "a.jsonl").write_text(named(session("s1"), LONG))
     (logs / "b.jsonl").write_text(named(session("s2"), LONG))
     load([logs], store)
-    told = [reject for reject in rejects(store, code="name_too_long") if "tool_calls.tool " in reject.message]
+    told = [
+        reject for reject in list_rejects(store, code="name_too_long") if "tool_calls.tool " in reject.message
+    ]
     assert [Path(reject.file).name for reject in told] == ["a.jsonl", "b.jsonl"]
     assert "300,005 characters" in told[0].message
-    assert max(len(reject.message) for reject in rejects(store)) < 200
+    assert max(len(reject.message) for reject in list_rejects(store)) < 200
 
 
 @pytest.mark.usefixtures("workers_read")
@@ -95,19 +97,19 @@ def test_workers_cut_the_same(logs: Path, store: Path, tmp_path: Path) -> None:
     assert contents(tmp_path / "two", TABLES) == contents(store, TABLES)
 
 
-@pytest.mark.parametrize("said", [LONG, name_kept(LONG)], ids=["as in the log", "as on the page"])
+@pytest.mark.parametrize("said", [LONG, shorten_name(LONG)], ids=["as in the log", "as on the page"])
 def test_a_session_with_a_long_name_can_be_forgotten(logs: Path, store: Path, said: str) -> None:
     log = logs / "a.jsonl"
     log.write_text(session(LONG) + session("keep"))
     load([logs], store)
-    assert forget(store, Whose(sessions=[said])).sessions == 1
+    assert forget(store, SessionChoice(sessions=[said])).sessions == 1
     log.write_text(session(LONG) + session("keep") + session("more"))
     load([logs], store)
     assert ask(store, "SELECT session_id FROM sessions ORDER BY ALL") == [("keep",), ("more",)]
 
 
 def test_a_log_that_grows_is_read_on(logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(continuing, "WORTH", 0)
+    monkeypatch.setattr(checkpoint, "WORTH", 0)
     log, lines = logs / "a.jsonl", named(session(LONG), LONG).splitlines(keepends=True)
     for length in range(3, len(lines) + 1, 3):
         log.write_text("".join(lines[:length]))

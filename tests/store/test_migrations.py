@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.metrics import generations as shown
 from ingest.errors import StoreError
-from ingest.migrations import SCHEMA_VERSION
-from ingest.pipeline import load
+from ingest.pipeline.load import load
+from ingest.store.migrations import SCHEMA_VERSION
 from tests.store.night import FACTS, ask, contents, rows_by_reference, session
 from tests.store.older import described, make_older
 
@@ -80,10 +79,6 @@ def test_a_migration_that_fails_leaves_the_older_store_as_it_was(logs: Path, sto
         load([logs], store, on_write=fail)
     assert (store / "CURRENT").read_text() == "gen-000001.duckdb\n"
     assert (store / "gen-000001.duckdb").read_bytes() == before
-
-
-def test_the_pages_read_the_version_that_loads_write() -> None:
-    assert shown.SCHEMA_VERSION == SCHEMA_VERSION
 
 
 def test_what_it_takes_to_judge_a_call_again_is_stored(logs: Path, store: Path) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import duckdb
 
-from ingest.generations import published
-from ingest.pipeline import load
+from ingest.pipeline.load import load
+from ingest.store.generations import published_generation
 
 READ = {"name": "read", "input_schema": {"properties": {"path": {"type": "string"}}, "required": ["path"]}}
 
@@ -33,7 +33,7 @@ def tools_file(folder: Path, name: str = "read") -> Path:
 
 
 def outcomes(store: Path) -> list[str]:
-    with duckdb.connect(str(published(store)), read_only=True) as con:
+    with duckdb.connect(str(published_generation(store)), read_only=True) as con:
         return [outcome for (outcome,) in con.execute("SELECT outcome FROM tool_calls").fetchall()]
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import duckdb
 
-from ingest.generations import published
-from ingest.pipeline import load
+from ingest.pipeline.load import load
+from ingest.store.generations import published_generation
 from tests.store.night import count, session
 
 # A reader as a dashboard is one: a connection per generation, kept open, moved on when CURRENT changes.
@@ -54,7 +54,7 @@ def reading(store: Path, answers: list[tuple[float, str, int]]) -> Iterator[None
             yield
         finally:
             stop.write_text("")
-            said, errors = reader.communicate(timeout=30)
+            said, errors = reader.communicate(timeout=240)
     assert errors == ""
     assert reader.returncode == 0
     for line in [first, *said.splitlines()]:
@@ -86,7 +86,7 @@ def test_a_reader_answers_during_loads_and_sees_each_generation_whole(logs: Path
 def test_an_open_reader_keeps_its_generation_after_it_was_removed(logs: Path, store: Path) -> None:
     (logs / "0.jsonl").write_text(session("s0", turns=(2,)))
     load([logs], store)
-    first = published(store)
+    first = published_generation(store)
     assert first is not None
     with duckdb.connect(str(first), read_only=True) as con:
         for number in range(1, 4):
@@ -100,7 +100,7 @@ LOADER = """
 import sys
 from pathlib import Path
 from ingest.errors import StoreBusy
-from ingest.pipeline import load
+from ingest.pipeline.load import load
 try:
     print(load([Path(sys.argv[1])], Path(sys.argv[2])).generation)
 except StoreBusy:
@@ -115,7 +115,7 @@ def test_of_loads_at_the_same_time_one_runs_and_the_others_are_told(logs: Path, 
         )
     command = [sys.executable, "-c", LOADER, str(logs), str(store)]
     loads = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    said = sorted(one.communicate(timeout=60)[0].strip() for one in loads)
+    said = sorted(one.communicate(timeout=240)[0].strip() for one in loads)
     assert [one.returncode for one in loads] == [0, 0, 0]
     # One that comes when the winner has finished finds nothing new.
     assert said.count("gen-000001.duckdb") == 1

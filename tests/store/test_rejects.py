@@ -10,9 +10,9 @@ import pytest
 
 from ingest.errors import InputError
 from ingest.formats import formats
-from ingest.pipeline import load
-from ingest.rejected import rejects, retry
-from ingest.reports import Reject
+from ingest.load_report import Reject
+from ingest.maintenance.rejects import list_rejects, retry_rejected
+from ingest.pipeline.load import load
 from tests.store.night import count, rows_by_reference, session
 
 TOOL = {"name": "read", "input_schema": {"properties": {"path": {"type": "string"}}}}
@@ -28,7 +28,7 @@ def loaded(logs: Path, store: Path) -> Path:
 
 
 def test_rejects_are_listed_by_file_and_place(logs: Path, loaded: Path) -> None:
-    first, second, third = rejects(loaded)
+    first, second, third = list_rejects(loaded)
     line = len(session("a").splitlines()) + 1
     place = (first.file, first.line, first.byte_offset)
     assert place == (str(logs / "a.jsonl"), line, len(session("a")))
@@ -39,7 +39,7 @@ def test_rejects_are_listed_by_file_and_place(logs: Path, loaded: Path) -> None:
 
 def test_they_can_be_chosen_by_file_and_code(loaded: Path) -> None:
     def chosen(**words: Any) -> list[str]:
-        return [reject.code for reject in rejects(loaded, **words)]
+        return [reject.code for reject in list_rejects(loaded, **words)]
 
     assert chosen(files="*.log") == ["not_an_object"]
     assert chosen(files="a.*") == ["not_json"]
@@ -49,7 +49,7 @@ def test_they_can_be_chosen_by_file_and_code(loaded: Path) -> None:
 
 def test_where_nothing_was_loaded_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nothing has been loaded into .* yet"):
-        list(rejects(tmp_path / "none"))
+        list(list_rejects(tmp_path / "none"))
 
 
 def test_a_retry_reads_again_what_an_upgrade_can_read(
@@ -61,11 +61,11 @@ def test_a_retry_reads_again_what_an_upgrade_can_read(
         form = formats()["session_history"]
         older.setattr(form, "recognise", lambda head: "good" in str(head))
         load([logs], store)
-    assert [reject.code for reject in rejects(store)] == ["unreadable"]
-    report, left = retry(store)
+    assert [reject.code for reject in list_rejects(store)] == ["unreadable"]
+    report, left = retry_rejected(store)
     assert report is not None
     assert (report.loaded, report.unchanged, left) == (1, 0, [])
-    assert list(rejects(store)) == []
+    assert list(list_rejects(store)) == []
     fresh = store.with_name("fresh")
     load([logs], fresh)
     assert rows_by_reference(store) == rows_by_reference(fresh)
@@ -73,7 +73,7 @@ def test_a_retry_reads_again_what_an_upgrade_can_read(
 
 def test_a_retry_replaces_and_doubles_nothing(logs: Path, loaded: Path) -> None:
     before = rows_by_reference(loaded)
-    report, _ = retry(loaded, files="a.jsonl")
+    report, _ = retry_rejected(loaded, files="a.jsonl")
     assert report is not None
     assert (report.loaded, report.rejects) == (1, 1)
     assert rows_by_reference(loaded) == before
@@ -83,7 +83,7 @@ def test_a_retry_replaces_and_doubles_nothing(logs: Path, loaded: Path) -> None:
 def test_a_file_that_is_gone_keeps_its_rows(logs: Path, loaded: Path) -> None:
     (logs / "a.jsonl").unlink()
     before = rows_by_reference(loaded)
-    report, left = retry(loaded, code="not_json")
+    report, left = retry_rejected(loaded, code="not_json")
     assert (report, left) == (None, [f"{logs / 'a.jsonl'} is no longer there"])
     assert rows_by_reference(loaded) == before
 
@@ -93,9 +93,9 @@ def test_a_file_that_was_read_with_definitions_is_not_read_without(logs: Path, s
     tools.write_text(json.dumps([TOOL]))
     (logs / "a.jsonl").write_text(session("a") + "broken\n")
     load([logs], store, tools=[tools])
-    report, left = retry(store)
+    report, left = retry_rejected(store)
     assert report is None
     assert left == [f"{logs / 'a.jsonl'} was read with tool definitions; name them with --tools"]
-    report, left = retry(store, tools=[tools])
+    report, left = retry_rejected(store, tools=[tools])
     assert report is not None
     assert (report.loaded, left) == (1, [])

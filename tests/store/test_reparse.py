@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from ingest import judgement, rows
 from ingest.errors import InputError, OptionError
-from ingest.migrations import SCHEMA_VERSION
-from ingest.pipeline import load
-from ingest.reparse import reparse
+from ingest.maintenance.reparse import reparse
+from ingest.pipeline.load import load
+from ingest.sessions import classification, table_rows
+from ingest.store.migrations import SCHEMA_VERSION
 from lenient import PARSER_VERSION, parse_arguments
 from tests.store.night import TABLES, ask, contents, session
 from tests.store.older import make_older
@@ -34,8 +34,8 @@ def another_parser() -> Iterator[None]:
         return parse_arguments(raw if raw.startswith("[") else json.dumps({"raw": raw}), None, **names)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judgement, "parse_arguments", strict)
-        patch.setattr(rows, "PARSER_VERSION", "0")
+        patch.setattr(classification, "parse_arguments", strict)
+        patch.setattr(table_rows, "PARSER_VERSION", "0")
         yield
 
 
@@ -104,7 +104,7 @@ def test_small_batches_give_the_same_tables(logs: Path, store: Path, monkeypatch
     load([logs], fresh)
     with another_parser():
         load([logs], store)
-    monkeypatch.setattr("ingest.rework.BATCH_BYTES", 1)
+    monkeypatch.setattr("ingest.store.reassessment.BATCH_BYTES", 1)
     reparse(store)
     assert contents(store, FACTS) == contents(fresh, FACTS)
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.dashboard.rows import empty_tables, insert
 
-SCRIPT = Path(__file__).parents[2] / "ingest" / "signatures.sql"
+SCRIPT = Path(__file__).parents[2] / "ingest" / "store" / "signatures.sql"
 DAY = "2026-11-20"
 
 

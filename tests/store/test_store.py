@@ -5,20 +5,13 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 
 from ingest.formats import formats
-from ingest.migrations import SCHEMA_VERSION
-from ingest.pipeline import load
-from ingest.version import CALLGAUGE_VERSION
+from ingest.pipeline.load import load
+from ingest.store.migrations import SCHEMA_VERSION
 from lenient import CODES, PARSER_VERSION
 from tests.store.night import ask, count, session
-
-
-def test_the_version_that_runs_record_is_the_projects() -> None:
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
-    assert project["project"]["version"] == CALLGAUGE_VERSION
 
 
 def test_the_codes_and_the_sources_are_in_every_generation(logs: Path, store: Path) -> None:

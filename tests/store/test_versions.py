@@ -8,9 +8,9 @@ from typing import Any
 
 import duckdb
 
-from dashboard.metrics import answer
-from ingest.generations import published
-from ingest.pipeline import load
+from callgauge.dashboard.metrics import answer_metric
+from ingest.pipeline.load import load
+from ingest.store.generations import published_generation
 from tests.store.night import ask
 
 READ = {"name": "read", "description": "Read.", "input_schema": {"properties": {"path": {"type": "string"}}}}
@@ -38,16 +38,16 @@ def log(
 
 
 def versions(store: Path, kind: str, name: str) -> list[dict[str, Any]]:
-    generation = published(store)
+    generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:
         asked = {"kind": kind, "source": "session_history", "name": name}
         rows = [
             dict(zip(found.columns, row, strict=True))
-            for found in [answer(con, "versions", asked)]
+            for found in [answer_metric(con, "versions", asked)]
             for row in found.values
         ]
-        texts = [answer(con, "version_text", {"kind": kind, **row}).iloc[0] for row in rows]
+        texts = [answer_metric(con, "version_text", {"kind": kind, **row}).iloc[0] for row in rows]
     return [
         {**row, "text": text.text, "definition": text.definition}
         for row, text in zip(rows, texts, strict=True)

@@ -16,17 +16,17 @@ from typing import Any
 import duckdb
 import pytest
 
-from ingest import worker
-from ingest.batches import Rows
-from ingest.generations import hold, published
-from ingest.intake import Settings
-from ingest.pipeline import load
+from ingest.load_report import LoadReport, Progress
+from ingest.pipeline.load import load
+from ingest.pipeline.reading.file_reader import ReadSettings
+from ingest.pipeline.workers import worker_main
+from ingest.pipeline.workers.messages import StartMessage
+from ingest.pipeline.workers.results import ReceivedPart, ReceivedShipment
+from ingest.privacy.configuration import PrivacyOptions
 from ingest.privacy.rules import read_rules
-from ingest.privacy.wanted import Wanted
-from ingest.reports import LoadReport, Progress
-from ingest.unpacking import Parcel, Unpacked
-from ingest.wire import Start
-from ingest.writing import Writer
+from ingest.sessions.row_batches import TableRows
+from ingest.store.generations import lock_store, published_generation
+from ingest.store.writer import FactWriter
 from lenient import ToolCatalog
 from tests.conftest import CASES
 from tests.store.night import FACTS, count, session
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.usefixtures("workers_read")
 
 def in_order(store: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table but for clocks; what was read of logs, in the order in which it stands."""
-    generation = published(store)
+    generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:
         names = [name for (name,) in con.sql("SELECT table_name FROM duckdb_tables()").fetchall()]
@@ -68,7 +68,7 @@ def night(logs: Path) -> None:
 
 def long_file(path: Path) -> None:
     path.write_text("".join(session(f"{path.stem}-{n}", raw=LONG) for n in range(SESSIONS)))
-    assert path.stat().st_size > 2 * worker.SHIPPED_BYTES
+    assert path.stat().st_size > 2 * worker_main.SHIPPED_BYTES
 
 
 def test_the_tables_are_the_same_whoever_reads(logs: Path, tmp_path: Path) -> None:
@@ -87,7 +87,6 @@ def both(named: Sequence[Path], tmp_path: Path, **options: Any) -> tuple[LoadRep
     return one, two
 
 
-@pytest.mark.timeout(300)
 def test_all_formats_are_the_same_whoever_reads(tmp_path: Path) -> None:
     one, _ = both([CASES / "formats", SAMPLE_DATA], tmp_path)
     assert one.loaded > 100
@@ -98,8 +97,8 @@ def test_all_formats_are_the_same_whoever_reads(tmp_path: Path) -> None:
     "options",
     [
         {"limit": 3},
-        {"private": Wanted(read_rules(None))},
-        {"private": Wanted(results=False)},
+        {"private": PrivacyOptions(read_rules(None))},
+        {"private": PrivacyOptions(results=False)},
         {"form": "session_history"},
         {"max_line": 1024},
     ],
@@ -120,29 +119,29 @@ def test_options_hold_for_workers(
 
 def test_a_value_that_no_column_can_hold_is_a_reject_of_its_file(store: Path) -> None:
     ours, theirs = Pipe()
-    with hold(store) as folder:
-        writer = Writer(folder, first_file_id=70)
-        settings, rows = Settings.of(ToolCatalog(), 1024), f"{folder.rows_aside()}/"
-        outbox = worker.Outbox(theirs, Start(settings, dict(writer.building.schemas), rows))
+    with lock_store(store) as folder:
+        writer = FactWriter(folder, first_file_id=70)
+        settings, rows = ReadSettings.from_options(ToolCatalog(), 1024), f"{folder.make_rows_folder()}/"
+        outbox = worker_main.Outbox(theirs, StartMessage(settings, dict(writer.builder.schemas), rows))
         for ticket, steps in ((1, 2), (2, 10**30), (3, 4)):
             outbox.begin_task(ticket)
             row = {"file_id": outbox.begin_file(), "line": 5, "turn_id": f"t{ticket}", "steps": steps}
-            outbox.add("turns", Rows.of([row]))
-            outbox.after(worker.SHIPPED_BYTES // 3 + 1)
-            outbox.came(10, 0)
-        parcel = Parcel(ours.recv(), lambda size: None)
-        parcel.skip()  # the first is not asked for
+            outbox.add("turns", TableRows.from_dicts([row]))
+            outbox.flush_when_due(worker_main.SHIPPED_BYTES // 3 + 1)
+            outbox.end_part(10, 0)
+        parcel = ReceivedShipment(ours.recv(), lambda size: None)
+        parcel.skip_part()  # the first is not asked for
         for _ in range(2):
-            part = parcel.next()
-            assert isinstance(part, Unpacked)
-            writer.add_others(*part.of_file(writer.begin_file(others=True)))
+            part = parcel.take_part()
+            assert isinstance(part, ReceivedPart)
+            writer.add_tables(*part.for_file(writer.begin_file(others=True)))
         writer.flush()
-        building = writer.building
-        assert building.ask("SELECT file_id, turn_id, steps FROM turns") == [
+        building = writer.builder
+        assert building.fetch_rows("SELECT file_id, turn_id, steps FROM turns") == [
             {"file_id": 70, "turn_id": "t2", "steps": None},
             {"file_id": 71, "turn_id": "t3", "steps": 4},
         ]
-        assert building.ask("SELECT file_id, line, code FROM rejects") == [
+        assert building.fetch_rows("SELECT file_id, line, code FROM rejects") == [
             {"file_id": 70, "line": 5, "code": "wrong_type"}
         ]
         assert writer.unfit == {70: 1}

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from ingest import crew
-from ingest.employment import Died, Worker
-from ingest.wire import Start
+from ingest.pipeline.workers import pool
+from ingest.pipeline.workers.messages import StartMessage
+from ingest.pipeline.workers.worker_process import WorkerDied, WorkerProcess
 
 
-class ReadyWorker(Worker):
+class ReadyWorker(WorkerProcess):
     """A worker that is only had when it is ready, or dead."""
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: StartMessage) -> None:
         super().__init__(start)
-        with suppress(Died):
+        with suppress(WorkerDied):
             while not self.is_ready:
                 self.receive(1.0)
 
 
 def wait_for_workers() -> None:
-    setattr(crew, "Worker", ReadyWorker)  # noqa: B010
+    setattr(pool, "Worker", ReadyWorker)  # noqa: B010

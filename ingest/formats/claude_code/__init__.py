@@ -54,13 +54,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
-from ingest.formats import About, Source, Translator
-from ingest.formats.claude_code.entries import Entry, Report, Unusable, entry_of, skim
-from ingest.formats.claude_code.messages import Conversation
-from ingest.lines import snippet_of
-from ingest.open_sessions import OpenSessions
-from ingest.records import Record
+from ingest.formats.claude_code.entries import ToolReport, TranscriptEntry, UnusableEntry, read_entry, skim
+from ingest.formats.claude_code.messages import ClaudeConversation
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
+from ingest.sessions.open_sessions import OpenSessions
 
 __all__ = ["SOURCE", "recognise", "skim", "translator"]
 
@@ -105,9 +105,9 @@ class _Transcript:
     """The conversations of one file, held apart by session and sub-agent."""
 
     def __init__(self) -> None:
-        self._open = OpenSessions[Conversation]()
+        self._open = OpenSessions[ClaudeConversation]()
         self._chains: dict[str, str] = {}  # uuid of a sidechain record → uuid of the chain's first record
-        self._spoken: Conversation | None = None  # of the record before: mostly it goes on
+        self._spoken: ClaudeConversation | None = None  # of the record before: mostly it goes on
         self._lane_spoken: str | None = None
         self._grown = 0  # bytes of its records since it was weighed
 
@@ -122,43 +122,43 @@ class _Transcript:
 
     def take(self, record: Record) -> list[Event] | list[Rejected]:
         entry = record.value
-        if type(entry) is not Entry:  # of most lines `skim` has made one
-            entry = entry_of(entry) if isinstance(entry, dict) else entry
+        if type(entry) is not TranscriptEntry:  # of most lines `skim` has made one
+            entry = read_entry(entry) if isinstance(entry, dict) else entry
             if entry is None:
                 return []
-            if isinstance(entry, Unusable):
-                return [Rejected(record.where, entry.code, entry.reason, snippet_of(record.data))]
+            if isinstance(entry, UnusableEntry):
+                return [Rejected(record.where, entry.code, entry.reason, make_snippet(record.data))]
         events: list[Event] = []
-        lane = self._lane(entry) if entry.is_sidechain else entry.session_id or ""
-        conversation = self._spoken if lane == self._lane_spoken else self._conversation(lane, entry)
+        lane = self._find_lane(entry) if entry.is_sidechain else entry.session_id or ""
+        conversation = self._spoken if lane == self._lane_spoken else self._find_conversation(lane, entry)
         if conversation is None:
             return events
         size = len(record.data)
         conversation.take(entry, record.where, size, events)
         self._grown += size
         if self._grown > _WEIGHED:
-            self._weigh()
+            self._spill()
         report = entry.tool_use_result
-        if isinstance(report, Report) and report.status == "completed" and report.agent_id is not None:
-            self._sub_agent_ended(f"{entry.session_id}/agent-{report.agent_id}", report, events)
+        if isinstance(report, ToolReport) and report.status == "completed" and report.agent_id is not None:
+            self._end_sub_agent(f"{entry.session_id}/agent-{report.agent_id}", report, events)
         return events
 
-    def _conversation(self, lane: str, entry: Entry) -> Conversation | None:
+    def _find_conversation(self, lane: str, entry: TranscriptEntry) -> ClaudeConversation | None:
         """The one that goes on with this entry; None for a harness's note on none that is open."""
-        self._weigh()
+        self._spill()
         if entry.type == "system" and lane not in self._open:
             return None
         parent = entry.session_id if entry.is_sidechain else None
         self._lane_spoken = lane
-        self._spoken = self._open.open(lane, partial(Conversation, lane, parent))
+        self._spoken = self._open.open(lane, partial(ClaudeConversation, lane, parent))
         return self._spoken
 
-    def _weigh(self) -> None:
+    def _spill(self) -> None:
         if self._lane_spoken is not None:
-            self._open.weigh(self._lane_spoken, self._grown)
+            self._open.spill(self._lane_spoken, self._grown)
         self._grown = 0
 
-    def _lane(self, entry: Entry) -> str:
+    def _find_lane(self, entry: TranscriptEntry) -> str:
         """The session id of a sub-agent's run."""
         if entry.agent_id is not None:
             return f"{entry.session_id}/agent-{entry.agent_id}"
@@ -169,7 +169,7 @@ class _Transcript:
             del self._chains[next(iter(self._chains))]
         return f"{entry.session_id}/sidechain-{first}"
 
-    def _sub_agent_ended(self, lane: str, report: Report, out: list[Event]) -> None:
+    def _end_sub_agent(self, lane: str, report: ToolReport, out: list[Event]) -> None:
         """A finished sub-agent's answer stands in the result of the call that started it."""
         if lane == self._lane_spoken:
             self._spoken = self._lane_spoken = None

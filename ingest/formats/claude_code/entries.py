@@ -1,4 +1,4 @@
-"""A line of a Claude Code transcript in, the fields of it that mean something out, typed; keeps no state.
+"""Reads the fields of a Claude Code transcript's line that mean something, typed.
 
 Two ways lead to an `Entry`. `skim` decodes by type and passes over what no field asks for, such as copies of
 whole files, in half the time that decoding the line takes. What it refuses, because a field has another type
@@ -13,20 +13,20 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import orjson
 
-from ingest.fields import kind_of, number, table, tables, text, whole
+from ingest.decoding.fields import json_type, read_count, read_number, read_object, read_objects, read_text
 
 SPEAKING = ("user", "assistant")
 _UNSET: Final = msgspec.UNSET
 
 
-class Part(msgspec.Struct, gc=False):
+class ContentPart(msgspec.Struct, gc=False):
     """A piece of a result's content."""
 
     type: str | None = None
     text: str | None = None
 
 
-class Block(msgspec.Struct, gc=False):
+class ContentBlock(msgspec.Struct, gc=False):
     """A content block: text, a call, a result. `content` of a result is a text or its parts."""
 
     type: str | None = None
@@ -35,7 +35,7 @@ class Block(msgspec.Struct, gc=False):
     name: str | None = None
     input: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     tool_use_id: str | None = None
-    content: str | list[Part] | None = None
+    content: str | list[ContentPart] | None = None
     is_error: bool | None = None
 
     @property
@@ -44,7 +44,7 @@ class Block(msgspec.Struct, gc=False):
         return None if self.input is _UNSET else orjson.loads(memoryview(self.input))
 
 
-class DecodedBlock(Block, gc=False):
+class DecodedBlock(ContentBlock, gc=False):
     """A block whose `input` was decoded with its line."""
 
     given: Any = None
@@ -63,22 +63,22 @@ class Usage(msgspec.Struct, gc=False):
     cache_read_input_tokens: int | None = None
 
 
-class Body(msgspec.Struct, gc=False):
+class MessageBody(msgspec.Struct, gc=False):
     """The Anthropic message in a record."""
 
     id: str | None = None
     model: str | None = None
-    content: str | list[Block] | None = None
+    content: str | list[ContentBlock] | None = None
     usage: Usage | None = None
     stop_reason: str | None = None
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[ContentBlock]:
         """The content blocks; a plain text is one of them."""
-        return [Block("text", self.content)] if isinstance(self.content, str) else self.content or []
+        return [ContentBlock("text", self.content)] if isinstance(self.content, str) else self.content or []
 
 
-class Report(msgspec.Struct, gc=False, rename="camel"):
+class ToolReport(msgspec.Struct, gc=False, rename="camel"):
     """What a tool reported beside the result that the model saw. `content` is a sub-agent's answer."""
 
     agent_id: str | None = None
@@ -90,26 +90,26 @@ class Report(msgspec.Struct, gc=False, rename="camel"):
     @property
     def latency_ms(self) -> float | None:
         told = self.duration_ms
-        return number(self.total_duration_ms if told is _UNSET else told)
+        return read_number(self.total_duration_ms if told is _UNSET else told)
 
     @property
     def answer(self) -> str:
         """The text of `content`, a text or content blocks."""
         content = self.content
-        return "" if content is _UNSET else _text_in(orjson.loads(memoryview(content)))
+        return "" if content is _UNSET else _join_texts(orjson.loads(memoryview(content)))
 
 
-class DecodedReport(Report, gc=False):
+class DecodedReport(ToolReport, gc=False):
     """A report whose `content` was decoded with its line."""
 
     given: Any = None
 
     @property
     def answer(self) -> str:
-        return _text_in(self.given)
+        return _join_texts(self.given)
 
 
-class Entry(msgspec.Struct, gc=False, rename="camel"):
+class TranscriptEntry(msgspec.Struct, gc=False, rename="camel"):
     """A record."""
 
     type: str | None = None
@@ -125,8 +125,8 @@ class Entry(msgspec.Struct, gc=False, rename="camel"):
     timestamp: str | None = None
     version: str | None = None
     duration_ms: float | None = None
-    message: Body | None = None
-    tool_use_result: Report | str | list[msgspec.Raw] | bool | float | None = None
+    message: MessageBody | None = None
+    tool_use_result: ToolReport | str | list[msgspec.Raw] | bool | float | None = None
     data: _Progress | None = None
 
 
@@ -135,37 +135,37 @@ class _Progress(msgspec.Struct, gc=False, rename="camel"):
 
     type: str | None = None
     agent_id: str | None = None
-    message: Entry | None = None
+    message: TranscriptEntry | None = None
 
 
-class Unusable(NamedTuple):
+class UnusableEntry(NamedTuple):
     """Why what somebody said cannot be used: a reject code and a sentence."""
 
     code: str
     reason: str
 
 
-_DECODE = msgspec.json.Decoder(Entry).decode
+_DECODE = msgspec.json.Decoder(TranscriptEntry).decode
 
 
-def skim(data: bytes) -> Entry | Unusable | None:
+def skim(data: bytes) -> TranscriptEntry | UnusableEntry | None:
     """The entry of a line, None where the line means nothing.
 
     Raises ValueError or RecursionError for what is no JSON, or has fields of another type.
     """
     entry = _DECODE(data)
     if entry.type == "progress" and entry.data is not None and entry.data.type == "agent_progress":
-        entry = _inner(entry, entry.data)
+        entry = _unwrap_inner(entry, entry.data)
     if entry.type in SPEAKING:
         if entry.session_id is None or entry.message is None:
-            return _without("sessionId" if entry.session_id is None else "message", entry.type)
+            return _missing_field("sessionId" if entry.session_id is None else "message", entry.type)
         return entry
     return entry if entry.type == "system" and entry.session_id is not None else None
 
 
-def _inner(outer: Entry, progress: _Progress) -> Entry:
+def _unwrap_inner(outer: TranscriptEntry, progress: _Progress) -> TranscriptEntry:
     """A sub-agent's record out of the progress record that reports it."""
-    entry = progress.message or Entry()
+    entry = progress.message or TranscriptEntry()
     entry.session_id = entry.session_id or outer.session_id
     entry.version = entry.version or outer.version
     entry.timestamp = entry.timestamp or outer.timestamp
@@ -173,110 +173,119 @@ def _inner(outer: Entry, progress: _Progress) -> Entry:
     return entry
 
 
-def entry_of(record: dict[str, Any]) -> Entry | Unusable | None:
+def read_entry(record: dict[str, Any]) -> TranscriptEntry | UnusableEntry | None:
     """The entry of a decoded line, None where the line means nothing."""
-    found = _inner_object(record)
+    found = _find_inner_record(record)
     if found.get("type") in SPEAKING:
-        return _unusable(found) or _entry(found)
+        return _find_problem(found) or _make_entry(found)
     is_said = found.get("type") == "system" and isinstance(found.get("sessionId"), str)
-    return _entry(found) if is_said else None
+    return _make_entry(found) if is_said else None
 
 
-def _inner_object(record: dict[str, Any]) -> dict[str, Any]:
-    data = table(record.get("data"))
+def _find_inner_record(record: dict[str, Any]) -> dict[str, Any]:
+    data = read_object(record.get("data"))
     if record.get("type") != "progress" or data.get("type") != "agent_progress":
         return record
     shared = {name: record.get(name) for name in ("sessionId", "version", "timestamp")}
-    return {**shared, **table(data.get("message")), "isSidechain": True, "agentId": data.get("agentId")}
+    return {**shared, **read_object(data.get("message")), "isSidechain": True, "agentId": data.get("agentId")}
 
 
-def _unusable(record: Mapping[str, Any]) -> Unusable | None:
+def _find_problem(record: Mapping[str, Any]) -> UnusableEntry | None:
     kind = record["type"]
     for name, due in (("sessionId", "string"), ("message", "object")):
-        found = kind_of(record.get(name))
+        found = json_type(record.get(name))
         if found == "null":
-            return _without(name, kind)
+            return _missing_field(name, kind)
         if found != due:
-            return Unusable("wrong_type", f"{name} of the {kind} record is a JSON {found}, not a JSON {due}")
+            return UnusableEntry(
+                "wrong_type", f"{name} of the {kind} record is a JSON {found}, not a JSON {due}"
+            )
     return None
 
 
-def _without(name: str, kind: str) -> Unusable:
-    return Unusable("missing_field", f"the {kind} record has no {name}")
+def _missing_field(name: str, kind: str) -> UnusableEntry:
+    return UnusableEntry("missing_field", f"the {kind} record has no {name}")
 
 
-def _entry(record: Mapping[str, Any]) -> Entry:
+def _make_entry(record: Mapping[str, Any]) -> TranscriptEntry:
     report = record.get("toolUseResult")
-    return Entry(
-        type=text(record.get("type")),
-        subtype=text(record.get("subtype")),
-        uuid=text(record.get("uuid")),
-        parent_uuid=text(record.get("parentUuid")),
-        session_id=text(record.get("sessionId")),
-        agent_id=text(record.get("agentId")),
+    return TranscriptEntry(
+        type=read_text(record.get("type")),
+        subtype=read_text(record.get("subtype")),
+        uuid=read_text(record.get("uuid")),
+        parent_uuid=read_text(record.get("parentUuid")),
+        session_id=read_text(record.get("sessionId")),
+        agent_id=read_text(record.get("agentId")),
         is_sidechain=record.get("isSidechain") is True,
         is_meta=bool(record.get("isMeta")),
         is_compact_summary=bool(record.get("isCompactSummary")),
         is_api_error_message=record.get("isApiErrorMessage") is True,
-        timestamp=text(record.get("timestamp")),
-        version=text(record.get("version")),
-        duration_ms=number(record.get("durationMs")),
-        message=_body(table(record.get("message"))),
-        tool_use_result=_report(report) if isinstance(report, dict) else None,
+        timestamp=read_text(record.get("timestamp")),
+        version=read_text(record.get("version")),
+        duration_ms=read_number(record.get("durationMs")),
+        message=_read_body(read_object(record.get("message"))),
+        tool_use_result=_read_report(report) if isinstance(report, dict) else None,
     )
 
 
-def _report(report: Mapping[str, Any]) -> Report:
+def _read_report(report: Mapping[str, Any]) -> ToolReport:
     return DecodedReport(
-        agent_id=text(report.get("agentId")),
-        status=text(report.get("status")),
-        duration_ms=number(report["durationMs"]) if "durationMs" in report else msgspec.UNSET,
-        total_duration_ms=number(report.get("totalDurationMs")),
+        agent_id=read_text(report.get("agentId")),
+        status=read_text(report.get("status")),
+        duration_ms=read_number(report["durationMs"]) if "durationMs" in report else msgspec.UNSET,
+        total_duration_ms=read_number(report.get("totalDurationMs")),
         given=report.get("content"),
     )
 
 
-def _body(message: Mapping[str, Any]) -> Body:
-    content, usage = message.get("content"), table(message.get("usage"))
-    return Body(
-        id=text(message.get("id")),
-        model=text(message.get("model")),
-        content=content if isinstance(content, str) else [_block(block) for block in tables(content)],
-        usage=Usage(*(whole(usage.get(name)) for name in Usage.__struct_fields__)) if usage else None,
-        stop_reason=text(message.get("stop_reason")),
+def _read_body(message: Mapping[str, Any]) -> MessageBody:
+    content, usage = message.get("content"), read_object(message.get("usage"))
+    return MessageBody(
+        id=read_text(message.get("id")),
+        model=read_text(message.get("model")),
+        content=content
+        if isinstance(content, str)
+        else [_read_block(block) for block in read_objects(content)],
+        usage=Usage(*(read_count(usage.get(name)) for name in Usage.__struct_fields__)) if usage else None,
+        stop_reason=read_text(message.get("stop_reason")),
     )
 
 
-def _block(block: Mapping[str, Any]) -> Block:
+def _read_block(block: Mapping[str, Any]) -> ContentBlock:
     content = block.get("content")
     return DecodedBlock(
-        type=text(block.get("type")),
-        text=text(block.get("text")),
-        id=text(block.get("id")),
-        name=text(block.get("name")),
+        type=read_text(block.get("type")),
+        text=read_text(block.get("text")),
+        id=read_text(block.get("id")),
+        name=read_text(block.get("name")),
         input=msgspec.Raw(b"null") if "input" in block else msgspec.UNSET,
-        tool_use_id=text(block.get("tool_use_id")),
-        content=content if isinstance(content, str) else _parts(content),
+        tool_use_id=read_text(block.get("tool_use_id")),
+        content=content if isinstance(content, str) else _read_parts(content),
         is_error=block.get("is_error") is True,
         given=block.get("input"),
     )
 
 
-def _parts(content: Any) -> list[Part]:
-    return [Part(text(part.get("type")), text(part.get("text"))) for part in tables(content)]
+def _read_parts(content: Any) -> list[ContentPart]:
+    return [
+        ContentPart(read_text(part.get("type")), read_text(part.get("text")))
+        for part in read_objects(content)
+    ]
 
 
-def _text_in(content: Any) -> str:
+def _join_texts(content: Any) -> str:
     """The text of a message: as it is, or that of its text blocks."""
     if isinstance(content, str):
         return content
-    return "\n".join(text(part.get("text")) or "" for part in tables(content) if part.get("type") == "text")
+    return "\n".join(
+        read_text(part.get("text")) or "" for part in read_objects(content) if part.get("type") == "text"
+    )
 
 
-def text_of(parts: Sequence[Part | Block]) -> str:
+def join_part_texts(parts: Sequence[ContentPart | ContentBlock]) -> str:
     return "\n".join([part.text or "" for part in parts if part.type == "text"])
 
 
-def content_text(content: str | list[Part] | None) -> str:
+def result_text(content: str | list[ContentPart] | None) -> str:
     """The text of a result."""
-    return content if isinstance(content, str) else text_of(content or ())
+    return content if isinstance(content, str) else join_part_texts(content or ())

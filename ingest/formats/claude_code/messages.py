@@ -1,4 +1,4 @@
-"""The records of one Claude Code conversation in, turns, steps, calls and results out; knows no files.
+"""Turns the records of one Claude Code conversation into turns, steps, calls and results.
 
 A model's message comes as several records, one content block each, with tool results in between. It is held
 until it is complete, because its last record has the token counts and only the whole message shows whether
@@ -9,20 +9,37 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ingest.events import Event, SessionSeen, StepMade, TurnEnded, TurnStarted, Where
-from ingest.fields import moment, number
-from ingest.formats.claude_code.entries import Block, Body, Entry, Report, text_of
-from ingest.formats.claude_code.pieces import Message, Prompt, Turn
-from ingest.formats.claude_code.records import MESSAGE, call_made, input_tokens, lost_call, result_seen
-from ingest.formats.claude_code.texts import Said, is_malformed_notice, leaked_call, said_by_user
+from ingest.decoding.fields import read_number, read_time
+from ingest.events import Event, LogLine, SessionSeen, StepMade, TurnEnded, TurnStarted
+from ingest.formats.claude_code.entries import (
+    ContentBlock,
+    MessageBody,
+    ToolReport,
+    TranscriptEntry,
+    join_part_texts,
+)
+from ingest.formats.claude_code.pieces import OpenMessage, TranscriptPrompt, TranscriptTurn
+from ingest.formats.claude_code.records import (
+    MESSAGE,
+    count_input_tokens,
+    make_call,
+    make_lost_call,
+    make_result,
+)
+from ingest.formats.claude_code.texts import (
+    UserLineKind,
+    classify_user_line,
+    find_leaked_call,
+    is_malformed_notice,
+)
 
 _REMEMBERED = 50_000  # records a conversation is compared with to find repeats; bounds the memory
 _KEY_SIZE = 150  # bytes in memory of one of their keys
 SYNTHETIC = "<synthetic>"  # the model name of records that the harness wrote itself
-_NOTHING = Body()
+_NOTHING = MessageBody()
 
 
-class Conversation:
+class ClaudeConversation:
     """One session or sub-agent run, record by record in file order. What is complete goes to `out`."""
 
     def __init__(self, session_id: str, parent_session_id: str | None) -> None:
@@ -31,29 +48,29 @@ class Conversation:
         self._parent = parent_session_id
         self._version: str | None = None
         self._seen: dict[str, None] = {}
-        self._message: Message | None = None
-        self._prompt: Prompt | None = None
-        self._turn: Turn | None = None
+        self._message: OpenMessage | None = None
+        self._prompt: TranscriptPrompt | None = None
+        self._turn: TranscriptTurn | None = None
 
     @property
-    def held(self) -> int:
+    def weight(self) -> int:
         """The size of the lines that wait here, and of the keys by which repeats are found, in bytes."""
         return self._waiting + _KEY_SIZE * len(self._seen)
 
-    def take(self, entry: Entry, where: Where, size: int, out: list[Event]) -> None:
+    def take(self, entry: TranscriptEntry, where: LogLine, size: int, out: list[Event]) -> None:
         """Add the events that are complete after this record of `size` bytes. One seen before adds none."""
-        if entry.uuid is not None and self._repeated(entry.uuid):
+        if entry.uuid is not None and self._is_repeated(entry.uuid):
             return
-        ts = moment(entry.timestamp)
+        ts = read_time(entry.timestamp)
         version, kind = entry.version, entry.type
         if self._version is None or (version != self._version and version is not None):
-            self._session(version, where, ts, out)
+            self._take_session(version, where, ts, out)
         if kind == "assistant":
-            self._assistant(entry, where, ts, out)
+            self._take_assistant(entry, where, ts, out)
         elif kind == "user":
-            self._user(entry, where, ts, out)
+            self._take_user(entry, where, ts, out)
         elif self._turn is not None and entry.subtype == "turn_duration":
-            self._turn.latency_ms = (self._turn.latency_ms or 0.0) + (number(entry.duration_ms) or 0.0)
+            self._turn.latency_ms = (self._turn.latency_ms or 0.0) + (read_number(entry.duration_ms) or 0.0)
         self._waiting += size
 
     def finish(self, out: list[Event], *, status: str | None = None, answer: str | None = None) -> None:
@@ -65,11 +82,11 @@ class Conversation:
         turn.status = status or turn.status
         turn.answer = answer if answer is not None else turn.answer
         if turn.status is not None or turn.answer is not None:
-            out.append(self._ended(turn))
+            out.append(self._make_end(turn))
 
     # --- records -----------------------------------------------------------------------------
 
-    def _repeated(self, key: str) -> bool:
+    def _is_repeated(self, key: str) -> bool:
         seen = self._seen
         if key in seen:
             return True
@@ -78,7 +95,9 @@ class Conversation:
             del seen[next(iter(seen))]
         return False
 
-    def _session(self, version: str | None, where: Where, ts: datetime | None, out: list[Event]) -> None:
+    def _take_session(
+        self, version: str | None, where: LogLine, ts: datetime | None, out: list[Event]
+    ) -> None:
         self._version = version or ""
         out.append(
             SessionSeen(
@@ -91,15 +110,17 @@ class Conversation:
             )
         )
 
-    def _assistant(self, entry: Entry, where: Where, ts: datetime | None, out: list[Event]) -> None:
+    def _take_assistant(
+        self, entry: TranscriptEntry, where: LogLine, ts: datetime | None, out: list[Event]
+    ) -> None:
         body = entry.message or _NOTHING
         blocks = body.blocks
         if body.model == SYNTHETIC:
-            self._synthetic(entry, blocks, where, ts, out)
+            self._take_synthetic(entry, blocks, where, ts, out)
             return
         message = self._message
         if message is None or body.id is None or message.key != body.id:
-            if blocks and all(map(self._copied, blocks)):
+            if blocks and all(map(self._is_copy, blocks)):
                 return
             message = self._open_message(body.id, body.model, where, ts, out)
         message.hear(body.usage, body.stop_reason)
@@ -107,66 +128,82 @@ class Conversation:
             kind = block.type
             if kind == "text":
                 message.texts.append(block.text or "")
-            elif kind == "tool_use" and not (block.id is not None and self._repeated(f"call:{block.id}")):
+            elif kind == "tool_use" and not (block.id is not None and self._is_repeated(f"call:{block.id}")):
                 message.calls += 1
-                message.after.append(call_made(self._session_id, block, where, ts))
+                message.after.append(make_call(self._session_id, block, where, ts))
 
-    def _copied(self, block: Block) -> bool:
+    def _is_copy(self, block: ContentBlock) -> bool:
         return block.type == "tool_use" and block.id is not None and f"call:{block.id}" in self._seen
 
-    def _synthetic(
-        self, entry: Entry, blocks: list[Block], where: Where, ts: datetime | None, out: list[Event]
+    def _take_synthetic(
+        self,
+        entry: TranscriptEntry,
+        blocks: list[ContentBlock],
+        where: LogLine,
+        ts: datetime | None,
+        out: list[Event],
     ) -> None:
-        said = text_of(blocks)
+        said = join_part_texts(blocks)
         if is_malformed_notice(said):
-            self._lost_call(said, where, ts, out)
+            self._take_lost_call(said, where, ts, out)
         elif entry.is_api_error_message:
             self._close_message(out)
             self._enter_turn(where, ts, out)
             if self._turn is not None:
                 self._turn.status, self._turn.answer = "api_error", ""
 
-    def _user(self, entry: Entry, where: Where, ts: datetime | None, out: list[Event]) -> None:
+    def _take_user(
+        self, entry: TranscriptEntry, where: LogLine, ts: datetime | None, out: list[Event]
+    ) -> None:
         blocks = (entry.message or _NOTHING).blocks
         has_results = False
         for block in blocks:
             if block.type == "tool_result":
                 has_results = True
-                self._result(entry, block, where, ts, out)
-        words = text_of(blocks)
+                self._take_result(entry, block, where, ts, out)
+        words = join_part_texts(blocks)
         if has_results and not words:
             return
-        said = said_by_user(words)
-        if said is Said.MALFORMED_CALL:
-            self._lost_call(words, where, ts, out)
-        elif said is Said.INTERRUPTED and self._prompt is not None:
+        said = classify_user_line(words)
+        if said is UserLineKind.MALFORMED_CALL:
+            self._take_lost_call(words, where, ts, out)
+        elif said is UserLineKind.INTERRUPTED and self._prompt is not None:
             self._prompt = None  # taken back before the model said a word
-        elif said is Said.INTERRUPTED:
+        elif said is UserLineKind.INTERRUPTED:
             self.finish(out, status="cancelled", answer="")
-        elif said is Said.COMMAND_OUTPUT and self._prompt is not None and self._prompt.said is Said.COMMAND:
+        elif (
+            said is UserLineKind.COMMAND_OUTPUT
+            and self._prompt is not None
+            and self._prompt.said is UserLineKind.COMMAND
+        ):
             self._prompt = None
         elif not has_results and not entry.is_meta and not entry.is_compact_summary:
-            self._hear(said, Prompt(where, ts, words, entry.uuid, said), bool(blocks))
+            self._take_user_words(said, TranscriptPrompt(where, ts, words, entry.uuid, said), bool(blocks))
 
-    def _hear(self, said: Said, prompt: Prompt, has_content: bool) -> None:
+    def _take_user_words(self, said: UserLineKind, prompt: TranscriptPrompt, has_content: bool) -> None:
         # An empty text beside other blocks is a pasted image.
-        if said in (Said.PROMPT, Said.COMMAND) or (not prompt.text and has_content):
+        if said in (UserLineKind.PROMPT, UserLineKind.COMMAND) or (not prompt.text and has_content):
             self._prompt = prompt
 
-    def _result(
-        self, entry: Entry, block: Block, where: Where, ts: datetime | None, out: list[Event]
+    def _take_result(
+        self,
+        entry: TranscriptEntry,
+        block: ContentBlock,
+        where: LogLine,
+        ts: datetime | None,
+        out: list[Event],
     ) -> None:
-        if block.tool_use_id is not None and self._repeated(f"result:{block.tool_use_id}"):
+        if block.tool_use_id is not None and self._is_repeated(f"result:{block.tool_use_id}"):
             return
         report = entry.tool_use_result
-        event = result_seen(
-            self._session_id, report if isinstance(report, Report) else None, block, where, ts
+        event = make_result(
+            self._session_id, report if isinstance(report, ToolReport) else None, block, where, ts
         )
         (out if self._message is None else self._message.after).append(event)
 
     # --- turns and messages ------------------------------------------------------------------
 
-    def _enter_turn(self, where: Where, ts: datetime | None, out: list[Event]) -> None:
+    def _enter_turn(self, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
         """Begin the turn that the waiting prompt asks for; only an answered prompt is a turn."""
         prompt, self._prompt = self._prompt, None
         if prompt is None and self._turn is not None:
@@ -185,14 +222,14 @@ class Conversation:
         else:
             started = TurnStarted(session_id=self._session_id, where=where, ts=ts)
         out.append(started)
-        self._turn = Turn(where, ts)
+        self._turn = TranscriptTurn(where, ts)
 
     def _open_message(
-        self, key: str | None, model: str | None, where: Where, ts: datetime | None, out: list[Event]
-    ) -> Message:
+        self, key: str | None, model: str | None, where: LogLine, ts: datetime | None, out: list[Event]
+    ) -> OpenMessage:
         self._close_message(out)
         self._enter_turn(where, ts, out)
-        self._message = Message(key, where, ts, model)
+        self._message = OpenMessage(key, where, ts, model)
         return self._message
 
     def _close_message(self, out: list[Event]) -> None:
@@ -201,49 +238,51 @@ class Conversation:
         if message is None:
             return
         said = "\n".join(filter(None, message.texts)) if message.texts else ""
-        lost = [] if message.calls else self._lost_in(message, said)
+        lost = [] if message.calls else self._find_lost_call(message, said)
         if self._turn is not None:
             last = message.after[-1] if message.after else message
             self._turn.where, self._turn.ts = last.where, last.ts
             self._turn.status = message.stop_reason if message.stop_reason != "tool_use" else None
             self._turn.answer = None if message.calls or lost else said
-        out += (self._step(message, said), *lost, *message.after)
+        out += (self._make_step(message, said), *lost, *message.after)
 
-    def _step(self, message: Message, said: str) -> StepMade:
+    def _make_step(self, message: OpenMessage, said: str) -> StepMade:
         return StepMade(
             session_id=self._session_id,
             where=message.where,
             ts=message.ts,
             text=said or None,
             model=message.model,
-            input_tokens=input_tokens(message.usage),
+            input_tokens=count_input_tokens(message.usage),
             output_tokens=message.output_tokens if message.usage_is_final else None,
             answers=message.stop_reason == "end_turn",
         )
 
-    def _lost_in(self, message: Message, said: str) -> list[Event]:
+    def _find_lost_call(self, message: OpenMessage, said: str) -> list[Event]:
         """The call that a whole message without any shows to be lost: written as text, or only announced."""
-        leak = leaked_call(said)
+        leak = find_leaked_call(said)
         if leak is not None:
             return [
-                lost_call(self._session_id, message.where, message.ts, "the call was written as text", *leak)
+                make_lost_call(
+                    self._session_id, message.where, message.ts, "the call was written as text", *leak
+                )
             ]
         if message.stop_reason == "tool_use":
             reason = "stop_reason is tool_use, but the message has no tool call"
-            return [lost_call(self._session_id, message.where, message.ts, reason)]
+            return [make_lost_call(self._session_id, message.where, message.ts, reason)]
         return []
 
-    def _lost_call(self, notice: str, where: Where, ts: datetime | None, out: list[Event]) -> None:
+    def _take_lost_call(self, notice: str, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
         """A call whose markup could not be read; the harness says so after a message without any call."""
         message = self._message
         if message is None or message.calls:
             # The model's message with the broken call is not in the log at all.
             message = self._open_message(None, message.model if message else None, where, ts, out)
-        if message.stop_reason != "tool_use" and not leaked_call("\n".join(message.texts)):
-            message.after.append(lost_call(self._session_id, where, ts, notice.strip()[:MESSAGE]))
+        if message.stop_reason != "tool_use" and not find_leaked_call("\n".join(message.texts)):
+            message.after.append(make_lost_call(self._session_id, where, ts, notice.strip()[:MESSAGE]))
             message.calls += 1
 
-    def _ended(self, turn: Turn) -> TurnEnded:
+    def _make_end(self, turn: TranscriptTurn) -> TurnEnded:
         return TurnEnded(
             session_id=self._session_id,
             where=turn.where,

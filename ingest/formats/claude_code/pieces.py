@@ -1,4 +1,4 @@
-"""What a Claude Code conversation has begun and not ended yet: message, prompt, turn; knows no order."""
+"""What a Claude Code conversation has begun and not ended yet: message, prompt, turn."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from datetime import datetime
 
 import msgspec
 
-from ingest.events import Event, Where
+from ingest.events import Event, LogLine
 from ingest.formats.claude_code.entries import Usage
-from ingest.formats.claude_code.texts import Said
+from ingest.formats.claude_code.texts import UserLineKind
 
 _NOTHING_SAID = Usage()
 
 
-class Message(msgspec.Struct, gc=False):
+class OpenMessage(msgspec.Struct, gc=False):
     """One model message as far as it has come. `after` holds what the log shows behind its first record."""
 
     key: str | None
-    where: Where
+    where: LogLine
     ts: datetime | None
     model: str | None
     texts: list[str] = []
@@ -43,18 +43,18 @@ class Message(msgspec.Struct, gc=False):
         return count if count is not None and count >= 0 else None
 
 
-class Prompt(msgspec.Struct, gc=False):
-    where: Where
+class TranscriptPrompt(msgspec.Struct, gc=False):
+    where: LogLine
     ts: datetime | None
     text: str
     key: str | None
-    said: Said
+    said: UserLineKind
 
 
-class Turn(msgspec.Struct, gc=False):
+class TranscriptTurn(msgspec.Struct, gc=False):
     """The open turn. `answer` is None while a call is the last thing the model made."""
 
-    where: Where
+    where: LogLine
     ts: datetime | None
     status: str | None = None
     answer: str | None = None

@@ -1,4 +1,4 @@
-"""The parts of one Claude Code record in, one event or value each out; keeps no state between records."""
+"""Makes one event or value of each part of a Claude Code record; keeps no state between records."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from typing import Any
 
 import msgspec
 
+from ingest.decoding.fields import read_count, read_object, read_text
 from ingest.events import (
     ArgsSource,
     CallMade,
     FaultLayer,
     FlagSource,
+    LogLine,
     ResultSeen,
     ResultStatus,
-    Seen,
     Strategy,
-    Where,
+    Visibility,
 )
-from ingest.fields import table, text, whole
-from ingest.formats.claude_code.entries import Block, Report, Usage, content_text
-from ingest.formats.claude_code.texts import fault_in
+from ingest.formats.claude_code.entries import ContentBlock, ToolReport, Usage, result_text
+from ingest.formats.claude_code.texts import find_fault
 
 MESSAGE = 500  # characters of a failed result that are kept as its reason
 
 # Named once: looking a member up in its Enum takes as long as making a small object.
 _RESERIALISED, _MISSING = ArgsSource.RESERIALISED, ArgsSource.MISSING
 _OK, _EXPLICIT = ResultStatus.OK, FlagSource.EXPLICIT
-_FAILURES, _TOOL_USE = Seen.FAILURES, Strategy.TOOL_USE
+_FAILURES, _TOOL_USE = Visibility.FAILURES, Strategy.TOOL_USE
 _UNSET = msgspec.UNSET
 
 
-def call_made(session_id: str, block: Block, where: Where, ts: datetime | None) -> CallMade:
+def make_call(session_id: str, block: ContentBlock, where: LogLine, ts: datetime | None) -> CallMade:
     given = block.arguments
-    unparsed = _unparsed_in(given)
+    unparsed = _find_unparsed(given)
     call = CallMade(
         session_id=session_id,
         where=where,
@@ -47,19 +47,19 @@ def call_made(session_id: str, block: Block, where: Where, ts: datetime | None) 
         syntax_seen=_FAILURES,
         schema_seen=_FAILURES,
     )
-    return call if unparsed is None else _unparsed_call(call, *unparsed)
+    return call if unparsed is None else _make_unparsed_call(call, *unparsed)
 
 
-def _unparsed_in(given: Any) -> tuple[str, int] | None:
+def _find_unparsed(given: Any) -> tuple[str, int] | None:
     """(text, its full length in bytes) of arguments that the harness could not read as JSON."""
     if not isinstance(given, dict) or "__unparsedToolInput" not in given:
         return None
-    unparsed = table(given["__unparsedToolInput"])
-    raw = text(unparsed.get("raw"))
-    return None if raw is None else (raw, whole(unparsed.get("len")) or 0)
+    unparsed = read_object(given["__unparsedToolInput"])
+    raw = read_text(unparsed.get("raw"))
+    return None if raw is None else (raw, read_count(unparsed.get("len")) or 0)
 
 
-def _unparsed_call(call: CallMade, raw: str, length: int) -> CallMade:
+def _make_unparsed_call(call: CallMade, raw: str, length: int) -> CallMade:
     is_whole = len(raw.encode("utf-8", "surrogatepass")) >= length
     return msgspec.structs.replace(
         call,
@@ -71,9 +71,9 @@ def _unparsed_call(call: CallMade, raw: str, length: int) -> CallMade:
     )
 
 
-def lost_call(
+def make_lost_call(
     session_id: str,
-    where: Where,
+    where: LogLine,
     ts: datetime | None,
     reason: str,
     tool: str | None = None,
@@ -92,11 +92,11 @@ def lost_call(
     )
 
 
-def result_seen(
-    session_id: str, report: Report | None, block: Block, where: Where, ts: datetime | None
+def make_result(
+    session_id: str, report: ToolReport | None, block: ContentBlock, where: LogLine, ts: datetime | None
 ) -> ResultSeen:
-    content = content_text(block.content)
-    fault = fault_in(content) if block.is_error else None
+    content = result_text(block.content)
+    fault = find_fault(content) if block.is_error else None
     return ResultSeen(
         session_id=session_id,
         where=where,
@@ -105,17 +105,17 @@ def result_seen(
         status=fault.status if fault else _OK,
         flag_source=fault.flag_source if fault else _EXPLICIT,
         fault_layer=fault.layer if fault else None,
-        message=_reason(content) if fault else None,
+        message=_failure_reason(content) if fault else None,
         content=content,
         latency_ms=report.latency_ms if report else None,
     )
 
 
-def _reason(content: str) -> str:
+def _failure_reason(content: str) -> str:
     return content.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")[:MESSAGE]
 
 
-def input_tokens(usage: Usage | None) -> int | None:
+def count_input_tokens(usage: Usage | None) -> int | None:
     """All tokens the model read, from the cache or not; `input_tokens` alone leaves the cache out."""
     if usage is None:
         return None

@@ -1,4 +1,4 @@
-"""A text that Claude Code wrote into a transcript in, what it means out; knows no record and no event.
+"""Recognises the texts that Claude Code itself wrote into a transcript, and what each of them means.
 
 The sentences are the harness's own, collected from transcripts of versions 1.0 to 2.1. It marks everything
 that stands between a call and its success with the same `is_error`: these texts tell the layers apart.
@@ -13,7 +13,7 @@ from enum import StrEnum
 from ingest.events import FaultLayer, FlagSource, ResultStatus
 
 
-class Said(StrEnum):
+class UserLineKind(StrEnum):
     """What a user line without tool results is."""
 
     PROMPT = "prompt"
@@ -25,18 +25,18 @@ class Said(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ResultFault:
     status: ResultStatus
     layer: FaultLayer
     flag_source: FlagSource = FlagSource.EXPLICIT
 
 
-_REFUSED = Fault(ResultStatus.DENIED, FaultLayer.REFUSED)
-_SYNTAX = Fault(ResultStatus.ERROR, FaultLayer.SYNTAX)
-_SCHEMA = Fault(ResultStatus.ERROR, FaultLayer.SCHEMA)
-_TOOL_REJECTED = Fault(ResultStatus.ERROR, FaultLayer.TOOL_REJECTED)
-_EXECUTION = Fault(ResultStatus.ERROR, FaultLayer.EXECUTION)
-_EXIT_CODE = Fault(ResultStatus.ERROR, FaultLayer.EXECUTION, FlagSource.DERIVED_EXIT_CODE)
+_REFUSED = ResultFault(ResultStatus.DENIED, FaultLayer.REFUSED)
+_SYNTAX = ResultFault(ResultStatus.ERROR, FaultLayer.SYNTAX)
+_SCHEMA = ResultFault(ResultStatus.ERROR, FaultLayer.SCHEMA)
+_TOOL_REJECTED = ResultFault(ResultStatus.ERROR, FaultLayer.TOOL_REJECTED)
+_EXECUTION = ResultFault(ResultStatus.ERROR, FaultLayer.EXECUTION)
+_EXIT_CODE = ResultFault(ResultStatus.ERROR, FaultLayer.EXECUTION, FlagSource.DERIVED_EXIT_CODE)
 
 _TAG = "<tool_use_error>"
 _REFUSALS = re.compile(
@@ -77,7 +77,7 @@ _LEAK = re.compile(r'^[ \t]*<(?:antml:)?invoke name="([^"\n]{1,200})">', re.MULT
 _FENCED = re.compile(r"^[ \t]*(`{3,20}|~{3,20})[^\n]*\n.*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
 
 
-def fault_in(content: str) -> Fault:
+def find_fault(content: str) -> ResultFault:
     """The fault behind a result that carries `is_error`."""
     said = content.removeprefix(_TAG).lstrip()
     if _REFUSALS.match(said):
@@ -89,18 +89,18 @@ def fault_in(content: str) -> Fault:
     return _EXIT_CODE if _EXIT.match(said) else _EXECUTION
 
 
-def said_by_user(content: str) -> Said:
+def classify_user_line(content: str) -> UserLineKind:
     """What a user line is, by its text alone: much that stands there was never typed by a person."""
     words = content.strip()
     if is_malformed_notice(words):
-        return Said.MALFORMED_CALL
+        return UserLineKind.MALFORMED_CALL
     if words.startswith("[Request interrupted by user"):
-        return Said.INTERRUPTED
+        return UserLineKind.INTERRUPTED
     if words.startswith(_OUTPUT):
-        return Said.COMMAND_OUTPUT
+        return UserLineKind.COMMAND_OUTPUT
     if words.startswith(("<command-name>", "<command-message>")):
-        return Said.COMMAND
-    return Said.NOISE if not words or words.startswith(_NOISE) else Said.PROMPT
+        return UserLineKind.COMMAND
+    return UserLineKind.NOISE if not words or words.startswith(_NOISE) else UserLineKind.PROMPT
 
 
 def is_malformed_notice(content: str) -> bool:
@@ -108,7 +108,7 @@ def is_malformed_notice(content: str) -> bool:
     return content.lstrip().startswith(_MALFORMED)
 
 
-def leaked_call(content: str) -> tuple[str, str] | None:
+def find_leaked_call(content: str) -> tuple[str, str] | None:
     """(tool, text from the call's markup on) of a call written as plain text, outside of code fences."""
     if "invoke name=" not in content:
         return None

@@ -44,11 +44,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_text
+from ingest.decoding.lines import Line, decode_object
 from ingest.events import Rejected
-from ingest.fields import text
-from ingest.formats import About, Source, Translator
 from ingest.formats.codex.rollout import Rollout
-from ingest.lines import Line, decode_object
+from ingest.log_format import About, Source, Translator
 
 SOURCE = Source(
     name="codex",
@@ -76,7 +76,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     return any(
-        text(record.get("type")) in _TYPES
+        read_text(record.get("type")) in _TYPES
         and isinstance(record.get("payload"), dict)
         and isinstance(record.get("timestamp"), str)
         for record in head

@@ -1,44 +1,48 @@
-"""One call item of a Codex rollout in, the fields of its event out; keeps no state between records."""
+"""The event fields of one call item in a Codex rollout."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from ingest.events import Seen
-from ingest.fields import text
-from ingest.shapes.chat import arguments_of
-from ingest.shapes.dialogue import decoded, native
+from ingest.decoding.fields import read_text
+from ingest.events import Visibility
+from ingest.formats.conversations.agent_session import decoded_argument_fields, native_call_fields
+from ingest.formats.provider_messages.chat_messages import argument_fields
 
 _REMOTE = "mcp__"  # tools of MCP servers: how those word a refusal of arguments is theirs
 
 
 def function_call(payload: Mapping[str, Any]) -> dict[str, Any]:
     """A function of Codex or of an MCP server; its arguments are the model's own text."""
-    name, server = text(payload.get("name")), text(payload.get("namespace"))
+    name, server = read_text(payload.get("name")), read_text(payload.get("namespace"))
     if name is not None and server:
         name = f"{server.rstrip('_')}__{name.lstrip('_')}"
     refusals_show = name is not None and not name.startswith(_REMOTE)
     return {
-        **_shared(payload),
-        **arguments_of(payload.get("arguments")),
+        **_shared_fields(payload),
+        **argument_fields(payload.get("arguments")),
         "tool": name,
-        "schema_seen": Seen.FAILURES if refusals_show else Seen.NONE,
+        "schema_seen": Visibility.FAILURES if refusals_show else Visibility.NONE,
     }
 
 
 def custom_call(payload: Mapping[str, Any]) -> dict[str, Any]:
     """A tool that takes free text: no JSON, so its syntax is not judged."""
-    said = text(payload.get("input"))
-    sent = decoded(None if said is None else {"input": said})
-    return {**_shared(payload), **sent, "tool": text(payload.get("name"))}
+    said = read_text(payload.get("input"))
+    sent = decoded_argument_fields(None if said is None else {"input": said})
+    return {**_shared_fields(payload), **sent, "tool": read_text(payload.get("name"))}
 
 
 def built_in_call(payload: Mapping[str, Any]) -> dict[str, Any]:
     """A tool that the API itself defines: named by the item's type, its arguments an object."""
-    name = (text(payload.get("type")) or "").removesuffix("_call")
-    return {**_shared(payload), **decoded(payload.get("action", payload.get("arguments"))), "tool": name}
+    name = (read_text(payload.get("type")) or "").removesuffix("_call")
+    return {
+        **_shared_fields(payload),
+        **decoded_argument_fields(payload.get("action", payload.get("arguments"))),
+        "tool": name,
+    }
 
 
-def _shared(payload: Mapping[str, Any]) -> dict[str, Any]:
-    return native(text(payload.get("call_id")))
+def _shared_fields(payload: Mapping[str, Any]) -> dict[str, Any]:
+    return native_call_fields(read_text(payload.get("call_id")))

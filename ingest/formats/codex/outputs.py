@@ -1,4 +1,4 @@
-"""The text of a tool's result in a Codex rollout in, what it says of the call's success out.
+"""Reads from the text of a tool's result in a Codex rollout how the call went.
 
 The sentences are Codex's own (openai/codex, `codex-rs/core/src/tools`) and stand at a result's beginning.
 """
@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ingest.decoding.fields import read_object
 from ingest.events import FaultLayer, FlagSource, ResultStatus
-from ingest.fields import table
-from ingest.shapes.chat import Flag, content_text
-from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
+from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
+from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
 
 _HEAD = 400  # characters in which Codex says how a command ended, before what it printed
 
@@ -56,26 +56,26 @@ _TEXTS: Texts = (
 )
 
 
-def content_of(payload: Mapping[str, Any]) -> str | None:
+def output_text(payload: Mapping[str, Any]) -> str | None:
     """The text of a result: it is a string, a list of parts or, before 2025-09, an object."""
     output = payload.get("output")
-    return content_text(table(output).get("content") if isinstance(output, dict) else output)
+    return join_content(read_object(output).get("content") if isinstance(output, dict) else output)
 
 
-def flag_of(content: str, told: bool | None = None) -> Flag:
+def read_flag(content: str, told: bool | None = None) -> ResultFlag:
     """What is known of a result. `told`: what an event of the harness said before it."""
-    fault = _fault_in(content)
+    fault = _find_fault(content)
     if fault is not None:
-        return failed(content, fault, FlagSource.DERIVED_TEXT)
-    code = _exit_code(content)
+        return failed_flag(content, fault, FlagSource.DERIVED_TEXT)
+    code = _parse_exit_code(content)
     if code is not None and (code or told is None):
-        return failed(content, source=_EXIT_CODE) if code else Flag(ResultStatus.OK, _EXIT_CODE)
+        return failed_flag(content, source=_EXIT_CODE) if code else ResultFlag(ResultStatus.OK, _EXIT_CODE)
     if told is not None:
-        return PASSED if told else failed(content)
-    return Flag()
+        return PASSED if told else failed_flag(content)
+    return ResultFlag()
 
 
-def told_by(payload: Mapping[str, Any]) -> bool | None:
+def read_event_status(payload: Mapping[str, Any]) -> bool | None:
     """Whether the call went well, as an event of the harness says; None where it does not."""
     success, code = payload.get("success"), payload.get("exit_code")
     if isinstance(success, bool):
@@ -84,30 +84,30 @@ def told_by(payload: Mapping[str, Any]) -> bool | None:
         return code == 0
     result = payload.get("result")
     if isinstance(result, dict):
-        return "Err" not in result and table(result.get("Ok")).get("isError") is not True
+        return "Err" not in result and read_object(result.get("Ok")).get("isError") is not True
     return None
 
 
-def wall_time(content: str) -> float | None:
+def parse_wall_time(content: str) -> float | None:
     """How long the call took, in milliseconds."""
-    found = _WALL.search(_head(content)) or _OLD.search(content[-_HEAD:])
+    found = _WALL.search(_command_head(content)) or _OLD.search(content[-_HEAD:])
     return round(float(found.group(found.lastindex or 1)) * 1000, 3) if found else None
 
 
-def _fault_in(content: str) -> FaultLayer | None:
+def _find_fault(content: str) -> FaultLayer | None:
     if content.startswith(_UNPARSED):
         return FaultLayer.SCHEMA if _SCHEMA.search(content[:1000]) else FaultLayer.SYNTAX
-    return layer_in(content, _TEXTS)
+    return find_layer(content, _TEXTS)
 
 
-def _exit_code(content: str) -> int | None:
-    found = _EXIT.search(_head(content))
+def _parse_exit_code(content: str) -> int | None:
+    found = _EXIT.search(_command_head(content))
     if found is None and content.startswith('{"output":'):
         found = _OLD.search(content[-_HEAD:])
     return int(found.group(1)) if found else None
 
 
-def _head(content: str) -> str:
+def _command_head(content: str) -> str:
     """What Codex itself says of a command, before what it printed; nothing of a result of another kind."""
     if not _FRAMED.match(content):
         return ""

@@ -31,11 +31,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_text
+from ingest.decoding.lines import Line, decode_object
 from ingest.events import Rejected
-from ingest.fields import text
-from ingest.formats import About, Source, Translator
-from ingest.formats.copilot_cli.session import Session
-from ingest.lines import Line, decode_object
+from ingest.formats.copilot_cli.session import CopilotSession
+from ingest.log_format import About, Source, Translator
 
 SOURCE = Source(
     name="copilot_cli",
@@ -57,7 +57,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     return any(
-        (text(record.get("type")) or "").startswith(
+        (read_text(record.get("type")) or "").startswith(
             ("session.", "assistant.", "user.message", "tool.execution")
         )
         and isinstance(record.get("data"), dict)
@@ -73,4 +73,4 @@ def decode(line: Line) -> Mapping[str, Any] | Rejected:
 
 
 def translator(about: About) -> Translator:
-    return Session(about.identity)
+    return CopilotSession(about.identity)

@@ -1,4 +1,4 @@
-"""The events of one Copilot CLI session in file order in, turns, steps, calls and results out."""
+"""Translates the events of one Copilot CLI session into turns, steps, calls and results."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
 from ingest.events import (
     Event,
     FaultLayer,
     FlagSource,
+    LogLine,
     PromptSeen,
     ResultSeen,
     SessionSeen,
-    Where,
 )
-from ingest.fields import moment, table, tables, text, whole
-from ingest.records import Record
-from ingest.shapes.chat import Flag, arguments_of
-from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, decoded, native
-from ingest.shapes.marks import unique_id
-from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
+from ingest.formats.conversations.agent_session import (
+    CANCELLED,
+    ERROR,
+    AgentSession,
+    decoded_argument_fields,
+    native_call_fields,
+)
+from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
+from ingest.formats.provider_messages.chat_messages import ResultFlag, argument_fields
+from ingest.formats.provider_messages.message_hashes import unique_id
+from ingest.record import Record
 
 _TEXTS: Texts = (
     (
@@ -40,161 +46,161 @@ _TAIL = 200  # characters at the end of a result in which its exit code stands
 _REMEMBERED = 1_000  # calls, and sub-agents, that run at the same time
 
 
-class Session:
+class CopilotSession:
     """One file: a session and the sub-agents it started."""
 
     def __init__(self, identity: str) -> None:
-        self._main = Dialogue(identity)
-        self._agents: dict[str, Dialogue] = {}  # by the id of the call that started them
+        self._main = AgentSession(identity)
+        self._agents: dict[str, AgentSession] = {}  # by the id of the call that started them
         self._begun: dict[str, datetime] = {}  # call id → when it began to run
-        self._where = Where(1, 0)
+        self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
     def take(self, record: Record) -> Iterable[Event]:
         event = record.value
-        rule = _RULES.get(text(event.get("type")) or "")
+        rule = _RULES.get(read_text(event.get("type")) or "")
         if rule is None:
             return ()
-        self._where, self._ts = record.where, moment(event.get("timestamp"))
-        return rule(self, table(event.get("data")), event)
+        self._where, self._ts = record.where, read_time(event.get("timestamp"))
+        return rule(self, read_object(event.get("data")), event)
 
     def finish(self) -> Iterator[Event]:
         for dialogue in (self._main, *self._agents.values()):
-            yield from dialogue.end()
+            yield from dialogue.close_turn()
 
     def close(self) -> None:
         """Nothing is kept outside of memory."""
 
     # --- the session ---------------------------------------------------------------------------
 
-    def _start(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        self._main.session_id = text(data.get("sessionId")) or self._main.session_id
+    def _take_start(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
+        self._main.session_id = read_text(data.get("sessionId")) or self._main.session_id
         yield SessionSeen(
-            **self._here(self._main),
+            **self._event_place(self._main),
             harness="copilot_cli",
-            harness_version=text(data.get("copilotVersion")),
-            model=text(data.get("selectedModel")),
+            harness_version=read_text(data.get("copilotVersion")),
+            model=read_text(data.get("selectedModel")),
         )
 
-    def _model(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        model = text(data.get("newModel")) or text(data.get("selectedModel"))
-        yield SessionSeen(**self._here(self._main), model=model)
+    def _take_model(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
+        model = read_text(data.get("newModel")) or read_text(data.get("selectedModel"))
+        yield SessionSeen(**self._event_place(self._main), model=model)
 
-    def _prompt(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        words = text(data.get("content"))
+    def _take_prompt(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
+        words = read_text(data.get("content"))
         if words:
-            yield PromptSeen(**self._here(self._main), text=words)
+            yield PromptSeen(**self._event_place(self._main), text=words)
 
     # --- turns ---------------------------------------------------------------------------------
 
-    def _asked(self, data: Mapping[str, Any], event: Mapping[str, Any]) -> Iterable[Event]:
-        key = unique_id(text(event.get("id")))
-        self._main.ask(self._where, self._ts, text(data.get("content")), key)
+    def _take_question(self, data: Mapping[str, Any], event: Mapping[str, Any]) -> Iterable[Event]:
+        key = unique_id(read_text(event.get("id")))
+        self._main.ask(self._where, self._ts, read_text(data.get("content")), key)
         return ()
 
-    def _aborted(self, _data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        self._main.stopped(self._where, self._ts, CANCELLED)
-        return self._main.end()
+    def _take_abort(self, _data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
+        self._main.note_stop(self._where, self._ts, CANCELLED)
+        return self._main.close_turn()
 
-    def _failed(self, _data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterable[Event]:
-        self._main.stopped(self._where, self._ts, ERROR, ok=False)
+    def _take_failed(self, _data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterable[Event]:
+        self._main.note_stop(self._where, self._ts, ERROR, ok=False)
         return ()
 
-    def _agent_ended(self, data: Mapping[str, Any], event: Mapping[str, Any]) -> Iterator[Event]:
-        dialogue = self._agents.pop(text(data.get("toolCallId")) or "", None)
+    def _take_agent_end(self, data: Mapping[str, Any], event: Mapping[str, Any]) -> Iterator[Event]:
+        dialogue = self._agents.pop(read_text(data.get("toolCallId")) or "", None)
         if dialogue is not None:
             well = event.get("type") == "subagent.completed"
-            dialogue.stopped(
+            dialogue.note_stop(
                 self._where, self._ts, "completed" if well else ERROR, ok=None if well else False
             )
-            yield from dialogue.end()
+            yield from dialogue.close_turn()
 
     # --- steps ---------------------------------------------------------------------------------
 
-    def _message(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        dialogue = yield from self._speaker(data)
-        yield from dialogue.step(
+    def _take_message(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
+        dialogue = yield from self._find_speaker(data)
+        yield from dialogue.add_step(
             self._where,
             self._ts,
-            text(data.get("content")),
-            model=text(data.get("model")),
-            output_tokens=whole(data.get("outputTokens")) or None,
+            read_text(data.get("content")),
+            model=read_text(data.get("model")),
+            output_tokens=read_count(data.get("outputTokens")) or None,
         )
-        for request in tables(data.get("toolRequests")):
-            yield dialogue.call(self._where, self._ts, **_call(request))
+        for request in read_objects(data.get("toolRequests")):
+            yield dialogue.add_call(self._where, self._ts, **_read_call(request))
 
-    def _run(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterable[Event]:
-        call_id = text(data.get("toolCallId"))
+    def _take_run(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterable[Event]:
+        call_id = read_text(data.get("toolCallId"))
         if call_id is not None and self._ts is not None:
             self._begun[call_id] = self._ts
             if len(self._begun) > _REMEMBERED:
                 del self._begun[next(iter(self._begun))]
         return ()
 
-    def _result(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        call_id, error = text(data.get("toolCallId")), table(data.get("error"))
-        content = text(table(data.get("result")).get("content")) or text(error.get("message"))
-        flag = _flag(data.get("success"), content or "", text(error.get("code")))
+    def _take_result(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
+        call_id, error = read_text(data.get("toolCallId")), read_object(data.get("error"))
+        content = read_text(read_object(data.get("result")).get("content")) or read_text(error.get("message"))
+        flag = _read_flag(data.get("success"), content or "", read_text(error.get("code")))
         begun = self._begun.pop(call_id or "", None)
         ran = (self._ts - begun).total_seconds() if self._ts and begun else None
-        dialogue = yield from self._speaker(data)
+        dialogue = yield from self._find_speaker(data)
         yield ResultSeen(
-            **self._here(dialogue),
+            **self._event_place(dialogue),
             tool_call_id=call_id,
             content=content,
             latency_ms=ran * 1000 if ran is not None and ran >= 0 else None,
             **flag.fields,
         )
 
-    def _speaker(self, data: Mapping[str, Any]) -> Generator[Event, None, Dialogue]:
+    def _find_speaker(self, data: Mapping[str, Any]) -> Generator[Event, None, AgentSession]:
         """Whose event it is: the session's, or that of a sub-agent."""
-        started_by = text(data.get("parentToolCallId"))
+        started_by = read_text(data.get("parentToolCallId"))
         if started_by is None:
             return self._main
         if started_by not in self._agents:
             if len(self._agents) >= _REMEMBERED:
-                yield from self._agents.pop(next(iter(self._agents))).end()
-            dialogue = Dialogue(f"{self._main.session_id}/{started_by}")
+                yield from self._agents.pop(next(iter(self._agents))).close_turn()
+            dialogue = AgentSession(f"{self._main.session_id}/{started_by}")
             self._agents[started_by] = dialogue
             parent = self._main.session_id
-            yield SessionSeen(**self._here(dialogue), harness="copilot_cli", parent_session_id=parent)
+            yield SessionSeen(**self._event_place(dialogue), harness="copilot_cli", parent_session_id=parent)
         return self._agents[started_by]
 
-    def _here(self, dialogue: Dialogue) -> dict[str, Any]:
+    def _event_place(self, dialogue: AgentSession) -> dict[str, Any]:
         return {"session_id": dialogue.session_id, "where": self._where, "ts": self._ts}
 
 
-def _call(request: Mapping[str, Any]) -> dict[str, Any]:
-    call_id, sent = text(request.get("toolCallId")), request.get("arguments")
+def _read_call(request: Mapping[str, Any]) -> dict[str, Any]:
+    call_id, sent = read_text(request.get("toolCallId")), request.get("arguments")
     free_text = request.get("type") == "custom" and isinstance(sent, str)
     return {
-        **(decoded({"input": sent}) if free_text else arguments_of(sent)),
-        "tool": text(request.get("name")),
-        **native(call_id),
+        **(decoded_argument_fields({"input": sent}) if free_text else argument_fields(sent)),
+        "tool": read_text(request.get("name")),
+        **native_call_fields(call_id),
     }
 
 
-def _flag(success: Any, content: str, code: str | None) -> Flag:
+def _read_flag(success: Any, content: str, code: str | None) -> ResultFlag:
     if success is False:
         refused = FaultLayer.REFUSED if code in _REFUSED_CODES else None
-        return failed(content, refused or layer_in(content, _TEXTS) or FaultLayer.EXECUTION)
+        return failed_flag(content, refused or find_layer(content, _TEXTS) or FaultLayer.EXECUTION)
     ended = _EXIT.search(content[-_TAIL:])
     if ended and int(ended.group(1)):
-        return failed(content, source=FlagSource.DERIVED_EXIT_CODE)
-    return PASSED if success is True else Flag()
+        return failed_flag(content, source=FlagSource.DERIVED_EXIT_CODE)
+    return PASSED if success is True else ResultFlag()
 
 
-_RULES: Mapping[str, Callable[[Session, Mapping[str, Any], Mapping[str, Any]], Iterable[Event]]] = {
-    "session.start": Session._start,
-    "session.resume": Session._model,
-    "session.model_change": Session._model,
-    "system.message": Session._prompt,
-    "user.message": Session._asked,
-    "abort": Session._aborted,
-    "session.error": Session._failed,
-    "subagent.completed": Session._agent_ended,
-    "subagent.failed": Session._agent_ended,
-    "assistant.message": Session._message,
-    "tool.execution_start": Session._run,
-    "tool.execution_complete": Session._result,
+_RULES: Mapping[str, Callable[[CopilotSession, Mapping[str, Any], Mapping[str, Any]], Iterable[Event]]] = {
+    "session.start": CopilotSession._take_start,
+    "session.resume": CopilotSession._take_model,
+    "session.model_change": CopilotSession._take_model,
+    "system.message": CopilotSession._take_prompt,
+    "user.message": CopilotSession._take_question,
+    "abort": CopilotSession._take_abort,
+    "session.error": CopilotSession._take_failed,
+    "subagent.completed": CopilotSession._take_agent_end,
+    "subagent.failed": CopilotSession._take_agent_end,
+    "assistant.message": CopilotSession._take_message,
+    "tool.execution_start": CopilotSession._take_run,
+    "tool.execution_complete": CopilotSession._take_result,
 }

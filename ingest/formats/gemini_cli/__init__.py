@@ -34,8 +34,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ingest.formats import About, Source, Translator
-from ingest.formats.gemini_cli.recording import Recording
+from ingest.formats.gemini_cli.recording import GeminiRecording
+from ingest.log_format import About, Source, Translator
 
 SOURCE = Source(
     name="gemini_cli",
@@ -59,4 +59,4 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return Recording(about.identity)
+    return GeminiRecording(about.identity)

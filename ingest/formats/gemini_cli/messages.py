@@ -1,4 +1,4 @@
-"""The messages of one Gemini CLI session in, in the order they were said, its turns, steps and calls out."""
+"""Translates the messages of one Gemini CLI session, in the order they were said."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ingest.events import Event, FaultLayer, FlagSource, ResultSeen, Seen, Where
-from ingest.fields import moment, table, tables, text, whole
-from ingest.records import Record
-from ingest.shapes.chat import Flag, content_text
-from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue, decoded, native
-from ingest.shapes.marks import unique_id
-from ingest.shapes.parts import answered
-from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
+from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
+from ingest.events import Event, FaultLayer, FlagSource, LogLine, ResultSeen, Visibility
+from ingest.formats.conversations.agent_session import (
+    CANCELLED,
+    ERROR,
+    AgentSession,
+    decoded_argument_fields,
+    native_call_fields,
+)
+from ingest.formats.conversations.gemini_parts import join_answers
+from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
+from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
+from ingest.formats.provider_messages.message_hashes import unique_id
+from ingest.record import Record
 
 _CANCELLED = "Request cancelled"
 _SHELL = "run_shell_command"
@@ -36,101 +42,101 @@ _TEXTS: Texts = (
 )
 
 
-class Conversation(Dialogue):
+class GeminiConversation(AgentSession):
     """A session's turns as Gemini CLI records them. `is_taken_back`: the turn at hand was rewound."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
         self.is_taken_back = False
         self._may_call = False  # the message made last is the model's and made no call
-        self._last = Where(1, 0)
+        self._last = LogLine(1, 0)
         self._last_ts: datetime | None = None
 
     def take(
-        self, message: Mapping[str, Any], where: Where, document: Record | None = None
+        self, message: Mapping[str, Any], where: LogLine, document: Record | None = None
     ) -> Iterable[Event]:
         """The events of one message. `document`: what it stands in, when that has more than one line."""
-        kind, ts = message.get("type"), moment(message.get("timestamp"))
+        kind, ts = message.get("type"), read_time(message.get("timestamp"))
         self._last, self._last_ts = where, ts
         if kind in ("gemini", "model"):
-            return self._said(message, where, ts, document)
-        words = _words(message)
+            return self._take_words(message, where, ts, document)
+        words = _join_words(message)
         if kind == "user" and words is not None:
             self._may_call = False
-            self.ask(where, ts, words, unique_id(text(message.get("id"))))
+            self.ask(where, ts, words, unique_id(read_text(message.get("id"))))
         elif kind == "info" and (words or "").startswith(_CANCELLED):
-            self.stopped(where, ts, CANCELLED)
+            self.note_stop(where, ts, CANCELLED)
         elif kind == "error":
-            self.stopped(where, ts, ERROR, ok=False)
+            self.note_stop(where, ts, ERROR, ok=False)
         return ()
 
     def take_back(self) -> Iterator[Event]:
         """End the open turn as one that the user took back."""
         if self.is_taken_back:
-            self.stopped(self._last, self._last_ts, CANCELLED)
-            yield from self.end()
+            self.note_stop(self._last, self._last_ts, CANCELLED)
+            yield from self.close_turn()
         self.is_taken_back = False
 
-    def _said(
-        self, message: Mapping[str, Any], where: Where, ts: datetime | None, document: Record | None
+    def _take_words(
+        self, message: Mapping[str, Any], where: LogLine, ts: datetime | None, document: Record | None
     ) -> Iterator[Event]:
-        words, calls = _words(message), tables(message.get("toolCalls"))
-        tokens = table(message.get("tokens"))
+        words, calls = _join_words(message), read_objects(message.get("toolCalls"))
+        tokens = read_object(message.get("tokens"))
         if not (self._may_call and calls and not words and not tokens):
-            yield from self.step(
+            yield from self.add_step(
                 where,
                 ts,
                 words,
-                model=text(message.get("model")),
-                input_tokens=whole(tokens.get("input")) or None,
-                output_tokens=_sum(tokens.get("output"), tokens.get("thoughts")),
+                model=read_text(message.get("model")),
+                input_tokens=read_count(tokens.get("input")) or None,
+                output_tokens=_sum_counts(tokens.get("output"), tokens.get("thoughts")),
             )
         self._may_call = not calls
         for call in calls:
-            call_id, called_at = text(call.get("id")), moment(call.get("timestamp")) or ts
-            place = document.place(f'"{call_id}"') if document and call_id else where
-            yield self.call(
+            call_id, called_at = read_text(call.get("id")), read_time(call.get("timestamp")) or ts
+            place = document.find_line(f'"{call_id}"') if document and call_id else where
+            yield self.add_call(
                 place,
                 called_at,
-                tool=text(call.get("name")),
-                **native(call_id),
-                schema_seen=Seen.FAILURES,
-                **decoded(call.get("args")),
+                tool=read_text(call.get("name")),
+                **native_call_fields(call_id),
+                schema_seen=Visibility.FAILURES,
+                **decoded_argument_fields(call.get("args")),
             )
-            yield from self._result(call, place, called_at)
+            yield from self._take_result(call, place, called_at)
 
-    def _result(self, call: Mapping[str, Any], where: Where, ts: datetime | None) -> Iterator[Event]:
-        content = answered(call.get("result"))
-        flag = _flag(call, content or "")
+    def _take_result(self, call: Mapping[str, Any], where: LogLine, ts: datetime | None) -> Iterator[Event]:
+        content = join_answers(call.get("result"))
+        flag = _read_flag(call, content or "")
         if flag is not None:
             yield ResultSeen(
                 session_id=self.session_id,
                 where=where,
                 ts=ts,
-                tool_call_id=text(call.get("id")),
+                tool_call_id=read_text(call.get("id")),
                 content=content,
                 **flag.fields,
             )
 
 
-def _flag(call: Mapping[str, Any], content: str) -> Flag | None:
+def _read_flag(call: Mapping[str, Any], content: str) -> ResultFlag | None:
     """What became of a call; None while it has no result."""
     status = call.get("status")
     if status == "cancelled":
-        return failed(content, FaultLayer.REFUSED)
+        return failed_flag(content, FaultLayer.REFUSED)
     if status == "error":
-        return failed(content, layer_in(content, _TEXTS) or FaultLayer.EXECUTION)
+        return failed_flag(content, find_layer(content, _TEXTS) or FaultLayer.EXECUTION)
     if status != "success":
         return None
     codes = _EXIT.findall(content[-_TAIL:]) if call.get("name") == _SHELL else []
-    return failed(content, source=FlagSource.DERIVED_EXIT_CODE) if codes and int(codes[-1]) else PASSED
+    return failed_flag(content, source=FlagSource.DERIVED_EXIT_CODE) if codes and int(codes[-1]) else PASSED
 
 
-def _words(message: Mapping[str, Any]) -> str | None:
+def _join_words(message: Mapping[str, Any]) -> str | None:
     """The text of a message. Newer logs also keep what tools answered as a user's message: it has none."""
-    return content_text(message.get("content", message.get("parts")))
+    return join_content(message.get("content", message.get("parts")))
 
 
-def _sum(*counts: Any) -> int | None:
+def _sum_counts(*counts: Any) -> int | None:
     """The sum of token counts; zeros are no measurement."""
-    return sum(whole(count) or 0 for count in counts) or None
+    return sum(read_count(count) or 0 for count in counts) or None

@@ -1,82 +1,82 @@
-"""The records of one Gemini CLI session in, its messages with all their changes and rewinds applied out."""
+"""Applies the changes and rewinds of one Gemini CLI session to its messages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ingest.events import Event, SessionSeen, Where
-from ingest.fields import moment, table, tables, text
-from ingest.formats.gemini_cli.messages import Conversation
-from ingest.records import Record
+from ingest.decoding.fields import read_object, read_objects, read_text, read_time
+from ingest.events import Event, LogLine, SessionSeen
+from ingest.formats.gemini_cli.messages import GeminiConversation
+from ingest.record import Record
 
 _HELD = 200  # messages that may still be changed or taken back …
 _HELD_BYTES = 8 * 1024 * 1024  # … as long as they are not larger together
 _REMEMBERED = 50_000  # ids of messages that were let go
 
 
-class Recording:
+class GeminiRecording:
     """One file: one session."""
 
     def __init__(self, identity: str) -> None:
-        self._conversation = Conversation(identity)
-        self._held: dict[str, tuple[Where, Mapping[str, Any], int]] = {}  # by id, in the order they came
+        self._conversation = GeminiConversation(identity)
+        self._held: dict[str, tuple[LogLine, Mapping[str, Any], int]] = {}  # by id, in the order they came
         self._bytes = 0
         self._gone: dict[str, None] = {}
 
     def take(self, record: Record) -> Iterator[Event]:
         value = record.value
-        rewound_to = text(value.get("$rewindTo"))
+        rewound_to = read_text(value.get("$rewindTo"))
         if rewound_to is not None:
             yield from self._rewind(rewound_to)
         elif isinstance(value.get("sessionId"), str) and "projectHash" in value:
-            yield self._session(value, record.where)
-            yield from self._document(record, value)
+            yield self._make_session(value, record.where)
+            yield from self._take_document(record, value)
         elif isinstance(value.get("$set"), dict):
             if not self._held and not self._gone:
-                yield from self._document(record, value["$set"])
+                yield from self._take_document(record, value["$set"])
         elif isinstance(value.get("type"), str):
             self._hold(value, record.where, len(record.data))
-            yield from self._let_go()
+            yield from self._release_oldest()
 
     def finish(self) -> Iterator[Event]:
-        yield from self._let_go(all_of_them=True)
-        yield from self._conversation.end()
+        yield from self._release_oldest(all_of_them=True)
+        yield from self._conversation.close_turn()
 
     def close(self) -> None:
         """Nothing is kept outside of memory."""
 
-    def _session(self, header: Mapping[str, Any], where: Where) -> Event:
+    def _make_session(self, header: Mapping[str, Any], where: LogLine) -> Event:
         self._conversation.session_id = str(header["sessionId"])
         return SessionSeen(
             session_id=self._conversation.session_id,
             where=where,
-            ts=moment(header.get("startTime")),
+            ts=read_time(header.get("startTime")),
             harness="gemini_cli",
         )
 
-    def _document(self, record: Record, holder: Mapping[str, Any]) -> Iterator[Event]:
-        for message in tables(holder.get("messages")):
-            ident = text(message.get("id"))
-            where = record.where if ident is None else record.place(f'"{ident}"')
+    def _take_document(self, record: Record, holder: Mapping[str, Any]) -> Iterator[Event]:
+        for message in read_objects(holder.get("messages")):
+            ident = read_text(message.get("id"))
+            where = record.where if ident is None else record.find_line(f'"{ident}"')
             yield from self._conversation.take(message, where, record)
             self._forget(ident or "")
 
-    def _hold(self, message: Mapping[str, Any], where: Where, size: int) -> None:
-        ident = text(message.get("id")) or f":{where.line}"
+    def _hold(self, message: Mapping[str, Any], where: LogLine, size: int) -> None:
+        ident = read_text(message.get("id")) or f":{where.line}"
         if ident in self._gone:
             return
         self._bytes += size - (self._held[ident][2] if ident in self._held else 0)
         self._held[ident] = (where, message, size)
 
-    def _let_go(self, *, all_of_them: bool = False) -> Iterator[Event]:
+    def _release_oldest(self, *, all_of_them: bool = False) -> Iterator[Event]:
         """Pass the oldest messages on: nothing will change them any more."""
         while self._held and (
             all_of_them or len(self._held) > _HELD or (self._bytes > _HELD_BYTES and len(self._held) > 1)
         ):
-            yield from self._pass_on(next(iter(self._held)))
+            yield from self._pass_message_on(next(iter(self._held)))
 
-    def _pass_on(self, ident: str) -> Iterable[Event]:
+    def _pass_message_on(self, ident: str) -> Iterable[Event]:
         where, message, size = self._held.pop(ident)
         self._bytes -= size
         self._forget(ident)
@@ -92,9 +92,9 @@ class Recording:
         taken_back = ident not in self._held
         for each in list(self._held):
             taken_back = taken_back or each == ident
-            if taken_back and table(self._held[each][1]).get("type") == "user":
+            if taken_back and read_object(self._held[each][1]).get("type") == "user":
                 yield from self._conversation.take_back()
-            yield from self._pass_on(each)
+            yield from self._pass_message_on(each)
             if taken_back:
                 self._conversation.is_taken_back = True
         yield from self._conversation.take_back()

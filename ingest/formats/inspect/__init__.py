@@ -38,12 +38,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ingest.decoding.fields import read_object, read_objects, read_text
+from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
-from ingest.fields import table, tables, text
-from ingest.formats import About, Source, Translator
-from ingest.formats.inspect.samples import Run, sample_events
-from ingest.lines import snippet_of
-from ingest.records import Record
+from ingest.formats.inspect.samples import EvaluationRun, translate_sample
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="inspect",
@@ -67,26 +67,26 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return _Log(about.identity)
+    return _EvaluationLog(about.identity)
 
 
-class _Log:
+class _EvaluationLog:
     """Keeps what the header says of all samples."""
 
     def __init__(self, identity: str) -> None:
-        self._run = Run(identity)
+        self._run = EvaluationRun(identity)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         value = record.value
         if isinstance(value.get("eval"), dict):
-            self._run = _run_of(value["eval"], self._run.identity)
-            for sample in tables(value.get("samples")):
-                yield from sample_events(sample, self._run, record)
+            self._run = _read_run(value["eval"], self._run.identity)
+            for sample in read_objects(value.get("samples")):
+                yield from translate_sample(sample, self._run, record)
         elif "epoch" in value:
-            yield from sample_events(value, self._run, record)
+            yield from translate_sample(value, self._run, record)
         else:
             reason = "this object is neither the header of the log nor a sample"
-            yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+            yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
 
     def finish(self) -> Iterator[Event | Rejected]:
         yield from ()
@@ -95,10 +95,10 @@ class _Log:
         """Nothing is kept outside of memory."""
 
 
-def _run_of(evaluation: dict[str, Any], identity: str) -> Run:
-    return Run(
-        text(evaluation.get("eval_id")) or text(evaluation.get("run_id")) or identity,
-        model=text(evaluation.get("model")),
-        version=text(table(evaluation.get("packages")).get("inspect_ai")),
-        task=text(evaluation.get("task")),
+def _read_run(evaluation: dict[str, Any], identity: str) -> EvaluationRun:
+    return EvaluationRun(
+        read_text(evaluation.get("eval_id")) or read_text(evaluation.get("run_id")) or identity,
+        model=read_text(evaluation.get("model")),
+        version=read_text(read_object(evaluation.get("packages")).get("inspect_ai")),
+        task=read_text(evaluation.get("task")),
     )

@@ -1,21 +1,21 @@
-"""The events of an Inspect sample in, those of the agent's own models and tools out, in order."""
+"""Selects from an Inspect sample's events those of the agent's own models and tools."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ingest.fields import tables
+from ingest.decoding.fields import read_objects
 
 _SCORERS = ("scorer", "scorers")
 
 
-def happened(stated: Any) -> list[dict[str, Any]]:
+def agent_events(stated: Any) -> list[dict[str, Any]]:
     """The model and tool events that are not a scorer's: told by its span, its steps or the role grader."""
     kept: list[dict[str, Any]] = []
     spans: dict[str, tuple[Any, Any]] = {}
     scoring = 0  # open steps of scorers, in logs without spans
-    for event in _flat(stated):
+    for event in _flatten_events(stated):
         kind = event.get("event")
         if kind == "span_begin" and isinstance(event.get("id"), str):
             spans[event["id"]] = (event.get("parent_id"), event.get("type"))
@@ -30,12 +30,12 @@ def happened(stated: Any) -> list[dict[str, Any]]:
     return kept
 
 
-def _flat(stated: Any) -> Iterator[dict[str, Any]]:
+def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:
     """Every event; those that ran within a tool or a subtask come before it (logs before spans nest them)."""
-    waiting: list[tuple[dict[str, Any], bool]] = [(event, False) for event in tables(stated)[::-1]]
+    waiting: list[tuple[dict[str, Any], bool]] = [(event, False) for event in read_objects(stated)[::-1]]
     while waiting:
         event, opened = waiting.pop()
-        inner = [] if opened else tables(event.get("events"))
+        inner = [] if opened else read_objects(event.get("events"))
         if inner:
             waiting.append((event, True))
             waiting.extend((one, False) for one in inner[::-1])

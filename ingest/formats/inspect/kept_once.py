@@ -1,47 +1,47 @@
-"""What an Inspect sample refers to in, the thing itself out: attachments and pooled messages."""
+"""Resolves the references of an Inspect sample: attachments and pooled messages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from ingest.fields import table, tables
-from ingest.shapes.chat import content_text
+from ingest.decoding.fields import read_object, read_objects
+from ingest.formats.provider_messages.chat_messages import join_content
 
 _SCHEMES = ("attachment://", "tc://")
 _DEPTH = 60  # levels of a value in which references are sought
 _LONGEST = 20_000  # messages of one input
 
 
-class KeptOnce:
+class SamplePools:
     """The pools of one sample."""
 
     def __init__(self, sample: Mapping[str, Any]) -> None:
-        self._attachments = table(sample.get("attachments"))
-        pooled = sample.get("message_pool") or table(sample.get("events_data")).get("messages")
-        self._messages = tables(pooled)
+        self._attachments = read_object(sample.get("attachments"))
+        pooled = sample.get("message_pool") or read_object(sample.get("events_data")).get("messages")
+        self._messages = read_objects(pooled)
 
-    def resolved(self, value: Any, depth: int = 0) -> Any:
+    def resolve(self, value: Any, depth: int = 0) -> Any:
         """The value with attachments in the place of references to them."""
         if isinstance(value, str):
-            return self._text(value)
+            return self._resolve_text(value)
         if not self._attachments or depth > _DEPTH:
             return value
         if isinstance(value, dict):
-            return {name: self.resolved(item, depth + 1) for name, item in value.items()}
+            return {name: self.resolve(item, depth + 1) for name, item in value.items()}
         if isinstance(value, list):
-            return [self.resolved(item, depth + 1) for item in value]
+            return [self.resolve(item, depth + 1) for item in value]
         return value
 
-    def words(self, content: Any) -> str | None:
+    def message_text(self, content: Any) -> str | None:
         """The text of a message's content."""
-        return content_text(self.resolved(content))
+        return join_content(self.resolve(content))
 
-    def input_of(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def input_messages(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The messages that a model event was asked with."""
         refs = event.get("input_refs")
         if not isinstance(refs, list):
-            return tables(event.get("input"))
+            return read_objects(event.get("input"))
         found: list[dict[str, Any]] = []
         for ref in refs:
             pair = [one for one in ref if type(one) is int and one >= 0] if isinstance(ref, list) else []
@@ -49,7 +49,7 @@ class KeptOnce:
                 found += self._messages[pair[0] : pair[1]]
         return found
 
-    def _text(self, value: str) -> str:
+    def _resolve_text(self, value: str) -> str:
         if not value.startswith(_SCHEMES):
             return value
         kept = self._attachments.get(value.partition("://")[2])

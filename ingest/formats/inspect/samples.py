@@ -1,4 +1,4 @@
-"""One sample of an Inspect log in, its events out: conversations, turns, calls, results, the verdict."""
+"""Translates one sample of an Inspect log: conversations, turns, calls, results, the verdict."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text, read_time
 from ingest.events import (
     Event,
     FlagSource,
@@ -20,19 +21,18 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.fields import moment, number, table, tables, text, whole
-from ingest.formats.inspect.happened import happened
-from ingest.formats.inspect.kept_once import KeptOnce
-from ingest.formats.inspect.verdicts import call_facts, error_verdict, raw_arguments, scored
-from ingest.records import Record
-from ingest.shapes.chat import call_made
-from ingest.shapes.verdicts import MESSAGE
+from ingest.formats.conversations.result_layers import MESSAGE
+from ingest.formats.inspect.happened import agent_events
+from ingest.formats.inspect.kept_once import SamplePools
+from ingest.formats.inspect.verdicts import call_facts, error_verdict, find_raw_arguments, read_scores
+from ingest.formats.provider_messages.chat_messages import make_call
+from ingest.record import Record
 
 _ASKS = ("input", "operator", "generate")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class EvaluationRun:
     """What the header says of every sample."""
 
     identity: str
@@ -42,7 +42,7 @@ class Run:
 
 
 @dataclass(slots=True)
-class _Conversation:
+class _SampleConversation:
     """One conversation of a sample: its session, and what has been told of it."""
 
     session_id: str
@@ -52,189 +52,195 @@ class _Conversation:
     answer: str | None = None
 
 
-def sample_events(sample: Mapping[str, Any], run: Run, record: Record) -> Iterator[Event]:
+def translate_sample(sample: Mapping[str, Any], run: EvaluationRun, record: Record) -> Iterator[Event]:
     """The events of one sample, from its model and tool events where it has any, else from its messages."""
-    reader = _Sample(sample, run, record)
-    log = happened(sample.get("events"))
+    reader = _SampleTranslator(sample, run, record)
+    log = agent_events(sample.get("events"))
     modelled = any(event.get("event") == "model" for event in log)
     yield from reader.from_events(log) if modelled else reader.from_messages()
     yield from reader.end()
 
 
-class _Sample:
-    def __init__(self, sample: Mapping[str, Any], run: Run, record: Record) -> None:
+class _SampleTranslator:
+    def __init__(self, sample: Mapping[str, Any], run: EvaluationRun, record: Record) -> None:
         self._sample = sample
         self._run = run
         self._record = record
-        self._kept = KeptOnce(sample)
+        self._kept = SamplePools(sample)
         name = f"{run.identity}/{sample.get('id')}/{sample.get('epoch')}"
-        self._session_id = text(sample.get("uuid")) or name
-        self._conversations: dict[tuple[str | None, ...], _Conversation] = {}
-        self._callers: dict[str, _Conversation] = {}  # by call id
+        self._session_id = read_text(sample.get("uuid")) or name
+        self._conversations: dict[tuple[str | None, ...], _SampleConversation] = {}
+        self._callers: dict[str, _SampleConversation] = {}  # by call id
         self._where = record.where
         self._ts: datetime | None = None
 
     def from_events(self, log: Sequence[Mapping[str, Any]]) -> Iterator[Event]:
         for event in log:
-            self._ts = moment(event.get("timestamp")) or self._ts
-            token = text(event.get("uuid")) or text(event.get("timestamp"))
-            self._where = self._record.place(f'"{token}"') if token else self._where
+            self._ts = read_time(event.get("timestamp")) or self._ts
+            token = read_text(event.get("uuid")) or read_text(event.get("timestamp"))
+            self._where = self._record.find_line(f'"{token}"') if token else self._where
             if event.get("event") == "model":
-                yield from self._model(event)
+                yield from self._take_model(event)
             else:
-                yield from self._result(event.get("id"), event, event.get("result"))
+                yield from self._take_result(event.get("id"), event, event.get("result"))
 
     def from_messages(self) -> Iterator[Event]:
-        for message in tables(self._sample.get("messages")):
-            conversation, seen = self._conversation(())
+        for message in read_objects(self._sample.get("messages")):
+            conversation, seen = self._find_conversation(())
             yield from seen
             role, content = message.get("role"), message.get("content")
             if role == "system":
-                yield from self._prompted(conversation, self._kept.words(content))
+                yield from self._take_prompt(conversation, self._kept.message_text(content))
             elif role == "user":
                 asks = not conversation.asked or message.get("source") in _ASKS
-                yield from self._asked(conversation, [message] if asks else [])
+                yield from self._take_question(conversation, [message] if asks else [])
             elif role == "assistant":
-                yield from self._reply(conversation, message, {"model": text(message.get("model"))}, {})
+                yield from self._take_reply(
+                    conversation, message, {"model": read_text(message.get("model"))}, {}
+                )
             elif role == "tool":
-                yield from self._result(message.get("tool_call_id"), message, content)
+                yield from self._take_result(message.get("tool_call_id"), message, content)
 
     def end(self) -> Iterator[Event]:
         """Sub-agents end with their answer; the verdict stands on the last turn of the sample's own talk."""
-        own, seen = self._conversation(next(iter(self._conversations), ()))
+        own, seen = self._find_conversation(next(iter(self._conversations), ()))
         yield from seen
         for conversation in [*self._conversations.values()][1:]:
             if conversation.answer is not None:
-                yield TurnEnded(**self._here(conversation), answer=conversation.answer)
-        limit = text(table(self._sample.get("limit")).get("type"))
+                yield TurnEnded(**self._event_place(conversation), answer=conversation.answer)
+        limit = read_text(read_object(self._sample.get("limit")).get("type"))
         yield TurnEnded(
-            **self._here(own),
+            **self._event_place(own),
             status="error" if self._sample.get("error") else f"limit: {limit}" if limit else None,
-            recorded_ok=scored(self._sample),
-            answer=self._output() or own.answer or "",
+            recorded_ok=read_scores(self._sample),
+            answer=self._take_output() or own.answer or "",
         )
 
-    def _output(self) -> str | None:
-        output = table(self._sample.get("output"))
-        choices = tables(output.get("choices"))
-        content = table(choices[0].get("message")).get("content") if choices else None
-        return self._kept.words(output.get("completion") or content)
+    def _take_output(self) -> str | None:
+        output = read_object(self._sample.get("output"))
+        choices = read_objects(output.get("choices"))
+        content = read_object(choices[0].get("message")).get("content") if choices else None
+        return self._kept.message_text(output.get("completion") or content)
 
-    def _model(self, event: Mapping[str, Any]) -> Iterator[Event]:
-        output = table(event.get("output"))
-        choices = tables(output.get("choices"))
+    def _take_model(self, event: Mapping[str, Any]) -> Iterator[Event]:
+        output = read_object(event.get("output"))
+        choices = read_objects(output.get("choices"))
         if event.get("error") or not choices:
             return  # the provider failed: the model said nothing
-        asked = self._kept.input_of(event)
-        system, users = (self._of_role(asked, role) for role in ("system", "user"))
-        begins = tuple(self._kept.words(one[0].get("content")) if one else None for one in (system, users))
-        conversation, seen = self._conversation(begins)
+        asked = self._kept.input_messages(event)
+        system, users = (self._filter_by_role(asked, role) for role in ("system", "user"))
+        begins = tuple(
+            self._kept.message_text(one[0].get("content")) if one else None for one in (system, users)
+        )
+        conversation, seen = self._find_conversation(begins)
         yield from seen
-        yield from self._prompted(conversation, begins[0])
-        yield from self._offered(conversation, event.get("tools"))
+        yield from self._take_prompt(conversation, begins[0])
+        yield from self._offer_tools(conversation, event.get("tools"))
         asking = [one for at, one in enumerate(users) if not at or one.get("source") in _ASKS]
-        yield from self._asked(conversation, asking[conversation.asked :])
-        usage, took = table(output.get("usage")), number(output.get("time"))
+        yield from self._take_question(conversation, asking[conversation.asked :])
+        usage, took = read_object(output.get("usage")), read_number(output.get("time"))
         facts = {
-            "model": text(event.get("model")),
-            "input_tokens": whole(usage.get("input_tokens")),
-            "output_tokens": whole(usage.get("output_tokens")),
+            "model": read_text(event.get("model")),
+            "input_tokens": read_count(usage.get("input_tokens")),
+            "output_tokens": read_count(usage.get("output_tokens")),
             "latency_ms": took * 1000 if took is not None else None,
         }
-        raw = raw_arguments(self._kept.resolved(table(event.get("call")).get("response")))
-        yield from self._reply(conversation, table(choices[0].get("message")), facts, raw)
+        raw = find_raw_arguments(self._kept.resolve(read_object(event.get("call")).get("response")))
+        yield from self._take_reply(conversation, read_object(choices[0].get("message")), facts, raw)
 
-    def _of_role(self, messages: Sequence[Mapping[str, Any]], role: str) -> list[Mapping[str, Any]]:
+    def _filter_by_role(self, messages: Sequence[Mapping[str, Any]], role: str) -> list[Mapping[str, Any]]:
         return [one for one in messages if one.get("role") == role]
 
-    def _conversation(self, begins: tuple[str | None, ...]) -> tuple[_Conversation, list[Event]]:
+    def _find_conversation(self, begins: tuple[str | None, ...]) -> tuple[_SampleConversation, list[Event]]:
         """The conversation that begins so, and its session where it is new."""
         if begins in self._conversations:
             return self._conversations[begins], []
         count = len(self._conversations)
         session_id = f"{self._session_id}/agent-{count}" if count else self._session_id
-        new = self._conversations[begins] = _Conversation(session_id)
+        new = self._conversations[begins] = _SampleConversation(session_id)
         seen = SessionSeen(
-            **self._here(new),
+            **self._event_place(new),
             harness="inspect_ai",
             harness_version=self._run.version,
             model=self._run.model,
             parent_session_id=self._session_id if count else None,
-            task=None if count else self._task(),
+            task=None if count else self._task_name(),
         )
         return new, [seen]
 
-    def _task(self) -> str | None:
+    def _task_name(self) -> str | None:
         """One name for all epochs of the sample."""
         sample_id = self._sample.get("id")
         told = self._run.task is not None and sample_id not in (None, "")
         return f"{self._run.task}/{sample_id}" if told else None
 
-    def _prompted(self, conversation: _Conversation, words: str | None) -> Iterator[Event]:
+    def _take_prompt(self, conversation: _SampleConversation, words: str | None) -> Iterator[Event]:
         if words and words != conversation.prompt:
             conversation.prompt = words
-            yield PromptSeen(**self._here(conversation), text=words)
+            yield PromptSeen(**self._event_place(conversation), text=words)
 
-    def _offered(self, conversation: _Conversation, tools: Any) -> Iterator[Event]:
+    def _offer_tools(self, conversation: _SampleConversation, tools: Any) -> Iterator[Event]:
         if tools and tools != conversation.tools:
             conversation.tools = tools
-            definitions = tuple(tables(self._kept.resolved(tools)))
-            yield ToolsOffered(**self._here(conversation), definitions=definitions)
+            definitions = tuple(read_objects(self._kept.resolve(tools)))
+            yield ToolsOffered(**self._event_place(conversation), definitions=definitions)
 
-    def _asked(self, conversation: _Conversation, users: Sequence[Mapping[str, Any]]) -> Iterator[Event]:
+    def _take_question(
+        self, conversation: _SampleConversation, users: Sequence[Mapping[str, Any]]
+    ) -> Iterator[Event]:
         """A turn for each user message that is new in this conversation."""
         for message in users:
             if conversation.asked:
-                yield TurnEnded(**self._here(conversation), answer=conversation.answer or "")
+                yield TurnEnded(**self._event_place(conversation), answer=conversation.answer or "")
             conversation.asked += 1
             conversation.answer = None
-            words = self._kept.words(message.get("content"))
-            yield TurnStarted(**self._here(conversation), text=words)
+            words = self._kept.message_text(message.get("content"))
+            yield TurnStarted(**self._event_place(conversation), text=words)
 
-    def _reply(
+    def _take_reply(
         self,
-        conversation: _Conversation,
+        conversation: _SampleConversation,
         message: Mapping[str, Any],
         facts: Mapping[str, Any],
         raw: Mapping[str, str],
     ) -> Iterator[Event]:
-        calls = tables(message.get("tool_calls"))
-        words = self._kept.words(message.get("content"))
+        calls = read_objects(message.get("tool_calls"))
+        words = self._kept.message_text(message.get("content"))
         strategy = Strategy.TOOL_USE if calls else None
-        yield StepMade(**self._here(conversation), text=words, strategy=strategy, **facts)
+        yield StepMade(**self._event_place(conversation), text=words, strategy=strategy, **facts)
         conversation.answer = None if calls else words or ""
         for call in calls:
-            call_id = text(call.get("id"))
+            call_id = read_text(call.get("id"))
             if call_id is not None:
-                self._where = self._record.place(f'"{call_id}"')
+                self._where = self._record.find_line(f'"{call_id}"')
                 self._callers[call_id] = conversation
-            sent = raw.get(call_id or "", self._kept.resolved(call.get("arguments")))
-            made = call_facts(self._kept.resolved(call.get("parse_error")))
+            sent = raw.get(call_id or "", self._kept.resolve(call.get("arguments")))
+            made = call_facts(self._kept.resolve(call.get("parse_error")))
             told = {"id": call_id, "name": call.get("function"), "arguments": made.pop("sent", sent)}
-            yield call_made(told, self._here(conversation), strategy=strategy, **made)
+            yield make_call(told, self._event_place(conversation), strategy=strategy, **made)
 
-    def _result(self, call_id: Any, stated: Mapping[str, Any], content: Any) -> Iterator[Event]:
+    def _take_result(self, call_id: Any, stated: Mapping[str, Any], content: Any) -> Iterator[Event]:
         conversation = self._callers.get(str(call_id))
         if conversation is None:
-            conversation, seen = self._conversation(next(iter(self._conversations), ()))
+            conversation, seen = self._find_conversation(next(iter(self._conversations), ()))
             yield from seen
         error = stated.get("error")
         status, layer = error_verdict(error) if isinstance(error, dict) else (ResultStatus.OK, None)
         if stated.get("failed") is True and layer is None:
             status = ResultStatus.ERROR
-        took = number(stated.get("working_time"))
-        said = text(table(error).get("message"))
+        took = read_number(stated.get("working_time"))
+        said = read_text(read_object(error).get("message"))
         yield ResultSeen(
-            **self._here(conversation),
-            tool_call_id=text(call_id),
-            tool=text(stated.get("function")),
+            **self._event_place(conversation),
+            tool_call_id=read_text(call_id),
+            tool=read_text(stated.get("function")),
             status=status,
             flag_source=FlagSource.EXPLICIT,
             fault_layer=layer,
             message=said[:MESSAGE] if said else None,
-            content=self._kept.words(content) or said,
+            content=self._kept.message_text(content) or said,
             latency_ms=took * 1000 if took is not None else None,
         )
 
-    def _here(self, conversation: _Conversation) -> dict[str, Any]:
+    def _event_place(self, conversation: _SampleConversation) -> dict[str, Any]:
         return {"session_id": conversation.session_id, "where": self._where, "ts": self._ts}

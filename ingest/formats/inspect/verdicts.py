@@ -1,4 +1,4 @@
-"""Errors, scores and raw responses of an Inspect sample in, what they mean out; knows no event."""
+"""Reads the errors, scores and raw responses of an Inspect sample."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ingest.events import FaultLayer, ResultStatus, Seen
-from ingest.fields import table, tables, text
-from ingest.shapes.chat import calls_of
+from ingest.decoding.fields import read_object, read_objects, read_text
+from ingest.events import FaultLayer, ResultStatus, Visibility
+from ingest.formats.provider_messages.chat_messages import list_calls
 
 _UNREAD = "Error parsing the following tool call arguments:\n\n"
 _DETAILS = "\n\nError details: "
@@ -19,7 +19,7 @@ _NOT_AS_DEFINED = re.compile(
 _UNKNOWN_TOOL = re.compile(r"Tool '?\S{1,200}'? not found")
 
 
-def parsing_layer(said: str) -> FaultLayer:
+def parse_error_layer(said: str) -> FaultLayer:
     """The layer of a parse error, which names three of them and the tool's own."""
     if said.startswith(_UNREAD):
         return FaultLayer.SYNTAX
@@ -29,9 +29,9 @@ def parsing_layer(said: str) -> FaultLayer:
 
 def error_verdict(error: Mapping[str, Any]) -> tuple[ResultStatus, FaultLayer]:
     """What became of a call that ended with a ToolCallError."""
-    kind, said = error.get("type"), text(error.get("message")) or ""
+    kind, said = error.get("type"), read_text(error.get("message")) or ""
     if kind == "parsing":
-        return ResultStatus.ERROR, parsing_layer(said)
+        return ResultStatus.ERROR, parse_error_layer(said)
     if kind == "approval":
         return ResultStatus.DENIED, FaultLayer.REFUSED
     return ResultStatus.ERROR, FaultLayer.EXECUTION
@@ -40,9 +40,9 @@ def error_verdict(error: Mapping[str, Any]) -> tuple[ResultStatus, FaultLayer]:
 def call_facts(parse_error: Any) -> dict[str, Any]:
     """Further fields of CallMade for a call that Inspect could not parse; `sent` is the text it quotes."""
     if not isinstance(parse_error, str):
-        return {"syntax_seen": Seen.FAILURES, "schema_seen": Seen.FAILURES}
+        return {"syntax_seen": Visibility.FAILURES, "schema_seen": Visibility.FAILURES}
     facts: dict[str, Any] = {
-        "refused_by_harness": parsing_layer(parse_error),
+        "refused_by_harness": parse_error_layer(parse_error),
         "harness_message": parse_error,
     }
     raw, found, _ = parse_error.removeprefix(_UNREAD).rpartition(_DETAILS)
@@ -52,31 +52,33 @@ def call_facts(parse_error: Any) -> dict[str, Any]:
     return facts
 
 
-def raw_arguments(response: Any) -> dict[str, str]:
+def find_raw_arguments(response: Any) -> dict[str, str]:
     """The model's own argument texts by call id, in the response of an OpenAI-like API, chat or Responses."""
     return {
         call["id"]: call["arguments"]
-        for call in _calls_in(table(response))
+        for call in _find_calls(read_object(response))
         if isinstance(call["id"], str) and isinstance(call["arguments"], str)
     }
 
 
-def _calls_in(response: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for choice in tables(response.get("choices")):
-        yield from calls_of(table(choice.get("message")))
-    for item in tables(response.get("output")):
+def _find_calls(response: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for choice in read_objects(response.get("choices")):
+        yield from list_calls(read_object(choice.get("message")))
+    for item in read_objects(response.get("output")):
         if item.get("type") == "function_call":
             yield {"id": item.get("call_id"), "arguments": item.get("arguments")}
 
 
-def scored(sample: Mapping[str, Any]) -> bool | None:
+def read_scores(sample: Mapping[str, Any]) -> bool | None:
     """The verdict of the scores: where all of them give one and agree."""
-    scores = tables([*table(sample.get("scores")).values()]) or tables([sample.get("score")])
-    verdicts = {_verdict(score.get("value")) for score in scores}
+    scores = read_objects([*read_object(sample.get("scores")).values()]) or read_objects(
+        [sample.get("score")]
+    )
+    verdicts = {_read_verdict(score.get("value")) for score in scores}
     return verdicts.pop() if len(verdicts) == 1 else None
 
 
-def _verdict(value: Any) -> bool | None:
+def _read_verdict(value: Any) -> bool | None:
     if isinstance(value, str):
         return {"C": True, "I": False, "N": False}.get(value)
     if isinstance(value, bool):

@@ -32,8 +32,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ingest.formats import About, Source, Translator
-from ingest.formats.kimi_code.wire import Agent
+from ingest.formats.kimi_code.wire import KimiAgent
+from ingest.log_format import About, Source, Translator
 
 SOURCE = Source(
     name="kimi_code",
@@ -57,4 +57,4 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return Agent(about.identity)
+    return KimiAgent(about.identity)

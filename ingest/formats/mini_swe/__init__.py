@@ -35,6 +35,14 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from ingest.decoding.fields import (
+    read_count,
+    read_epoch_ms,
+    read_number,
+    read_object,
+    read_objects,
+    read_text,
+)
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -50,14 +58,19 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.fields import epoch_ms, number, table, tables, text, whole
-from ingest.formats import About, Source, Translator
-from ingest.formats.mini_swe.replies import blocks, layer_of, refusals, response_calls, return_code
-from ingest.records import Record
-from ingest.shapes.chat import call_made, calls_of, content_text
-from ingest.shapes.separate import Separate
-from ingest.shapes.tasks import instance_in, task_name
-from ingest.shapes.verdicts import MESSAGE
+from ingest.formats.conversations.one_session_a_record import SessionPerRecord
+from ingest.formats.conversations.result_layers import MESSAGE
+from ingest.formats.conversations.task_names import swe_bench_instance, task_name
+from ingest.formats.mini_swe.replies import (
+    find_bash_blocks,
+    find_refusal_openings,
+    find_response_calls,
+    parse_return_code,
+    refusal_layer,
+)
+from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="mini_swe",
@@ -81,28 +94,28 @@ _TIMED_OUT = "The last command <command>"
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     first = head[0] if head else {}
     named = str(first.get("trajectory_format")).startswith("mini-swe-agent")
-    agent = str(table(table(first.get("info")).get("config")).get("agent_type"))
+    agent = str(read_object(read_object(first.get("info")).get("config")).get("agent_type"))
     return isinstance(first.get("messages"), list) and (named or agent.startswith("minisweagent."))
 
 
 def translator(about: About) -> Translator:
-    return Separate(about, partial(_run, about.name))
+    return SessionPerRecord(about, partial(_take_run, about.name))
 
 
-def _run(file: str, record: Record, session_id: str) -> Iterator[Event]:
-    return _Run(session_id, record).events(file)
+def _take_run(file: str, record: Record, session_id: str) -> Iterator[Event]:
+    return _MiniSweRun(session_id, record).events(file)
 
 
-class _Run:
+class _MiniSweRun:
     """The messages of one trajectory in order."""
 
     def __init__(self, session_id: str, record: Record) -> None:
         self._session_id = session_id
         self._record = record
-        self._info = table(record.value.get("info"))
-        config = table(self._info.get("config"))
-        self._model = text(table(config.get("model")).get("model_name"))
-        self._format_errors = tuple(refusals(config))
+        self._info = read_object(record.value.get("info"))
+        config = read_object(self._info.get("config"))
+        self._model = read_text(read_object(config.get("model")).get("model_name"))
+        self._format_errors = tuple(find_refusal_openings(config))
         self._submitted = self._info.get("exit_status") == "Submitted"
         self._asked = False
         self._step = -1
@@ -111,26 +124,26 @@ class _Run:
         self._ts: datetime | None = None
 
     def events(self, file: str) -> Iterator[Event]:
-        messages = tables(self._record.value.get("messages"))
+        messages = read_objects(self._record.value.get("messages"))
         yield SessionSeen(
-            **self._here(),
+            **self._event_place(),
             harness="mini-swe-agent",
-            harness_version=text(self._info.get("mini_version")),
+            harness_version=read_text(self._info.get("mini_version")),
             model=self._model,
-            task=task_name(None, self._record.value.get("instance_id")) or instance_in(file),
+            task=task_name(None, self._record.value.get("instance_id")) or swe_bench_instance(file),
         )
         for at, message in enumerate(messages):
-            extra = table(message.get("extra"))
-            self._ts = _time_of(message, extra) or self._ts
+            extra = read_object(message.get("extra"))
+            self._ts = _find_time(message, extra) or self._ts
             following = messages[at + 1] if at + 1 < len(messages) else {}
-            yield from self._message(message, extra, following, last=at + 1 == len(messages))
+            yield from self._take_message(message, extra, following, last=at + 1 == len(messages))
         yield TurnEnded(
-            **self._here(),
-            status=text(self._info.get("exit_status")),
-            answer=text(self._info.get("submission")) or "",
+            **self._event_place(),
+            status=read_text(self._info.get("exit_status")),
+            answer=read_text(self._info.get("submission")) or "",
         )
 
-    def _message(
+    def _take_message(
         self,
         message: Mapping[str, Any],
         extra: Mapping[str, Any],
@@ -138,40 +151,46 @@ class _Run:
         *,
         last: bool,
     ) -> Iterator[Event]:
-        role, words = message.get("role"), content_text(message.get("content"))
+        role, words = message.get("role"), join_content(message.get("content"))
         if role == "system":
-            yield PromptSeen(**self._here(), text=words)
+            yield PromptSeen(**self._event_place(), text=words)
         elif role == "assistant" or message.get("object") == "response":
-            yield from self._reply(message, extra, words, following)
+            yield from self._take_reply(message, extra, words, following)
         elif not self._asked and role == "user" and extra.get("interrupt_type") is None:
             self._asked = True
-            yield TurnStarted(**self._here(), text=words)
+            yield TurnStarted(**self._event_place(), text=words)
         elif self._refuses(message, extra):
-            yield from self._lost_reply(extra, words or "")
+            yield from self._take_lost_reply(extra, words or "")
         elif role in ("user", "tool") and self._awaited:
             self._awaited -= 1
-            yield self._result(message, extra, words or "", last=last)
+            yield self._make_result(message, extra, words or "", last=last)
 
-    def _reply(
+    def _take_reply(
         self,
         message: Mapping[str, Any],
         extra: Mapping[str, Any],
         words: str | None,
         following: Mapping[str, Any],
     ) -> Iterator[Event]:
-        native = list(calls_of(message)) or list(response_calls(message))
-        yield self._step_made(table(extra.get("response")) or message, words, native=bool(native))
+        native = list(list_calls(message)) or list(find_response_calls(message))
+        yield self._make_step(read_object(extra.get("response")) or message, words, native=bool(native))
         self._awaited = len(native)
         for call in native:
-            yield call_made(call, self._here(), step=self._step, strategy=Strategy.TOOL_USE)
+            yield make_call(call, self._event_place(), step=self._step, strategy=Strategy.TOOL_USE)
         if not native and following.get("role") == "user":
-            refused = self._refuses(following, table(following.get("extra")))
+            refused = self._refuses(following, read_object(following.get("extra")))
             self._awaited = 0 if refused else 1
-            yield self._block_made(words or "", content_text(following.get("content")) if refused else None)
+            yield self._make_block_call(
+                words or "", join_content(following.get("content")) if refused else None
+            )
 
-    def _block_made(self, words: str, refusal: str | None) -> CallMade:
+    def _make_block_call(self, words: str, refusal: str | None) -> CallMade:
         """The action of a reply, or what the harness says of a reply that has none."""
-        shared: dict[str, Any] = {**self._here(), "step": self._step, "strategy": Strategy.JSON_FALLBACK}
+        shared: dict[str, Any] = {
+            **self._event_place(),
+            "step": self._step,
+            "strategy": Strategy.JSON_FALLBACK,
+        }
         if refusal is not None:
             return CallMade(
                 **shared,
@@ -180,41 +199,41 @@ class _Run:
                 refused_by_harness=FaultLayer.EMISSION,
                 harness_message=refusal.split("\n", 1)[0],
             )
-        found = blocks(words)
+        found = find_bash_blocks(words)
         command = found[0] if len(found) == 1 else words
         return CallMade(
             **shared, tool="bash", arguments={"command": command}, args_source=ArgsSource.RESERIALISED
         )
 
-    def _lost_reply(self, extra: Mapping[str, Any], refusal: str) -> Iterator[Event]:
+    def _take_lost_reply(self, extra: Mapping[str, Any], refusal: str) -> Iterator[Event]:
         """A refused reply of 2.x, of which at most the provider's response is kept.
 
         Where the reply itself is in the log, its call has been made with this answer in view.
         """
         if extra.get("interrupt_type") is None:
             return
-        response = table(extra.get("response")) or table(extra.get("model_response"))
-        choices = tables(response.get("choices"))
-        said = table(choices[0].get("message")) if choices else response
-        calls = list(calls_of(said)) or list(response_calls(said))
-        layer = layer_of(refusal)
-        yield self._step_made(response, content_text(said.get("content")), native=True)
+        response = read_object(extra.get("response")) or read_object(extra.get("model_response"))
+        choices = read_objects(response.get("choices"))
+        said = read_object(choices[0].get("message")) if choices else response
+        calls = list(list_calls(said)) or list(find_response_calls(said))
+        layer = refusal_layer(refusal)
+        yield self._make_step(response, join_content(said.get("content")), native=True)
         facts: dict[str, Any] = {
-            **self._here(),
+            **self._event_place(),
             "step": self._step,
             "refused_by_harness": layer,
             "harness_message": refusal[:MESSAGE],
         }
         if calls and layer is not FaultLayer.EMISSION:
-            yield call_made(calls[-1], facts, strategy=Strategy.TOOL_USE)
+            yield make_call(calls[-1], facts, strategy=Strategy.TOOL_USE)
         else:
             yield CallMade(**facts, tool=None, args_source=ArgsSource.MISSING)
 
-    def _result(
+    def _make_result(
         self, message: Mapping[str, Any], extra: Mapping[str, Any], words: str, *, last: bool
     ) -> ResultSeen:
-        code = whole(extra.get("returncode"))
-        code = return_code(words) if code is None else code
+        code = read_count(extra.get("returncode"))
+        code = parse_return_code(words) if code is None else code
         facts: dict[str, Any] = {"status": ResultStatus.UNKNOWN, "flag_source": FlagSource.ABSENT}
         if code is not None:
             good = code == 0
@@ -223,7 +242,7 @@ class _Run:
                 "flag_source": FlagSource.DERIVED_EXIT_CODE,
                 "fault_layer": None if good else FaultLayer.EXECUTION,
             }
-        elif words.startswith(_TIMED_OUT) or text(extra.get("exception_info")):
+        elif words.startswith(_TIMED_OUT) or read_text(extra.get("exception_info")):
             facts = {
                 "status": ResultStatus.ERROR,
                 "flag_source": FlagSource.DERIVED_TEXT,
@@ -231,47 +250,49 @@ class _Run:
             }
         elif last and self._submitted:
             facts = {"status": ResultStatus.OK, "flag_source": FlagSource.EXPLICIT}
-        call_id = text(message.get("tool_call_id"))
+        call_id = read_text(message.get("tool_call_id"))
         if facts.get("fault_layer"):
             facts["message"] = words[:MESSAGE]
-        return ResultSeen(**self._here(), step=self._step, tool_call_id=call_id, content=words, **facts)
+        return ResultSeen(
+            **self._event_place(), step=self._step, tool_call_id=call_id, content=words, **facts
+        )
 
-    def _step_made(self, response: Mapping[str, Any], words: str | None, *, native: bool) -> StepMade:
+    def _make_step(self, response: Mapping[str, Any], words: str | None, *, native: bool) -> StepMade:
         self._step += 1
-        response_id = text(response.get("id"))
-        self._where = self._record.place(f'"{response_id}"') if response_id else self._where
-        usage = table(response.get("usage"))
+        response_id = read_text(response.get("id"))
+        self._where = self._record.find_line(f'"{response_id}"') if response_id else self._where
+        usage = read_object(response.get("usage"))
         sent, received = (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
         return StepMade(
-            **self._here(),
+            **self._event_place(),
             step=self._step,
             text=words,
-            provider=text(response.get("provider")),
-            model=text(response.get("model")) or self._model,
+            provider=read_text(response.get("provider")),
+            model=read_text(response.get("model")) or self._model,
             strategy=Strategy.TOOL_USE if native else Strategy.JSON_FALLBACK,
-            input_tokens=next((whole(usage[name]) for name in sent if name in usage), None),
-            output_tokens=next((whole(usage[name]) for name in received if name in usage), None),
+            input_tokens=next((read_count(usage[name]) for name in sent if name in usage), None),
+            output_tokens=next((read_count(usage[name]) for name in received if name in usage), None),
         )
 
     def _refuses(self, message: Mapping[str, Any], extra: Mapping[str, Any]) -> bool:
         """True when this message is the harness's answer to a reply without exactly one action."""
         if extra.get("interrupt_type") == "FormatError":
             return True
-        words = content_text(message.get("content")) or ""
+        words = join_content(message.get("content")) or ""
         return message.get("role") == "user" and words.startswith(self._format_errors)
 
-    def _here(self) -> dict[str, Any]:
+    def _event_place(self) -> dict[str, Any]:
         return {"session_id": self._session_id, "where": self._where, "ts": self._ts}
 
 
-def _time_of(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime | None:
+def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime | None:
     """When a message was written; of a reply before 1.16, which has no time, when its provider began it."""
-    response = table(extra.get("response"))
+    response = read_object(extra.get("response"))
     told = (
         message.get("timestamp"),
         extra.get("timestamp"),
         response.get("created"),
         response.get("created_at"),
     )
-    seconds = next((known for known in map(number, told) if known is not None), None)
-    return epoch_ms(seconds * 1000) if seconds is not None else None
+    seconds = next((known for known in map(read_number, told) if known is not None), None)
+    return read_epoch_ms(seconds * 1000) if seconds is not None else None

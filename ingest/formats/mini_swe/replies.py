@@ -1,29 +1,28 @@
-"""Texts of a mini-swe-agent trajectory in, what they say out: actions, refusals, return codes; knows no
-event."""
+"""Reads the texts of a mini-swe-agent trajectory: actions, refusals, return codes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ingest.decoding.fields import read_object, read_objects, read_text
 from ingest.events import FaultLayer
-from ingest.fields import table, tables, text
 
 _FENCES = ("```bash", "```mswea_bash_command")
 _NOT_ONE = "Please always provide EXACTLY ONE action"
 
 
-def refusals(config: Mapping[str, Any]) -> Iterator[str]:
+def find_refusal_openings(config: Mapping[str, Any]) -> Iterator[str]:
     """How the harness's answers to malformed replies begin: the templates up to their first variable."""
     yield _NOT_ONE
     for part in ("agent", "model"):
-        template = text(table(config.get(part)).get("format_error_template")) or ""
+        template = read_text(read_object(config.get(part)).get("format_error_template")) or ""
         begin = template.split("{", 1)[0].strip()
         if len(begin) > 10:
             yield begin
 
 
-def layer_of(refusal: str) -> FaultLayer:
+def refusal_layer(refusal: str) -> FaultLayer:
     if "Error parsing tool call arguments" in refusal:
         return FaultLayer.SYNTAX
     if "Unknown tool '" in refusal or "Missing 'command' argument" in refusal:
@@ -31,7 +30,7 @@ def layer_of(refusal: str) -> FaultLayer:
     return FaultLayer.EMISSION
 
 
-def blocks(words: str) -> list[str]:
+def find_bash_blocks(words: str) -> list[str]:
     """The bodies of the bash blocks, as both `action_regex` of the agent find them."""
     found: list[str] = []
     position = 0
@@ -51,14 +50,14 @@ def blocks(words: str) -> list[str]:
         position = end + 4
 
 
-def response_calls(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def find_response_calls(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The calls of a message in the shape of OpenAI's Responses API."""
-    for item in tables(message.get("output")):
+    for item in read_objects(message.get("output")):
         if item.get("type") == "function_call":
             yield {"id": item.get("call_id"), "name": item.get("name"), "arguments": item.get("arguments")}
 
 
-def return_code(words: str) -> int | None:
+def parse_return_code(words: str) -> int | None:
     code, closed, _ = words.removeprefix("<returncode>").partition("</returncode>")
     if not words.startswith("<returncode>") or not closed:
         return None

@@ -37,14 +37,23 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ingest.events import CallMade, Event, ResultSeen, SessionSeen, Strategy, TurnEnded, TurnStarted, Where
-from ingest.fields import epoch_ms, moment, number, tables, text
-from ingest.formats import About, Source, Translator
-from ingest.formats.openclaw.told import with_told
-from ingest.records import Record
-from ingest.shapes.chat import Flag
-from ingest.shapes.dialogue import ERROR, decoded
-from ingest.shapes.verdicts import PASSED, failed
+from ingest.decoding.fields import read_epoch_ms, read_number, read_objects, read_text, read_time
+from ingest.events import (
+    CallMade,
+    Event,
+    LogLine,
+    ResultSeen,
+    SessionSeen,
+    Strategy,
+    TurnEnded,
+    TurnStarted,
+)
+from ingest.formats.conversations.agent_session import ERROR, decoded_argument_fields
+from ingest.formats.conversations.result_layers import PASSED, failed_flag
+from ingest.formats.openclaw.told import add_message_facts
+from ingest.formats.provider_messages.chat_messages import ResultFlag
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="openclaw",
@@ -65,7 +74,7 @@ _TYPES = frozenset({"tool.start", "tool.end", "agent.start", "agent.end", "llm.u
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(text(record.get("type")) in _TYPES and "sessionKey" in record for record in head)
+    return any(read_text(record.get("type")) in _TYPES and "sessionKey" in record for record in head)
 
 
 def translator(about: About) -> Translator:
@@ -73,7 +82,7 @@ def translator(about: About) -> Translator:
 
 
 @dataclass(slots=True)
-class _Lane:
+class _TelemetrySession:
     """One session. `step`: model calls seen so far in the turn; `ended`: a call of the newest has ended.
 
     `turn` are the events of the newest turn, `before` those of the one that the next messages tell of.
@@ -100,28 +109,28 @@ class _Telemetry:
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
-        self._lanes: dict[str, _Lane] = {}
+        self._lanes: dict[str, _TelemetrySession] = {}
         self._held = 0  # events that were kept since all were released, at most so many wait
-        self._where = Where(1, 0)
+        self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
     def take(self, record: Record) -> Iterator[Event]:
         event = record.value
-        rule = _RULES.get(text(event.get("type")) or "")
+        rule = _RULES.get(read_text(event.get("type")) or "")
         if rule is None:
             return
         self._where = record.where
-        self._ts = moment(event.get("ts")) or epoch_ms(event.get("ts"))
-        key = _session_of(text(event.get("sessionKey")) or "")
+        self._ts = read_time(event.get("ts")) or read_epoch_ms(event.get("ts"))
+        key = _session_of_key(read_text(event.get("sessionKey")) or "")
         lane = self._lanes.get(key)
         if lane is None:
             if len(self._lanes) >= _LANES:
                 yield from self._lanes.pop(next(iter(self._lanes))).release()
-            lane = self._lanes[key] = _Lane(f"{self._identity}/{key}")
+            lane = self._lanes[key] = _TelemetrySession(f"{self._identity}/{key}")
             agent, is_sub_agent, _ = lane.session_id.partition(":subagent:")
             parent = f"{agent}:main" if is_sub_agent else None
-            yield SessionSeen(**self._at(lane), harness="openclaw", parent_session_id=parent)
-        if rule is not _Telemetry._agent_start:
+            yield SessionSeen(**self._event_place(lane), harness="openclaw", parent_session_id=parent)
+        if rule is not _Telemetry._take_agent_start:
             yield from lane.before
             lane.before = []
         yield from rule(self, lane, event)
@@ -133,89 +142,89 @@ class _Telemetry:
     def close(self) -> None:
         """Nothing is kept outside of memory."""
 
-    def _keep(self, lane: _Lane, event: Event) -> Iterator[Event]:
+    def _keep(self, lane: _TelemetrySession, event: Event) -> Iterator[Event]:
         lane.turn.append(event)
         self._held += 1
         if self._held > _HELD:
             self._held = 0
             yield from self.finish()
 
-    def _agent_start(self, lane: _Lane, event: Mapping[str, Any]) -> Iterator[Event]:
-        prompt, messages = text(event.get("prompt")), tables(event.get("messages"))
+    def _take_agent_start(self, lane: _TelemetrySession, event: Mapping[str, Any]) -> Iterator[Event]:
+        prompt, messages = read_text(event.get("prompt")), read_objects(event.get("messages"))
         if not (lane.open and lane.step < 0 and lane.prompt == prompt):
-            yield from self._next_turn(lane, prompt)
+            yield from self._begin_next_turn(lane, prompt)
         said = [message for message in messages if message.get("role") == "assistant"]
         if said:
-            yield from self._served(lane, said[-1])
-            yield from with_told(lane.before, messages)
+            yield from self._take_model_name(lane, said[-1])
+            yield from add_message_facts(lane.before, messages)
             lane.before = []
 
-    def _next_turn(self, lane: _Lane, prompt: str | None) -> Iterator[Event]:
+    def _begin_next_turn(self, lane: _TelemetrySession, prompt: str | None) -> Iterator[Event]:
         if lane.open:
-            yield from self._keep(lane, TurnEnded(**self._at(lane)))
+            yield from self._keep(lane, TurnEnded(**self._event_place(lane)))
         yield from lane.before
         lane.before, lane.turn = lane.turn, []
         lane.prompt, lane.open, lane.step, lane.ended = prompt, True, -1, True
-        yield from self._keep(lane, TurnStarted(**self._at(lane), text=prompt))
+        yield from self._keep(lane, TurnStarted(**self._event_place(lane), text=prompt))
 
-    def _agent_end(self, lane: _Lane, event: Mapping[str, Any]) -> Iterator[Event]:
-        ok, latency = event.get("success"), number(event.get("durationMs"))
+    def _take_agent_end(self, lane: _TelemetrySession, event: Mapping[str, Any]) -> Iterator[Event]:
+        ok, latency = event.get("success"), read_number(event.get("durationMs"))
         ok = ok if isinstance(ok, bool) else None
         status = None if ok is None else "success" if ok else ERROR
-        end = TurnEnded(**self._at(lane), status=status, recorded_ok=ok, latency_ms=latency)
+        end = TurnEnded(**self._event_place(lane), status=status, recorded_ok=ok, latency_ms=latency)
         lane.open = False
         return self._keep(lane, end)
 
-    def _tool_start(self, lane: _Lane, event: Mapping[str, Any]) -> Iterator[Event]:
+    def _take_tool_start(self, lane: _TelemetrySession, event: Mapping[str, Any]) -> Iterator[Event]:
         if not lane.open:
-            yield from self._next_turn(lane, None)
+            yield from self._begin_next_turn(lane, None)
         if lane.ended:
             lane.step, lane.ended = lane.step + 1, False
         call = CallMade(
-            **self._at(lane),
-            **decoded(event.get("params")),
-            tool=text(event.get("toolName")),
+            **self._event_place(lane),
+            **decoded_argument_fields(event.get("params")),
+            tool=read_text(event.get("toolName")),
             step=lane.step,
             strategy=Strategy.TOOL_USE,
         )
         yield from self._keep(lane, call)
 
-    def _tool_end(self, lane: _Lane, event: Mapping[str, Any]) -> Iterator[Event]:
+    def _take_tool_end(self, lane: _TelemetrySession, event: Mapping[str, Any]) -> Iterator[Event]:
         lane.ended = True
-        reason, success = text(event.get("error")), event.get("success")
-        flag = PASSED if success is True else failed(reason or "") if success is False else Flag()
+        reason, success = read_text(event.get("error")), event.get("success")
+        flag = PASSED if success is True else failed_flag(reason or "") if success is False else ResultFlag()
         result = ResultSeen(
-            **self._at(lane),
-            tool=text(event.get("toolName")),
+            **self._event_place(lane),
+            tool=read_text(event.get("toolName")),
             content=reason,
-            latency_ms=number(event.get("durationMs")),
+            latency_ms=read_number(event.get("durationMs")),
             **flag.fields,
         )
         return self._keep(lane, result)
 
-    def _usage(self, lane: _Lane, event: Mapping[str, Any]) -> Iterator[Event]:
-        return self._served(lane, event)
+    def _take_usage(self, lane: _TelemetrySession, event: Mapping[str, Any]) -> Iterator[Event]:
+        return self._take_model_name(lane, event)
 
-    def _served(self, lane: _Lane, teller: Mapping[str, Any]) -> Iterator[Event]:
-        provider, model = text(teller.get("provider")), text(teller.get("model"))
+    def _take_model_name(self, lane: _TelemetrySession, teller: Mapping[str, Any]) -> Iterator[Event]:
+        provider, model = read_text(teller.get("provider")), read_text(teller.get("model"))
         if model is not None and model != lane.model:
             lane.model = model
-            yield SessionSeen(**self._at(lane), provider=provider, model=model)
+            yield SessionSeen(**self._event_place(lane), provider=provider, model=model)
 
-    def _at(self, lane: _Lane) -> dict[str, Any]:
+    def _event_place(self, lane: _TelemetrySession) -> dict[str, Any]:
         return {"session_id": lane.session_id, "where": self._where, "ts": self._ts}
 
 
-def _session_of(key: str) -> str:
+def _session_of_key(key: str) -> str:
     """The session of a key: direct channels lead to the agent's main session."""
     agent = ":".join(key.split(":")[:2])
     return f"{agent}:main" if ":direct:" in key else key
 
 
-_RULES: Mapping[str, Callable[[_Telemetry, _Lane, Mapping[str, Any]], Iterator[Event]]] = {
-    "agent.start": _Telemetry._agent_start,
-    "agent.end": _Telemetry._agent_end,
-    "tool.start": _Telemetry._tool_start,
-    "tool.end": _Telemetry._tool_end,
-    "llm.usage": _Telemetry._usage,
+_RULES: Mapping[str, Callable[[_Telemetry, _TelemetrySession, Mapping[str, Any]], Iterator[Event]]] = {
+    "agent.start": _Telemetry._take_agent_start,
+    "agent.end": _Telemetry._take_agent_end,
+    "tool.start": _Telemetry._take_tool_start,
+    "tool.end": _Telemetry._take_tool_end,
+    "llm.usage": _Telemetry._take_usage,
 }

@@ -39,11 +39,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
-from ingest.formats import About, Source, Translator
-from ingest.formats.opencode.session import session_events
-from ingest.lines import snippet_of
-from ingest.records import Record
+from ingest.formats.opencode.session import translate_session
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="opencode",
@@ -66,7 +66,7 @@ _PIECES = (  # the files of OpenCode's storage: what each holds, and the keys it
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_is_export(record) or _piece(record) is not None for record in head[:1])
+    return any(_is_export(record) or _storage_piece(record) is not None for record in head[:1])
 
 
 def _is_export(record: Mapping[str, Any]) -> bool:
@@ -75,7 +75,7 @@ def _is_export(record: Mapping[str, Any]) -> bool:
     return is_ours and isinstance(record.get("messages"), list)
 
 
-def _piece(record: Mapping[str, Any]) -> str | None:
+def _storage_piece(record: Mapping[str, Any]) -> str | None:
     """What of a session a file of OpenCode's storage holds; None when it is no such file."""
     return next((name for name, keys in _PIECES if keys <= record.keys()), None)
 
@@ -91,12 +91,12 @@ class _Export:
         self._identity = identity
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
-        piece = _piece(record.value)
+        piece = _storage_piece(record.value)
         if piece is None or _is_export(record.value):
-            yield from session_events(record, self._identity)
+            yield from translate_session(record, self._identity)
             return
         reason = f"only the {piece} of a session; `opencode export SESSION` writes the whole session"
-        yield Rejected(record.where, "missing_field", reason, snippet_of(record.data))
+        yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
 
     def finish(self) -> Iterable[Event]:
         return ()

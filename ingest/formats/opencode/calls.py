@@ -1,4 +1,4 @@
-"""One tool part of an OpenCode message in, what its call and its result say out; keeps no state."""
+"""The event fields of one tool part in an OpenCode message: its call and its result."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 
-from ingest.events import ArgsSource, FaultLayer, FlagSource, Seen, Strategy
-from ingest.fields import table, text
-from ingest.shapes.chat import Flag
-from ingest.shapes.dialogue import decoded
-from ingest.shapes.verdicts import PASSED, Texts, failed, layer_in
+from ingest.decoding.fields import read_object, read_text
+from ingest.events import ArgsSource, FaultLayer, FlagSource, Strategy, Visibility
+from ingest.formats.conversations.agent_session import decoded_argument_fields
+from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
+from ingest.formats.provider_messages.chat_messages import ResultFlag
 
 REFUSED_CALL = "invalid"  # the tool that stands for a call which the AI SDK could not hand over
 # How the AI SDK quotes what it could not read, or what did not fit; both end with the same words.
@@ -42,74 +42,79 @@ _TIMEOUT = re.compile(r"<(?:bash|shell)_metadata>[^<]{0,400}(terminated command 
 _TAIL = 600  # characters at the end of an output in which the harness says why a command was stopped
 
 
-def call_of(part: Mapping[str, Any]) -> dict[str, Any]:
+def call_fields(part: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of `CallMade`."""
-    given = table(part.get("state")).get("input")
+    given = read_object(part.get("state")).get("input")
     facts: dict[str, Any] = {
-        "tool": text(part.get("tool")),
-        "tool_call_id": text(part.get("callID")),
+        "tool": read_text(part.get("tool")),
+        "tool_call_id": read_text(part.get("callID")),
         "strategy": Strategy.TOOL_USE,
-        "syntax_seen": Seen.FAILURES,
-        "schema_seen": Seen.FAILURES,
-        **decoded(given),
+        "syntax_seen": Visibility.FAILURES,
+        "schema_seen": Visibility.FAILURES,
+        **decoded_argument_fields(given),
     }
-    error = _refusal(part)
+    error = _refusal_reason(part)
     if error is None:
         return facts
-    return {**facts, "tool": text(table(given).get("tool")), "arguments": None, **_refused(error)}
+    return {
+        **facts,
+        "tool": read_text(read_object(given).get("tool")),
+        "arguments": None,
+        **_refused_arguments(error),
+    }
 
 
-def _refusal(part: Mapping[str, Any]) -> str | None:
+def _refusal_reason(part: Mapping[str, Any]) -> str | None:
     """The reason for which the AI SDK did not hand the call over."""
-    given = table(table(part.get("state")).get("input"))
-    return text(given.get("error")) if part.get("tool") == REFUSED_CALL else None
+    given = read_object(read_object(part.get("state")).get("input"))
+    return read_text(given.get("error")) if part.get("tool") == REFUSED_CALL else None
 
 
-def _refused(error: str) -> dict[str, Any]:
+def _refused_arguments(error: str) -> dict[str, Any]:
     """What the model sent, out of the reason for which it was refused."""
-    told: dict[str, Any] = {"refused_by_harness": _layer_of(error), "harness_message": error}
-    raw = _quoted(error, _NOT_JSON)
+    told: dict[str, Any] = {"refused_by_harness": _find_layer(error), "harness_message": error}
+    raw = _quoted_text(error, _NOT_JSON)
     if raw is not None:
         return {**told, "raw_arguments": raw, "args_source": ArgsSource.RAW}
-    value = _quoted(error, _NOT_VALID)
+    value = _quoted_text(error, _NOT_VALID)
     try:
-        return {**told, **decoded(None if value is None else orjson.loads(value))}
+        return {**told, **decoded_argument_fields(None if value is None else orjson.loads(value))}
     except json.JSONDecodeError:
         return {**told, "args_source": ArgsSource.MISSING}
 
 
-def _quoted(error: str, words: str) -> str | None:
+def _quoted_text(error: str, words: str) -> str | None:
     """What an error quotes after these words; the quotation may hold its own end."""
     begins, ends = error.find(words), error.rfind(_QUOTE_ENDS)
     return error[begins + len(words) : ends] if 0 <= begins < ends else None
 
 
-def _layer_of(error: str) -> FaultLayer:
+def _find_layer(error: str) -> FaultLayer:
     return FaultLayer.SYNTAX if _NOT_JSON in error else FaultLayer.SCHEMA
 
 
-def result_of(part: Mapping[str, Any]) -> dict[str, Any] | None:
+def result_fields(part: Mapping[str, Any]) -> dict[str, Any] | None:
     """The fields of `ResultSeen`; None where the call has no result yet."""
-    state = table(part.get("state"))
-    content = text(state.get("output")) or text(state.get("error"))
-    error = _refusal(part)
+    state = read_object(part.get("state"))
+    content = read_text(state.get("output")) or read_text(state.get("error"))
+    error = _refusal_reason(part)
     if error is not None:
-        flag = failed(error, _layer_of(error), FlagSource.DERIVED_TEXT)
+        flag = failed_flag(error, _find_layer(error), FlagSource.DERIVED_TEXT)
     elif state.get("status") == "error":
-        flag = failed(content or "", layer_in(content or "", _TEXTS) or FaultLayer.EXECUTION)
+        flag = failed_flag(content or "", find_layer(content or "", _TEXTS) or FaultLayer.EXECUTION)
     elif state.get("status") == "completed":
-        flag = _completed(table(state.get("metadata")).get("exit"), content or "")
+        flag = _completed_flag(read_object(state.get("metadata")).get("exit"), content or "")
     else:
         return None
     return {"status": flag.status, "flag_source": flag.source, "content": content, **flag.facts}
 
 
-def _completed(code: Any, content: str) -> Flag:
+def _completed_flag(code: Any, content: str) -> ResultFlag:
     if isinstance(code, int) and code:
-        return failed(content, source=FlagSource.DERIVED_EXIT_CODE)
+        return failed_flag(content, source=FlagSource.DERIVED_EXIT_CODE)
     stopped = _TIMEOUT.search(content[-_TAIL:])
     if stopped is None:
         return PASSED
     by_user = stopped.group(1) == "User aborted"
     layer = FaultLayer.REFUSED if by_user else FaultLayer.EXECUTION
-    return failed(content[-_TAIL:], layer, FlagSource.DERIVED_TEXT)
+    return failed_flag(content[-_TAIL:], layer, FlagSource.DERIVED_TEXT)

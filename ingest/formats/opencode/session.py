@@ -1,4 +1,4 @@
-"""One exported OpenCode session in, its turns, steps, calls and results out, in the order of the document."""
+"""Translates one exported OpenCode session, in the order of the document."""
 
 from __future__ import annotations
 
@@ -6,59 +6,59 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ingest.events import Event, ResultSeen, SessionSeen, Where
-from ingest.fields import epoch_ms, table, tables, text, whole
-from ingest.formats.opencode.calls import call_of, result_of
-from ingest.records import Record
-from ingest.shapes.dialogue import CANCELLED, ERROR, Dialogue
+from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text
+from ingest.events import Event, LogLine, ResultSeen, SessionSeen
+from ingest.formats.conversations.agent_session import CANCELLED, ERROR, AgentSession
+from ingest.formats.opencode.calls import call_fields, result_fields
+from ingest.record import Record
 
 _BY_PEOPLE = "MessageAbortedError"
 _MASKED = "REDACTED"  # what stands for ids where a tool took them for secrets
 
 
-def session_events(record: Record, identity: str) -> Iterator[Event]:
+def translate_session(record: Record, identity: str) -> Iterator[Event]:
     """All of a session; `identity` is its id where the export names none."""
-    info = table(record.value.get("info"))
-    dialogue = Dialogue(text(info.get("id")) or identity)
+    info = read_object(record.value.get("info"))
+    dialogue = AgentSession(read_text(info.get("id")) or identity)
     yield SessionSeen(
         session_id=dialogue.session_id,
         where=record.where,
-        ts=epoch_ms(table(info.get("time")).get("created")),
+        ts=read_epoch_ms(read_object(info.get("time")).get("created")),
         harness="opencode",
-        harness_version=text(info.get("version")),
-        parent_session_id=text(info.get("parentID")),
+        harness_version=read_text(info.get("version")),
+        parent_session_id=read_text(info.get("parentID")),
     )
-    for message in tables(record.value.get("messages")):
-        role = table(message.get("info")).get("role")
+    for message in read_objects(record.value.get("messages")):
+        role = read_object(message.get("info")).get("role")
         if role == "assistant":
-            yield from _Answer(record, dialogue, message).events()
+            yield from _AnswerMessage(record, dialogue, message).events()
         elif role == "user":
-            _ask(record, dialogue, message)
-    yield from dialogue.end()
+            _ask_dialogue(record, dialogue, message)
+    yield from dialogue.close_turn()
 
 
-def _ask(record: Record, dialogue: Dialogue, message: Mapping[str, Any]) -> None:
-    info = table(message.get("info"))
+def _ask_dialogue(record: Record, dialogue: AgentSession, message: Mapping[str, Any]) -> None:
+    info = read_object(message.get("info"))
     words = [
-        text(part.get("text")) or ""
-        for part in tables(message.get("parts"))
+        read_text(part.get("text")) or ""
+        for part in read_objects(message.get("parts"))
         if part.get("type") == "text" and part.get("synthetic") is not True
     ]
     if words:
-        ts, key = epoch_ms(table(info.get("time")).get("created")), _key(info.get("id"))
-        dialogue.ask(_place(record, info.get("id")), ts, "\n".join(words), key)
+        ts, key = read_epoch_ms(read_object(info.get("time")).get("created")), _world_key(info.get("id"))
+        dialogue.ask(_find_place(record, info.get("id")), ts, "\n".join(words), key)
 
 
-class _Answer:
+class _AnswerMessage:
     """One message of the model: a step, or one for each `step-finish`."""
 
-    def __init__(self, record: Record, dialogue: Dialogue, message: Mapping[str, Any]) -> None:
+    def __init__(self, record: Record, dialogue: AgentSession, message: Mapping[str, Any]) -> None:
         self._record = record
         self._dialogue = dialogue
-        self._info = table(message.get("info"))
-        self._parts = tables(message.get("parts"))
-        self._where = _place(record, self._info.get("id"))
-        self._ts = epoch_ms(table(self._info.get("time")).get("created"))
+        self._info = read_object(message.get("info"))
+        self._parts = read_objects(message.get("parts"))
+        self._where = _find_place(record, self._info.get("id"))
+        self._ts = read_epoch_ms(read_object(self._info.get("time")).get("created"))
 
     def events(self) -> Iterator[Event]:
         if self._info.get("summary") is True:
@@ -69,36 +69,38 @@ class _Answer:
             if part.get("type") in ("text", "tool"):
                 waiting.append(part)
             elif part.get("type") == "step-finish":
-                yield from self._step(waiting, part)
+                yield from self._take_step(waiting, part)
                 waiting, steps = [], steps + 1
         if waiting or not steps:
-            yield from self._step(waiting, self._info)
-        self._how_it_ended()
+            yield from self._take_step(waiting, self._info)
+        self._note_end()
 
-    def _step(self, parts: list[Mapping[str, Any]], told: Mapping[str, Any]) -> Iterator[Event]:
+    def _take_step(self, parts: list[Mapping[str, Any]], told: Mapping[str, Any]) -> Iterator[Event]:
         """`told`: what has the step's tokens and why it ended."""
-        tokens = table(told.get("tokens"))
-        words = [text(part.get("text")) or "" for part in parts if part.get("type") == "text"]
+        tokens = read_object(told.get("tokens"))
+        words = [read_text(part.get("text")) or "" for part in parts if part.get("type") == "text"]
         calls = [part for part in parts if part.get("type") == "tool"]
-        yield from self._dialogue.step(
+        yield from self._dialogue.add_step(
             self._where,
             self._ts,
             "\n".join(words),
-            provider=text(self._info.get("providerID")),
-            model=text(self._info.get("modelID")),
-            input_tokens=_sum(tokens.get("input"), *table(tokens.get("cache")).values()),
-            output_tokens=_sum(tokens.get("output"), tokens.get("reasoning")),
+            provider=read_text(self._info.get("providerID")),
+            model=read_text(self._info.get("modelID")),
+            input_tokens=_sum_counts(tokens.get("input"), *read_object(tokens.get("cache")).values()),
+            output_tokens=_sum_counts(tokens.get("output"), tokens.get("reasoning")),
             answers=told.get("reason", told.get("finish")) == "stop" and not calls,
         )
         for part in calls:
-            yield from self._called(part)
+            yield from self._take_call(part)
 
-    def _called(self, part: Mapping[str, Any]) -> Iterator[Event]:
-        call_id, time = text(part.get("callID")), table(table(part.get("state")).get("time"))
-        where = _place(self._record, part.get("id") if call_id == _MASKED else call_id)
-        begun, ended = epoch_ms(time.get("start")), epoch_ms(time.get("end"))
-        yield self._dialogue.call(where, begun or self._ts, **call_of(part), key=_key(part.get("id")))
-        result = result_of(part)
+    def _take_call(self, part: Mapping[str, Any]) -> Iterator[Event]:
+        call_id, time = read_text(part.get("callID")), read_object(read_object(part.get("state")).get("time"))
+        where = _find_place(self._record, part.get("id") if call_id == _MASKED else call_id)
+        begun, ended = read_epoch_ms(time.get("start")), read_epoch_ms(time.get("end"))
+        yield self._dialogue.add_call(
+            where, begun or self._ts, **call_fields(part), key=_world_key(part.get("id"))
+        )
+        result = result_fields(part)
         if result is not None:
             ran = (ended - begun).total_seconds() * 1000 if begun and ended else None
             yield ResultSeen(
@@ -110,26 +112,26 @@ class _Answer:
                 **result,
             )
 
-    def _how_it_ended(self) -> None:
-        done: datetime | None = epoch_ms(table(self._info.get("time")).get("completed"))
-        error = table(self._info.get("error"))
+    def _note_end(self) -> None:
+        done: datetime | None = read_epoch_ms(read_object(self._info.get("time")).get("completed"))
+        error = read_object(self._info.get("error"))
         if error.get("name") == _BY_PEOPLE:
-            self._dialogue.stopped(self._where, done, CANCELLED)
+            self._dialogue.note_stop(self._where, done, CANCELLED)
         elif error:
-            self._dialogue.stopped(self._where, done, ERROR, ok=False)
+            self._dialogue.note_stop(self._where, done, ERROR, ok=False)
         elif self._info.get("finish") not in (None, "tool-calls"):
-            self._dialogue.stopped(self._where, done, text(self._info.get("finish")))
+            self._dialogue.note_stop(self._where, done, read_text(self._info.get("finish")))
 
 
-def _place(record: Record, token: Any) -> Where:
-    return record.place(f'"{token}"') if isinstance(token, str) else record.where
+def _find_place(record: Record, token: Any) -> LogLine:
+    return record.find_line(f'"{token}"') if isinstance(token, str) else record.where
 
 
-def _key(ident: Any) -> str | None:
+def _world_key(ident: Any) -> str | None:
     """A message's or part's id, unique in the world unless it was masked."""
     return ident if isinstance(ident, str) and ident.startswith(("msg_", "prt_")) else None
 
 
-def _sum(*counts: Any) -> int | None:
+def _sum_counts(*counts: Any) -> int | None:
     """The sum of token counts; zeros are no measurement."""
-    return sum(whole(count) or 0 for count in counts) or None
+    return sum(read_count(count) or 0 for count in counts) or None

@@ -45,13 +45,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ingest.decoding.fields import read_object, read_objects, read_text
 from ingest.events import Event, Rejected, SessionSeen, TurnEnded, TurnStarted
-from ingest.fields import table, tables, text
-from ingest.formats import About, Source, Translator
+from ingest.formats.conversations.task_names import task_name
 from ingest.formats.openhands.sdk import KINDS, SdkEvents
 from ingest.formats.openhands.stream import StreamEvents
-from ingest.records import Record
-from ingest.shapes.tasks import task_name
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
 
 SOURCE = Source(
     name="openhands",
@@ -76,23 +76,29 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 def _is_event(record: dict[str, Any]) -> bool:
     if not {"id", "timestamp", "source"} <= record.keys():
         return False
-    if text(record.get("kind")) in KINDS:
+    if read_text(record.get("kind")) in KINDS:
         return True
     return "kind" not in record and any(isinstance(record.get(name), str) for name in _NAMED)
 
 
 def _is_evaluation(record: dict[str, Any]) -> bool:
     history = record.get("history")
-    return "instance_id" in record and isinstance(history, list) and all(map(_is_event, tables(history)[:3]))
+    return (
+        "instance_id" in record
+        and isinstance(history, list)
+        and all(map(_is_event, read_objects(history)[:3]))
+    )
 
 
 def translator(about: About) -> Translator:
     return _Conversations(about.identity)
 
 
-def _resolved(instance: dict[str, Any]) -> bool | None:
+def _was_resolved(instance: dict[str, Any]) -> bool | None:
     """The benchmark's verdict on the patch; none where its own run of the tests broke."""
-    report = table(instance.get("report")) or table(table(instance.get("test_result")).get("report"))
+    report = read_object(instance.get("report")) or read_object(
+        read_object(instance.get("test_result")).get("report")
+    )
     verdict = report.get("resolved")
     return verdict if isinstance(verdict, bool) and report.get("error_eval") is not True else None
 
@@ -109,23 +115,23 @@ class _Conversations:
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         history = record.value.get("history")
         if not isinstance(history, list):
-            yield from self._event(record.value, record)
+            yield from self._take_event(record.value, record)
             return
         session_id = f"{self._identity}/{record.value.get('instance_id')}/{self._count}"
         self._count += 1
         self._stream, self._sdk = StreamEvents(session_id), SdkEvents(session_id)
-        metadata = table(record.value.get("metadata"))
-        llm = table(metadata.get("llm_config")) or table(metadata.get("llm"))
+        metadata = read_object(record.value.get("metadata"))
+        llm = read_object(metadata.get("llm_config")) or read_object(metadata.get("llm"))
         shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
         task = task_name(metadata.get("dataset"), record.value.get("instance_id"))
-        yield SessionSeen(**shared, harness="OpenHands", model=text(llm.get("model")), task=task)
+        yield SessionSeen(**shared, harness="OpenHands", model=read_text(llm.get("model")), task=task)
         ended = TurnEnded(**shared)
-        for event in tables(history):
-            for made in self._event(event, record):
+        for event in read_objects(history):
+            for made in self._take_event(event, record):
                 ended = made if isinstance(made, TurnEnded) else ended
                 ended = TurnEnded(**shared) if isinstance(made, TurnStarted) else ended
                 yield made
-        if (resolved := _resolved(record.value)) is not None:
+        if (resolved := _was_resolved(record.value)) is not None:
             yield replace(ended, recorded_ok=resolved)
 
     def finish(self) -> Iterator[Event | Rejected]:
@@ -134,6 +140,6 @@ class _Conversations:
     def close(self) -> None:
         """Nothing is kept outside of memory."""
 
-    def _event(self, event: dict[str, Any], record: Record) -> Iterator[Event]:
+    def _take_event(self, event: dict[str, Any], record: Record) -> Iterator[Event]:
         reader = self._sdk if "kind" in event else self._stream
         yield from reader.take(event, record.where)

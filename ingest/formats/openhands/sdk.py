@@ -1,16 +1,18 @@
-"""One event of the OpenHands agent SDK (1.x) in, our events out."""
+"""Translates one event of the OpenHands agent SDK (1.x)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ingest.decoding.fields import read_object, read_objects, read_text, read_time
 from ingest.events import (
     ArgsSource,
     CallMade,
     Event,
     FaultLayer,
     FlagSource,
+    LogLine,
     PromptSeen,
     ResultSeen,
     ResultStatus,
@@ -20,12 +22,10 @@ from ingest.events import (
     ToolsOffered,
     TurnEnded,
     TurnStarted,
-    Where,
 )
-from ingest.fields import moment, table, tables, text
-from ingest.formats.openhands.texts import lost_call, refusal_layer
-from ingest.shapes.chat import arguments_of, content_text
-from ingest.shapes.verdicts import MESSAGE
+from ingest.formats.conversations.result_layers import MESSAGE
+from ingest.formats.openhands.texts import find_lost_call, refusal_layer
+from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
 
 
 class SdkEvents:
@@ -37,11 +37,11 @@ class SdkEvents:
         self._response: str | None = None
         self._shared: dict[str, Any] = {}
 
-    def take(self, event: Mapping[str, Any], where: Where) -> Iterator[Event]:
+    def take(self, event: Mapping[str, Any], where: LogLine) -> Iterator[Event]:
         self._shared = {
             "session_id": self._session_id,
             "where": where,
-            "ts": moment(event.get("timestamp")),
+            "ts": read_time(event.get("timestamp")),
         }
         if not self._begun:
             self._begun = True
@@ -50,25 +50,27 @@ class SdkEvents:
         if rule is not None:
             yield from rule(self, event)
 
-    def _prompt(self, event: Mapping[str, Any]) -> Iterator[Event]:
+    def _take_prompt(self, event: Mapping[str, Any]) -> Iterator[Event]:
         stated = event.get("system_prompt")
-        yield PromptSeen(**self._shared, text=text(stated) or text(table(stated).get("text")))
+        yield PromptSeen(**self._shared, text=read_text(stated) or read_text(read_object(stated).get("text")))
         offered = tuple(
             one
-            for one in tables(event.get("tools"))
+            for one in read_objects(event.get("tools"))
             if {"function", "parameters", "input_schema", "inputSchema"} & one.keys()
         )
         if offered:
             yield ToolsOffered(**self._shared, definitions=offered)
 
-    def _message(self, event: Mapping[str, Any]) -> Iterator[Event]:
-        words = content_text(table(event.get("llm_message")).get("content"))
+    def _take_message(self, event: Mapping[str, Any]) -> Iterator[Event]:
+        words = join_content(read_object(event.get("llm_message")).get("content"))
         if event.get("source") == "user":
             yield TurnStarted(**self._shared, text=words)
         elif event.get("source") == "agent":
             yield StepMade(**self._shared, text=words)
             yield TurnEnded(**self._shared, answer=words or "")
-        elif (lost := lost_call(words or "")) is not None:  # the harness asks for the call that did not come
+        elif (
+            lost := find_lost_call(words or "")
+        ) is not None:  # the harness asks for the call that did not come
             yield CallMade(
                 **self._shared,
                 tool=None,
@@ -77,55 +79,57 @@ class SdkEvents:
                 harness_message=words,
             )
 
-    def _action(self, event: Mapping[str, Any]) -> Iterator[Event]:
-        response = text(event.get("llm_response_id"))
+    def _take_action(self, event: Mapping[str, Any]) -> Iterator[Event]:
+        response = read_text(event.get("llm_response_id"))
         if response is None or response != self._response:
             self._response = response
             yield StepMade(
-                **self._shared, text=content_text(event.get("thought")), strategy=Strategy.TOOL_USE
+                **self._shared, text=join_content(event.get("thought")), strategy=Strategy.TOOL_USE
             )
-        call = table(event.get("tool_call"))
-        tool = text(event.get("tool_name")) or text(call.get("name"))
-        function = table(call.get("function")) or call
+        call = read_object(event.get("tool_call"))
+        tool = read_text(event.get("tool_name")) or read_text(call.get("name"))
+        function = read_object(call.get("function")) or call
         sent = function.get("arguments", event.get("action"))
         yield CallMade(
             **self._shared,
             tool=tool,
-            tool_call_id=text(event.get("tool_call_id")),
+            tool_call_id=read_text(event.get("tool_call_id")),
             strategy=Strategy.TOOL_USE,
-            **arguments_of(sent),
+            **argument_fields(sent),
         )
         if tool == "finish":
-            answer = text(table(event.get("action")).get("message"))
+            answer = read_text(read_object(event.get("action")).get("message"))
             yield TurnEnded(**self._shared, status="finish", answer=answer)
 
-    def _observed(self, event: Mapping[str, Any]) -> Iterator[Event]:
-        seen = table(event.get("observation"))
-        content = content_text(seen.get("content")) or text(seen.get("output"))
-        status, source = _status_of(seen)
+    def _take_observation(self, event: Mapping[str, Any]) -> Iterator[Event]:
+        seen = read_object(event.get("observation"))
+        content = join_content(seen.get("content")) or read_text(seen.get("output"))
+        status, source = _read_status(seen)
         failed = status is ResultStatus.ERROR
-        yield self._result(event, status, source, content, (content or "")[:MESSAGE] if failed else None)
+        yield self._make_result(event, status, source, content, (content or "")[:MESSAGE] if failed else None)
 
-    def _error(self, event: Mapping[str, Any]) -> Iterator[Event]:
-        said = text(event.get("error")) or ""
-        expected = table(event.get("classification")).get("kind") == "agent_action"
+    def _take_error(self, event: Mapping[str, Any]) -> Iterator[Event]:
+        said = read_text(event.get("error")) or ""
+        expected = read_object(event.get("classification")).get("kind") == "agent_action"
         layer = refusal_layer(said, expected=expected)
-        yield self._result(event, ResultStatus.ERROR, FlagSource.EXPLICIT, said, said[:MESSAGE], layer)
+        yield self._make_result(event, ResultStatus.ERROR, FlagSource.EXPLICIT, said, said[:MESSAGE], layer)
 
-    def _rejected(self, event: Mapping[str, Any]) -> Iterator[Event]:
-        said = text(event.get("rejection_reason"))
+    def _take_rejection(self, event: Mapping[str, Any]) -> Iterator[Event]:
+        said = read_text(event.get("rejection_reason"))
         denied = ResultStatus.DENIED
-        yield self._result(event, denied, FlagSource.EXPLICIT, said, said, FaultLayer.REFUSED)
+        yield self._make_result(event, denied, FlagSource.EXPLICIT, said, said, FaultLayer.REFUSED)
 
-    def _failed(self, event: Mapping[str, Any]) -> Iterator[Event]:
-        yield TurnEnded(**self._shared, status=text(event.get("code")) or "error")
+    def _take_failed(self, event: Mapping[str, Any]) -> Iterator[Event]:
+        yield TurnEnded(**self._shared, status=read_text(event.get("code")) or "error")
 
-    def _state(self, event: Mapping[str, Any]) -> Iterator[Event]:
-        model = text(table(table(table(event.get("value")).get("agent")).get("llm")).get("model"))
+    def _take_state(self, event: Mapping[str, Any]) -> Iterator[Event]:
+        model = read_text(
+            read_object(read_object(read_object(event.get("value")).get("agent")).get("llm")).get("model")
+        )
         if model is not None:
             yield SessionSeen(**self._shared, model=model)
 
-    def _result(
+    def _make_result(
         self,
         event: Mapping[str, Any],
         status: ResultStatus,
@@ -136,8 +140,8 @@ class SdkEvents:
     ) -> ResultSeen:
         return ResultSeen(
             **self._shared,
-            tool_call_id=text(event.get("tool_call_id")),
-            tool=text(event.get("tool_name")),
+            tool_call_id=read_text(event.get("tool_call_id")),
+            tool=read_text(event.get("tool_name")),
             status=status,
             flag_source=source,
             fault_layer=layer,
@@ -146,9 +150,9 @@ class SdkEvents:
         )
 
 
-def _status_of(seen: Mapping[str, Any]) -> tuple[ResultStatus, FlagSource]:
+def _read_status(seen: Mapping[str, Any]) -> tuple[ResultStatus, FlagSource]:
     flag = seen.get("is_error")
-    code = seen.get("exit_code", table(seen.get("metadata")).get("exit_code"))
+    code = seen.get("exit_code", read_object(seen.get("metadata")).get("exit_code"))
     if flag is not True and isinstance(code, int) and not isinstance(code, bool) and code != -1:
         return ResultStatus.ERROR if code else ResultStatus.OK, FlagSource.DERIVED_EXIT_CODE
     if isinstance(flag, bool):
@@ -157,14 +161,14 @@ def _status_of(seen: Mapping[str, Any]) -> tuple[ResultStatus, FlagSource]:
 
 
 _RULES: Mapping[str, Callable[[SdkEvents, Mapping[str, Any]], Iterator[Event]]] = {
-    "SystemPromptEvent": SdkEvents._prompt,
-    "MessageEvent": SdkEvents._message,
-    "ActionEvent": SdkEvents._action,
-    "ObservationEvent": SdkEvents._observed,
-    "AgentErrorEvent": SdkEvents._error,
-    "UserRejectObservation": SdkEvents._rejected,
-    "ConversationErrorEvent": SdkEvents._failed,
-    "ConversationStateUpdateEvent": SdkEvents._state,
+    "SystemPromptEvent": SdkEvents._take_prompt,
+    "MessageEvent": SdkEvents._take_message,
+    "ActionEvent": SdkEvents._take_action,
+    "ObservationEvent": SdkEvents._take_observation,
+    "AgentErrorEvent": SdkEvents._take_error,
+    "UserRejectObservation": SdkEvents._take_rejection,
+    "ConversationErrorEvent": SdkEvents._take_failed,
+    "ConversationStateUpdateEvent": SdkEvents._take_state,
 }
 KINDS = frozenset((*_RULES, "PauseEvent", "Condensation", "CondensationRequest", "TokenEvent"))
 """The kinds of event by which a file is recognised; others pass silently."""

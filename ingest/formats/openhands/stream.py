@@ -1,4 +1,4 @@
-"""One event of an OpenHands stream before 1.0 in, our events out."""
+"""Translates one event of an OpenHands stream before 1.0."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
 from ingest.events import (
     ArgsSource,
     CallMade,
     Event,
     FaultLayer,
     FlagSource,
+    LogLine,
     PromptSeen,
     ResultSeen,
     ResultStatus,
@@ -21,12 +23,10 @@ from ingest.events import (
     ToolsOffered,
     TurnEnded,
     TurnStarted,
-    Where,
 )
-from ingest.fields import moment, table, tables, text, whole
-from ingest.formats.openhands.texts import lost_call
-from ingest.shapes.chat import call_made, calls_of, content_text
-from ingest.shapes.verdicts import MESSAGE
+from ingest.formats.conversations.result_layers import MESSAGE
+from ingest.formats.openhands.texts import find_lost_call
+from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
 
 _TEXT_ACTIONS = frozenset(
     ("run", "run_ipython", "read", "write", "edit", "browse", "browse_interactive", "delegate", "think",
@@ -45,68 +45,70 @@ class StreamEvents:
         self._text_calls: dict[int, str] = {}  # id of an action → the id its call was given
         self._shared: dict[str, Any] = {}
 
-    def take(self, event: Mapping[str, Any], where: Where) -> Iterator[Event]:
-        ts: datetime | None = moment(event.get("timestamp"))
+    def take(self, event: Mapping[str, Any], where: LogLine) -> Iterator[Event]:
+        ts: datetime | None = read_time(event.get("timestamp"))
         self._shared = {"session_id": self._session_id, "where": where, "ts": ts}
         if not self._begun:
             self._begun = True
             yield SessionSeen(**self._shared, harness="OpenHands")
         if isinstance(event.get("action"), str):
-            yield from self._action(event, event["action"], table(event.get("args")))
+            yield from self._take_action(event, event["action"], read_object(event.get("args")))
         elif isinstance(event.get("observation"), str):
-            yield from self._observation(event, event["observation"])
+            yield from self._take_observation_event(event, event["observation"])
 
-    def _action(self, event: Mapping[str, Any], action: str, args: Mapping[str, Any]) -> Iterator[Event]:
-        metadata = table(event.get("tool_call_metadata"))
+    def _take_action(self, event: Mapping[str, Any], action: str, args: Mapping[str, Any]) -> Iterator[Event]:
+        metadata = read_object(event.get("tool_call_metadata"))
         if action == "system":
-            yield PromptSeen(**self._shared, text=text(args.get("content")))
-            if definitions := tuple(tables(args.get("tools"))):
+            yield PromptSeen(**self._shared, text=read_text(args.get("content")))
+            if definitions := tuple(read_objects(args.get("tools"))):
                 yield ToolsOffered(**self._shared, definitions=definitions)
         elif action == "message" and event.get("source") == "user":
             self._response = None
-            yield TurnStarted(**self._shared, text=text(args.get("content")))
+            yield TurnStarted(**self._shared, text=read_text(args.get("content")))
         elif action == "message" and event.get("source") == "agent":
-            words = text(args.get("content"))
+            words = read_text(args.get("content"))
             yield StepMade(**self._shared, text=words)
             if args.get("wait_for_response") is True:
                 yield TurnEnded(**self._shared, answer=words or "")
         elif metadata:
-            yield from self._native(metadata)
+            yield from self._take_native_call(metadata)
         elif event.get("source") == "agent" and action in _TEXT_ACTIONS:
-            yield from self._written(event, action, args)
+            yield from self._take_written_call(event, action, args)
         if action == "finish":
-            yield from self._finish(event, args, metadata)
+            yield from self._take_finish_action(event, args, metadata)
 
-    def _native(self, metadata: Mapping[str, Any]) -> Iterator[Event]:
+    def _take_native_call(self, metadata: Mapping[str, Any]) -> Iterator[Event]:
         """The call behind an action, and its step where it is the first of its response."""
-        response = table(metadata.get("model_response"))
-        choices = tables(response.get("choices"))
-        message = table(choices[0].get("message")) if choices else {}
-        response_id, call_id = text(response.get("id")), text(metadata.get("tool_call_id"))
+        response = read_object(metadata.get("model_response"))
+        choices = read_objects(response.get("choices"))
+        message = read_object(choices[0].get("message")) if choices else {}
+        response_id, call_id = read_text(response.get("id")), read_text(metadata.get("tool_call_id"))
         if response_id is None or response_id != self._response:
             self._response = response_id
-            usage = table(response.get("usage"))
+            usage = read_object(response.get("usage"))
             yield StepMade(
                 **self._shared,
-                text=content_text(message.get("content")),
-                model=text(response.get("model")),
+                text=join_content(message.get("content")),
+                model=read_text(response.get("model")),
                 strategy=Strategy.TOOL_USE,
-                input_tokens=whole(usage.get("prompt_tokens")),
-                output_tokens=whole(usage.get("completion_tokens")),
+                input_tokens=read_count(usage.get("prompt_tokens")),
+                output_tokens=read_count(usage.get("completion_tokens")),
             )
-        made = next((call for call in calls_of(message) if call["id"] == call_id), None)
+        made = next((call for call in list_calls(message) if call["id"] == call_id), None)
         name = metadata.get("function_name")
         call = made or {"id": call_id, "name": name, "arguments": None}
-        yield call_made(call, self._shared, strategy=Strategy.TOOL_USE)
+        yield make_call(call, self._shared, strategy=Strategy.TOOL_USE)
 
-    def _written(self, event: Mapping[str, Any], action: str, args: Mapping[str, Any]) -> Iterator[Event]:
+    def _take_written_call(
+        self, event: Mapping[str, Any], action: str, args: Mapping[str, Any]
+    ) -> Iterator[Event]:
         """An action that the agent wrote as text: only what was read of it is left."""
-        number = whole(event.get("id"))
+        number = read_count(event.get("id"))
         call_id = f"action {number}" if number is not None else None
         if number is not None and call_id is not None:
             self._text_calls[number] = call_id
         yield StepMade(
-            **self._shared, text=text(args.get("thought")) or None, strategy=Strategy.JSON_FALLBACK
+            **self._shared, text=read_text(args.get("thought")) or None, strategy=Strategy.JSON_FALLBACK
         )
         yield CallMade(
             **self._shared,
@@ -117,28 +119,32 @@ class StreamEvents:
             strategy=Strategy.JSON_FALLBACK,
         )
 
-    def _finish(
+    def _take_finish_action(
         self, event: Mapping[str, Any], args: Mapping[str, Any], metadata: Mapping[str, Any]
     ) -> Iterator[Event]:
-        if call_id := text(metadata.get("tool_call_id")):
+        if call_id := read_text(metadata.get("tool_call_id")):
             yield ResultSeen(
                 **self._shared,
                 tool_call_id=call_id,
                 status=ResultStatus.UNKNOWN,
                 flag_source=FlagSource.ABSENT,
             )
-        said = (text(args.get("final_thought")), text(args.get("thought")), text(event.get("message")))
+        said = (
+            read_text(args.get("final_thought")),
+            read_text(args.get("thought")),
+            read_text(event.get("message")),
+        )
         yield TurnEnded(**self._shared, status="finish", answer=next(filter(None, said), ""))
 
-    def _observation(self, event: Mapping[str, Any], kind: str) -> Iterator[Event]:
-        content = text(event.get("content")) or ""
-        call_id = text(table(event.get("tool_call_metadata")).get("tool_call_id"))
-        cause = whole(event.get("cause"))
+    def _take_observation_event(self, event: Mapping[str, Any], kind: str) -> Iterator[Event]:
+        content = read_text(event.get("content")) or ""
+        call_id = read_text(read_object(event.get("tool_call_metadata")).get("tool_call_id"))
+        cause = read_count(event.get("cause"))
         if call_id is None and cause is not None:
             call_id = self._text_calls.pop(cause, None)
         if call_id is not None:
-            yield self._result(event, kind, content, call_id)
-        elif kind == "error" and not cause and (lost := lost_call(content)) is not None:
+            yield self._make_result(event, kind, content, call_id)
+        elif kind == "error" and not cause and (lost := find_lost_call(content)) is not None:
             self._response = None
             yield StepMade(**self._shared, strategy=Strategy.TOOL_USE)
             yield CallMade(
@@ -151,8 +157,8 @@ class StreamEvents:
                 harness_message=content[:MESSAGE],
             )
 
-    def _result(self, event: Mapping[str, Any], kind: str, content: str, call_id: str) -> ResultSeen:
-        status, source, layer = _verdict(kind, content, table(event.get("extras")))
+    def _make_result(self, event: Mapping[str, Any], kind: str, content: str, call_id: str) -> ResultSeen:
+        status, source, layer = _read_verdict(kind, content, read_object(event.get("extras")))
         return ResultSeen(
             **self._shared,
             tool_call_id=call_id,
@@ -164,12 +170,12 @@ class StreamEvents:
         )
 
 
-def _verdict(
+def _read_verdict(
     kind: str, content: str, extras: Mapping[str, Any]
 ) -> tuple[ResultStatus, FlagSource, FaultLayer | None]:
     """What an observation says of its call."""
     if kind == "error":
-        lost = lost_call(content)
+        lost = find_lost_call(content)
         layer = FaultLayer.EXECUTION if lost is None or lost.layer is FaultLayer.EMISSION else lost.layer
         return ResultStatus.ERROR, FlagSource.EXPLICIT, layer
     if kind == "user_rejected":
@@ -178,7 +184,7 @@ def _verdict(
         refused = "Invalid `" in content or "parameter" in content[:200].lower()
         layer = FaultLayer.TOOL_REJECTED if refused else FaultLayer.EXECUTION
         return ResultStatus.ERROR, FlagSource.DERIVED_TEXT, layer
-    code = table(extras.get("metadata")).get("exit_code", extras.get("exit_code"))
+    code = read_object(extras.get("metadata")).get("exit_code", extras.get("exit_code"))
     if kind == "run" and isinstance(code, int) and not isinstance(code, bool) and code != -1:
         if code == 0:
             return ResultStatus.OK, FlagSource.DERIVED_EXIT_CODE, None

@@ -1,4 +1,4 @@
-"""A text by which OpenHands refuses a call in, its layer and what is left of the call out; knows no event."""
+"""Reads the texts by which OpenHands refuses a call: its layer, and what is left of the call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ingest.events import FaultLayer
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostCall:
     """A call that never became an action: at which layer, and its name and text where they are told."""
 
     layer: FaultLayer
@@ -27,15 +27,15 @@ _JSON_ENGINE = re.compile(
 )
 
 
-def lost_call(said: str) -> Lost | None:
+def find_lost_call(said: str) -> LostCall | None:
     """What an error says of a call that could not be made; None when it speaks of something else."""
     if said.startswith(_UNREAD):
-        return Lost(FaultLayer.SYNTAX, raw=said.removeprefix(_UNREAD))
+        return LostCall(FaultLayer.SYNTAX, raw=said.removeprefix(_UNREAD))
     if missing := _IN_CALL.search(said):
-        return Lost(FaultLayer.SCHEMA, tool=missing.group(1))
+        return LostCall(FaultLayer.SCHEMA, tool=missing.group(1))
     if unknown := _UNKNOWN.match(said):
-        return Lost(FaultLayer.SCHEMA, tool=unknown.group(1))
-    return Lost(FaultLayer.EMISSION) if said.startswith(_NO_CALL) else None
+        return LostCall(FaultLayer.SCHEMA, tool=unknown.group(1))
+    return LostCall(FaultLayer.EMISSION) if said.startswith(_NO_CALL) else None
 
 
 def refusal_layer(said: str, *, expected: bool) -> FaultLayer:
@@ -43,7 +43,7 @@ def refusal_layer(said: str, *, expected: bool) -> FaultLayer:
     if said.startswith("Error validating"):
         unread = _JSON_ENGINE.search(said) and " validation error" not in said
         return FaultLayer.SYNTAX if unread else FaultLayer.SCHEMA
-    lost = lost_call(said)
+    lost = find_lost_call(said)
     if lost is not None and lost.layer is not FaultLayer.EMISSION:
         return lost.layer
     return FaultLayer.TOOL_REJECTED if expected else FaultLayer.EXECUTION

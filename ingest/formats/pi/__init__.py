@@ -32,9 +32,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ingest.fields import table, text
-from ingest.formats import About, Source, Translator
-from ingest.formats.pi.session import Session
+from ingest.decoding.fields import read_object, read_text
+from ingest.formats.pi.session import PiSession
+from ingest.log_format import About, Source, Translator
 
 SOURCE = Source(
     name="pi",
@@ -54,7 +54,7 @@ _ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom"
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     return any(_is_header(record) for record in head[:5]) and all(
-        text(table(record.get("message")).get("role")) in _ROLES
+        read_text(read_object(record.get("message")).get("role")) in _ROLES
         for record in head
         if record.get("type") == "message"
     )
@@ -65,4 +65,4 @@ def _is_header(record: dict[str, Any]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return Session(about.identity)
+    return PiSession(about.identity)

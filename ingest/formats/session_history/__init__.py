@@ -47,14 +47,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ingest.decoding.fields import json_type, read_text
+from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
-from ingest.fields import kind_of, text
-from ingest.formats import About, Source, Translator
-from ingest.formats.session_history.entries import Entry, entry_of, session_id_of, skim
-from ingest.formats.session_history.sessions import Session
-from ingest.lines import snippet_of
-from ingest.open_sessions import OpenSessions
-from ingest.records import Record
+from ingest.formats.session_history.entries import HistoryEntry, read_entry, read_session_id, skim
+from ingest.formats.session_history.sessions import HistorySession
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
+from ingest.sessions.open_sessions import OpenSessions
 
 __all__ = ["SOURCE", "recognise", "skim", "translator"]
 
@@ -80,9 +80,9 @@ _TYPES = frozenset({
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     return any(
-        text(record.get("type")) in _TYPES
+        read_text(record.get("type")) in _TYPES
         and isinstance(record.get("ts"), str)
-        and isinstance(session_id_of(record), str)
+        and isinstance(read_session_id(record), str)
         and "message" not in record
         for record in head
     )
@@ -96,23 +96,23 @@ class _History:
     """The sessions of one file, in whatever order their lines come."""
 
     def __init__(self) -> None:
-        self._open = OpenSessions[Session]()
-        self._spoken = Session("")  # of the line before: mostly it goes on
+        self._open = OpenSessions[HistorySession]()
+        self._spoken = HistorySession("")  # of the line before: mostly it goes on
 
     def take(self, record: Record) -> list[Event] | list[Rejected]:
         entry = record.value
-        if type(entry) is not Entry:  # of most lines `skim` has made one
-            found = entry_of(entry)
+        if type(entry) is not HistoryEntry:  # of most lines `skim` has made one
+            found = read_entry(entry)
             if found is None:
-                return [Rejected(record.where, *_problem(entry), snippet_of(record.data))]
+                return [Rejected(record.where, *_find_problem(entry), make_snippet(record.data))]
             entry = found
         entry.where, entry.size = record.where, len(record.data)
         session, session_id = self._spoken, entry.session_id
         if session.session_id != session_id:
-            session = self._spoken = self._open.open(session_id, partial(Session, session_id))
+            session = self._spoken = self._open.open(session_id, partial(HistorySession, session_id))
         events: list[Event] = []
         session.take(entry, events)
-        self._open.weigh(session_id, entry.size)
+        self._open.spill(session_id, entry.size)
         return events
 
     def finish(self) -> Iterator[Event]:
@@ -125,15 +125,15 @@ class _History:
         self._open.close()
 
 
-def _problem(record: Mapping[str, Any]) -> tuple[str, str]:
+def _find_problem(record: Mapping[str, Any]) -> tuple[str, str]:
     """Why a record is no entry: (reject code, reason)."""
     for name, value in (
         ("ts", record.get("ts")),
-        ("sessionId", session_id_of(record)),
+        ("sessionId", read_session_id(record)),
         ("type", record.get("type")),
     ):
         if value is None or value == "":
             return "missing_field", f"the record has no {name}"
         if not isinstance(value, str):
-            return "wrong_type", f"{name} is a JSON {kind_of(value)} where a string is due"
+            return "wrong_type", f"{name} is a JSON {json_type(value)} where a string is due"
     return "wrong_type", f'ts is no time in ISO 8601: "{record["ts"][:_SHOWN]}"'

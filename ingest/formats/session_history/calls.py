@@ -1,4 +1,4 @@
-"""The records of one step of a session history in, its calls with their results out; failures counted once.
+"""Builds the calls of one step of a session history with their results; a failure counts once.
 
 The same failure may stand in several records of a step (the answer's text, `meta.parse_error` here and
 there): only the whole step shows that it is one.
@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
+from ingest.decoding.fields import read_count, read_object, read_objects, read_text
 from ingest.events import ArgsSource, FaultLayer, Strategy
-from ingest.fields import table, tables, text, whole
-from ingest.formats.session_history.entries import Entry, StepRecords, strategy_of
-from ingest.formats.session_history.texts import Unparsed, arguments_in
+from ingest.formats.session_history.entries import HistoryEntry, StepRecords, read_strategy
+from ingest.formats.session_history.texts import UnparsedCall, find_arguments
 
 # Named once: looking a member up in its Enum takes as long as making a small object.
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
@@ -23,10 +23,10 @@ _TRUNCATED, _MISSING = ArgsSource.TRUNCATED, ArgsSource.MISSING
 _SYNTAX = FaultLayer.SYNTAX
 
 
-class LoggedCall(msgspec.Struct, gc=False):
+class HistoryCall(msgspec.Struct, gc=False):
     """A call as its pieces are put together. `noted`: a `parse_error` has been found to be about it."""
 
-    entry: Entry
+    entry: HistoryEntry
     tool: str | None = None
     call_id: str | None = None
     raw: str | None = None
@@ -36,63 +36,71 @@ class LoggedCall(msgspec.Struct, gc=False):
     refused: FaultLayer | None = None
     message: str | None = None
     strategy: Strategy | None = None
-    result: Entry | None = None
+    result: HistoryEntry | None = None
     noted: bool = False
 
 
-def calls_of(
-    step: StepRecords, unparsed: Sequence[Unparsed], said: str
-) -> tuple[list[LoggedCall], list[Entry]]:
+def build_calls(
+    step: StepRecords, unparsed: Sequence[UnparsedCall], said: str
+) -> tuple[list[HistoryCall], list[HistoryEntry]]:
     """The calls of a step, those handed to tools first, and the observations that belong to none of them.
 
     `unparsed` and `said` are the two parts of what the model answered.
     """
-    calls = [call for action in step.actions for call in _action_calls(action)]
+    calls = [call for action in step.actions for call in _find_action_calls(action)]
     stray = _join_results(step, calls)
     if len(calls) == 1:
         _recover_text(calls[0], said)
     if unparsed:
-        calls += [_unparsed_call(step.entries[0], found) for found in unparsed]
-    for entry, error in _parse_errors(step):
+        calls += [_make_unparsed_call(step.entries[0], found) for found in unparsed]
+    for entry, error in _find_parse_errors(step):
         _note_parse_error(entry, error, calls)
-    return calls or _calls_never_made(step, said), stray
+    return calls or _find_calls_never_made(step, said), stray
 
 
-def _action_calls(action: Entry) -> list[LoggedCall]:
+def _find_action_calls(action: HistoryEntry) -> list[HistoryCall]:
     """The calls of an action: `toolBlocks` where they stand, else `tool` and `input`, else names alone."""
-    blocks = tables(action.meta.get("toolBlocks"))
+    blocks = read_objects(action.meta.get("toolBlocks"))
     if blocks:
-        return [_block_call(action, block, block.get("name")) for block in blocks]
-    if text(action.meta.get("tool")) is not None:
-        return [_block_call(action, {**action.meta, "id": action.meta.get("action_id")}, action.meta["tool"])]
+        return [_make_block_call(action, block, block.get("name")) for block in blocks]
+    if read_text(action.meta.get("tool")) is not None:
+        return [
+            _make_block_call(action, {**action.meta, "id": action.meta.get("action_id")}, action.meta["tool"])
+        ]
     names = action.meta.get("tools")
     return (
-        [LoggedCall(action, tool=name) for name in names if isinstance(name, str)]
+        [HistoryCall(action, tool=name) for name in names if isinstance(name, str)]
         if isinstance(names, list)
         else []
     )
 
 
-def _block_call(action: Entry, block: Mapping[str, Any], tool: Any) -> LoggedCall:
-    raw = text(block.get("raw"))
+def _make_block_call(action: HistoryEntry, block: Mapping[str, Any], tool: Any) -> HistoryCall:
+    raw = read_text(block.get("raw"))
     value = block.get("input") if raw is None else None
     if raw is not None:
         source = _TRUNCATED if block.get("truncated") is True else _RAW
     else:
         source = _RESERIALISED if value is not None else _MISSING
-    call = LoggedCall(
-        action, text(tool), text(block.get("id")), raw, source, value, text(block.get("retry_of"))
+    call = HistoryCall(
+        action,
+        read_text(tool),
+        read_text(block.get("id")),
+        raw,
+        source,
+        value,
+        read_text(block.get("retry_of")),
     )
     if "parse_error" in block and "toolBlocks" in action.meta:
-        error = table(block["parse_error"])
+        error = read_object(block["parse_error"])
         if error:
-            call.refused, call.message = _SYNTAX, text(error.get("error"))
-            call.strategy = strategy_of(error.get("mode"))
+            call.refused, call.message = _SYNTAX, read_text(error.get("error"))
+            call.strategy = read_strategy(error.get("mode"))
     return call
 
 
-def _unparsed_call(entry: Entry, found: Unparsed) -> LoggedCall:
-    return LoggedCall(
+def _make_unparsed_call(entry: HistoryEntry, found: UnparsedCall) -> HistoryCall:
+    return HistoryCall(
         entry,
         raw=found.raw,
         source=_RAW,
@@ -102,30 +110,30 @@ def _unparsed_call(entry: Entry, found: Unparsed) -> LoggedCall:
     )
 
 
-def _recover_text(call: LoggedCall, said: str) -> None:
+def _recover_text(call: HistoryCall, said: str) -> None:
     """Take the model's own text for the arguments when the answer itself was the call."""
     if call.source is _RESERIALISED and '"tool"' in said:
-        call.raw = arguments_in(said, call.tool, call.value)
+        call.raw = find_arguments(said, call.tool, call.value)
         if call.raw is not None:
             call.source, call.value, call.strategy = _RAW, None, Strategy.JSON_FALLBACK
 
 
-def _parse_errors(step: StepRecords) -> list[tuple[Entry, Mapping[str, Any]]]:
+def _find_parse_errors(step: StepRecords) -> list[tuple[HistoryEntry, Mapping[str, Any]]]:
     """Each `parse_error` of the step once, though several records may repeat it."""
-    found: dict[tuple[Any, Any], tuple[Entry, Mapping[str, Any]]] = {}
+    found: dict[tuple[Any, Any], tuple[HistoryEntry, Mapping[str, Any]]] = {}
     for entry in step.entries:
         value = entry.added.get("parse_error")
         if value is None:
             continue
-        for error in tables(value) or tables([value]):
-            key = (text(error.get("error")), text(error.get("snippet")))
+        for error in read_objects(value) or read_objects([value]):
+            key = (read_text(error.get("error")), read_text(error.get("snippet")))
             found.setdefault(key, (entry, error))
     return list(found.values())
 
 
-def _note_parse_error(entry: Entry, error: Mapping[str, Any], calls: list[LoggedCall]) -> None:
+def _note_parse_error(entry: HistoryEntry, error: Mapping[str, Any], calls: list[HistoryCall]) -> None:
     """Add what a `parse_error` tells to the call it is about; a call of its own when it is about none."""
-    message, snippet = text(error.get("error")), text(error.get("snippet"))
+    message, snippet = read_text(error.get("error")), read_text(error.get("snippet"))
     free = [call for call in calls if not call.noted]
     about = [call for call in free if _is_about(entry, snippet, call)]
     # No text to compare: the writer told one failure twice rather than two failures once each.
@@ -134,45 +142,45 @@ def _note_parse_error(entry: Entry, error: Mapping[str, Any], calls: list[Logged
         call = about[0]
     else:
         source = _TRUNCATED if snippet is not None else _MISSING
-        call = LoggedCall(entry, raw=snippet, source=source)
+        call = HistoryCall(entry, raw=snippet, source=source)
         calls.append(call)
     call.noted, call.refused = True, _SYNTAX
     call.message = message or call.message
-    call.strategy = strategy_of(error.get("mode")) or call.strategy
+    call.strategy = read_strategy(error.get("mode")) or call.strategy
 
 
-def _is_about(entry: Entry, snippet: str | None, call: LoggedCall) -> bool:
+def _is_about(entry: HistoryEntry, snippet: str | None, call: HistoryCall) -> bool:
     if entry.kind == "observation":
         return call.result is entry
-    if entry.kind == "action" and len(_action_calls(entry)) == 1:
+    if entry.kind == "action" and len(_find_action_calls(entry)) == 1:
         return call.entry is entry
     return bool(snippet) and call.raw is not None and call.raw.startswith(str(snippet).removesuffix("…"))
 
 
-def _calls_never_made(step: StepRecords, said: str) -> list[LoggedCall]:
+def _find_calls_never_made(step: StepRecords, said: str) -> list[HistoryCall]:
     """Calls that the harness would not hear: written as plain text, or made while tools were off."""
     final = step.finals[0] if step.finals else None
     meta = final.meta if final else {}
     answer = next((e for e in step.answers if e.meta.get("protocol_violation") is True), None)
     if answer is not None:
         reason = "the call was written as plain text"
-        tool = text(answer.meta.get("tool")) or text(meta.get("tool"))
-        call = LoggedCall(answer, tool=tool, raw=said, source=_RAW)
+        tool = read_text(answer.meta.get("tool")) or read_text(meta.get("tool"))
+        call = HistoryCall(answer, tool=tool, raw=said, source=_RAW)
         call.refused, call.message = FaultLayer.EMISSION, reason
         return [call]
     if final is not None and meta.get("error_type") == "tool_disabled":
-        names = (text(meta.get("tools")) or "").split(",")
-        return [LoggedCall(final, tool=name, result=final) for name in names if name]
+        names = (read_text(meta.get("tools")) or "").split(",")
+        return [HistoryCall(final, tool=name, result=final) for name in names if name]
     return []
 
 
-def _join_results(step: StepRecords, calls: Sequence[LoggedCall]) -> list[Entry]:
+def _join_results(step: StepRecords, calls: Sequence[HistoryCall]) -> list[HistoryEntry]:
     """Give each call its observation, by id, else by index, else in order; returns those of no call."""
     stray = []
     for entry in step.observations:
         if entry.meta.get("phase") == "protocol_repair":
             continue  # the harness scolds the model; no tool ran
-        call = _call_observed(entry, calls)
+        call = _find_observed_call(entry, calls)
         if call is None:
             stray.append(entry)
         else:
@@ -187,21 +195,21 @@ def _join_results(step: StepRecords, calls: Sequence[LoggedCall]) -> list[Entry]
     return stray
 
 
-def _call_observed(entry: Entry, calls: Sequence[LoggedCall]) -> LoggedCall | None:
-    action_id = text(entry.meta.get("action_id"))
+def _find_observed_call(entry: HistoryEntry, calls: Sequence[HistoryCall]) -> HistoryCall | None:
+    action_id = read_text(entry.meta.get("action_id"))
     if action_id is not None:
         for call in calls:
             if call.call_id == action_id:
                 return call
         if any(call.call_id is not None for call in calls):
             return None
-    index = whole(entry.meta.get("index"))
+    index = read_count(entry.meta.get("index"))
     if index is not None and index < len(calls):
         return calls[index]
     return next((call for call in calls if call.result is None), None)
 
 
-def _read_unparsed_input(call: LoggedCall) -> None:
+def _read_unparsed_input(call: HistoryCall) -> None:
     """Text that is not JSON as input, an id and no observation: the SDK could not parse the arguments."""
     value = call.value
     if call.call_id is None or not isinstance(value, str) or _is_json(value):

@@ -1,4 +1,4 @@
-"""A line of a session history in, an entry out: its fields by type, and those that gateways add to `meta`."""
+"""Reads a line of a session history as an entry: its typed fields, and those that gateways add to `meta`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import orjson
 
-from ingest.events import Strategy, Where
-from ingest.fields import moment, text
-from ingest.lines import BEGIN
+from ingest.decoding.fields import read_text, read_time
+from ingest.decoding.lines import BEGIN
+from ingest.events import LogLine, Strategy
 
 # What models and tools wrote, counts, and the added fields themselves: no added field is looked for in there.
 _OPAQUE = frozenset({"input", "toolBlocks", "tools", "tokens", "parse_error", "probe", "prompt", "harness"})
@@ -19,7 +19,7 @@ _DEPTH = 3
 _STRATEGIES = {strategy.value: strategy for strategy in Strategy}
 
 
-class Entry(msgspec.Struct, gc=False):
+class HistoryEntry(msgspec.Struct, gc=False):
     """One record. `added`: the fields of `meta` wherever in it they sit. `content` None = it has no text.
 
     `where` and `size`, the length of its line in bytes, are set by whoever knows them.
@@ -33,19 +33,19 @@ class Entry(msgspec.Struct, gc=False):
     content: str | None
     meta: Mapping[str, Any]
     added: Mapping[str, Any]
-    where: Where = BEGIN
+    where: LogLine = BEGIN
     size: int = 0
 
     @property
     def strategy(self) -> Strategy | None:
-        return strategy_of(self.added.get("strategy"))
+        return read_strategy(self.added.get("strategy"))
 
     @property
     def provider_and_model(self) -> tuple[str | None, str | None]:
         """A gateway writes `provider` and `model`, memo-code `providerName` and `modelName`."""
         added = self.added
-        provider = text(added.get("provider")) or text(added.get("providerName"))
-        return provider, text(added.get("model")) or text(added.get("modelName"))
+        provider = read_text(added.get("provider")) or read_text(added.get("providerName"))
+        return provider, read_text(added.get("model")) or read_text(added.get("modelName"))
 
 
 class StepRecords(msgspec.Struct, gc=False):
@@ -55,13 +55,13 @@ class StepRecords(msgspec.Struct, gc=False):
     turn: int | None
     step: int | None
     strategy: Strategy | None = None
-    entries: list[Entry] = []
-    answers: list[Entry] = []
-    actions: list[Entry] = []
-    observations: list[Entry] = []
-    finals: list[Entry] = []
+    entries: list[HistoryEntry] = []
+    answers: list[HistoryEntry] = []
+    actions: list[HistoryEntry] = []
+    observations: list[HistoryEntry] = []
+    finals: list[HistoryEntry] = []
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: HistoryEntry) -> None:
         self.entries.append(entry)
         kind = entry.kind
         if kind == "assistant":
@@ -74,28 +74,28 @@ class StepRecords(msgspec.Struct, gc=False):
             self.finals.append(entry)
 
 
-def skim(data: bytes) -> Entry:
+def skim(data: bytes) -> HistoryEntry:
     """The entry of a line. Raises ValueError where there is none."""
     record = orjson.loads(data)
-    entry = entry_of(record) if type(record) is dict else None
+    entry = read_entry(record) if type(record) is dict else None
     if entry is None:
         raise ValueError("no entry")
     return entry
 
 
-def entry_of(record: Mapping[str, Any]) -> Entry | None:
+def read_entry(record: Mapping[str, Any]) -> HistoryEntry | None:
     """The entry of a decoded line; None where a required field is missing or has another type.
 
     Names are looked up, not passed on to a function each: a night has many short lines.
     """
     get = record.get
-    kind, session_id, ts = get("type"), session_id_of(record), moment(get("ts"))
+    kind, session_id, ts = get("type"), read_session_id(record), read_time(get("ts"))
     if ts is None or type(kind) is not str or type(session_id) is not str or not kind or not session_id:
         return None
     turn, step, content, meta = get("turn"), get("step"), get("content"), get("meta")
     if type(meta) is not dict:
         meta = {}
-    return Entry(
+    return HistoryEntry(
         kind,
         session_id,
         ts,
@@ -103,15 +103,15 @@ def entry_of(record: Mapping[str, Any]) -> Entry | None:
         step if type(step) is int and step >= 0 else None,
         content if type(content) is str else None,
         meta,
-        added_fields(meta),
+        collect_meta_fields(meta),
     )
 
 
-def session_id_of(record: Mapping[str, Any]) -> Any:
+def read_session_id(record: Mapping[str, Any]) -> Any:
     return record.get("sessionId", record.get("session_id"))
 
 
-def added_fields(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+def collect_meta_fields(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     """The fields of a `meta` and of the objects in it, to a depth of three; the shallowest of a name wins."""
     inner = _objects_in(meta)
     if not inner:
@@ -130,5 +130,5 @@ def _objects_in(part: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [value for name, value in part.items() if type(value) is dict and name not in _OPAQUE]
 
 
-def strategy_of(value: Any) -> Strategy | None:
+def read_strategy(value: Any) -> Strategy | None:
     return _STRATEGIES.get(value) if isinstance(value, str) else None

@@ -1,9 +1,10 @@
-"""The entries of one session in file order in, its events out: facts, turns, and whole steps."""
+"""Translates the entries of one session: facts, turns, and whole steps."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ingest.decoding.fields import read_number, read_object, read_objects, read_text
 from ingest.events import (
     Event,
     ProbeSeen,
@@ -14,116 +15,119 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.fields import number, table, tables, text
-from ingest.formats.session_history.entries import Entry, StepRecords
-from ingest.formats.session_history.steps import failed_model_call, step_events
-from ingest.formats.session_history.texts import is_failure_text, turn_verdict
+from ingest.formats.session_history.entries import HistoryEntry, StepRecords
+from ingest.formats.session_history.steps import add_failed_model_call, add_step_events
+from ingest.formats.session_history.texts import is_failure_text, read_turn_status
 
 _OF_A_STEP = frozenset({"assistant", "action", "observation"})
 _BEGINS = frozenset({"session_start", "turn_start"})
 _STATES_PROMPT = frozenset({*_BEGINS, "assistant"})
 
 
-class Session:
+class HistorySession:
     """One session, entry by entry. A step is held until the next one or the end of its turn.
 
     `held` is the size of the lines that wait here, in bytes.
     """
 
     def __init__(self, session_id: str) -> None:
-        self.held = 0
+        self.weight = 0
         self.session_id = session_id
         self._strategy: Strategy | None = None
         self._step: StepRecords | None = None
-        self._final: Entry | None = None
+        self._final: HistoryEntry | None = None
         self._turn: int | None = None
         self._probe: tuple[object, ...] | None = None
         self._prompt: tuple[str | None, ...] | None = None
 
-    def take(self, entry: Entry, out: list[Event]) -> None:
+    def take(self, entry: HistoryEntry, out: list[Event]) -> None:
         """Add the events that are complete after this entry."""
         kind, added = entry.kind, entry.added
         if kind in _BEGINS:
             self.finish(out)
-            self._begun(entry, out)
+            self._take_begin(entry, out)
         if kind in _STATES_PROMPT and ("prompt" in added or kind == "session_start"):
-            self._prompt_seen(entry, out)
+            self._take_prompt_text(entry, out)
         if "probe" in added:
-            self._probed(entry, out)
+            self._take_probe(entry, out)
         if kind in _OF_A_STEP:
-            self._to_step(entry, out)
+            self._add_to_step(entry, out)
         elif kind == "turn_start":
             self._turn = entry.turn
-            out.append(TurnStarted(**self._at(entry), turn=entry.turn, text=entry.content))
+            out.append(TurnStarted(**self._event_place(entry), turn=entry.turn, text=entry.content))
         elif added.get("parse_error") is not None or self._belongs_to_step(entry):
-            self._to_step(entry, out, opens=self._step is None)
+            self._add_to_step(entry, out, opens=self._step is None)
         if kind == "final":
-            self._finals(entry, out)
+            self._take_final(entry, out)
         elif kind == "turn_end":
             self._close_step(out)
-            out.append(self._ended(entry))
+            out.append(self._make_end(entry))
         elif kind == "session_end":
             self.finish(out)
-            out.append(SessionSeen(**self._at(entry)))
+            out.append(SessionSeen(**self._event_place(entry)))
 
     def finish(self, out: list[Event]) -> None:
         """Close the open step, and the turn when the log has its answer but not its end."""
         self._close_step(out)
         if self._final is not None:
-            out.append(self._ended(self._final))
+            out.append(self._make_end(self._final))
 
     # --- facts -------------------------------------------------------------------------------
 
-    def _begun(self, entry: Entry, out: list[Event]) -> None:
+    def _take_begin(self, entry: HistoryEntry, out: list[Event]) -> None:
         if entry.kind == "session_start":
             self._strategy = entry.strategy
-            out.append(self._session_seen(entry))
-        if definitions := tables(entry.meta.get("tools")):
-            out.append(ToolsOffered(**self._at(entry), definitions=tuple(definitions)))
+            out.append(self._make_session_facts(entry))
+        if definitions := read_objects(entry.meta.get("tools")):
+            out.append(ToolsOffered(**self._event_place(entry), definitions=tuple(definitions)))
 
-    def _session_seen(self, entry: Entry) -> SessionSeen:
+    def _make_session_facts(self, entry: HistoryEntry) -> SessionSeen:
         provider, model = entry.provider_and_model
-        harness = table(entry.meta.get("harness"))
+        harness = read_object(entry.meta.get("harness"))
         return SessionSeen(
-            **self._at(entry),
-            harness=text(harness.get("name")),
-            harness_version=text(harness.get("version")),
-            parent_session_id=text(entry.meta.get("parent_session_id")),
-            user=text(entry.meta.get("user")),
+            **self._event_place(entry),
+            harness=read_text(harness.get("name")),
+            harness_version=read_text(harness.get("version")),
+            parent_session_id=read_text(entry.meta.get("parent_session_id")),
+            user=read_text(entry.meta.get("user")),
             provider=provider,
             model=model,
         )
 
-    def _prompt_seen(self, entry: Entry, out: list[Event]) -> None:
+    def _take_prompt_text(self, entry: HistoryEntry, out: list[Event]) -> None:
         stated = entry.added.get("prompt")
-        prompt = table(stated) if not isinstance(stated, str) else {"text": stated}
-        words = text(prompt.get("text"))
+        prompt = read_object(stated) if not isinstance(stated, str) else {"text": stated}
+        words = read_text(prompt.get("text"))
         if words is None and entry.kind == "session_start":
             words = entry.content
-        found = (words, text(prompt.get("name")), _version(prompt.get("version")))
+        found = (words, read_text(prompt.get("name")), _version_text(prompt.get("version")))
         if any(found) and found != self._prompt:
             self._prompt = found
-            out.append(PromptSeen(**self._at(entry), text=found[0], name=found[1], version=found[2]))
+            out.append(PromptSeen(**self._event_place(entry), text=found[0], name=found[1], version=found[2]))
 
-    def _probed(self, entry: Entry, out: list[Event]) -> None:
+    def _take_probe(self, entry: HistoryEntry, out: list[Event]) -> None:
         """A probe, once, though a gateway may repeat it on every event that follows."""
-        probe = table(entry.added.get("probe"))
+        probe = read_object(entry.added.get("probe"))
         ok = probe.get("ok") if isinstance(probe.get("ok"), bool) else None
-        found = (ok, text(probe.get("error")), text(probe.get("model")))
+        found = (ok, read_text(probe.get("error")), read_text(probe.get("model")))
         if not probe or found == self._probe:
             return
         provider, model = entry.provider_and_model
-        if text(probe.get("model")) is not None:
-            provider, model = text(probe.get("provider")), text(probe.get("model"))
+        if read_text(probe.get("model")) is not None:
+            provider, model = read_text(probe.get("provider")), read_text(probe.get("model"))
         self._probe = found
         seen = ProbeSeen(
-            **self._at(entry), ok=ok, error=text(probe.get("error")), provider=provider, model=model
+            **self._event_place(entry),
+            ok=ok,
+            error=read_text(probe.get("error")),
+            provider=provider,
+            model=model,
         )
         out.append(seen)
 
     # --- steps and turns ---------------------------------------------------------------------
 
-    def _to_step(self, entry: Entry, out: list[Event], *, opens: bool = False) -> None:
+    def _add_to_step(self, entry: HistoryEntry, out: list[Event], *, opens: bool = False) -> None:
         step, number_ = self._step, entry.step
         another = step is None or (number_ is not None and number_ != step.step)
         again = number_ is None and entry.kind == "assistant"
@@ -133,44 +137,44 @@ class Session:
             self._step = step
         if step is not None:
             step.add(entry)
-            self.held += entry.size
+            self.weight += entry.size
 
-    def _belongs_to_step(self, entry: Entry) -> bool:
+    def _belongs_to_step(self, entry: HistoryEntry) -> bool:
         step = self._step
         return entry.kind == "final" and step is not None and entry.step in (None, step.step)
 
-    def _finals(self, entry: Entry, out: list[Event]) -> None:
+    def _take_final(self, entry: HistoryEntry, out: list[Event]) -> None:
         self._final = entry
         if entry.step is None:
             self._close_step(out)
             if entry.added.get("parse_error") is None:
                 step = StepRecords(self.session_id, entry.turn or self._turn, None, self._strategy)
                 step.add(entry)
-                failed_model_call(step, out)
+                add_failed_model_call(step, out)
 
     def _close_step(self, out: list[Event]) -> None:
         step, self._step = self._step, None
-        self.held = len(self._prompt[0] or "") if self._prompt else 0
+        self.weight = len(self._prompt[0] or "") if self._prompt else 0
         if step is not None:
-            step_events(step, out)
+            add_step_events(step, out)
 
-    def _ended(self, entry: Entry) -> TurnEnded:
+    def _make_end(self, entry: HistoryEntry) -> TurnEnded:
         final, self._final = self._final, None
-        status = text(entry.meta.get("status"))
+        status = read_text(entry.meta.get("status"))
         return TurnEnded(
-            **self._at(entry),
+            **self._event_place(entry),
             turn=entry.turn or self._turn,
             status=status,
-            recorded_ok=turn_verdict(status),
-            answer=_answer(final) if final is not None else None,
-            latency_ms=number(entry.meta.get("durationMs")),
+            recorded_ok=read_turn_status(status),
+            answer=_take_answer(final) if final is not None else None,
+            latency_ms=read_number(entry.meta.get("durationMs")),
         )
 
-    def _at(self, entry: Entry) -> dict[str, Any]:
+    def _event_place(self, entry: HistoryEntry) -> dict[str, Any]:
         return {"session_id": self.session_id, "where": entry.where, "ts": entry.ts}
 
 
-def _answer(final: Entry) -> str | None:
+def _take_answer(final: HistoryEntry) -> str | None:
     """The final text, failed calls told as text included; '' where the harness speaks instead."""
     stopped = final.meta.get("rejected") is True or final.meta.get("cancelled") is True
     if stopped or "error_type" in final.meta or is_failure_text(final.content or ""):
@@ -178,6 +182,6 @@ def _answer(final: Entry) -> str | None:
     return final.content
 
 
-def _version(value: Any) -> str | None:
+def _version_text(value: Any) -> str | None:
     """A prompt's version; people write 3 as often as "3"."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else text(value)
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else read_text(value)

@@ -1,4 +1,4 @@
-"""A text or status word of a session history in, what it says about a call out; knows no record.
+"""Reads what a text or status word of a session history says about a call.
 
 The sentences and words are those of the writers of docs/session-log.md, from its first form on.
 """
@@ -14,14 +14,14 @@ import msgspec
 from ingest.events import FaultLayer, FlagSource, ResultStatus
 
 
-class Unparsed(msgspec.Struct, frozen=True):
+class UnparsedCall(msgspec.Struct, frozen=True):
     """A call that was not JSON, told in the text of the answer: the engine's words and the arguments."""
 
     message: str
     raw: str
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class CallVerdict(msgspec.Struct, frozen=True):
     """What became of a call, and how that is known."""
 
     status: ResultStatus
@@ -41,19 +41,19 @@ _JSON_ENGINE = re.compile(
 _OVER_LIMIT = re.compile(r"Context tokens \(\d{1,12}\) exceed the limit")
 _WEB_PAGE = re.compile(r"(Unexpected|Unrecognized) token '?<")  # the provider's error page, not the model
 
-DENIED = Verdict(ResultStatus.DENIED, FlagSource.EXPLICIT, FaultLayer.REFUSED)
-_SCHEMA = Verdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.SCHEMA)
-_FAILED = Verdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.EXECUTION)
+DENIED = CallVerdict(ResultStatus.DENIED, FlagSource.EXPLICIT, FaultLayer.REFUSED)
+_SCHEMA = CallVerdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.SCHEMA)
+_FAILED = CallVerdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.EXECUTION)
 _STATUS = {
-    "success": Verdict(ResultStatus.OK, FlagSource.EXPLICIT),
+    "success": CallVerdict(ResultStatus.OK, FlagSource.EXPLICIT),
     "approval_denied": DENIED,
     "policy_denied": DENIED,
     "sandbox_denied": DENIED,
     "cancelled": DENIED,
-    "input_unparsable": Verdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.SYNTAX),
+    "input_unparsable": CallVerdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.SYNTAX),
     "tool_not_found": _SCHEMA,
     "input_invalid": _SCHEMA,
-    "tool_rejected": Verdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.TOOL_REJECTED),
+    "tool_rejected": CallVerdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.TOOL_REJECTED),
     "execution_failed": _FAILED,
 }
 STATUS_WORDS = tuple(_STATUS)
@@ -70,7 +70,7 @@ _NOT_AS_DEFINED = re.compile(
 _TURN_OK = {"ok": True, "error": False, "prompt_limit": False, "max_steps": False}
 
 
-def split_unparsed(content: str) -> tuple[list[Unparsed], str]:
+def split_unparsed(content: str) -> tuple[list[UnparsedCall], str]:
     """The unparsable calls told in an answer, and the rest of its text.
 
     The raw text runs to the next mark: it may hold line breaks, and the writer puts text before calls.
@@ -81,31 +81,31 @@ def split_unparsed(content: str) -> tuple[list[Unparsed], str]:
     if not starts:
         return [], content
     blocks = [content[start:end] for start, end in zip(starts, [*starts[1:], len(content)], strict=True)]
-    return [_unparsed(block.removesuffix("\n")) for block in blocks], content[: starts[0]].rstrip("\n")
+    return [_read_unparsed(block.removesuffix("\n")) for block in blocks], content[: starts[0]].rstrip("\n")
 
 
-def _unparsed(block: str) -> Unparsed:
+def _read_unparsed(block: str) -> UnparsedCall:
     message, _, raw = block.removeprefix(_MARK).partition("; raw: ")
-    return Unparsed(message, raw)
+    return UnparsedCall(message, raw)
 
 
-def verdict_on(status: str | None, content: str) -> Verdict:
+def read_observation(status: str | None, content: str) -> CallVerdict:
     """What an observation says: by its status word, else by the only texts that the first form marks."""
     known = _STATUS.get(status or "")
-    if known is _FAILED and (layer := _layer_in(content)) is not None:
+    if known is _FAILED and (layer := _find_layer_in(content)) is not None:
         # The AI SDK reports refused arguments as failed executions; only the text tells them apart.
-        return Verdict(known.status, known.flag_source, layer)
+        return CallVerdict(known.status, known.flag_source, layer)
     if known is not None:
         return known
-    layer = _layer_in(content) or (
+    layer = _find_layer_in(content) or (
         FaultLayer.EXECUTION if content.startswith("Tool execution failed: ") else None
     )
     if layer is not None:
-        return Verdict(ResultStatus.ERROR, FlagSource.DERIVED_TEXT, layer)
-    return Verdict(ResultStatus.UNKNOWN, FlagSource.ABSENT)
+        return CallVerdict(ResultStatus.ERROR, FlagSource.DERIVED_TEXT, layer)
+    return CallVerdict(ResultStatus.UNKNOWN, FlagSource.ABSENT)
 
 
-def _layer_in(content: str) -> FaultLayer | None:
+def _find_layer_in(content: str) -> FaultLayer | None:
     prefix = _PREFIX.match(content)
     said = content[prefix.end() :] if prefix else content
     if _NOT_JSON.match(said):
@@ -113,7 +113,7 @@ def _layer_in(content: str) -> FaultLayer | None:
     return FaultLayer.SCHEMA if _NOT_AS_DEFINED.match(said) else None
 
 
-def unparsable_call_in(answer: str) -> str | None:
+def find_unparsable_call(answer: str) -> str | None:
     """The engine's words, where a turn died because the arguments of a call were not JSON."""
     message = answer.removeprefix(_CALL_FAILED)
     blames_arguments = _JSON_ENGINE.search(message) and not _WEB_PAGE.search(message)
@@ -127,30 +127,30 @@ def is_failure_text(answer: str) -> bool:
     )
 
 
-def turn_verdict(status: str | None) -> bool | None:
+def read_turn_status(status: str | None) -> bool | None:
     """A turn's status as success. `cancelled` is the user's choice: it says nothing about the model."""
     return _TURN_OK.get(status or "")
 
 
-def arguments_in(content: str, tool: str | None, value: Any) -> str | None:
+def find_arguments(content: str, tool: str | None, value: Any) -> str | None:
     """The text of the arguments in an answer that is itself the call, `{"tool": …, "input": …}`.
 
     None unless the answer holds exactly one such object and it decodes to the call that was made.
     """
-    found = [(start, call) for start, call in _objects(content) if isinstance(call.get("tool"), str)]
+    found = [(start, call) for start, call in _find_objects(content) if isinstance(call.get("tool"), str)]
     if len(found) != 1:
         return None
     start, call = found[0]
     if call["tool"] != tool or "input" not in call or call["input"] != value:
         return None
-    return _member(content, start, "input")
+    return _member_text(content, start, "input")
 
 
 _TRIES = 20  # opening braces that are tried; an answer that is a call has few
 _DECODER = json.JSONDecoder()
 
 
-def _objects(content: str) -> list[tuple[int, dict[str, Any]]]:
+def _find_objects(content: str) -> list[tuple[int, dict[str, Any]]]:
     """(start, value) of the outermost JSON objects in a text."""
     objects: list[tuple[int, dict[str, Any]]] = []
     start = content.find("{")
@@ -170,20 +170,20 @@ def _objects(content: str) -> list[tuple[int, dict[str, Any]]]:
 _GAP = re.compile(r"[ \t\n\r,:]*")
 
 
-def _member(content: str, start: int, name: str) -> str | None:
+def _member_text(content: str, start: int, name: str) -> str | None:
     """The text of a member of the valid JSON object at `start`; None when the name stands there twice."""
     found: list[str] = []
-    at = _past_gap(content, start + 1)
+    at = _skip_gap(content, start + 1)
     while content[at] != "}":
         key, at = _DECODER.raw_decode(content, at)
-        at = _past_gap(content, at)
+        at = _skip_gap(content, at)
         _, end = _DECODER.raw_decode(content, at)
         if key == name:
             found.append(content[at:end])
-        at = _past_gap(content, end)
+        at = _skip_gap(content, end)
     return found[0] if len(found) == 1 else None
 
 
-def _past_gap(content: str, at: int) -> int:
+def _skip_gap(content: str, at: int) -> int:
     gap = _GAP.match(content, at)
     return gap.end() if gap else at

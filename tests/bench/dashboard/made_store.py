@@ -10,10 +10,10 @@ from pathlib import Path
 
 import duckdb
 
-from dashboard.metrics.generations import SCHEMA_VERSION
-from ingest.rollups import roll_up
+from ingest.store.migrations import SCHEMA_VERSION
+from ingest.store.rollup import roll_up
 
-INGEST = Path(__file__).parents[3] / "ingest"
+INGEST = Path(__file__).parents[3] / "ingest" / "store"
 DAYS = 90
 LAST = date(2026, 11, 21)
 CALLS_A_SESSION = 15

@@ -52,7 +52,10 @@ def crowd(store: Path) -> Crowd | None:
     path = os.environ.get("BROWSER_BIN") or shutil.which("chromium") or shutil.which("google-chrome")
     if path is None:
         return None
-    with tempfile.TemporaryDirectory() as folder, _served(ROOT / "app.py", store) as (url, server):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        _served(ROOT / "callgauge" / "app.py", store) as (url, server),
+    ):
         blank = Path(folder) / "blank.py"
         blank.write_text("import streamlit as st\nst.title('Empty')\n", encoding="utf-8")
         with _served(blank, store) as (empty_url, _), sync_playwright() as playwright:

@@ -13,9 +13,9 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard import newest
-from dashboard.metrics import answer, metrics
-from dashboard.metrics.generations import Connection, open_generation
+from callgauge.dashboard import day_paging
+from callgauge.dashboard.metrics import answer_metric, metrics
+from callgauge.dashboard.metrics.generations import Connection, open_generation
 
 FACTS = re.compile(
     r"\b(?:FROM|JOIN)\s+(?:tool_calls|turns|sessions|diagnostics|task_trials)\b", re.IGNORECASE
@@ -32,7 +32,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
 HEADLINES = ["parse_error", "strict_failure", "execution", "retried", "derived_ok"]
 STREAMED = ("replayed_calls",)  # a page reads it piece by piece; ./dev bench replay measures that
 PAGE = {"limit": 50, "offset": 0}
-LISTS = {one.metric: one for one in (newest.CALLS, newest.SESSIONS, newest.DISAGREEMENTS)}
+LISTS = {one.metric: one for one in (day_paging.CALLS, day_paging.SESSIONS, day_paging.DISAGREEMENTS)}
 ASKED: dict[str, tuple[dict[str, Any], ...]] = {
     "slices": (
         {"rates": HEADLINES},
@@ -89,12 +89,12 @@ def _ms(connection: Connection, name: str, given: dict[str, Any]) -> float:
     def ask(metric: str, **asked: Any) -> pd.DataFrame:
         key = repr((metric, sorted(asked.items())))
         if key not in remembered:
-            remembered[key] = answer(connection, metric, asked)
+            remembered[key] = answer_metric(connection, metric, asked)
         return remembered[key]
 
     started = time.perf_counter()
     if name in LISTS:  # as its page does: with all that it takes to fill one page
-        newest.page(ask, LISTS[name], given, LISTS[name].per_page)
+        day_paging.read_page(ask, LISTS[name], given, LISTS[name].per_page)
     else:
         ask(name, **given)
     return 1000 * (time.perf_counter() - started)

@@ -14,8 +14,8 @@ from unittest.mock import patch
 
 from streamlit.testing.v1 import AppTest
 
-from dashboard.metrics import answer
-from dashboard.pages import PAGES, frame
+from callgauge.dashboard.metrics import answer_metric
+from callgauge.dashboard.pages import PAGES, shell
 
 APP = Path(__file__).parents[3] / "app.py"
 REPAINT_MS, PYTHON_MS = 300, 100  # what is promised for a filter change
@@ -119,7 +119,7 @@ def _watched(store: Path) -> Iterator[_Watch]:
     watch = _Watch()
     with (
         patch.dict(os.environ, {"CALLGAUGE_STORE": str(store)}),
-        patch.object(frame, "show", watch.page(frame.show)),
-        patch("dashboard.answers.answer", watch.question(answer)),
+        patch.object(shell, "show", watch.page(shell.show)),
+        patch("dashboard.answers.answer", watch.question(answer_metric)),
     ):
         yield watch

@@ -21,7 +21,7 @@ import orjson
 import pyarrow as pa
 
 from ingest.formats import formats
-from ingest.pipeline import load
+from ingest.pipeline.load import load
 
 Told = dict[str, Any]
 

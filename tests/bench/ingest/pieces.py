@@ -11,14 +11,14 @@ from typing import Any
 
 import orjson
 
-from ingest.collect import look_at
-from ingest.containers import read_batches
+from ingest.decoding.containers import read_batches
+from ingest.decoding.lines import MAX_LINE
 from ingest.events import Event, Rejected
-from ingest.formats import decoder_of, skim_of, translated
-from ingest.lines import MAX_LINE
-from ingest.reading import Recognised, recognised
-from ingest.records import Record
-from ingest.work import FileWork
+from ingest.formats import line_decoder, line_skimmer, translate_file
+from ingest.pipeline.reading.format_recognition import RecognisedLog, recognise_log
+from ingest.record import Record
+from ingest.sessions.session_builder import SessionBuilder
+from ingest.sources.discovery import look_at_file
 from lenient import ToolCatalog
 
 Records = Iterator[Record | Rejected]
@@ -26,10 +26,12 @@ Records = Iterator[Record | Rejected]
 
 def main(files: Sequence[Path]) -> None:
     baseline = _seconds(lambda: deque(map(_loads, files), maxlen=0))
-    known = {path: recognised(look_at(path), MAX_LINE) for path in files}
-    stages: dict[str, Callable[[Recognised, Records], Any]] = {
+    known = {path: recognise_log(look_at_file(path), MAX_LINE) for path in files}
+    stages: dict[str, Callable[[RecognisedLog, Records], Any]] = {
         "records": lambda _, records: deque(records, maxlen=0),
-        "records, translate": lambda one, records: deque(translated(one.form, records, one.about), maxlen=0),
+        "records, translate": lambda one, records: deque(
+            translate_file(one.form, records, one.about), maxlen=0
+        ),
         "records, translate, work": _work_through,
     }
     print(f"{'orjson.loads':28}{baseline:8.2f} s")
@@ -51,16 +53,18 @@ def _loads(path: Path) -> None:
                 orjson.loads(line)
 
 
-def _each(known: dict[Path, Recognised], stage: Callable[[Recognised, Records], Any]) -> None:
+def _each(known: dict[Path, RecognisedLog], stage: Callable[[RecognisedLog, Records], Any]) -> None:
     for path, one in known.items():
         with path.open("rb") as stream:
-            batches = read_batches(stream, one.container, MAX_LINE, decoder_of(one.form), skim_of(one.form))
+            batches = read_batches(
+                stream, one.container, MAX_LINE, line_decoder(one.form), line_skimmer(one.form)
+            )
             stage(one, (record for batch in batches for record in batch.records))
 
 
-def _work_through(known: Recognised, records: Records) -> None:
-    work = FileWork(file_id=1, source=known.form.SOURCE.name, catalog=ToolCatalog.of(()))
-    for event in translated(known.form, records, known.about):
+def _work_through(known: RecognisedLog, records: Records) -> None:
+    work = SessionBuilder(file_id=1, source=known.form.SOURCE.name, catalog=ToolCatalog.from_definitions(()))
+    for event in translate_file(known.form, records, known.about):
         if isinstance(event, Event):
             work.take(event)
     work.finish()

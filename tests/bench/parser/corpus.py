@@ -112,4 +112,4 @@ def _catalog(tools: Iterable[str | dict[str, Any]], offered: ToolCatalog) -> Too
     declared = [tool for tool in tools if not isinstance(tool, str)]
     named = [offered.tools[tool] for tool in tools if isinstance(tool, str)]
     catalog = ToolCatalog.load(declared) if declared else ToolCatalog()
-    return catalog.overlaid(ToolCatalog.of(named))
+    return catalog.overlay(ToolCatalog.from_definitions(named))

@@ -161,7 +161,7 @@ def _peer_endured(name: str) -> PeerEndured:
 
 def _endure(name: str, mode: str) -> Endured:
     text = TEXTS[name]()
-    catalog = ToolCatalog.of([_TOOL])
+    catalog = ToolCatalog.from_definitions([_TOOL])
 
     def run() -> str:
         if mode == "calls":

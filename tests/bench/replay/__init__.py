@@ -8,11 +8,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from dashboard.metrics import answer, batches
-from dashboard.metrics.generations import Connection, open_generation
-from dashboard.replay import Replay, Stored, definition_of
-from dashboard.replay_tally import Tally
-from dashboard.scenarios import STORED, Scenario
+from callgauge.dashboard.metrics import answer_metric, read_batches
+from callgauge.dashboard.metrics.generations import Connection, open_generation
+from callgauge.dashboard.replay.replay_calls import CallReplay, StoredCall, restore_definition
+from callgauge.dashboard.replay.scenarios import STORED, Scenario
+from callgauge.dashboard.replay.tally import ReplayTally
 from lenient import ToolDefinition
 from tests.bench.dashboard.made_store import make
 
@@ -56,12 +56,14 @@ def measured(store: Path) -> Iterator[tuple[str, int, float]]:
 
 def _replayed(connection: Connection, scenario: Scenario) -> int:
     def find(definition_id: str) -> ToolDefinition | None:
-        rows = answer(connection, "replayed_definition", {"definition": definition_id}).to_dict("records")
-        return definition_of(rows)
+        rows = answer_metric(connection, "replayed_definition", {"definition": definition_id}).to_dict(
+            "records"
+        )
+        return restore_definition(rows)
 
-    replay, tally = Replay(scenario, find), Tally()
-    for rows in batches(connection, "replayed_calls", {"stored": scenario.before == STORED}, 1_000):
+    replay, tally = CallReplay(scenario, find), ReplayTally()
+    for rows in read_batches(connection, "replayed_calls", {"stored": scenario.before == STORED}, 1_000):
         for row in rows:
-            tally.take(replay.replayed(Stored(*row)))
+            tally.take(replay.replay_call(StoredCall(*row)))
     tally.summary()
     return tally.calls

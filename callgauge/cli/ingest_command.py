@@ -1,0 +1,211 @@
+"""`callgauge ingest`: its options, and how a load, a dry run or a watch is started with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from callgauge.cli import maintenance_commands, render
+from ingest.decoding.lines import MAX_LINE
+
+if TYPE_CHECKING:
+    from ingest.load_report import LoadReport
+    from ingest.privacy.configuration import PrivacyOptions
+
+NOTHING_READ, SOME_REJECTED = 1, 3
+
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[PATH…]",
+        help="Files, folders (to the bottom), archives, quoted patterns, addresses (s3:// gs:// az:// "
+        "https://), - for standard input; contents decide.",
+    ),
+]
+Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
+Manifest = Annotated[
+    list[str] | None,
+    typer.Option("--manifest", metavar="FILE", help="A list of such paths, one a line, relative to it."),
+]
+Tools = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--tools", metavar="FILE", readable=False, help="Tool definitions, for logs that carry none."
+    ),
+]
+Labels = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", readable=False, help='Names for prompts, as JSON: {"id or hash": "name"}.'),
+]
+MaxLine = Annotated[int, typer.Option(metavar="BYTES", min=1024, help="The longest line to read.")]
+Form = Annotated[
+    str | None,
+    typer.Option("--format", metavar="NAME", help="Read all as this format, whatever they look like."),
+]
+Redact = Annotated[bool, typer.Option("--redact", help="Replace secrets, e-mail addresses and home folders.")]
+RedactConfig = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", readable=False, help="Own patterns and detectors (TOML); redacts."),
+]
+NoResults = Annotated[bool, typer.Option("--no-results", help="Keep nothing that tools said.")]
+Since = Annotated[
+    str | None, typer.Option(metavar="WHEN", help="Only files changed since: 2026-11-20, 12h, 7d, 2w.")
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Read so many files at most; those that are in do not count."),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Processes that read; as many as pay, up to 4, unless told."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be read; change nothing.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Load again when something changed, until Ctrl-C.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but what went wrong.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def ingest(
+    store: Store,
+    paths: Files = None,
+    manifest: Manifest = None,
+    tools: Tools = None,
+    labels: Labels = None,
+    max_line: MaxLine = MAX_LINE,
+    form: Form = None,
+    since: Since = None,
+    limit: Limit = None,
+    workers: Workers = None,
+    redact: Redact = False,
+    redact_config: RedactConfig = None,
+    no_results: NoResults = False,
+    dry_run: DryRun = False,
+    watch: Watch = False,
+    wait: maintenance_commands.Wait = False,
+    wait_at_most: maintenance_commands.WaitAtMost = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Load logs into a store. Files that are in already are passed over; an open dashboard goes on.
+
+    Ctrl-C stops after the current batch and publishes what was read whole; twice stops at once.
+    """
+    named = _all_named(paths or (), manifest or (), watch=watch, dry_run=dry_run)
+    words: dict[str, Any] = {
+        "tools": tools or (),
+        "max_line": max_line,
+        "form": form,
+        "since": since,
+        "limit": limit,
+        "private": _privacy_options(redact, redact_config, results=not no_results),
+    }
+    if dry_run:
+        _print_forecast(named, store, words, as_json=as_json)
+        return
+    patience = partial(maintenance_commands.lock_patience, wait, wait_at_most)
+    words |= {"labels": labels, "workers": workers}
+    once = partial(_load, named, store, words, patience, quiet=quiet)
+    show = partial(_show, store=store, quiet=quiet, as_json=as_json)
+    if watch:
+        _watch(named, store, once, show)
+        return
+    report = once()
+    show(report)
+    raise typer.Exit(_exit_code(report))
+
+
+def _all_named(paths: Sequence[str], manifests: Sequence[str], *, watch: bool, dry_run: bool) -> list[str]:
+    from ingest.errors import OptionError
+    from ingest.sources.file_list import read_file_list
+    from ingest.sources.local_files import STDIN
+
+    if not paths and not manifests:
+        raise OptionError("nothing to load: name files or folders, or a list of them with --manifest")
+    if watch and dry_run:
+        raise OptionError("--watch loads and --dry-run does not: choose one")
+    if watch and STDIN in [*paths, *manifests]:
+        raise OptionError("standard input cannot be watched; name a folder")
+    return [*paths, *(name for file in manifests for name in read_file_list(file))]
+
+
+def _privacy_options(redact: bool, config: Path | None, *, results: bool) -> PrivacyOptions:
+    """What a load is to leave out. Raises OptionError."""
+    from ingest.privacy.configuration import PrivacyOptions
+
+    if not redact and config is None:
+        return PrivacyOptions(results=results)
+    from ingest.privacy.rules import read_rules  # imports the detectors
+
+    return PrivacyOptions(read_rules(config), results)
+
+
+def _load(
+    named: Sequence[str],
+    store: Path,
+    words: dict[str, Any],
+    patience: Callable[[Callable[[], bool]], Callable[[str], bool]],
+    *,
+    quiet: bool,
+) -> LoadReport:
+    from ingest.pipeline.load import load  # imports DuckDB and Arrow
+
+    try:
+        with render.catch_interrupts() as interrupts, render.show_progress(quiet=quiet) as tell:
+            stop = interrupts.is_stop_wanted
+            return load(named, store, **words, on_progress=tell, stop=stop, patience=patience(stop))
+    except KeyboardInterrupt:
+        render.print_message(f"stopped at once: nothing was published, {store} is as it was")
+        raise typer.Exit(render.INTERRUPTED) from None
+
+
+def _show(report: LoadReport, *, store: Path, quiet: bool, as_json: bool) -> None:
+    if as_json:
+        print(render.to_json(asdict(report)))
+    elif not quiet:
+        print(render.load_report(report, store))
+    else:
+        for line in render.load_trouble(report):
+            render.print_message(line)
+
+
+def _exit_code(report: LoadReport) -> int:
+    if report.unread:
+        return render.INTERRUPTED
+    if not (report.loaded or report.unchanged or report.moved or report.left):
+        return NOTHING_READ
+    return SOME_REJECTED if report.rejects or report.rejected else 0
+
+
+def _print_forecast(named: Sequence[str], store: Path, words: dict[str, Any], *, as_json: bool) -> None:
+    from ingest.pipeline.dry_run import forecast_load
+
+    outlook = forecast_load(named, store, **words)
+    print(render.to_json(asdict(outlook)) if as_json else render.outlook_text(outlook))
+
+
+def _watch(
+    named: Sequence[str], store: Path, once: Callable[[], LoadReport], show: Callable[[LoadReport], None]
+) -> None:
+    """Load whenever something changed. Ctrl-C between two loads, or in one, ends it."""
+    from ingest.pipeline.watch import watch
+    from ingest.sources.discovery import find_logs
+
+    def look() -> dict[str, object]:
+        return {found.name: (found.seen, found.problem) for found in find_logs(named, store)}
+
+    def load() -> None:
+        report = once()
+        if report.generation or report.rejected:
+            show(report)
+        if report.unread:
+            raise KeyboardInterrupt
+
+    try:
+        watch(look, load, render.print_message)
+    except KeyboardInterrupt:
+        render.print_message(f"no longer watching; what was loaded is in {store}")

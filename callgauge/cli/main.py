@@ -1,0 +1,230 @@
+"""The `callgauge` command: serve, parse, lint, explain, formats, and the commands of the other modules.
+
+Messages go to stderr, results to stdout. Exit codes: 0 all in, 1 nothing could be read, 2 wrong use,
+3 loaded, but some lines or files were rejected, 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import os
+import socket
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from callgauge.cli import ingest_command, maintenance_commands, render
+from ingest.import_guard import leave_pandas_out
+from lenient import (
+    CODES,
+    DEFINITION_CODES,
+    Policy,
+    ToolCatalog,
+    ToolDefinition,
+    ToolDefinitionError,
+    definition_findings,
+    parse_arguments,
+)
+from lenient.diagnostics.codes import Severity
+
+app = typer.Typer(
+    name="callgauge",
+    help="Which model and which prompt make tool calls that work: agent logs in, an honest dashboard out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+ENTRY = Path(__file__).resolve().parents[1] / "app.py"
+NOTHING_READ, WRONG_USE = 1, 2
+LOOPBACK = "127.0.0.1"
+
+Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+@app.command()
+def serve(
+    store: Store,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8501,
+    address: Annotated[str, typer.Option(help="0.0.0.0 lets the network in; there is no login.")] = LOOPBACK,
+    host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name by which browsers may reach it, besides localhost."),
+    ] = None,
+) -> None:
+    """Serve the dashboard of a store."""
+    store = store.resolve()
+    if store.exists() and not store.is_dir():
+        fail(f"{store} is a file, not a store; name the folder that `callgauge ingest --store` wrote")
+    if not (store / "CURRENT").exists():
+        render.print_message(
+            f"{store} holds no data yet; it shows as soon as `callgauge ingest PATH --store {store}` ran"
+        )
+    with socket.socket() as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((address, port))
+        except OSError as taken:
+            fail(f"cannot listen on {address}:{port}: {taken.strerror}; name another with --port", WRONG_USE)
+    render.print_message(f"Callgauge on http://{address}:{port} (Ctrl-C stops it)")
+    options = ["--server.port", str(port), "--server.address", address]
+    for name in ("localhost", LOOPBACK, *(host or ())):
+        options += ["--server.allowedHosts", name]  # anything else could be another site's DNS trick
+    command = [sys.executable, "-P", "-m", "streamlit", "run", str(ENTRY), *options]
+    environment = {**os.environ, "CALLGAUGE_STORE": str(store)}
+    os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point
+
+
+@app.command()
+def parse(
+    raw: Annotated[str, typer.Argument(help="The raw arguments; - reads them from standard input.")] = "-",
+    tool: Annotated[
+        Path | None,
+        typer.Option("--tool", help="The tool's definition, in any shape."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Which tool, when the file defines several.")] = None,
+    policy: Annotated[Policy, typer.Option(help="What the exit code accepts.")] = Policy.LENIENT,
+    as_json: Json = False,
+) -> None:
+    """Read one call's arguments and say what was done to them.
+
+    Exits with 0 when the arguments are accepted under the policy, else with 1.
+    """
+    text = sys.stdin.buffer.read() if raw == "-" else raw
+    request = parse_arguments(
+        text, load_definition(tool, name) if tool else None, policy=policy, tool_name=name
+    )
+    print(render.to_json(render.request_data(request)) if as_json else render.request_text(request))
+    raise typer.Exit(0 if request.accepted_under(policy) else 1)
+
+
+def load_catalog(path: Path) -> ToolCatalog:
+    """All definitions of a file. Exits with a sentence when they cannot be read."""
+    try:
+        return ToolCatalog.load(path)
+    except ToolDefinitionError as problem:
+        fail(str(problem), WRONG_USE)
+
+
+def load_definition(path: Path, name: str | None) -> ToolDefinition:
+    """The one definition of a file that is meant. Exits with a sentence when there is none."""
+    tools = list(load_catalog(path))
+    names = ", ".join(tool.name for tool in tools[:10])
+    if name is None and len(tools) != 1:
+        fail(f"{path} defines {len(tools)} tools ({names}); say which with --name", WRONG_USE)
+    meant = [tool for tool in tools if name in (None, tool.name)]
+    if not meant:
+        fail(f"{path} defines no tool {name!r}, only {names or 'none'}", WRONG_USE)
+    return meant[0]
+
+
+@app.command()
+def lint(
+    file: Annotated[Path, typer.Argument(metavar="FILE", readable=False, help="Definitions, in any shape.")],
+    name: Annotated[str | None, typer.Option(help="Only this tool.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what in tool definitions makes models fail, and what to do about it.
+
+    Exits with 1 when there is a warning or an error, with 0 when there are notes at most.
+    """
+    subject = load_definition(file, name) if name is not None else load_catalog(file)
+    findings = definition_findings(subject)
+    data = [render.definition_finding_data(found) for found in findings]
+    print(render.to_json(data) if as_json else render.definition_findings_text(findings))
+    raise typer.Exit(1 if any(found.severity is not Severity.NOTE for found in findings) else 0)
+
+
+@app.command()
+def explain(
+    code: Annotated[str | None, typer.Argument(help="Such as missing_required; none lists all.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Explain a finding of the parser, or of the lint, on an example."""
+    if code is None:
+        listed = [render.code_data(known) for known in CODES.values()]
+        print(render.to_json(listed) if as_json else render.codes_text())
+        return
+    if code in DEFINITION_CODES:
+        of_lint = DEFINITION_CODES[code]
+        print(render.to_json(asdict(of_lint)) if as_json else render.definition_code_text(of_lint))
+        return
+    known = CODES.get(code.split(":")[0])
+    if known is None:
+        near = difflib.get_close_matches(code, [*CODES, *DEFINITION_CODES], n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge explain` lists them all"
+        fail(f"there is no code {code!r}; {hint}", WRONG_USE)
+    print(render.to_json(render.code_data(known)) if as_json else render.code_text(known))
+
+
+def formats_(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE…", help="Say which format reads each of these, and why no other."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the log formats, or say which one reads a file and why the others do not.
+
+    Exits with 1 when no format reads one of the files.
+    """
+    from ingest.formats import formats
+    from ingest.pipeline.reading.format_explanation import explain_files
+
+    if not files:
+        sources = [form.SOURCE for form in formats().values()]
+        print(render.to_json(list(map(asdict, sources))) if as_json else render.formats_text(sources))
+        return
+    claims = [claim for file in files for claim in explain_files(file)]
+    print(render.to_json([asdict(claim) for claim in claims]) if as_json else render.claims_text(claims))
+    raise typer.Exit(0 if all(claim.name for claim in claims) else NOTHING_READ)
+
+
+def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with what `ingest` raises said in one sentence."""
+
+    @functools.wraps(command)
+    def explain_errors(**words: Any) -> None:
+        from ingest.errors import IngestError, OptionError
+
+        try:
+            command(**words)
+        except KeyboardInterrupt:
+            fail("stopped at once: nothing was published, the store is as it was", render.INTERRUPTED)
+        except OptionError as problem:
+            fail(str(problem), WRONG_USE)
+        except IngestError as problem:
+            fail(str(problem))
+
+    return explain_errors
+
+
+app.command("formats")(_explain_errors(formats_))
+for store_command in (
+    ingest_command.ingest,
+    maintenance_commands.reparse,
+    maintenance_commands.rejects,
+    maintenance_commands.forget,
+):
+    app.command()(_explain_errors(store_command))
+
+
+def fail(message: str, code: int = NOTHING_READ) -> NoReturn:
+    render.print_message(message)
+    raise typer.Exit(code)
+
+
+def main() -> None:
+    """The `callgauge` command. None of it draws; `serve` becomes another process."""
+    leave_pandas_out()
+    app(prog_name="callgauge")
+
+
+if __name__ == "__main__":
+    main()

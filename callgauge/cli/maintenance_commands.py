@@ -1,0 +1,152 @@
+"""The commands that keep a store right between loads: reparse, rejects, forget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from callgauge.cli import render
+from ingest.decoding.lines import MAX_LINE
+
+Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait while another load holds the store.")]
+WaitAtMost = Annotated[
+    float | None, typer.Option("--wait-at-most", metavar="SECONDS", min=0, help="Wait, but no longer.")
+]
+
+
+def lock_patience(
+    wait: bool, at_most: float | None, stopped: Callable[[], bool] = lambda: False
+) -> Callable[[str], bool]:
+    """How long to wait for a store that is held: not at all, for ever, or so many seconds."""
+    if not wait and at_most is None:
+        return lambda _who: False
+    return render.make_patience(at_most, stopped=stopped)
+
+
+def reparse(
+    store: Store,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Judge every call, not only those of another parser version.")
+    ] = False,
+    tools: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--tools",
+            metavar="FILE",
+            readable=False,
+            help="Tool definitions in place of those given so far; implies --all.",
+        ),
+    ] = None,
+    wait: Wait = False,
+    wait_at_most: WaitAtMost = None,
+    as_json: Json = False,
+) -> None:
+    """Judge the calls of a store anew, after an upgrade or with other definitions; needs no logs."""
+    from ingest.maintenance.reparse import reparse as judge_again
+
+    report = judge_again(
+        store, everything=everything, tools=tools or (), patience=lock_patience(wait, wait_at_most)
+    )
+    if as_json:
+        print(render.to_json(asdict(report)))
+    elif report.generation is None:
+        print(f"nothing to judge: this parser has judged every call of {store}")
+    else:
+        print(
+            f"{report.calls:,} calls judged anew, {report.changed:,} of them otherwise than before, in "
+            f"{report.seconds:,.1f} s\npublished {report.generation} in {store}"
+        )
+
+
+def rejects(
+    store: Store,
+    files: Annotated[
+        str | None, typer.Option("--file", metavar="PATTERN", help="Only of these files: *.jsonl, */night/*.")
+    ] = None,
+    code: Annotated[str | None, typer.Option("--code", help="Only this code.")] = None,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Read the files again, after an upgrade say.")
+    ] = False,
+    tools: Annotated[
+        list[Path] | None,
+        typer.Option("--tools", metavar="FILE", readable=False, help="With --retry: tool definitions."),
+    ] = None,
+    max_line: Annotated[
+        int, typer.Option(metavar="BYTES", min=1024, help="With --retry: the longest line to read.")
+    ] = MAX_LINE,
+    wait: Wait = False,
+    wait_at_most: WaitAtMost = None,
+    as_json: Json = False,
+) -> None:
+    """List what of the logs could not be used, with its place; or read those files again."""
+    from ingest.maintenance import rejects as rejected
+
+    if not retry:
+        found = rejected.list_rejects(store, files=files, code=code)
+        if as_json:
+            print(render.to_json([asdict(reject) for reject in found]))
+        else:
+            for line in render.rejects_lines(found):
+                print(line)
+        return
+    with render.catch_interrupts() as interrupts, render.show_progress() as tell:
+        report, left = rejected.retry_rejected(
+            store,
+            files=files,
+            code=code,
+            tools=tools or (),
+            max_line=max_line,
+            on_progress=tell,
+            stop=interrupts.is_stop_wanted,
+            patience=lock_patience(wait, wait_at_most, interrupts.is_stop_wanted),
+        )
+    for sentence in left:
+        render.print_message(f"left alone: {sentence}")
+    if as_json:
+        print(render.to_json(asdict(report) if report else None))
+    else:
+        print(render.load_report(report, store) if report else "nothing to read again")
+
+
+def forget(
+    store: Store,
+    session: Annotated[
+        list[str] | None, typer.Option("--session", metavar="ID", help="This session; may be repeated.")
+    ] = None,
+    before: Annotated[
+        datetime | None,
+        typer.Option(
+            "--before",
+            metavar="DATE",
+            formats=["%Y-%m-%d"],
+            help="Every session without a sign of life since that day (UTC).",
+        ),
+    ] = None,
+    user: Annotated[
+        str | None,
+        typer.Option("--user", metavar="NAME", help="Every session of this user."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much it would be.")] = False,
+    wait: Wait = False,
+    wait_at_most: WaitAtMost = None,
+    as_json: Json = False,
+) -> None:
+    """Remove sessions from a store for good; no later load brings them back. The logs are not touched.
+
+    Exits with 1 when there is no such session.
+    """
+    from ingest.maintenance import forget as forgetting
+
+    whose = forgetting.SessionChoice(
+        sessions=session or (), before=before.date() if before else None, user=user
+    )
+    report = forgetting.forget(store, whose, dry_run=dry_run, patience=lock_patience(wait, wait_at_most))
+    print(render.to_json(asdict(report)) if as_json else render.forget_text(report, store))
+    raise typer.Exit(0 if report.sessions else 1)

@@ -1,0 +1,205 @@
+"""Renders findings, definitions, codes and formats as lines for a terminal or as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from callgauge.cli.render.forget_report import forget_text
+from callgauge.cli.render.interrupts import INTERRUPTED, catch_interrupts
+from callgauge.cli.render.load_progress import load_report, load_trouble, outlook_text, show_progress
+from callgauge.cli.render.lock_waiting import make_patience
+from callgauge.cli.render.printable import escape_for_terminal, print_message, to_json
+from callgauge.cli.render.reject_lines import rejects_lines
+from ingest.sessions.stored_text import spell_non_finite
+from lenient import DefinitionFinding, Diagnostic, Policy, ToolCallRequest
+from lenient.diagnostics.codes import CODES, Code, Severity, Stage
+from lenient.examples import run_example
+from lenient.lint import DefinitionCode
+
+if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
+    from ingest.log_format import Source
+    from ingest.pipeline.reading.format_explanation import FormatClaim
+
+__all__ = [
+    "INTERRUPTED",
+    "catch_interrupts",
+    "escape_for_terminal",
+    "forget_text",
+    "load_report",
+    "load_trouble",
+    "make_patience",
+    "outlook_text",
+    "print_message",
+    "rejects_lines",
+    "show_progress",
+    "to_json",
+]
+
+_EXCERPT = 72  # characters of raw text around a finding
+
+
+# --- one call --------------------------------------------------------------------------------------
+
+
+def request_data(request: ToolCallRequest) -> dict[str, Any]:
+    """Everything the parser found out, for machines."""
+    raw = request.raw_arguments
+    return {
+        "tool_name": request.tool_name,
+        "raw_arguments": raw if isinstance(raw, str) else raw.decode("utf-8", "backslashreplace"),
+        "outcome": request.outcome,
+        "arguments": request.arguments,
+        "rejected": spell_non_finite(request.rejected),
+        "parse_error": request.parse_error,
+        "parse_warning": request.parse_warning,
+        "accepted_under": _accepting_policies(request),
+        "lossy": request.lossy,
+        "diagnostics": [_finding_data(finding) for finding in request.diagnostics],
+    }
+
+
+def _finding_data(finding: Diagnostic) -> dict[str, Any]:
+    judged = {"stage": finding.stage, "severity": finding.severity, "lossy": finding.lossy}
+    return {**finding._asdict(), **judged, "message": finding.message}
+
+
+def request_text(request: ToolCallRequest) -> str:
+    """The outcome, the arguments, then every finding under the text it was made in."""
+    lines = [
+        f"outcome    {request.outcome}",
+        f"accepted   {', '.join(_accepting_policies(request)) or 'under no policy'}",
+        f"arguments  {_show_value(request.arguments)}",
+    ]
+    if request.lossy:
+        lines.append("lossy      meaning was lost or invented: run no tool on this unasked")
+    if request.rejected:
+        lines.append(f"rejected   {_show_value(spell_non_finite(request.rejected))}")
+    raw = request.raw_arguments
+    text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
+    for number, finding in enumerate(request.diagnostics, 1):
+        lines += ["", f"{number:3d}  {finding.severity}: {finding.code}{' (lossy)' if finding.lossy else ''}"]
+        lines.append(f"     {escape_for_terminal(finding.message)}")
+        lines += [f"     {line}" for line in mark_span(text, finding.start, finding.end)]
+    return "\n".join(lines)
+
+
+def _accepting_policies(request: ToolCallRequest) -> list[str]:
+    return [policy.value for policy in Policy if request.accepted_under(policy)]
+
+
+def mark_span(raw: str, start: int | None, end: int | None) -> Iterator[str]:
+    """The part of the raw text around a span, and a line of carets under it. Each character is one column."""
+    if start is None or end is None:
+        return
+    first = max(0, min(start, len(raw)) - _EXCERPT // 2)
+    shown = [_fit_one_column(character) for character in raw[first : first + _EXCERPT]]
+    width = max(1, min(end, first + _EXCERPT) - start)
+    yield "".join(shown)
+    yield " " * (start - first) + "^" * width
+
+
+def _fit_one_column(character: str) -> str:
+    """What a terminal shows in one column: control characters would move the caret or the terminal."""
+    pictures = {"\n": "⏎", "\t": "⇥", "\r": "␍"}
+    return character if character.isprintable() else pictures.get(character, "�")
+
+
+def _show_value(value: Any) -> str:
+    return escape_for_terminal(json.dumps(value, ensure_ascii=False, default=str))
+
+
+# --- definitions -----------------------------------------------------------------------------------
+
+
+def definition_finding_data(found: DefinitionFinding) -> dict[str, Any]:
+    return {**asdict(found), "severity": found.severity, "message": found.message}
+
+
+def definition_findings_text(findings: Sequence[DefinitionFinding]) -> str:
+    """Each finding with what to do, then how many there are of each severity."""
+    lines = []
+    for found in findings:
+        lines.append(f"{found.severity}: {found.code}")
+        lines.append(f"     {escape_for_terminal(found.message)}")
+        advice = found.suggested if isinstance(found.suggested, str) else _show_value(found.suggested)
+        lines.append(f"     suggested: {escape_for_terminal(advice)}")
+    counts = Counter(found.severity for found in findings)
+    told = ", ".join(
+        f"{counts[severity]:,} {severity}{'s' if counts[severity] > 1 else ''}"
+        for severity in reversed(Severity)
+        if counts[severity]
+    )
+    return "\n".join([*lines, told or "nothing found"])
+
+
+def definition_code_text(code: DefinitionCode) -> str:
+    lines = [f"{code.name}  ({code.severity}, definitions)", code.summary, code.why]
+    return "\n".join(
+        [*lines, f"What to do: {code.advice}", "", f"  example  {_show_value(code.example)[:500]}"]
+    )
+
+
+# --- codes and formats -----------------------------------------------------------------------------
+
+
+def codes_text() -> str:
+    """Every code on a line, grouped by stage."""
+    width = max(map(len, CODES))
+    lines = []
+    for stage in Stage:
+        lines.append(f"{stage}:")
+        lines += [
+            f"  {code.name:{width}}  {code.severity:7}  {code.summary}"
+            for code in CODES.values()
+            if code.stage is stage
+        ]
+    return "\n".join(lines)
+
+
+def code_text(code: Code) -> str:
+    """One code, explained, with its example run just now."""
+    call = run_example(code)
+    finding = next(finding for finding in call.diagnostics if finding.code == code.name)
+    sent = call.raw_arguments if isinstance(call.raw_arguments, str) else repr(call.raw_arguments)
+    return "\n".join(
+        [
+            f"{code.name}: {code.severity} of the {code.stage} stage{', lossy' if code.lossy else ''}",
+            f"  {code.summary}",
+            f"  {code.why}",
+            "",
+            f"  sent     {escape_for_terminal(sent)[:_EXCERPT]}",
+            f"  became   {_show_value(call.arguments)[:_EXCERPT]}",
+            f"  finding  {escape_for_terminal(finding.message)}",
+        ]
+    )
+
+
+def code_data(code: Code) -> dict[str, Any]:
+    facts = {name: getattr(code, name) for name in ("name", "stage", "severity", "lossy", "summary", "why")}
+    return {**facts, "example": request_data(run_example(code))}
+
+
+def claims_text(claims: Sequence[FormatClaim]) -> str:
+    """Which format reads each file; then what the file shows, and what every other format looked for."""
+    lines = []
+    for claim in claims:
+        lines.append(f"{claim.file}: {claim.name or f'no format: it {claim.reason}'}")
+        if claim.container:
+            lines.append(f"  {claim.container} of objects; the first has the keys {', '.join(claim.keys)}")
+        lines += [f"  not {name}: it {why}" for name, why in claim.others.items()]
+    return "\n".join(map(escape_for_terminal, lines))
+
+
+def formats_text(sources: list[Source]) -> str:
+    """Every format with what it can tell."""
+    blocks = []
+    for source in sources:
+        facts = {name: value for name, value in asdict(source).items() if name not in ("name", "title")}
+        lines = [f"{source.name}: {source.title}"]
+        lines += [f"  {name.replace('_', ' '):18}  {value}" for name, value in facts.items()]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)

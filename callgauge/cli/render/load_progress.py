@@ -1,0 +1,208 @@
+"""Renders how far a load is (a bar on a terminal, else a line now and then) and what it did in the end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from callgauge.cli.render.printable import escape_for_terminal
+
+if TYPE_CHECKING:
+    from ingest.load_report import LoadReport, Progress
+    from ingest.pipeline.dry_run import LoadForecast
+
+Tell = Callable[["Progress"], None]
+_EVERY = 10.0  # seconds between two lines where there is no terminal
+_WINDOW = 20.0  # seconds over which the rate is taken: a load passes over what is in at another speed
+_REJECTED_SHOWN = 10
+_NAME = 80  # characters of a file's name where there is no terminal
+
+
+class Pace:
+    """Bytes a second over the last while, and the time left at that."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._marks: deque[tuple[float, int]] = deque()
+
+    def rate_at(self, done: int) -> float | None:
+        """Bytes a second now that `done` bytes are read; None when it is too early to say."""
+        now = self._clock()
+        self._marks.append((now, done))
+        while len(self._marks) > 2 and now - self._marks[0][0] > _WINDOW:
+            self._marks.popleft()
+        began, before = self._marks[0]
+        return (done - before) / (now - began) if now - began > 0.5 else None
+
+
+def progress_figures(now: Progress, rate: float | None) -> str:
+    """How much is done, how fast, how long it takes, how many files, how many lines were rejected."""
+    share = 100 * now.bytes_done // now.bytes_total if now.bytes_total else 100
+    parts = [f"{share:3d} % of {format_size(now.bytes_total)}"]
+    if rate:
+        parts += [
+            f"{format_size(rate)}/s",
+            f"{format_duration((now.bytes_total - now.bytes_done) / rate)} left",
+        ]
+    parts += [f"{now.files_done:,} of {now.files_total:,} files", f"{now.rejects:,} rejects"]
+    return "  ".join(parts)
+
+
+def current_file(now: Progress, width: int) -> str:
+    """The file that is read, cut at its front to `width` characters."""
+    shown = escape_for_terminal(now.name) if now.files_done < now.files_total else "writing the store"
+    return shown if len(shown) <= width else f"…{shown[1 - width :]}"
+
+
+def format_size(count: float) -> str:
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:,.1f} {unit}"
+    return f"{count:.0f} B"
+
+
+def format_duration(seconds: float) -> str:
+    """Some seconds as people say them: 45 s, 3 min 20 s, 2 h 5 min."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600:,} h {whole % 3600 // 60} min"
+
+
+@contextmanager
+def show_progress(*, quiet: bool = False, stream: TextIO | None = None) -> Iterator[Tell]:
+    """A callback that says how far a load is, on stderr; whatever it drew is gone when the load ends."""
+    stream = stream or sys.stderr
+    if quiet:
+        yield lambda _now: None
+    elif stream.isatty():
+        with _show_bar(stream) as tell:
+            yield tell
+    else:
+        yield _print_lines(stream)
+
+
+@contextmanager
+def _show_bar(stream: TextIO) -> Iterator[Tell]:
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    console, pace = Console(file=stream), Pace()
+    bar = Bar(BarColumn(bar_width=20), TextColumn("{task.description}", markup=False), console=console)
+    task, name = bar.add_task("looking at the files", total=None), Text(no_wrap=True)
+
+    def tell(now: Progress) -> None:
+        description = progress_figures(now, pace.rate_at(now.bytes_done))
+        bar.update(task, description=description, completed=now.bytes_done, total=max(1, now.bytes_total))
+        name.plain = current_file(now, console.width - 1)
+
+    with Live(Group(bar, name), console=console, transient=True):
+        yield tell
+
+
+def _print_lines(stream: TextIO) -> Tell:
+    said, pace = time.monotonic(), Pace()
+
+    def tell(now: Progress) -> None:
+        nonlocal said
+        rate, moment = pace.rate_at(now.bytes_done), time.monotonic()
+        if moment - said >= _EVERY and now.files_done < now.files_total:
+            said = moment
+            print(f"{progress_figures(now, rate)}  {current_file(now, _NAME)}", file=stream, flush=True)
+
+    return tell
+
+
+# --- the closing table -----------------------------------------------------------------------------
+
+
+def load_report(report: LoadReport, store: Path) -> str:
+    """The closing lines of a load: a table of what was read, then what was refused and what is to be done."""
+    rows = list(_report_figures(report)) if report.loaded else []
+    width = max((len(name) for name, _ in rows), default=0)
+    lines = [
+        _count_files(report),
+        *(f"  {name:{width}}  {value}" for name, value in rows),
+        *load_trouble(report),
+    ]
+    published = f"published {report.generation} in" if report.generation else "nothing new for"
+    return "\n".join([*lines, f"{published} {store}"])
+
+
+def load_trouble(report: LoadReport) -> Iterator[str]:
+    """What was refused and what is to be done; nothing after a load without trouble."""
+    if report.rejects:
+        yield f"{report.rejects:,} lines rejected: the Data page lists them with place and reason"
+    for file in report.rejected[:_REJECTED_SHOWN]:
+        yield f"rejected: {escape_for_terminal(f'{file.path} {file.reason}')}"
+    if len(report.rejected) > _REJECTED_SHOWN:
+        yield f"… and {len(report.rejected) - _REJECTED_SHOWN:,} more files rejected"
+    for note in report.notes[:_REJECTED_SHOWN]:
+        yield f"note: {escape_for_terminal(note)}"
+    if report.unread:
+        yield f"stopped: {report.unread:,} files wait; the same command reads them"
+    if report.left:
+        yield f"left out: {report.left:,} files (--since, --limit)"
+
+
+def outlook_text(outlook: LoadForecast) -> str:
+    """What a load would do: a line a kind of file, then what it would refuse."""
+    kinds = [(share.would, share.form or "", share) for share in outlook.shares]
+    width = max((len(form) for _, form, _ in kinds), default=0)
+    lines = [
+        f"{would:9}  {form:{width}}  {share.files:>9,} files  {format_size(share.bytes):>10}"
+        for would, form, share in kinds
+    ]
+    lines += [
+        f"would refuse: {escape_for_terminal(f'{file.path} {file.reason}')}"
+        for file in outlook.refused[:_REJECTED_SHOWN]
+    ]
+    if len(outlook.refused) > _REJECTED_SHOWN:
+        lines.append(f"… and {len(outlook.refused) - _REJECTED_SHOWN:,} more files")
+    if outlook.left:
+        lines.append(f"left out: {outlook.left:,} files (--since, --limit)")
+    reading = [share for share in outlook.shares if share.would not in ("unchanged", "refused")]
+    files, stored = sum(share.files for share in reading), sum(share.bytes for share in reading)
+    return "\n".join(
+        [*lines, f"a load would read {files:,} files, {format_size(stored)}; nothing was changed"]
+    )
+
+
+def _count_files(report: LoadReport) -> str:
+    read = report.loaded + report.unchanged + report.moved
+    how = f"{report.loaded:,} read, {report.unchanged:,} unchanged, {report.moved:,} moved"
+    return f"{read:,} files in: {how}"
+
+
+def _report_figures(report: LoadReport) -> Iterator[tuple[str, str]]:
+    """What was read in this load; calls that another file holds as well count once from `failures` on."""
+    yield "sessions", f"{report.sessions:,}"
+    yield "turns", f"{report.turns:,}"
+    copies = f", {report.duplicates:,} of them copies that count once" if report.duplicates else ""
+    yield "tool calls", f"{report.calls:,}{copies}"
+    counted = report.calls - report.duplicates
+    yield "failures", _format_shares(report.faults, counted)
+    rest = ": of the others the log does not tell whether arguments failed"
+    yield "judged", f"{_format_share(report.judged, counted)}{rest if report.judged < counted else ''}"
+    yield "lines", f"{report.lines:,}"
+    rate = report.bytes / max(report.seconds, 1e-3)
+    yield "read", f"{format_size(report.bytes)} in {report.seconds:,.1f} s ({rate / 1e6:,.1f} MB/s)"
+
+
+def _format_shares(faults: Mapping[str, int], counted: int) -> str:
+    listed = ", ".join(f"{layer.replace('_', ' ')} {count:,}" for layer, count in faults.items())
+    return f"{_format_share(sum(faults.values()), counted)}{f': {listed}' if listed else ''}"
+
+
+def _format_share(some: int, every: int) -> str:
+    return f"{some:,} of {every:,} calls ({some / every:.1%})" if every else "0 calls"

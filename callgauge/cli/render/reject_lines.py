@@ -1,0 +1,27 @@
+"""Renders the lines, values and files that could not be used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from callgauge.cli.render.printable import escape_for_terminal
+
+if TYPE_CHECKING:
+    from ingest.load_report import Reject
+
+_SNIPPET = 100  # characters
+
+
+def rejects_lines(rejects: Iterable[Reject]) -> Iterator[str]:
+    """Place, code and message of each, its snippet below, and how many there are of each code."""
+    counts: Counter[str] = Counter()
+    for reject in rejects:
+        counts[reject.code] += 1
+        place = "" if reject.line is None else f":{reject.line}"
+        where = "" if reject.byte_offset is None else f" (byte {reject.byte_offset:,})"
+        yield escape_for_terminal(f"{reject.file}{place}{where} {reject.code}: {reject.message}")
+        if reject.snippet:
+            yield f"    {escape_for_terminal(reject.snippet[:_SNIPPET])}"
+    yield ", ".join(f"{count:,} {code}" for code, count in counts.most_common()) or "nothing was rejected"

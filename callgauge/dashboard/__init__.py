@@ -1,0 +1,1 @@
+"""Questions and pages: what a published generation of the store says, in a browser."""

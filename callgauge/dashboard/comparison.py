@@ -1,0 +1,114 @@
+"""The two arms of a comparison: what each is narrowed to, its name, its parameters and its URL keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Literal
+from urllib.parse import unquote
+
+Letter = Literal["A", "B"]
+Days = tuple[date, date]
+
+# What a slice can be narrowed by, by its name in the URL (a_model, b_model, …); the parameter of the metrics.
+PARAMETERS: Mapping[str, str] = {
+    "model": "models",
+    "prompt": "prompts",
+    "tool": "tools",
+    "provider": "providers",
+    "strategy": "strategies",
+    "source": "sources",
+    "harness_version": "harness_versions",
+}
+_BY_CALL = ("tool", "strategy", "harness_version")
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One of the two slices: its `own` choices, dimension → values, on top of what `shared` says of both.
+
+    `shared` are parameters of the metrics; an own choice takes the place of the shared one.
+    """
+
+    letter: Letter
+    own: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    days: Days | None = None
+    shared: Mapping[str, Any] = field(default_factory=dict)
+
+    def parameters(self) -> dict[str, Any]:
+        found = dict(self.shared) | {PARAMETERS[name]: values for name, values in self.own.items() if values}
+        return found | ({"from_day": self.days[0], "to_day": self.days[1]} if self.days else {})
+
+    def add_prefix(self) -> dict[str, Any]:
+        """The parameters for a metric that is asked about both slices at once: a_models, b_models, …"""
+        return {f"{self.letter.lower()}_{name}": value for name, value in self.parameters().items()}
+
+    def split_by_call(self) -> list[str]:
+        """The dimensions it is narrowed by that a whole turn or session does not have just one of."""
+        parameters = self.parameters()
+        return [name.replace("_", " ") for name in _BY_CALL if parameters.get(PARAMETERS[name])]
+
+
+def arm_query(letter: Letter, own: Mapping[str, Sequence[str]], days: Days | None = None) -> dict[str, str]:
+    """What a URL says to narrow the slice `letter`."""
+    said = {f"{letter.lower()}_{name}": join_values(values) for name, values in own.items() if values}
+    return said | ({f"{letter.lower()}_days": join_days(days)} if days else {})
+
+
+def join_values(values: Iterable[str]) -> str:
+    """Values as one text of a URL: `falcon-3,heron`; a comma within a value is %2C."""
+    return ",".join(value.replace("%", "%25").replace(",", "%2C") for value in values)
+
+
+def split_values(text: str) -> list[str]:
+    """The values of such a text."""
+    return [unquote(part) for part in text.split(",") if part]
+
+
+def join_days(days: Sequence[date]) -> str:
+    """2026-11-09_2026-11-15; one day stands for itself."""
+    return "_".join(day.isoformat() for day in sorted(set(days)))
+
+
+def read_days(text: str, first: date, last: date) -> Days:
+    """The days of such a text, cut to the store's. Raises ValueError for others."""
+    days = sorted(date.fromisoformat(part) for part in text.split("_"))
+    if days[-1] < first or days[0] > last or len(days) > 2:
+        raise ValueError(text)
+    return max(days[0], first), min(days[-1], last)
+
+
+def name_arms(one: Arm, other: Arm, labels: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
+    """What tells the slices apart, in words; with their letter where that is not enough."""
+    differing = [name for name in PARAMETERS if one.own.get(name) != other.own.get(name)]
+    first, second = (_name_arm(arm, differing, labels, one.days != other.days) for arm in (one, other))
+    if first == second:
+        return f"A, {first}", f"B, {second}"
+    return first, second
+
+
+def _name_arm(
+    arm: Arm, differing: Sequence[str], labels: Mapping[str, Mapping[str, str]], by_days: bool
+) -> str:
+    parts = []
+    for name in differing:
+        values = [labels.get(name, {}).get(value, value) for value in arm.own.get(name, ())]
+        if values:
+            parts.append(values[0] if len(values) == 1 else f"{values[0]} and {len(values) - 1} more")
+    if by_days and arm.days:
+        first, last = arm.days
+        parts.append(f"{first}" if first == last else f"{first} to {last}")
+    return " · ".join(parts) or "everything"
+
+
+def do_overlap(one: Arm, other: Arm) -> bool:
+    """True when a call can be in both: then the difference is not one of independent slices."""
+    first, second = one.parameters(), other.parameters()
+    for parameter in PARAMETERS.values():
+        values, others = first.get(parameter), second.get(parameter)
+        if values and others and not set(values) & set(others):
+            return False
+    starts = [each["from_day"] for each in (first, second) if each.get("from_day")]
+    ends = [each["to_day"] for each in (first, second) if each.get("to_day")]
+    return not starts or not ends or max(starts) <= min(ends)

@@ -1,0 +1,56 @@
+"""A table of what to edit in a definition, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.advice import Advice
+from callgauge.dashboard.components.findings import SEVERITY_TONES
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+
+_FINDINGS = 50
+
+
+def draw_advice_table(key: str, found: Sequence[Advice], *, calls: bool) -> None:
+    """`calls`: how many calls each may explain is known, and shown."""
+    if not found:
+        st.caption("The lint found nothing to say.")
+        return
+    counted = [Column("Calls", "number", "With an error or a guess at this parameter, at least")]
+    edit = "A JSON merge patch (RFC 7396) for what stands at the place, or advice"
+    heads = [
+        Column("Place", "name"),
+        Column("Finding", "tight"),
+        *(counted if calls else []),
+        Column("What is wrong"),
+        Column("Suggested edit", help=edit),
+    ]
+    draw_table(
+        key, "Findings of the lint", heads, [_build_row(one, calls=calls) for one in found[:_FINDINGS]]
+    )
+    if len(found) > _FINDINGS:
+        st.caption(f"The first {_FINDINGS} of {len(found):,}.")
+
+
+def _build_row(one: Advice, *, calls: bool) -> list[Cell]:
+    return [
+        Cell(
+            wording.one_line(one.place, 80) if one.place else "the tool itself",
+            mono=one.place is not None,
+            order=one.place or "",
+        ),
+        Cell(one.severity, tone=SEVERITY_TONES.get(one.severity), sub=one.code, order=one.code),
+        *([_calls_cell(one)] if calls else []),
+        Cell(wording.one_line(one.summary, 300), sub=one.why),
+        Cell(wording.one_line(one.edit, 600), mono=one.patch),
+    ]
+
+
+def _calls_cell(one: Advice) -> Cell:
+    if one.place in (None, "$"):
+        return Cell("–", title="Cannot be told by a parameter")
+    told = "\n".join(f"{culprit.calls:,} {culprit.code}" for culprit in one.explained)
+    return Cell(f"{one.calls:,}", title=told or None, order=one.calls)

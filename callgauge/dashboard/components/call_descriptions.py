@@ -1,0 +1,110 @@
+"""Describes one call in words: who judged what, and how they know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.marked_text import TextMark, find_named_position
+
+Row = Mapping[Any, Any]
+
+TEXT_IS = {
+    "raw": "as the model sent it",
+    "reserialised": "written anew from the object that the log kept; the model's own text is lost",
+    "truncated": "cut off by the log",
+    "missing": "not in the log",
+}
+STRATEGIES = {"tool_use": "native tool use", "json_fallback": "call written as text"}
+REASONS = {
+    "ended_with_answer": "ended with an answer",
+    "no_answer": "no answer",
+    "chain_abandoned": "a chain of attempts was abandoned",
+    "call_lost": "a call has no result",
+    "ended_badly": "ended badly",
+    "not_ended": "has not ended",
+    "cancelled": "the user stopped it",
+}
+_NOT_JUDGED = {
+    "reserialised": "the log keeps only the decoded object",
+    "truncated": "the log cut the text",
+    "missing": "the log keeps no text",
+}
+_SEEN = {"full": "judged", "failures": "only refusals show", "none": "not visible"}
+_FLAGS = {
+    "explicit": "the log's own flag",
+    "derived_text": "the words of the result",
+    "derived_exit_code": "the exit code",
+}
+_NO_CALL = "no call was made, so there was nothing to judge"
+
+
+def describe_not_judged(row: Row) -> str | None:
+    """Why the parser has no verdict of its own; None when it has one."""
+    if row["fault_layer"] == "emission":
+        return _NO_CALL
+    told = str(row["parse_error"] or "").startswith("refused_by_harness")
+    seen = "full" in (row["syntax_seen"], row["schema_seen"]) or row["parse_error"] or row["parse_warning"]
+    if told or not seen:
+        return _NOT_JUDGED.get(row["args_source"], "the log keeps no definition to judge it by")
+    return None
+
+
+def describe_no_arguments(row: Row) -> str:
+    """Why there are no resulting arguments."""
+    if row["fault_layer"] == "emission":
+        return "None, and none were looked for: no call was made."
+    reason = describe_not_judged(row)
+    return f"None, and none were looked for: {reason}." if reason else "None: the text is not an object."
+
+
+def parser_message(row: Row) -> str:
+    return row["parse_error"] or row["parse_warning"] or "no findings"
+
+
+def describe_visibility(row: Row) -> str:
+    """How much of the text and of the fit to the definition was visible."""
+    return f"text: {_SEEN.get(row['syntax_seen'], '–')}\ndefinition: {_SEEN.get(row['schema_seen'], '–')}"
+
+
+def describe_harness(verdict: str | None) -> str:
+    if verdict in (None, "accepted"):
+        return verdict or "did not say"
+    return f"refused at {verdict.replace('_', ' ')}"
+
+
+def describe_error_flag(source: str | None) -> str:
+    return _FLAGS.get(source or "", "no flag in the log")
+
+
+def describe_attempt(row: Row) -> str:
+    if not row["attempt"]:
+        return "in no chain"
+    kind = f"{row['retry_kind']} arguments" if row["retry_kind"] else "first try"
+    return f"{row['attempt']} ({kind})"
+
+
+def harness_marks(row: Row) -> list[TextMark]:
+    """The place in the raw arguments that the harness's message names, if this is the text it speaks of."""
+    if row["args_source"] not in ("raw", "truncated") or not row["harness_message"]:
+        return []
+    at = find_named_position(row["harness_message"], row["raw_arguments"])
+    return [] if at is None else [TextMark(at, at + 1, "place named by the harness")]
+
+
+def describe_turn_end(row: Row) -> str:
+    words = {True: "ok", False: "not ok", None: "not judged"}
+    recorded = f"Recorded: {words[row['recorded_ok']]}"
+    reason = (
+        f" ({REASONS.get(row['derived_reason'], row['derived_reason'])})" if row["derived_reason"] else ""
+    )
+    return f"{recorded} · derived: {words[row['derived_ok']]}{reason}"
+
+
+def place_in_turn(row: Row) -> str:
+    return f"turn {row['turn']}, step {row['step']}"
+
+
+def shorten_name(text: str | None) -> str:
+    return wording.one_line(text or "unknown", 60)

@@ -1,0 +1,153 @@
+"""Building blocks that several pages share: a card, how a number is counted, states without data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.export import to_csv, to_parquet
+from callgauge.dashboard.metrics import Metric, MetricError, metrics
+from callgauge.dashboard.metrics.generations import NothingLoadedError, UnshownStoreError
+from callgauge.dashboard.sql_literals import fill_parameters
+from callgauge.dashboard.url_texts import LinkError, pack_text
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """The rows of a card to take away: `name` is the file's, `rows` is asked when somebody wants them."""
+
+    name: str
+    rows: Callable[[], pd.DataFrame]
+
+
+def _draw_download(take: Download) -> None:
+    with st.popover("Export", type="tertiary", width="content"):
+        _draw_download_button("CSV", f"{take.name}.csv", "text/csv", lambda: to_csv(take.rows()))
+        _draw_download_button(
+            "Parquet",
+            f"{take.name}.parquet",
+            "application/vnd.apache.parquet",
+            lambda: to_parquet(take.rows()),
+        )
+
+
+def _draw_download_button(label: str, name: str, mime: str, made: Callable[[], bytes]) -> None:
+    st.download_button(
+        label,
+        made,
+        name,
+        mime,
+        type="tertiary",
+        icon=":material/download:",
+        on_click="ignore",
+        key=f"take_{name}",
+    )
+
+
+@contextmanager
+def draw_card(
+    title: str,
+    *metric_names: str,
+    caption: str | None = None,
+    beside: Callable[[], None] | None = None,
+    take: Download | None = None,
+    stretch: bool = False,
+    height: int | None = None,
+) -> Iterator[None]:
+    """A bordered card: its heading, `beside` it a control, and at the right how its numbers are counted.
+
+    `take`: what can be taken away as CSV and Parquet, see `Take`.
+    `stretch`: as high as its row; `height`: of the placeholder until its content is there. A metric that
+    fails inside becomes a sentence in this card only.
+    """
+    with st.container(border=True, height="stretch" if stretch else "content", gap="xsmall"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
+                st.header(title, anchor=False, width="content")
+                if beside:
+                    beside()
+            with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
+                if take:
+                    _draw_download(take)
+                doors = explain_count(*metric_names, place=title) if metric_names else {}
+        if caption:
+            st.caption(caption)
+        try:
+            with st.skeleton(height=height) if height else nullcontext():
+                yield
+        except MetricError as problem:
+            st.error(wording.in_markdown(str(problem), 600))
+        for name, door in doors.items():
+            _open_in_sql(name, door)
+
+
+def explain_count(*metric_names: str, place: str = "") -> dict[str, DeltaGenerator]:
+    """The question and how it is counted, in sentences; folded below them the columns and the SQL.
+
+    `place` tells apart the cards of a page that ask the same metric. Gives the places of the doors to the SQL
+    page: what a card asked with is known when it is drawn.
+    """
+    doors = {}
+    with st.popover("How this is counted", type="tertiary", width="content"):
+        for name in metric_names:
+            metric = metrics()[name]
+            st.markdown(f"**{metric.question}**")
+            for note in metric.notes:
+                st.markdown(note)
+            with st.expander("Columns and SQL"):
+                st.caption(f"Unit: {metric.unit}")
+                _list_columns(metric, place)
+                st.code(metric.sql, language="sql", height=320)
+            doors[name] = st.empty()
+    return doors
+
+
+def _open_in_sql(name: str, door: DeltaGenerator) -> None:
+    """A link to the SQL page that carries the metric with what it was asked; none where it is too long."""
+    with suppress(LinkError):
+        text = pack_text(fill_parameters(metrics()[name], store_queries.last_parameters(name)))
+        door.page_link(
+            "callgauge/dashboard/pages/sql/page.py",
+            label=wording.link_label("Open in SQL"),
+            query_params={"sql": text},
+        )
+
+
+def _list_columns(metric: Metric, place: str) -> None:
+    rows = [[Cell(column, mono=True), Cell(meaning)] for column, meaning in metric.columns.items()]
+    if rows:
+        titles = [Column("Column", "tight"), Column("Meaning")]
+        draw_table(f"counted_{metric.name}_{place}", "What the columns mean", titles, rows)
+
+
+def show_no_matches(noun: str) -> None:
+    """The selection holds nothing: say which filter to widen, and offer to."""
+    active = filters.active_filter_names()
+    with st.container(border=True):
+        st.header(f"No {noun} here", anchor=False)
+        if active:
+            st.caption(f"Widen or clear: {', '.join(active)}.")
+            st.button("Clear these filters", on_click=filters.reset, key="clear")
+        else:
+            st.caption("The store holds none. Load logs with: callgauge ingest PATH --store DIR")
+
+
+def show_no_store(problem: UnshownStoreError) -> None:
+    """A page that needs a store has none that it can show."""
+    with st.container(border=True):
+        if isinstance(problem, NothingLoadedError):
+            st.header(problem.message.removesuffix("."), anchor=False)
+        else:
+            st.header("The store cannot be shown", anchor=False)
+            st.text(problem.message)
+        st.text(problem.remedy)
+        if problem.command:
+            st.code(problem.command, language=None, wrap_lines=True)
+        st.caption("This page looks again every two seconds. The playground works without a store.")

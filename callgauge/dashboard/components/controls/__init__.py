@@ -1,0 +1,1 @@
+"""Controls whose values live in the URL, editors, buttons and links."""

@@ -1,0 +1,12 @@
+"""The scripts and styles of components, read once: every table asks for them anew."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def read_source(beside: str, *names: str) -> str:
+    """Return the text of the files that lie beside the module `beside` (its `__file__`), joined in order."""
+    return "".join(Path(beside).with_name(name).read_text(encoding="utf-8") for name in names)

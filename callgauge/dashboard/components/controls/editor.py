@@ -1,0 +1,58 @@
+"""A text editor that reports while a person types; Streamlit's own text area reports only when left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from callgauge.dashboard.components.controls.component_files import read_source
+
+_HTML = "<label for='text'></label>\n<textarea id='text' spellcheck='false' autocomplete='off'></textarea>"
+_LONGEST = 2_000_002  # UTF-16 units that are sent: certainly more than a million characters
+
+
+def editor(
+    key: str,
+    label: str,
+    text: str,
+    *,
+    height: int,
+    version: int = 0,
+    placeholder: str = "",
+    on_run: Callable[[str], None] | None = None,
+) -> str:
+    """What the editor holds; it begins with `text`, and again with each new `version`. `height`: pixels.
+
+    `on_run` is called with the text, before the page is drawn, when somebody presses Ctrl+Enter.
+    """
+    draw = st.components.v2.component(
+        "editor",
+        html=_HTML,
+        css=read_source(__file__, "editor.css"),
+        js=read_source(__file__, "editor.js"),
+    )
+    draw(
+        key=key,
+        data={
+            "label": label,
+            "text": text,
+            "height": height,
+            "version": version,
+            "placeholder": placeholder,
+            "longest": _LONGEST,
+            "runs": on_run is not None,
+        },
+        default={"edit": None},
+        on_edit_change=lambda: None,
+        on_run_change=lambda: on_run(str(st.session_state[key].run)) if on_run else None,
+    )
+    return edited_text(key, text, version)
+
+
+def edited_text(key: str, text: str, version: int) -> str:
+    """What the editor `key` holds; `text` while nothing was typed since it was put in as this `version`."""
+    edited = st.session_state[key].edit
+    if not edited or edited["version"] != version:
+        return text  # nothing was typed since this text was put in
+    return str(edited["text"])

@@ -1,0 +1,52 @@
+"""The filters above a list: a value out of a few, and a text to search for; both live in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
+
+
+def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -> str | None:
+    """What is chosen of `options` (value → words); None for the empty one. `label`: for screen readers."""
+
+    def parse(text: str) -> str:
+        if text not in options:
+            raise ValueError(text)
+        return text
+
+    chosen = draw_url_widget(
+        lambda name: st.selectbox(
+            label,
+            list(options),
+            format_func=lambda option: options[option],
+            key=name,
+            label_visibility="collapsed",
+            width=width,
+        ),
+        key,
+        "",
+        parse,
+    )
+    return chosen or None
+
+
+def draw_search_box(label: str, key: str, placeholder: str, *, width: int) -> str | None:
+    """What is being looked for; None for nothing. `label`: for screen readers."""
+    searched = draw_url_widget(
+        lambda name: st.text_input(
+            label,
+            key=name,
+            type="search",
+            live=True,
+            placeholder=placeholder,
+            label_visibility="collapsed",
+            width=width,
+        ),
+        key,
+        "",
+        str,
+    )
+    return searched or None

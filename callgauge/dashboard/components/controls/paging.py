@@ -1,0 +1,81 @@
+"""Pages of a list: which one the URL names, its rows, the widget to turn it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components.controls.url_widgets import draw_url_widget, reset_page_number
+from callgauge.dashboard.day_paging import ENOUGH, DayList, ListPage, read_page
+
+Row = Mapping[Hashable, Any]
+PER_PAGE = 25
+
+
+def read_page_of(metric: str, key: str, per_page: int = PER_PAGE, **asked: Any) -> tuple[list[Row], int]:
+    """The rows of the page that the URL names as `key`, and how many pages there are."""
+    given = {"sources": filters.chosen_filters().sources, **asked}
+    reset_page_number(key, given)
+    rows = store_queries.ask(metric, **given, limit=per_page, offset=per_page * (_page_number(key) - 1))
+    if rows.empty:
+        rows = store_queries.ask(metric, **given, limit=per_page, offset=0)
+    found = int(rows.found.iloc[0]) if len(rows) else 0
+    return list(rows.to_dict("records")), -(-found // per_page)
+
+
+def _page_number(key: str) -> int:
+    text = st.query_params.get(key)
+    return int(text) if text and text.isdecimal() and int(text) > 0 else 1
+
+
+def read_newest(one: DayList, key: str, given: Mapping[str, Any]) -> tuple[ListPage, int]:
+    """Of a list that may be very long: the page that the URL names as `key`, and how many pages there are."""
+    reset_page_number(key, given)
+    asked_for = read_page(
+        store_queries.keep_asking(), one, given, one.per_page, one.per_page * (_page_number(key) - 1)
+    )
+    if asked_for.rows.empty and _page_number(key) > 1:
+        st.query_params.pop(key, None)
+        asked_for = read_page(store_queries.keep_asking(), one, given, one.per_page)
+    return asked_for, -(-asked_for.found // one.per_page)
+
+
+def describe_count(found: ListPage, noun: str) -> str:
+    """How many there are, in words; or that there are so many at least."""
+    return wording.plural(found.found, noun) + ("" if found.is_complete else " or more")
+
+
+def show_nothing_found(found: ListPage, noun: str, nothing: Callable[[], object], *, among: str = "") -> None:
+    """An empty page: `nothing` says so where all days were looked at; else none was found so far.
+
+    `among`: words before the noun.
+    """
+    if found.is_complete:
+        nothing()
+        return
+    st.caption(f"No {among}{noun} was found so far.")
+    offer_further_days(found, noun)
+
+
+def offer_further_days(found: ListPage, noun: str) -> None:
+    """Where not all days were looked at: say back to which one, and offer to go on."""
+    if found.is_complete:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        looked = f"Looked through the days back to {found.since}, the newest first."
+        if found.found >= ENOUGH:
+            st.caption(f"{looked} Choose earlier days or other filters to see older ones.", width="content")
+        else:
+            st.caption(looked, width="content")
+            # What was looked at is remembered: another run goes on behind it.
+            st.button(wording.link_label(f"Look for older {noun}s"), key=f"older_{noun}s", type="tertiary")
+
+
+def draw_pager(key: str, pages: int) -> None:
+    if pages > 1:
+        draw_url_widget(
+            lambda name: st.pagination(pages, key=name), key, 1, lambda text: min(pages, max(1, int(text)))
+        )

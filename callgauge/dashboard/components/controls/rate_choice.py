@@ -1,0 +1,92 @@
+"""Selectors of a rate, a dimension and a reference slice, whose values live in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import streamlit as st
+
+from callgauge.dashboard import filters
+from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
+from callgauge.dashboard.measures.rates import RATES, RateDefinition
+
+DIMENSIONS: Mapping[str, str] = {
+    "model": "Model",
+    "provider": "Provider",
+    "prompt": "Prompt version",
+    "prompt_name": "Prompt",
+    "tool": "Tool",
+    "definition": "Tool definition",
+    "strategy": "Strategy",
+    "source": "Source",
+    "harness_version": "Harness version",
+    "day": "Day",
+}
+"""What the metric `slices` can tell apart, in words."""
+
+
+def choose_rate(
+    key: str = "rate", *, among: Sequence[str] = tuple(RATES), empty: str = "parse_error"
+) -> RateDefinition:
+    """Draw the selector of a rate; the URL's `key` holds its name. `empty` is chosen where it names none."""
+    return RATES[choose_one("Rate", key, list(among), empty, lambda name: RATES[name].title, width=220)]
+
+
+def choose_dimension(
+    label: str, key: str = "by", *, among: Sequence[str] = tuple(DIMENSIONS), empty: str = "model"
+) -> str:
+    """Draw the selector of a dimension of the metric `slices`, whose name the URL's `key` holds."""
+    return choose_one(label, key, list(among), empty, lambda name: DIMENSIONS[name], width=180)
+
+
+def choose_one(
+    label: str,
+    key: str,
+    among: Sequence[str],
+    empty: str,
+    named: Callable[[str], str] = str,
+    *,
+    width: int | Literal["stretch"] = 200,
+) -> str:
+    """Draw one selector; the URL's `key` holds the value, nothing while it is `empty`.
+
+    `named`: what people read for a value. A value that is none of `among` counts as `empty`.
+    """
+
+    def draw(name: str) -> str:
+        return str(st.selectbox(label, among, key=name, format_func=named, width=width))
+
+    return _keep_in_url(key, among, empty, draw)
+
+
+def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[str], str] = str) -> str:
+    """The same for two or some values side by side, of which the first stands where the URL names none."""
+
+    def draw(name: str) -> str:
+        return str(
+            st.segmented_control(
+                label, among, key=name, format_func=named, required=True, label_visibility="collapsed"
+            )
+        )
+
+    return _keep_in_url(key, among, among[0], draw)
+
+
+def _keep_in_url(key: str, among: Sequence[str], empty: str, draw: Callable[[str], str]) -> str:
+    if st.session_state.get(key) not in among:
+        # Another page's selector of the same key left a value that this one does not know.
+        st.session_state.pop(key, None)
+
+    def require_known(text: str) -> str:
+        if text not in among:
+            raise ValueError(text)
+        return text
+
+    return draw_url_widget(draw, key, empty, require_known)
+
+
+def link_here(page: str, narrowed: Mapping[str, str], **changed: str) -> str:
+    """A link to `page` that keeps what these selectors hold in the URL, with some of it `changed`."""
+    kept = {key: value for key in filters.CHOICES if (value := st.query_params.get(key))}
+    return filters.page_link(page, narrowed, kept | changed)

@@ -1,0 +1,33 @@
+"""A link that opens a tool's history in Replay, with an edited definition where there is one."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries
+from callgauge.dashboard.url_texts import LinkError, pack_text
+
+
+def draw_replay_link(tool: str, definition: str = "") -> None:
+    """Nothing is drawn where the store has no call of the tool. `definition`: what its calls are held to.
+
+    A definition that no link can carry stays behind: Replay then starts from the newest of the store.
+    """
+    if not store_queries.is_open():
+        return
+    choices = store_queries.ask("choices")
+    if tool not in choices[choices.dimension == "tool"].value.tolist():
+        return
+    given = {"replay_tool": tool}
+    with suppress(LinkError):
+        given |= {"definition": pack_text(definition)} if definition.strip() else {}
+    label = "Replay its calls under this definition" if "definition" in given else "Replay its calls"
+    st.page_link(
+        "callgauge/dashboard/pages/replay/page.py",
+        label=label,
+        icon=":material/history:",
+        query_params=given,
+        width="content",
+    )

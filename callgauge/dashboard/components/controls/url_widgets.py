@@ -1,0 +1,58 @@
+"""Widgets whose values live in the URL, also over Back after leaving the page, where `bind=` forgets them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import streamlit as st
+
+Value = TypeVar("Value")
+
+
+def draw_url_widget(
+    draw: Callable[[str], Value],
+    key: str,
+    empty: Value,
+    parse: Callable[[str], Value],
+    write: Callable[[Value], str] = str,
+) -> Value:
+    """Draw a widget whose value lives in the URL as `key`; `draw` gets the widget's key.
+
+    `parse` turns the URL's text into a value and raises ValueError for nonsense, which counts as `empty`.
+    """
+    seen = f"_url_{key}"
+    text = st.query_params.get(key)
+    if key not in st.session_state or text != st.session_state.get(seen):
+        st.session_state[key] = _parse_or_empty(text, parse, empty)
+    value = draw(key)
+    written = None if value == empty or value is None else write(value)
+    if written != text:
+        write_to_url(key, written)
+    st.session_state[seen] = written
+    return value
+
+
+def _parse_or_empty(text: str | None, parse: Callable[[str], Value], empty: Value) -> Value:
+    try:
+        return empty if text is None else parse(text)
+    except ValueError:
+        return empty
+
+
+def reset_page_number(key: str, asked: Mapping[str, Any]) -> None:
+    """Take the page number `key` out of the URL when something else is `asked` than on that page before."""
+    remembered = f"_asked_{key}"
+    before, page = st.session_state.get(remembered), st.query_params.get(key)
+    # Back brings its own page number along with its filters: that one stays.
+    if before is not None and before[0] != asked and before[1] == page:
+        write_to_url(key, None)
+    st.session_state[remembered] = (dict(asked), st.query_params.get(key))
+
+
+def write_to_url(key: str, text: str | None) -> None:
+    """Write `key` into the URL, or take it out."""
+    if text is None:
+        st.query_params.pop(key, None)
+    else:
+        st.query_params[key] = text

@@ -1,0 +1,58 @@
+"""Cells of a forest plot: the difference of a slice drawn, and the verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from callgauge.dashboard.components.table import Cell, Column
+from callgauge.dashboard.measures import verdicts
+from callgauge.dashboard.measures.slices import Slice, SliceComparison
+
+_STEP = 0.05
+_FINE = 0.01
+
+
+def track_reach(held: Sequence[SliceComparison]) -> float:
+    """Half the width of the track, as a share: around the intervals of those that are judged."""
+    bounds = [
+        max(abs(one.difference.low), abs(one.difference.high))
+        for one in held
+        if one.difference and one.p is not None
+    ] or [max(abs(one.difference.low), abs(one.difference.high)) for one in held if one.difference]
+    widest = max(bounds, default=_STEP)
+    step = _FINE if widest <= 2 * _STEP else _STEP
+    return min(1.0, step * math.ceil(round(widest / step, 6)))
+
+
+def difference_column(title: str, reach: float) -> Column:
+    ends = (f"−{100 * reach:.0f}", f"+{100 * reach:.0f} points")
+    return Column(title, "rate", "Difference in points, with its 95% interval", scale=ends, zero=0.5)
+
+
+def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -> Cell:
+    """The difference in points, its interval drawn; `none` where there is nothing to hold it against."""
+    found = held.difference
+    if found is None:
+        return Cell(none)
+
+    def place(value: float) -> float:
+        return 0.5 + value / (2 * reach)
+
+    return Cell(
+        verdicts.format_points(found.estimate),
+        sub=f"{verdicts.format_points(found.low)} to {verdicts.format_points(found.high)}",
+        at=place(found.estimate),
+        low=place(found.low),
+        high=place(found.high),
+        pale=held.p is None,
+        title=found.method,
+        order=found.estimate,
+    )
+
+
+def verdict_cell(held: SliceComparison, other: Slice) -> Cell:
+    """The verdict in a word; the whole sentence shows on hover."""
+    word = verdicts.shorten_verdict(held, other)
+    sentence = verdicts.describe_verdict(held.slice, other, held.difference) if held.p is not None else None
+    return Cell(word.text, sub=word.sub or None, tone=word.tone, title=sentence, order=held.p)

@@ -1,0 +1,99 @@
+"""Two cards: at which layer calls went wrong first, and what the parser found in them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.findings import SEVERITY_TONES
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+
+Row = Mapping[Hashable, Any]
+
+_CODES = 12  # of the findings, until all are asked for
+LAYERS = {
+    "emission": ("Emission", "No call, a leaked call or one cut off"),
+    "syntax": ("Syntax", "The arguments are not JSON"),
+    "schema": ("Schema", "JSON, but not what the tool's definition asks for"),
+    "tool_rejected": ("Tool rejected", "The tool itself refused the arguments"),
+    "execution": ("Execution", "It ran and failed"),
+    "refused": ("Refused", "A user, a policy or the harness stopped it"),
+    "none": ("No fault seen", "It went through, clean or mended"),
+    "unknown": ("Cannot tell", "The log keeps no result, or not how the arguments were read"),
+}
+
+
+def draw_layers(chosen: Mapping[str, Any]) -> None:
+    """Calls by the first layer at which they went wrong."""
+    with cards.draw_card("Where calls went wrong first", "fault_layers", height=380):
+        rows = {row["layer"]: row for row in store_queries.ask("fault_layers", **chosen).to_dict("records")}
+        total = rows["none"]["total"]
+        st.caption(f"Share of all {wording.plural(total, 'call')}; a full bar is 100%.")
+        draw_table(
+            "layers",
+            "Calls by fault layer",
+            [Column("Layer"), Column("Calls", "number"), Column("Share", "number")],
+            [_layer_row(layer, rows[layer]["calls"], total) for layer in LAYERS],
+        )
+
+
+def _layer_row(layer: str, calls: int, total: int) -> list[Cell]:
+    title, meaning = LAYERS[layer]
+    return [
+        Cell(
+            title,
+            title=meaning,
+            share=calls / total if total else 0.0,
+            href=filters.page_link("calls", {}, {"fault": layer}) if calls else None,
+            pale=layer in ("none", "unknown"),
+        ),
+        Cell(f"{calls:,}"),
+        Cell(wording.rate(calls, total)),
+    ]
+
+
+def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int) -> None:
+    """Codes of the parser; `judged` of the `calls` chosen it could judge."""
+    with cards.draw_card("What the parser found", "findings", height=220):
+        rows = store_queries.ask("findings", **chosen).to_dict("records")
+        if not rows:
+            st.caption(_describe_nothing_found(judged, calls))
+            return
+        shown = rows if st.session_state.get("all_codes") else rows[:_CODES]
+        st.caption(
+            f"{len(shown)} of {wording.plural(len(rows), 'code')}. Share: of the "
+            f"{wording.plural(rows[0]['measured'], 'call')} that the parser could judge; "
+            f"{wording.unmeasured_share(judged, calls)}."
+        )
+        columns = [
+            Column("Code", "tight"),
+            Column("Severity", "tight"),
+            Column("Calls", "number"),
+            Column("Share", "number"),
+            Column("Meaning"),
+        ]
+        draw_table("findings", "Parser findings by code", columns, [_finding_row(row) for row in shown])
+        if len(rows) > _CODES:
+            st.toggle(f"Show all {len(rows)} codes", key="all_codes")
+
+
+def _describe_nothing_found(judged: int, calls: int) -> str:
+    if not judged:
+        return "Not measured: these logs keep neither the model's text nor a tool definition."
+    known = wording.unmeasured_share(judged, calls)
+    return f"No findings in the {wording.plural(judged, 'call')} that could be judged; {known}."
+
+
+def _finding_row(row: Row) -> list[Cell]:
+    return [
+        Cell(row["code"], mono=True, href=filters.page_link("calls", {}, {"code": row["code"]})),
+        Cell(row["severity"] or "–", tone=SEVERITY_TONES.get(row["severity"])),
+        Cell(f"{row['calls']:,}"),
+        # A code that the harness gave us stands on calls that the parser could not judge.
+        Cell(wording.rate(row["calls"], row["measured"]) if row["calls"] <= row["measured"] else "–"),
+        Cell(row["summary"] or ""),
+    ]

@@ -1,0 +1,47 @@
+"""A table of the parser's steps: what each did, with the text before and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import streamlit as st
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+
+_SHOWN = 1_000  # characters of a text
+
+
+class ParserStep(Protocol):
+    """What the parser tells of one stage that changed something."""
+
+    @property
+    def stage(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def before(self) -> str: ...
+    @property
+    def after(self) -> str: ...
+
+
+def draw_parser_steps(key: str, steps: Sequence[ParserStep]) -> None:
+    if not steps:
+        st.caption("None: the text was read as it is.")
+        return
+    columns = [Column("No.", "number"), Column("Step", "name"), Column("Before"), Column("After")]
+    rows = [
+        [
+            Cell(str(number)),
+            Cell(step.title, sub=step.stage),
+            Cell(_show_text(step.before), mono=True),
+            Cell(_show_text(step.after), mono=True),
+        ]
+        for number, step in enumerate(steps, start=1)
+    ]
+    draw_table(key, "Steps of the parser in order", columns, rows)
+
+
+def _show_text(text: str) -> str:
+    return wording.visible(wording.shorten(text, _SHOWN))

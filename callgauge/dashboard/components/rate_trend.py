@@ -1,0 +1,182 @@
+"""A card with rates by day: their lines, and the days on which a rate, or a text, changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from string import ascii_uppercase
+
+import streamlit as st
+
+from callgauge.dashboard import charts, filters, store_queries, wording
+from callgauge.dashboard.charts import DayRate, Mark
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
+from callgauge.dashboard.components.slice_table import FILTERED
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures import trends
+from callgauge.dashboard.measures.rates import RateDefinition
+from callgauge.dashboard.measures.slices import Slice
+from callgauge.dashboard.measures.trends import RateShift
+from callgauge.stats import ENOUGH
+
+DRAWN = 45  # days with data
+_MARKED = 20  # rows below the lines, the newest
+
+Points = Mapping[str, Sequence[DayRate]]
+
+
+@dataclass(frozen=True, slots=True)
+class TrendEvent:
+    """Something of which the day is known: it gets a mark on the time line, and a row below it."""
+
+    day: date
+    what: str
+    detail: str = ""
+
+
+def draw_rate_trend(
+    title: str,
+    several: Sequence[Slice],
+    rate: RateDefinition,
+    by: str,
+    *,
+    key: str,
+    take: cards.Download | None = None,
+    events: Sequence[TrendEvent] = (),
+    why: Callable[[Sequence[RateShift]], Mapping[RateShift, str]] | None = None,
+    order: Mapping[str, int] | None = None,
+) -> None:
+    """The card. `several`: slices by `by`, whose `also` is the day. `events` are marked beside the shifts.
+
+    `why`: what else is known of the days of each shift. `order`: series → colour number; without it, that of
+    `series_colours`.
+    """
+    with cards.draw_card(title, "slices", take=take, height=520):
+        points = trends.group_by_day(several)
+        if not points:
+            st.caption(
+                f"No day with a {rate.noun} of which this can be known. Widen the filters, or choose another "
+                "rate; what the logs give no time has no day."
+            )
+            return
+        shifts = _cached_shifts(points)
+        days = sorted({point.day for its in points.values() for point in its})
+        drawn = days[-DRAWN:]
+        letters = _assign_letters([*shifts, *events])
+        marks = [_make_mark(one, letters[one]) for one in (*shifts, *events) if one in letters]
+        labelled = [point for its in points.values() for point in its if point.day >= drawn[0]]
+        figure = charts.draw_trend(
+            labelled,
+            order if order is not None else series_colours(by, points),
+            marks,
+            others=f"other {DIMENSIONS[by].lower()}s",
+        )
+        st.plotly_chart(
+            figure, config=charts.CONFIG, key=key, alt=f"{rate.title} by day and {DIMENSIONS[by].lower()}"
+        )
+        _draw_notes(points, shifts, rate, all_drawn=len(days) == len(drawn))
+        if letters:
+            _draw_table(key, rate, by, letters, why(shifts) if why else {})
+
+
+def series_colours(by: str, points: Points) -> dict[str, int]:
+    """Return each series' colour number: of models the same on every page, of others by use."""
+    if by == "model":
+        choices = store_queries.ask("choices")
+        return charts.series_order(choices[choices.dimension == "model"].value.tolist())
+    return charts.series_order(sorted(points, key=lambda name: -sum(point.share.n for point in points[name])))
+
+
+def _cached_shifts(points: Points) -> list[RateShift]:
+    told = {
+        name: [(point.day.toordinal(), point.share.k, point.share.n) for point in its]
+        for name, its in points.items()
+    }
+    return _find_shifts(repr(told), points)
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _find_shifts(told: str, _points: Points) -> list[RateShift]:  # noqa: ARG001
+    """`told` is what the cache compares: Streamlit takes long to hash many small objects."""
+    return trends.find_shifts(_points)
+
+
+def _assign_letters(marked: Sequence[RateShift | TrendEvent]) -> dict[RateShift | TrendEvent, str]:
+    """A letter for each of the newest, in the order of their days."""
+    newest = sorted(marked, key=lambda one: one.day)[-_MARKED:]
+    return dict(zip(newest, ascii_uppercase, strict=False))
+
+
+def _make_mark(one: RateShift | TrendEvent, letter: str) -> Mark:
+    if isinstance(one, TrendEvent):
+        return Mark(letter, one.day, one.day, one.day)
+    return Mark(letter, one.day, one.first, one.last)
+
+
+def _draw_notes(
+    points: Points, shifts: Sequence[RateShift], rate: RateDefinition, *, all_drawn: bool
+) -> None:
+    parts = [f"Days without {rate.noun}s are left out. Hollow: fewer than {ENOUGH} {rate.noun}s."]
+    if not all_drawn:
+        parts.append(f"Drawn are the {DRAWN} newest days with data; choose days above for earlier ones.")
+    examined = len(trends.examined_series(points))
+    if not examined:
+        parts.append(
+            f"No series has the {trends.ENOUGH_DAYS} days that it takes to tell a change from chance."
+        )
+    else:
+        changes = wording.plural(len(shifts), "change")
+        seen = f"{changes} found in {examined} series, the most observed of {trends.ENOUGH_DAYS} days or more"
+        parts.append(f"{seen}. {trends.describe_doubt(examined)}")
+    st.caption(" ".join(parts))
+
+
+def _draw_table(
+    key: str,
+    rate: RateDefinition,
+    by: str,
+    letters: Mapping[RateShift | TrendEvent, str],
+    why: Mapping[RateShift, str],
+) -> None:
+    columns = [
+        Column("Mark", "tight"),
+        Column(
+            "From", "tight", "The first day with the new rate or text; for a rate, the days it may have been"
+        ),
+        Column("What changed", "text"),
+        Column("First seen then", "text", "What this series had not used before"),
+    ]
+    rows = []
+    for one in sorted(letters, key=lambda one: one.day, reverse=True):
+        if isinstance(one, TrendEvent):
+            rows.append(
+                [
+                    Cell(letters[one]),
+                    Cell(one.day.isoformat()),
+                    Cell(one.what, sub=one.detail or None),
+                    Cell(""),
+                ]
+            )
+        else:
+            rows.append(_shift_row(rate, by, one, letters[one], why.get(one, "")))
+    draw_table(f"{key}_marks", "What changed, and when", columns, rows)
+
+
+def _shift_row(rate: RateDefinition, by: str, shift: RateShift, letter: str, why: str) -> list[Cell]:
+    worse = None if rate.better is None else (shift.after < shift.before) == rate.is_good
+    href = None
+    if rate.calls is not None and by in FILTERED:
+        href = filters.page_link("calls", {by: shift.series}, rate.calls, days=(shift.day, shift.day))
+    between = f"between {shift.first} and {shift.last}" if shift.first < shift.last else "this day"
+    return [
+        Cell(letter, tone="calm" if worse is None else "bad" if worse else "good"),
+        Cell(shift.day.isoformat(), sub=between, href=href, title="The calls of that day" if href else None),
+        Cell(
+            f"{wording.one_line(filters.value_label(by, shift.series), 60)}: {rate.title.lower()} "
+            f"{wording.percent(shift.before)} → {wording.percent(shift.after)}",
+            sub=f"p {shift.p:.3f}, days shuffled",
+        ),
+        Cell(why),
+    ]

@@ -1,0 +1,169 @@
+"""A table of rates with their intervals; each name leads to its calls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from callgauge.dashboard import filters, wording
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.rates import RATES, RateDefinition
+from callgauge.dashboard.measures.slices import Slice, rank_slices
+from callgauge.stats import ENOUGH, Share
+
+READING = (
+    "The bar is the 95% interval, on the scale that the head of its column gives; an arrow: it goes on "
+    f"beyond. Pale: fewer than {ENOUGH} observed."
+)
+FILTERED = ("model", "prompt", "tool", "source")  # dimensions that the filter bar knows
+_LOW = 0.1  # a column whose intervals all lie below this ends its scale at a whole percent
+_HIGH = 0.5  # a column whose intervals all lie above this does not start its scale at zero
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalScale:
+    """What the left and the right end of an interval's track stand for."""
+
+    start: float
+    end: float
+
+    def position_of(self, value: float) -> float:
+        """0 to 1 along the track; outside of it for a value beyond its ends."""
+        return (value - self.start) / (self.end - self.start)
+
+    def ends(self) -> tuple[str, str]:
+        return f"{100 * self.start:.0f}%", f"{100 * self.end:.0f}%"
+
+
+def make_scale(shares: Sequence[Share]) -> IntervalScale:
+    """One scale for a column, around the intervals of those with enough observations, or else of all."""
+    known = [share for share in shares if share.n >= ENOUGH] or [share for share in shares if share.n]
+    bounds = [found for share in known if (found := share.interval)]
+    if not bounds:
+        return IntervalScale(0.0, 1.0)
+    lowest = min(found.low for found in bounds)
+    # Rates near 100% would all sit in the last tenth of a scale from zero.
+    highest = max(found.high for found in bounds)
+    step = 0.01 if highest <= _LOW else 0.05
+    start = math.floor(10 * lowest) / 10 if lowest > _HIGH else 0.0
+    return IntervalScale(start, min(1.0, step * math.ceil(round(highest / step, 6))))
+
+
+Leads = Callable[[str], str | None]
+
+
+def draw_slice_table(
+    dimension: str,
+    columns: Mapping[str, Sequence[Slice]],
+    *,
+    key: str,
+    caption: str | None = None,
+    ranked_by: str | None = None,
+    leads: Leads | None = None,
+) -> None:
+    """One row a slice, one column a rate: `columns` are the slices by `dimension` of each rate.
+
+    `caption` names the table where a page has several. In the order of the slices as given, or the best first
+    by the rate `ranked_by`. `leads`: where a name
+    leads; without it, to the calls of that slice where the filter bar knows the dimension.
+    """
+    by_rate = {rate: {one.name: one for one in several} for rate, several in columns.items()}
+    order = list(dict.fromkeys(one.name for several in columns.values() for one in several))
+    if ranked_by:
+        best = [one.name for one in rank_slices(columns[ranked_by])]
+        order = best + [name for name in order if name not in best]
+    scales = {rate: make_scale([one.share for one in several]) for rate, several in columns.items()}
+    draw_table(
+        key,
+        caption or f"Rates by {dimension.replace('_', ' ')}",
+        [
+            Column(dimension.replace("_", " ").capitalize(), "name"),
+            *(
+                Column(RATES[rate].title, "rate", _describe_rate(rate), scale=scales[rate].ends())
+                for rate in columns
+            ),
+        ],
+        [
+            [
+                name_cell(dimension, name, leads),
+                *(
+                    rate_cell(
+                        by_rate[rate].get(name), scales[rate], calls_link(RATES[rate], {dimension: name})
+                    )
+                    for rate in columns
+                ),
+            ]
+            for name in order
+        ],
+    )
+
+
+def _describe_rate(rate: str) -> str:
+    return f"Share of {RATES[rate].noun}s that {RATES[rate].hit}, with its 95% interval"
+
+
+def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
+    """The slice's name, and where it leads."""
+    if leads is not None:
+        href = leads(name)
+    else:
+        href = filters.page_link("calls", {dimension: name}, {}) if dimension in FILTERED else None
+    label = filters.value_label(dimension, name)
+    return Cell(wording.one_line(label, 60), href=href, title=wording.one_line(label, 400), order=label)
+
+
+def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
+    """Where the calls are listed that `rate` counts in a slice; None where no page lists just these."""
+    if rate.calls is None or not set(narrowed) <= set(FILTERED):
+        return None
+    return filters.page_link("calls", narrowed, rate.calls)
+
+
+def rate_cell(one: Slice | None, scale: IntervalScale, href: str | None = None) -> Cell:
+    """A rate with k / n, its interval drawn and in figures, and what is unmeasured; `href`: what k counts."""
+    if one is None or one.share.rate is None:
+        return Cell("–", sub="unmeasured" if one else None)
+    share = one.share
+    missing = f"\n{wording.rate(one.total - share.n, one.total)} unmeasured" if one.total > share.n else ""
+    return share_cell(
+        share,
+        scale,
+        href=href if share.k else None,
+        more=missing,
+        pale=share.n < ENOUGH or not one.is_rankable,
+        title=describe_basis(share),
+    )
+
+
+def describe_basis(share: Share) -> str:
+    """What stands behind a rate, in words: sessions, and the kind of interval."""
+    return f"{wording.plural(share.sessions or 0, 'session')} · {share.method_name}"
+
+
+def share_cell(
+    share: Share,
+    scale: IntervalScale,
+    *,
+    href: str | None = None,
+    more: str = "",
+    pale: bool | None = None,
+    title: str | None = None,
+    ordered: bool = True,
+) -> Cell:
+    """A share with k / n and its interval drawn and in figures, `more` behind them.
+
+    `pale`: None = where few were observed; `ordered`: its column can be sorted.
+    """
+    bounds = share.interval
+    return Cell(
+        wording.rate(share.k, share.n),
+        href=href,
+        sub=f"{wording.fraction(share.k, share.n)} · {wording.interval(bounds)}{more}",
+        at=scale.position_of(share.rate or 0.0),
+        low=scale.position_of(bounds.low) if bounds else None,
+        high=scale.position_of(bounds.high) if bounds else None,
+        pale=share.n < ENOUGH if pale is None else pale,
+        title=title,
+        order=share.rate if ordered else None,
+    )

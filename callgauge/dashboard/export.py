@@ -1,0 +1,52 @@
+"""Writes rows as a file to download: CSV or Parquet."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from callgauge.dashboard.wording import in_sheet
+
+
+def to_csv(rows: pd.DataFrame) -> bytes:
+    """UTF-8 CSV with a header, in which no cell is a spreadsheet formula."""
+    return rows.map(_escape_formula).rename(columns=in_sheet).to_csv(index=False).encode()
+
+
+def to_parquet(rows: pd.DataFrame) -> bytes:
+    """Parquet with the columns' own types; what a value of an unexpected type would spoil is text."""
+    columns = {str(name): _build_column(rows[name].tolist()) for name in rows.columns}
+    try:
+        return _write_parquet(columns)
+    except pa.ArrowException:  # nothing can be written of an object without fields, say
+        return _write_parquet(
+            {
+                name: _text_column(rows[name].tolist()) if pa.types.is_nested(column.type) else column
+                for name, column in columns.items()
+            }
+        )
+
+
+def _write_parquet(columns: dict[str, pa.Array]) -> bytes:
+    taken = BytesIO()
+    pq.write_table(pa.table(columns), taken, compression="zstd")
+    return taken.getvalue()
+
+
+def _build_column(values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        return _text_column(values)
+
+
+def _text_column(values: list[Any]) -> pa.Array:
+    return pa.array([None if value is None else str(value) for value in values])
+
+
+def _escape_formula(value: Any) -> Any:
+    return in_sheet(value) if isinstance(value, str) else value

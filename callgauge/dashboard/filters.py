@@ -1,0 +1,222 @@
+"""The one filter bar: dates, model, prompt, tool, source; kept in the URL, shared by all that counts calls.
+
+It is drawn before the page runs, so that its widgets live on every page and navigation keeps their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import date
+from hashlib import sha256
+from typing import Any
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.comparison import PARAMETERS
+
+DIMENSIONS = ("model", "prompt", "tool", "source")
+# The filters that the Calls page keeps for itself, by their name in the URL, in the words of the page.
+OWN = {
+    "outcome": "outcome",
+    "fault": "fault layer",
+    "turns": "turns",
+    "code": "finding",
+    "signature": "error signature",
+    "q": "search",
+}
+# Where the pages of lists are, and what of a page is open.
+_PAGING = (
+    "tool_open",
+    "culprit",
+    "def_before",
+    "def_after",
+    "tool_page",
+    "signature_page",
+    "layer",
+    "turn_page",
+    "session_page",
+    "page",
+    "rejects",
+    "files",
+    "refused",
+    "copies",
+    "changes",
+    "reject",
+    "changed",
+    "moved_page",
+    "before",
+    "after",
+)
+# What pages.rate_choice draws: which rate, by what, and against what.
+CHOICES = ("rate", "by", "cells", "against", "of", "least")
+# What pages.compare_arms draws: the choices of the two slices.
+_ARMS = [f"{letter}_{name}" for letter in "ab" for name in (*PARAMETERS, "days")]
+_COMPARED = (*_ARMS, "anew", "success")
+_LONGEST = 120  # characters of a label: every page sends them all
+_DAYS = "days"
+_EXTENT = "_extent"
+_PICKING = "_picking_days"
+_ONE_DAY = "_one_day"
+_CHOSEN = "_filters"
+_LABELS = "_labels"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What is chosen; None = all. The field names are the parameters of the metrics."""
+
+    from_day: date | None = None
+    to_day: date | None = None
+    models: tuple[str, ...] | None = None
+    prompts: tuple[str, ...] | None = None
+    tools: tuple[str, ...] | None = None
+    sources: tuple[str, ...] | None = None
+
+    def parameters(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def active_names(self) -> list[str]:
+        """The names of the filters that narrow the view."""
+        days = ["days"] if self.from_day or self.to_day else []
+        return days + [name for name in DIMENSIONS if getattr(self, f"{name}s")]
+
+
+def draw_filter_bar(
+    choices: pd.DataFrame, first: date | None, last: date | None, *, shown: bool = True
+) -> None:
+    """Draw the bar. `choices`: the rows of the metric of that name; `first`, `last`: the store's days.
+
+    Where it is not `shown` its widgets are there all the same: without them the URL would lose the filters.
+    """
+    key = "filterbar" if shown else "filterbar_hidden"
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small", key=key):
+        from_day, to_day = _draw_days(first, last)
+        chosen = {name: _draw_choice(name, choices[choices.dimension == name]) for name in DIMENSIONS}
+        st.button("Reset", on_click=reset, key="reset", type="tertiary", help="Clear all filters")
+    st.session_state[_CHOSEN] = Filters(from_day, to_day, **{f"{name}s": chosen[name] for name in DIMENSIONS})
+
+
+def _draw_days(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    """The chosen days; (None, None) for the whole extent, so that calls without a time count too."""
+    if first is None or last is None:
+        return None, None
+    whole = (first, last)
+    if (
+        st.session_state.get(_EXTENT) not in (None, whole)
+        and st.session_state.get(_DAYS) == st.session_state[_EXTENT]
+    ):
+        # The whole extent was shown and a load widened it: go on showing the whole.
+        st.session_state[_DAYS] = whole
+    st.session_state[_EXTENT] = whole
+    if _ONE_DAY in st.session_state:
+        st.session_state[_DAYS] = st.session_state.pop(_ONE_DAY)
+    chosen = st.date_input(
+        "Days (UTC)",
+        whole,
+        *whole,
+        key=_DAYS,
+        bind="query-params",
+        on_change=_note_picking,
+        format="YYYY-MM-DD",
+        width=240,
+        label_visibility="collapsed",
+    )
+    picked = chosen if isinstance(chosen, tuple) else (chosen,)
+    _close_single_day(picked)
+    if picked == whole or not picked:
+        return None, None
+    return picked[0], picked[-1]
+
+
+def _close_single_day(picked: tuple[date, ...]) -> None:
+    """A link that names one day means that day; the widget would go on waiting for the second end of a range.
+
+    A person who has picked one end so far is about to pick the other, and is let.
+    """
+    if len(picked) == 1 and st.session_state.get(_PICKING) != picked:
+        st.session_state[_ONE_DAY] = (picked[0], picked[0])
+        st.rerun()
+
+
+def _note_picking() -> None:
+    st.session_state[_PICKING] = st.session_state[_DAYS]
+
+
+def _draw_choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:
+    labels = _unique_labels(rows)
+    st.session_state.setdefault(_LABELS, {})[name] = labels
+    chosen = st.multiselect(
+        name.capitalize(),
+        list(labels),
+        format_func=lambda value: labels.get(value, value),
+        key=name,
+        bind="query-params",
+        placeholder=f"All {name}s",
+        width=190,
+        wrap=False,
+        label_visibility="collapsed",
+    )
+    return tuple(chosen) or None
+
+
+def _unique_labels(rows: pd.DataFrame) -> dict[str, str]:
+    """Return the label of each value, the most used first. No two are equal: the URL holds labels."""
+    labels = rows.label.map(lambda label: wording.one_line(label, _LONGEST))
+    pairs = zip(rows.value, labels, labels.duplicated(keep=False), strict=True)
+    return {value: f"{label} · {_short_value(value)}" if double else label for value, label, double in pairs}
+
+
+def _short_value(value: str) -> str:
+    """The value, or what stands for it where it is long or not all of it is visible."""
+    plain = wording.one_line(value, _LONGEST)
+    return value if plain == value else sha256(value.encode()).hexdigest()[:12]
+
+
+def reset() -> None:
+    """Clear what narrows the view: the bar, and what a page keeps in the URL for itself."""
+    for name in (*OWN, *_PAGING, *CHOICES, *_COMPARED):
+        st.query_params.pop(name, None)
+    for name in DIMENSIONS:
+        st.session_state[name] = []
+    if _EXTENT in st.session_state:
+        st.session_state[_DAYS] = st.session_state[_EXTENT]
+
+
+def chosen_filters() -> Filters:
+    found: Filters = st.session_state.get(_CHOSEN, Filters())
+    return found
+
+
+def active_filter_names() -> list[str]:
+    """The filters that narrow the view, those of the page among them, in words."""
+    return chosen_filters().active_names() + [
+        words for name, words in OWN.items() if st.query_params.get(name)
+    ]
+
+
+def value_label(dimension: str, value: str) -> str:
+    """What people read for a value of a dimension."""
+    labels: dict[str, str] = st.session_state.get(_LABELS, {}).get(dimension, {})
+    return labels.get(value, value)
+
+
+def page_link(
+    page: str,
+    narrowed: Mapping[str, str | tuple[str, ...]],
+    own: Mapping[str, str],
+    days: tuple[date, date] | None = None,
+) -> str:
+    """A relative URL of `page` under the filters in force; `narrowed` sets dimensions, `own` the rest.
+
+    `days`: the first and the last, in place of those of the filters.
+    """
+    filters = chosen_filters()
+    values = {name: getattr(filters, f"{name}s") or () for name in DIMENSIONS}
+    values |= {name: (value,) if isinstance(value, str) else value for name, value in narrowed.items()}
+    pairs = [(name, value_label(name, value)) for name, several in values.items() for value in several]
+    pairs += [(_DAYS, day.isoformat()) for day in days or (filters.from_day, filters.to_day) if day]
+    return f"{page}?{urlencode(pairs + list(own.items()))}"

@@ -1,0 +1,127 @@
+"""Annotates a text with line numbers, and carets under marked places; any script."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from callgauge.dashboard.wording import visible
+
+WIDTH = 100  # columns of text before a line is continued on the next
+LIMIT = 20_000  # characters shown at most
+_OFFSET = re.compile(r"\b(?:char|position) (\d{1,9})\b")
+_COLUMN = re.compile(r"(?:\bline (\d{1,9})[ ,:]+)?\bcolumn (\d{1,9})\b")
+_BEFORE = 2_000  # characters kept before the first mark when the text is longer than that
+
+
+@dataclass(frozen=True, slots=True)
+class TextMark:
+    """Characters `start` to `end` (half open) of the text, and what to write under them; empty = a place."""
+
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextPlace:
+    """Where a character stands: 1-based line and column, and the UTF-8 byte offset in the text."""
+
+    line: int
+    column: int
+    byte: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}"
+
+
+def locate(text: str, index: int) -> TextPlace:
+    before = text[:index]
+    line = before.count("\n") + 1
+    column = index - (before.rfind("\n") + 1) + 1
+    return TextPlace(line, column, len(before.encode("utf-8", "surrogatepass")))
+
+
+def find_named_position(message: str, text: str) -> int | None:
+    """The character of `text` that an error message of a JSON parser names, if it names one inside it.
+
+    Python (`line 1 column 5 (char 4)`) and V8 (`at position 4`) write them so. A message whose line and
+    column name another character than its offset is about another text than this one.
+    """
+    offset = _OFFSET.search(message)
+    column = _COLUMN.search(message)
+    if offset is None and column is None:
+        return None
+    by_offset = int(offset[1]) if offset else None
+    by_column = _index_at(text, int(column[1] or 1), int(column[2])) if column else by_offset
+    agreed = by_column if by_offset in (None, by_column) else None
+    return agreed if agreed is not None and 0 <= agreed < len(text) else None
+
+
+def _index_at(text: str, line: int, column: int) -> int | None:
+    """The index of a 1-based line and column; None when the text has no such place."""
+    lines = text.split("\n", line)
+    if not 1 <= line <= len(lines) or not 1 <= column <= len(lines[line - 1]) + 1:
+        return None
+    return sum(len(before) + 1 for before in lines[: line - 1]) + column - 1
+
+
+def shown_window(text: str, marks: Sequence[TextMark]) -> tuple[int, int]:
+    """The part of a long text that is shown: its beginning, or from shortly before the first mark."""
+    first = min((mark.start for mark in marks), default=0)
+    start = 0 if first < LIMIT - _BEFORE else first - _BEFORE
+    return start, min(len(text), start + LIMIT)
+
+
+def annotate(text: str, marks: Sequence[TextMark] = (), *, spaces: bool = False) -> str:
+    """The text with line numbers, under each mark carets and its label; `spaces` shows blanks as signs."""
+    start, end = shown_window(text, marks)
+    number = text.count("\n", 0, start) + 1
+    gutter = len(str(number + text.count("\n", start, end)))
+    rows: list[str] = []
+    for offset, line in _split_lines(text, start, end):
+        for nth, (at, chunk) in enumerate(_split_chunks(line, offset)):
+            head = str(number) if nth == 0 else "·"
+            rows.append(f"{head:>{gutter}} │ {_show_blanks(chunk, spaces)}".rstrip())
+            last = at + len(chunk) == offset + len(line)
+            rows += [
+                f"{'':>{gutter}} │ {_draw_carets(chunk, at, mark, spaces)}"
+                for mark in marks
+                if at <= mark.start < at + len(chunk) or (last and mark.start == at + len(chunk))
+            ]
+        number += 1
+    return "\n".join(rows)
+
+
+def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    offset = start
+    for line in text[start:end].split("\n"):
+        yield offset, line
+        offset += len(line) + 1
+
+
+def _split_chunks(line: str, offset: int) -> Iterator[tuple[int, str]]:
+    for at in range(0, max(1, len(line)), WIDTH):
+        yield offset + at, line[at : at + WIDTH]
+
+
+def _draw_carets(chunk: str, at: int, mark: TextMark, spaces: bool) -> str:
+    begin = mark.start - at
+    inside = chunk[begin : mark.end - at] if mark.end > mark.start else ""
+    carets = "^" * max(1, _count_columns(_show_blanks(inside, spaces)))
+    more = "…" if mark.end > at + len(chunk) + 1 else ""
+    return f"{' ' * _count_columns(_show_blanks(chunk[:begin], spaces))}{carets}{more} {mark.label}"
+
+
+def _show_blanks(text: str, spaces: bool) -> str:
+    return visible(text.replace("\t", "→   " if spaces else "    "), spaces=spaces).replace("\n", "")
+
+
+def _count_columns(text: str) -> int:
+    """Cells a monospaced font takes: two for wide East Asian characters, none for combining ones."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        for char in text
+    )

@@ -1,0 +1,1 @@
+"""Rates and slices: what is measured, compared and judged on several pages."""

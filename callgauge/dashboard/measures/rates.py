@@ -1,0 +1,132 @@
+"""The rates that pages show, by their name in the tables: what counts, of what, and which way is better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class RateDefinition:
+    """`noun`: what is counted, in the singular; `hit`: what one that counts is, after "calls that …".
+
+    `better`: which way is better; None where a rate is neither good nor bad by itself.
+    `calls`: the query of the Calls page that lists what k counts; None where no list shows just that.
+    """
+
+    name: str
+    title: str
+    noun: Literal["call", "turn", "chain"]
+    hit: str
+    better: Literal["low", "high"] | None = "low"
+    calls: Mapping[str, str] | None = None
+
+    @property
+    def is_good(self) -> bool:
+        return self.better == "high"
+
+
+_ALL = (
+    RateDefinition(
+        "parse_error",
+        "Parse errors",
+        "call",
+        "had their arguments refused by the harness or our parser: no JSON, or not what the tool asks for",
+        calls={"fault": "arguments"},
+    ),
+    RateDefinition("syntax_error", "Syntax errors", "call", "were no JSON", calls={"fault": "syntax"}),
+    RateDefinition(
+        "schema_error",
+        "Schema errors",
+        "call",
+        "were JSON that the tool's definition refuses",
+        calls={"fault": "schema"},
+    ),
+    RateDefinition(
+        "strict_failure", "Strict failures", "call", "a strict reader refuses: mended ones and failed ones"
+    ),
+    RateDefinition(
+        "salvaged",
+        "Salvaged",
+        "call",
+        "a strict reader refuses and ours could read",
+        better="high",
+        calls={"outcome": "mended"},
+    ),
+    RateDefinition(
+        "mended",
+        "Mended",
+        "call",
+        "fit only after a repair of the text or a change of a value's type",
+        calls={"outcome": "mended"},
+    ),
+    RateDefinition(
+        "coerced",
+        "Coerced",
+        "call",
+        "were JSON with a value of another type than declared",
+        calls={"outcome": "coerced"},
+    ),
+    RateDefinition(
+        "repaired",
+        "Repaired",
+        "call",
+        "had to be unwrapped or mended to be JSON",
+        calls={"outcome": "repaired"},
+    ),
+    RateDefinition(
+        "unknown_tool",
+        "Unknown tool",
+        "call",
+        "named a tool that was not offered",
+        calls={"code": "unknown_tool"},
+    ),
+    RateDefinition(
+        "emission",
+        "Leaked or lost",
+        "call",
+        "never reached a tool: written into the text, or cut off",
+        calls={"fault": "emission"},
+    ),
+    RateDefinition("truncated", "Cut off", "call", "end before their arguments do"),
+    RateDefinition(
+        "tool_rejected", "Tool rejected", "call", "the tool itself refused", calls={"fault": "tool_rejected"}
+    ),
+    RateDefinition(
+        "execution", "Failed in execution", "call", "ran and failed", calls={"fault": "execution"}
+    ),
+    RateDefinition(
+        "refused",
+        "Refused",
+        "call",
+        "a user, a policy or the harness stopped",
+        better=None,
+        calls={"fault": "refused"},
+    ),
+    RateDefinition("recovered", "Recovered", "chain", "ended with an attempt that worked", better="high"),
+    RateDefinition(
+        "retried",
+        "Turns with a retry",
+        "turn",
+        "tried something again after a fault",
+        calls={"turns": "retried"},
+    ),
+    RateDefinition("recorded_ok", "Turns recorded ok", "turn", "the log calls successful", better="high"),
+    RateDefinition(
+        "derived_ok",
+        "Turns derived ok",
+        "turn",
+        "ended with an answer, no chain of attempts abandoned, no call lost",
+        better="high",
+    ),
+    RateDefinition(
+        "disagree",
+        "Verdicts that disagree",
+        "turn",
+        "the log and our conclusion judge differently",
+        calls={"turns": "disagree"},
+    ),
+)
+RATES: Mapping[str, RateDefinition] = {rate.name: rate for rate in _ALL}
+"""In the order in which a person reads them."""

@@ -1,0 +1,115 @@
+"""Stratification of two arms: pairs by tool, strata of the same mix, and what the arms are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from callgauge.dashboard.measures.rates import RateDefinition
+from callgauge.dashboard.measures.slices import Slice, SliceComparison, compare_pairs, merge_slices
+from callgauge.stats import Share
+
+# A call has one tool and strategy; a turn calls several tools, but has one prompt and comes from one source.
+STRATA: Mapping[str, tuple[str, str]] = {
+    "call": ("tool", "strategy"),
+    "chain": ("tool", "strategy"),
+    "turn": ("prompt", "source"),
+}
+
+_NOTHING = Share(0, 0)
+
+
+def describe_mix(rate: RateDefinition) -> str:
+    """What its strata are, in words."""
+    by, also = STRATA[rate.noun]
+    return f"{by}s and {'strategies' if also == 'strategy' else f'{also}s'}"
+
+
+@dataclass(frozen=True, slots=True)
+class ArmPair:
+    """The same thing in both arms; `held` is B beside A, as far as both were measured."""
+
+    name: str
+    a: Slice | None
+    b: Slice | None
+    held: SliceComparison | None
+
+    @property
+    def n(self) -> int:
+        return sum(one.share.n for one in (self.a, self.b) if one)
+
+
+def sum_by_name(several: Iterable[Slice]) -> list[Slice]:
+    """One slice a name, whatever the second dimension says."""
+    grouped: dict[str, list[Slice]] = {}
+    for one in several:
+        grouped.setdefault(one.name, []).append(one)
+    return [whole for name, parts in grouped.items() if (whole := merge_slices(parts, name))]
+
+
+def pair_slices(a: Sequence[Slice], b: Sequence[Slice]) -> list[ArmPair]:
+    """By name, the most observed first; p-values are Holm's over all the pairs."""
+    firsts, seconds = {one.name: one for one in a}, {one.name: one for one in b}
+    both = [name for name in seconds if name in firsts]
+    held = dict(zip(both, compare_pairs([(seconds[name], firsts[name]) for name in both]), strict=True))
+    found = [
+        ArmPair(name, firsts.get(name), seconds.get(name), held.get(name))
+        for name in dict.fromkeys([*firsts, *seconds])
+    ]
+    return sorted(found, key=lambda pair: (-pair.n, pair.name))
+
+
+def pair_strata(a: Iterable[Slice], b: Iterable[Slice]) -> list[tuple[Share, Share]]:
+    """B's and A's counts of each stratum, for `mixes.standardised`; 0 of 0 where one has none."""
+    firsts, seconds = ({(one.name, one.also): one.share for one in arm} for arm in (a, b))
+    return [
+        (seconds.get(key, _NOTHING), firsts.get(key, _NOTHING)) for key in dict.fromkeys([*firsts, *seconds])
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class MakeupShift:
+    """How many of an arm's calls have a `value` of a dimension: `a` of `a_total`, `b` of `b_total`."""
+
+    dimension: str
+    value: str
+    a: int
+    a_total: int
+    b: int
+    b_total: int
+
+    @property
+    def change(self) -> float:
+        """B's share less A's."""
+        return self.b / self.b_total - self.a / self.a_total
+
+
+def find_makeup_shifts(a: pd.DataFrame, b: pd.DataFrame, leave_out: Iterable[str] = ()) -> list[MakeupShift]:
+    """Rows of the metric `makeup` of both arms; the biggest differences first, none of what is alike.
+
+    A dimension that an arm has no call with, as a trait that its logs do not tell, cannot be compared.
+    """
+    left_out = set(leave_out)
+    of_a, of_b = a.to_dict("records"), b.to_dict("records")
+    firsts, seconds = (
+        {(row["dimension"], row["value"]): row["calls"] for row in rows} for rows in (of_a, of_b)
+    )
+    first_totals, second_totals = (
+        {row["dimension"]: row["total"] for row in rows if row["total"]} for rows in (of_a, of_b)
+    )
+    found = [
+        MakeupShift(
+            dimension,
+            value,
+            firsts.get((dimension, value), 0),
+            first_totals[dimension],
+            seconds.get((dimension, value), 0),
+            second_totals[dimension],
+        )
+        for dimension, value in dict.fromkeys([*firsts, *seconds])
+        if dimension not in left_out and dimension in first_totals and dimension in second_totals
+    ]
+    differing = [shift for shift in found if shift.change]
+    return sorted(differing, key=lambda shift: (-abs(shift.change), shift.dimension, shift.value))

@@ -1,0 +1,115 @@
+"""Metrics: each `.sql` beside this file, with named parameters, is one question; its answer is a data frame.
+
+A file opens with a comment header: `title:`, `question:`, `unit:`, a `note:` line for each sentence that a
+reader needs, and one `column NAME:` line for each result column that needs words. `$name` parameters that are
+not given are NULL, and NULL means all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+
+_FOLDER = Path(__file__).parent
+_FIELD = re.compile(r"^-- (title|question|unit|note|column (\w+)): (.+)$")
+PARAMETER = re.compile(r"\$([a-z_]+)")
+"""A named parameter in the SQL of a metric."""
+
+
+class MetricError(Exception):
+    """A question could not be answered; the message is one sentence for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One question. `notes`: how it counts, for readers; `columns`: what the result's columns mean;
+    `parameters`: the `$names` of the SQL.
+    """
+
+    name: str
+    title: str
+    question: str
+    unit: str
+    notes: tuple[str, ...]
+    columns: Mapping[str, str]
+    parameters: frozenset[str]
+    sql: str
+
+
+@cache
+def metrics() -> dict[str, Metric]:
+    """Every metric of this folder by name."""
+    return {path.stem: _read_metric(path) for path in sorted(_FOLDER.glob("*.sql"))}
+
+
+def _read_metric(path: Path) -> Metric:
+    sql = path.read_text(encoding="utf-8")
+    said: dict[str, str] = {}
+    columns: dict[str, str] = {}
+    notes: list[str] = []
+    for field, column, text in (found.groups() for line in sql.splitlines() if (found := _FIELD.match(line))):
+        if field == "note":
+            notes.append(text)
+        else:
+            (columns if column else said)[column or field] = text
+    code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
+    return Metric(
+        name=path.stem,
+        title=said["title"],
+        question=said["question"],
+        unit=said["unit"],
+        notes=tuple(notes),
+        columns=columns,
+        parameters=frozenset(PARAMETER.findall(code)),
+        sql=sql,
+    )
+
+
+def answer_metric(connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows that metric `name` gives, every column of dtype `object`: values keep their Python types.
+
+    `given` may hold more than the metric asks for: a page passes all its filters to each.
+    Raises MetricError when the store cannot answer.
+    """
+    with _explain_errors(metrics()[name]):
+        cursor = _execute(connection, name, given)
+        names = [column[0] for column in cursor.description or ()]
+        rows = cursor.fetchall()
+    return pd.DataFrame(rows, columns=pd.Index(names), dtype=object)
+
+
+def read_batches(
+    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any], size: int
+) -> Iterator[list[tuple[Any, ...]]]:
+    """The rows of metric `name` as tuples, `size` at a time: not all are in memory. Raises MetricError."""
+    with _explain_errors(metrics()[name]):
+        cursor = _execute(connection, name, given)
+        while rows := cursor.fetchmany(size):
+            yield rows
+
+
+def _execute(
+    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]
+) -> duckdb.DuckDBPyConnection:
+    metric = metrics()[name]
+    return connection.cursor().execute(metric.sql, {key: given.get(key) for key in metric.parameters})
+
+
+@contextmanager
+def _explain_errors(metric: Metric) -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error as refused:
+        raise MetricError(f"The store could not answer “{metric.title}”: {first_line(refused)}") from refused
+
+
+def first_line(problem: BaseException) -> str:
+    return str(problem).strip().split("\n", 1)[0]

@@ -1,0 +1,85 @@
+"""Finds the generation that a store publishes, and opens it read-only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from callgauge.dashboard.metrics import first_line
+from ingest.errors import StoreError
+from ingest.store import generations
+from ingest.store.migrations import SCHEMA_VERSION
+
+Connection = duckdb.DuckDBPyConnection
+
+_LOCKED_DOWN = """
+    SET threads = 2;
+    SET memory_limit = '1GB';
+    SET TimeZone = 'UTC';
+    SET enable_external_access = false;
+    SET lock_configuration = true;
+"""
+
+
+class UnshownStoreError(Exception):
+    """The store cannot be shown. `message`: what is wrong, `remedy`: what to do, `command`: how."""
+
+    def __init__(self, message: str, remedy: str, command: str | None = None) -> None:
+        super().__init__(f"{message} {remedy} {command or ''}".rstrip())
+        self.message = message
+        self.remedy = remedy
+        self.command = command
+
+
+class NothingLoadedError(UnshownStoreError):
+    """There is nothing to show yet: no folder was named, or nothing was loaded into it."""
+
+
+def published_generation(folder: str | None) -> Path:
+    """The file of the generation that `CURRENT` names. Raises StoreError."""
+    if not folder:
+        raise NothingLoadedError("No store is named.", *_load_into("DIR"))
+    try:
+        path = generations.published_generation(Path(folder))
+    except StoreError as unreadable:
+        raise UnshownStoreError(f"{unreadable}.", *_load_into(folder)) from None
+    if path is None:
+        raise NothingLoadedError("Nothing has been loaded yet.", *_load_into(folder))
+    return path
+
+
+def open_generation(path: Path) -> Connection:
+    """One connection to a published generation; a query takes a cursor of it. Raises StoreError."""
+    try:
+        connection = duckdb.connect(str(path), read_only=True)
+        connection.execute(_LOCKED_DOWN)
+    except duckdb.Error as refused:
+        raise UnshownStoreError(f"{path} cannot be opened: {first_line(refused)}.", *_rebuild(path)) from None
+    try:
+        version = connection.execute("SELECT max(schema_version) FROM store_info").fetchone()
+    except duckdb.Error:
+        version = None
+    if version is None or version[0] != SCHEMA_VERSION:
+        connection.close()
+        raise UnshownStoreError(
+            f"{path} was written by another version of Callgauge.", *_describe_outdated(path, version)
+        )
+    return connection
+
+
+def _describe_outdated(path: Path, version: tuple[int | None] | None) -> tuple[str, str]:
+    if version is None or version[0] is None or version[0] > SCHEMA_VERSION:
+        return _rebuild(path)
+    return "Bring it up to date:", f"callgauge reparse --store {path.parent}"
+
+
+def _load_into(folder: str) -> tuple[str, str]:
+    return "Load logs into it:", f"callgauge ingest PATH --store {folder}"
+
+
+def _rebuild(path: Path) -> tuple[str, str]:
+    return (
+        f"Move the folder {path.parent} away and load again:",
+        f"callgauge ingest PATH --store {path.parent}",
+    )

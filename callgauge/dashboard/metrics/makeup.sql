@@ -1,0 +1,40 @@
+-- title: What a slice is made of
+-- question: Which models, prompts, tools, strategies, harness versions and kinds of arguments are its calls of?
+-- unit: calls
+-- column dimension: model, provider, prompt, tool, strategy, source, harness_version, or a trait of the calls: length, depth, non_ascii, turn, offered
+-- column value: of the dimension; of a trait the number of its class, see ingest/store/rollups/traits.sql
+-- column total: calls of the slice that have a value of the dimension; the share is calls / total
+-- note: From the daily sums. The traits are those of calls whose arguments could be judged; they are not told apart by strategy or harness version, and left out where one is chosen.
+WITH
+chosen AS (
+  SELECT model, provider, prompt_id, tool, strategy, source, harness_version, sum(total) AS calls FROM daily_rates
+  WHERE rate = 'emission' AND cut = 'tool'
+    AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
+    AND ($providers IS NULL OR list_contains($providers, coalesce(provider, 'unknown')))
+    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
+    AND ($sources IS NULL OR list_contains($sources, source))
+    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
+    AND ($strategies IS NULL OR list_contains($strategies, coalesce(strategy, 'unknown')))
+    AND ($harness_versions IS NULL OR list_contains($harness_versions, coalesce(harness_version, 'unknown')))
+  GROUP BY ALL
+),
+apart AS (
+  SELECT 'model' AS dimension, coalesce(model, 'unknown') AS value, calls FROM chosen UNION ALL
+  SELECT 'provider', coalesce(provider, 'unknown'), calls FROM chosen UNION ALL
+  SELECT 'prompt', coalesce(prompt_id, 'unknown'), calls FROM chosen UNION ALL
+  SELECT 'tool', coalesce(tool, 'unknown'), calls FROM chosen UNION ALL
+  SELECT 'strategy', coalesce(strategy, 'unknown'), calls FROM chosen UNION ALL
+  SELECT 'source', source, calls FROM chosen UNION ALL
+  SELECT 'harness_version', coalesce(harness_version, 'unknown'), calls FROM chosen UNION ALL
+  SELECT trait, class::VARCHAR, n FROM daily_traits
+  WHERE $strategies IS NULL AND $harness_versions IS NULL
+    AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
+    AND ($providers IS NULL OR list_contains($providers, coalesce(provider, 'unknown')))
+    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
+    AND ($sources IS NULL OR list_contains($sources, source))
+    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
+)
+SELECT dimension, value, sum(calls)::BIGINT AS calls, (sum(sum(calls)) OVER (PARTITION BY dimension))::BIGINT AS total
+FROM apart GROUP BY dimension, value ORDER BY dimension, calls DESC, value

@@ -1,0 +1,129 @@
+"""The pages, in the order of the navigation. To add one: a folder beside this file and a line in PAGES."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class PageEntry:
+    """One page. `filtered`: it has the filter bar. `needs_store`: without a store it has nothing to show."""
+
+    section: str
+    name: str  # of the folder and of the URL
+    title: str
+    icon: str
+    help: str
+    filtered: bool = True
+    needs_store: bool = True
+
+    @property
+    def file(self) -> str:
+        """The script that Streamlit runs for the page."""
+        return str(Path(__file__).parent / self.name / "page.py")
+
+
+PAGES = (
+    PageEntry(
+        "Measure",
+        "overview",
+        "Overview",
+        ":material/monitoring:",
+        "What works how well, what changed, and where it goes wrong.",
+    ),
+    PageEntry(
+        "Decide",
+        "models",
+        "Models",
+        ":material/leaderboard:",
+        "Which model makes the best calls, at what cost, and since when.",
+    ),
+    PageEntry(
+        "Decide",
+        "prompts",
+        "Prompts",
+        ":material/edit_note:",
+        "What each version of a prompt changed, in its text and in the rates.",
+    ),
+    PageEntry(
+        "Decide",
+        "matrix",
+        "Matrix",
+        ":material/grid_on:",
+        "One rate for each model and prompt, model and tool, or tool and prompt.",
+    ),
+    PageEntry(
+        "Decide",
+        "tools",
+        "Tools",
+        ":material/build:",
+        "Which tools lose most calls, and at which parameter.",
+    ),
+    PageEntry(
+        "Decide",
+        "errors",
+        "Errors",
+        ":material/error:",
+        "What goes wrong, by layer, code and signature; what is new.",
+    ),
+    PageEntry(
+        "Decide",
+        "retries",
+        "Retries",
+        ":material/replay:",
+        "What happens after a fault, and what it costs.",
+    ),
+    PageEntry(
+        "Decide",
+        "compare",
+        "Compare",
+        ":material/compare_arrows:",
+        "Any two slices: which is better, by how much, and is the difference real?",
+    ),
+    PageEntry(
+        "Measure",
+        "calls",
+        "Calls",
+        ":material/list_alt:",
+        "Every call; open one to see what was wrong with it.",
+    ),
+    PageEntry(
+        "Measure",
+        "sessions",
+        "Sessions",
+        ":material/forum:",
+        "Every session; open one to read it turn by turn, from fault to fault.",
+    ),
+    PageEntry(
+        "Measure",
+        "data",
+        "Data",
+        ":material/database:",
+        "What was loaded, what was rejected, and what each source cannot tell.",
+    ),
+    PageEntry(
+        "Try",
+        "playground",
+        "Playground",
+        ":material/science:",
+        "Paste raw arguments and a tool definition; see what the parser does with them.",
+        filtered=False,
+        needs_store=False,
+    ),
+    PageEntry(
+        "Try",
+        "replay",
+        "Replay",
+        ":material/history:",
+        "Read stored calls again under another definition, other codes or another policy; see what moves.",
+    ),
+    PageEntry(
+        "Try",
+        "sql",
+        "SQL",
+        ":material/terminal:",
+        "Ask the store anything, read-only; every metric's SQL to begin with.",
+        filtered=False,
+    ),
+)

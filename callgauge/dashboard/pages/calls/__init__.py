@@ -1,0 +1,1 @@
+"""The page Calls: every call; one of them in full."""

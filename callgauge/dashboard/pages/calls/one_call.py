@@ -1,0 +1,258 @@
+"""One call in full: its text with the faults marked, what became of it, who said what, its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components import call_descriptions, cards
+from callgauge.dashboard.components.call_descriptions import Row
+from callgauge.dashboard.components.controls.session_links import call_link, session_link
+from callgauge.dashboard.components.findings import (
+    OUTCOME_TONES,
+    Finding,
+    draw_finding_list,
+    draw_json,
+    draw_marked_text,
+)
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.pages.calls import actions, attempts, parser_reading
+from callgauge.dashboard.reparsed_call import reparse_call, restore_definition
+
+_SHOWN = 20_000  # characters of a result or an answer
+
+_COLOURS: dict[str, Literal["green", "red", "gray"]] = {
+    "clean": "green",
+    "failed": "red",
+    "unmeasured": "gray",
+}
+
+
+def show(call_id: str, back: Mapping[str, str]) -> None:
+    st.page_link(
+        "callgauge/dashboard/pages/calls/page.py",
+        label="All calls",
+        icon=":material/arrow_back:",
+        query_params=back,
+        width="content",
+    )
+    found = store_queries.ask("call", call=call_id)
+    if found.empty:
+        st.title("No such call", anchor=False)
+        st.caption("The store holds no call with this id. It may have been loaded into another store.")
+        return
+    row: Row = found.iloc[0].to_dict()
+    records = store_queries.ask("call_findings", call=call_id, file=row["file_id"]).to_dict("records")
+    findings = [_make_finding(record) for record in records]
+    description = _tool_description(row)
+    tool = restore_definition(row, description)
+    _draw_heading(row)
+    actions.show(row, tool, description)
+    _draw_facts(row)
+    _draw_raw(row, findings)
+    parser_reading.show(reparse_call(row, tool), tool)
+    _draw_verdicts(row)
+    left, right = st.columns(2, gap="small")
+    with left, cards.draw_card("Resulting arguments", stretch=True):
+        _draw_arguments(row)
+    with right, cards.draw_card("Result", stretch=True):
+        _draw_result(row)
+    _draw_definition(row)
+    attempts.show(row)
+    _draw_turn(row)
+
+
+def _tool_description(row: Row) -> str | None:
+    """Of the tool, as its definition has it."""
+    if row["definition_id"] is None:
+        return None
+    told = store_queries.ask("version_text", kind="tool", id=row["definition_id"])
+    return None if told.empty else told.iloc[0].text
+
+
+def _make_finding(record: Row) -> Finding:
+    return Finding(
+        code=record["code"],
+        stage=record["stage"],
+        severity=record["severity"],
+        lossy=record["lossy"],
+        path=record["path"],
+        start=record["span_start"],
+        end=record["span_end"],
+        found=record["found"],
+        became=record["became"],
+        detail=record["detail"],
+        summary=record["summary"],
+        why=record["why"],
+    )
+
+
+def _draw_heading(row: Row) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.title(wording.in_markdown(row["tool"] or "unknown tool"), anchor=False, width="content")
+        st.badge(str(row["outcome"]), color=_COLOURS.get(row["outcome"], "blue"))
+        if row["fault_layer"]:
+            st.badge(f"fault at {row['fault_layer'].replace('_', ' ')}", color="orange")
+        if row["lossy"]:
+            st.badge("lossy", color="red")
+
+
+def _draw_facts(row: Row) -> None:
+    columns = ("Time", "Model", "Prompt", "Session", "Place in the session", "Attempt", "Place in the log")
+    path = wording.visible(row["file"] or "unknown file")
+    cells = [
+        Cell(wording.utc_to_the_second(row["ts"])),
+        Cell(
+            call_descriptions.shorten_name(row["model"]),
+            sub=wording.one_line(row["provider"] or "", 60) or None,
+        ),
+        Cell(call_descriptions.shorten_name(row["prompt"])),
+        Cell(
+            call_descriptions.shorten_name(row["session_id"]),
+            mono=True,
+            href=session_link(row["session_id"], call=row["call_id"]) if row["session_id"] else None,
+        ),
+        Cell(
+            call_descriptions.place_in_turn(row),
+            sub=call_descriptions.STRATEGIES.get(row["strategy"], row["strategy"]),
+        ),
+        Cell(call_descriptions.describe_attempt(row), sub=row["chain_outcome"]),
+        Cell(
+            f"{path.rpartition('/')[2]}:{row['line']}",
+            sub=f"byte {row['byte_offset']:,} · {row['source']}",
+            title=path,
+            mono=True,
+        ),
+    ]
+    draw_table("call_facts", "Where the call stands", [Column(title, "name") for title in columns], [cells])
+
+
+def _draw_raw(row: Row, findings: Sequence[Finding]) -> None:
+    said = call_descriptions.TEXT_IS.get(row["args_source"], row["args_source"])
+    with cards.draw_card("Raw arguments", caption=f"The text is {said}."):
+        raw = row["raw_arguments"]
+        if raw is None:
+            st.caption("The log kept no text to show.")
+        else:
+            draw_marked_text("call", raw, findings, call_descriptions.harness_marks(row))
+        reason = call_descriptions.describe_not_judged(row)
+        if findings or reason is None:
+            draw_finding_list("call_findings", raw, findings)
+        else:
+            st.caption(f"The parser did not judge this: {reason}.")
+
+
+def _draw_verdicts(row: Row) -> None:
+    with cards.draw_card("Who said what"):
+        rows = [
+            _parser_row(row),
+            [
+                Cell("The harness"),
+                Cell(call_descriptions.describe_harness(row["harness_verdict"])),
+                Cell(wording.one_line(row["harness_message"] or "–", 400), mono=True),
+                Cell(""),
+            ],
+            [
+                Cell("The tool"),
+                Cell(wording.result_status(row["result_status"])),
+                Cell(""),
+                Cell(call_descriptions.describe_error_flag(row["error_flag_source"])),
+            ],
+        ]
+        columns = [
+            Column("Judge", "tight"),
+            Column("Verdict", "tight"),
+            Column("Message"),
+            Column("Known by", "tight"),
+        ]
+        draw_table("call_verdicts", "Verdicts on the call", columns, rows)
+
+
+def _parser_row(row: Row) -> list[Cell]:
+    reason = call_descriptions.describe_not_judged(row)
+    if reason:
+        return [Cell("The parser"), Cell("could not judge", tone="calm"), Cell(reason), Cell("")]
+    return [
+        Cell("The parser"),
+        Cell(row["outcome"] or "–", tone=OUTCOME_TONES.get(row["outcome"])),
+        Cell(wording.one_line(call_descriptions.parser_message(row), 400), mono=True),
+        Cell("", sub=call_descriptions.describe_visibility(row)),
+    ]
+
+
+def _draw_arguments(row: Row) -> None:
+    if row["arguments"] is None:
+        st.caption(call_descriptions.describe_no_arguments(row))
+        return
+    draw_json(row["arguments"])
+    if row["rejected"] not in (None, "{}"):
+        st.caption("Values that could not be converted, as they were sent:")
+        draw_json(row["rejected"])
+
+
+def _draw_result(row: Row) -> None:
+    text = row["result_text"]
+    size = f" · {wording.size(row['result_bytes'])}" if row["result_bytes"] is not None else ""
+    st.caption(f"{wording.result_status(row['result_status']).capitalize()}{size}")
+    if text:
+        st.code(
+            wording.visible(text[:_SHOWN]),
+            language=None,
+            wrap_lines=True,
+            height=320 if len(text) > 1200 else "content",
+        )
+
+
+def _draw_definition(row: Row) -> None:
+    if row["definition"] is None:
+        st.caption("No tool definition is known for this call.")
+        return
+    with st.expander("Tool definition"):
+        st.caption("What the arguments were judged by.")
+        draw_json(row["definition"])
+
+
+def _draw_turn(row: Row) -> None:
+    with cards.draw_card(
+        f"Turn {row['turn']}", "turn_calls", caption=call_descriptions.describe_turn_end(row)
+    ):
+        calls = store_queries.ask("turn_calls", turn=row["turn_id"]).to_dict("records")
+        columns = [
+            Column("Step", "number", width="4%"),
+            Column("Tool", "name"),
+            Column("Outcome", "tight"),
+            Column("Fault layer", "tight"),
+            Column("Result", "tight"),
+            Column("Chain", "tight", "Calls that try the same thing again"),
+            Column("Raw arguments", "clip"),
+        ]
+        draw_table(
+            "turn_calls",
+            "Calls of the turn in order",
+            columns,
+            [_turn_row(call, row["call_id"]) for call in calls],
+        )
+
+
+def _turn_row(call: Row, current: str) -> list[Cell]:
+    chain = ""
+    if call["attempt"]:
+        kind = f", {call['retry_kind']}" if call["retry_kind"] else ""
+        chain = f"{call['chain']}: attempt {call['attempt']}{kind}"
+    this = call["call_id"] == current
+    return [
+        Cell(str(call["step"]), sub=None),
+        Cell(
+            wording.one_line(call["tool"] or "unknown", 60),
+            sub="this call" if this else None,
+            href=None if this else call_link(call["call_id"]),
+        ),
+        Cell(call["outcome"] or "–", tone=OUTCOME_TONES.get(call["outcome"])),
+        Cell((call["fault_layer"] or "–").replace("_", " "), tone="warn" if call["fault_layer"] else None),
+        Cell(wording.result_status(call["result_status"])),
+        Cell(chain, sub=call["chain_outcome"]),
+        Cell(wording.one_line(call["preview"], 160), mono=True),
+    ]

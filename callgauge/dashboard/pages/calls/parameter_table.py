@@ -1,0 +1,128 @@
+"""A row for each parameter of a call: as declared, as sent, and what it became."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lenient import Cardinality, Diagnostic, ToolCallRequest, ToolDefinition, ToolParameter
+
+_FIRST = re.compile(r'\$(?:\.([^.\[]+)|\["((?:[^"\\]|\\.)*)"\])')
+_RANKS = {"error": 0, "warning": 1, "note": 2}
+_CARDINALITIES = {
+    Cardinality.LIST: "list of {}",
+    Cardinality.MAP: "map of {}",
+    Cardinality.OPTIONAL: "{} or null",
+}
+_ENUM = 12  # values of an enumeration that are named
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRow:
+    """One parameter. `kind`, `required`: as declared, None = the definition does not know it.
+
+    `sent`, `became`: JSON, None = nothing; `sent_as`: the name it was sent under, where that is another.
+    """
+
+    name: str
+    kind: str | None
+    required: bool | None
+    description: str
+    sent: str | None
+    sent_as: str | None
+    became: str | None
+    findings: tuple[Diagnostic, ...]
+
+    @property
+    def severity(self) -> str | None:
+        """The worst of its findings."""
+        return min((str(found.severity) for found in self.findings), key=_RANKS.__getitem__, default=None)
+
+    @property
+    def has_changed(self) -> bool:
+        return self.sent != self.became
+
+
+def list_parameters(request: ToolCallRequest, tool: ToolDefinition | None) -> list[ParameterRow]:
+    """The declared parameters in the order of the definition, then what else was sent."""
+    sent = _sent_object(request)
+    became: Mapping[str, Any] = request.arguments or {}
+    found: dict[str, list[Diagnostic]] = {}
+    for one in request.diagnostics:
+        if (name := first_name(one.path)) is not None:
+            found.setdefault(name, []).append(one)
+    declared = {parameter.name: parameter for parameter in tool.parameters} if tool else {}
+    renamed = {name: old for name, several in found.items() if (old := _old_name(several)) is not None}
+    others = [name for name in (*sent, *found) if name not in declared and name not in renamed.values()]
+    return [
+        _make_row(name, declared.get(name), sent, renamed.get(name), became, found.get(name, ()))
+        for name in dict.fromkeys((*declared, *others))
+    ]
+
+
+def first_name(path: str) -> str | None:
+    """The parameter that a path leads into: `$.filters[2].name` → filters; None for the whole."""
+    match = _FIRST.match(path)
+    if match is None:
+        return None
+    return match[1] if match[1] is not None else re.sub(r"\\(.)", r"\1", match[2])
+
+
+def _old_name(found: Iterable[Diagnostic]) -> str | None:
+    return next((one.found for one in found if one.code == "parameter_name_normalised"), None)
+
+
+def _make_row(
+    name: str,
+    declared: ToolParameter | None,
+    sent: Mapping[str, Any],
+    old: str | None,
+    became: Mapping[str, Any],
+    found: Iterable[Diagnostic],
+) -> ParameterRow:
+    key = name if old is None or old not in sent else old
+    return ParameterRow(
+        name=name,
+        kind=_kind_name(declared) if declared else None,
+        required=declared.required if declared else None,
+        description=declared.description if declared else "",
+        sent=_to_json(sent[key]) if key in sent else None,
+        sent_as=old if key == old and old != name else None,
+        became=_to_json(became[name]) if name in became else None,
+        findings=tuple(found),
+    )
+
+
+def _kind_name(declared: ToolParameter) -> str:
+    kind = declared.kind.value.replace("_", " ")
+    if declared.enum is not None:
+        allowed = declared.enum.allowed
+        more = f" | … {len(allowed) - _ENUM} more" if len(allowed) > _ENUM else ""
+        kind = " | ".join(map(_to_json, allowed[:_ENUM])) + more
+    return _CARDINALITIES.get(declared.cardinality, "{}").format(kind)
+
+
+def _to_json(value: Any) -> str:
+    """A value as JSON; what JSON does not know, times above all, as its text."""
+    return json.dumps(value, default=str, ensure_ascii=False)
+
+
+def _sent_object(request: ToolCallRequest) -> Mapping[str, Any]:
+    """The object as the text holds it, unwrapped and mended, before its values were converted."""
+    for stage, _, before, after in reversed(request.trace):
+        held = before if stage == "coerce" else after
+        value = held if isinstance(held, dict) else _decode(held)
+        if isinstance(value, dict):
+            return value
+    value = _decode(request.raw_arguments) if not request.trace else None
+    return value if isinstance(value, dict) else request.arguments or {}
+
+
+def _decode(text: Any) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return None

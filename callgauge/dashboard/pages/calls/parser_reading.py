@@ -1,0 +1,84 @@
+"""One call parsed anew: its arguments beside the definition, and the parser's steps."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.findings import SEVERITY_TONES
+from callgauge.dashboard.components.parser_steps import draw_parser_steps
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, list_parameters
+from callgauge.dashboard.reparsed_call import ReparsedCall
+from lenient import ToolDefinition
+
+_VALUE = 300  # characters
+_ROWS = 200
+_HEAT = {"error": 0.22, "warning": 0.16, "note": 0.08}
+
+
+def show(reading: ReparsedCall, tool: ToolDefinition | None) -> None:
+    with cards.draw_card("Arguments beside the definition", caption=_describe_caption(reading, tool)):
+        if reading.request is not None:
+            _draw_parameters(list_parameters(reading.request, tool))
+    if reading.request is not None:
+        with cards.draw_card("Steps of the parser", caption="What each step changed, in order."):
+            draw_parser_steps("call_steps", reading.request.steps)
+
+
+def _describe_caption(reading: ReparsedCall, tool: ToolDefinition | None) -> str | None:
+    if reading.request is None:
+        return reading.note
+    without = None if tool else "No definition is known: no type and no required parameter could be checked."
+    return " ".join(filter(None, (without, reading.note))) or None
+
+
+def _draw_parameters(held: list[ParameterRow]) -> None:
+    if not held:
+        st.caption("No parameter is declared, and none was sent.")
+        return
+    columns = [
+        Column("Parameter", "name"), Column("Type", "name"), Column("Required", "tight"), Column("Sent"),
+        Column("Became"), Column("Finding", "name"),
+    ]  # fmt: skip
+    draw_table(
+        "parameters", "Parameters: declared, sent, become", columns, [_build_row(one) for one in held[:_ROWS]]
+    )
+    if len(held) > _ROWS:
+        st.caption(f"{len(held) - _ROWS:,} more parameters are not listed.")
+
+
+def _build_row(one: ParameterRow) -> list[Cell]:
+    heat = _HEAT.get(one.severity or "")
+    required = {True: "required", False: "optional", None: "not declared"}[one.required]
+    sent_as = f"as {wording.one_line(one.sent_as, 80)}" if one.sent_as else None
+    codes = dict.fromkeys(found.code for found in one.findings)
+    places = dict.fromkeys(
+        found.path for found in one.findings if found.path.count(".") + found.path.count("[") > 1
+    )
+    hints = dict.fromkeys(found.hint for found in one.findings if found.hint)
+    sub = "\n".join(wording.one_line(text, 160) for text in (*places, *hints)) or None
+    return [
+        Cell(
+            wording.one_line(one.name, 80),
+            sub=wording.one_line(one.description, 160) or None,
+            mono=True,
+            heat=heat,
+        ),
+        Cell(wording.one_line(one.kind or "–", 160), mono=one.kind is not None, heat=heat),
+        Cell(required, heat=heat),
+        Cell(_format_value(one.sent, "not sent"), sub=sent_as, mono=one.sent is not None, heat=heat),
+        Cell(_describe_result(one), mono=one.became is not None and one.has_changed, heat=heat),
+        Cell(", ".join(codes) or "–", sub=sub, tone=SEVERITY_TONES.get(one.severity or ""), heat=heat),
+    ]
+
+
+def _format_value(text: str | None, absent: str) -> str:
+    return absent if text is None else wording.visible(wording.shorten(text, _VALUE))
+
+
+def _describe_result(one: ParameterRow) -> str:
+    if one.became is None:
+        return "–" if one.sent is None else "refused" if one.severity == "error" else "left out"
+    return _format_value(one.became, "–") if one.has_changed else "as sent"

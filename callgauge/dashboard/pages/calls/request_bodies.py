@@ -1,0 +1,89 @@
+"""A provider's request that goes on from what a session said up to a call.
+
+The shape is that of OpenAI's chat completions, which nearly every server takes, and the only common one that
+carries arguments as the text they were: broken ones stay broken. It is ASCII: nothing in it is invisible.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+Row = Mapping[Any, Any]
+
+_LONGEST_ID = 40  # characters of a call's id that servers take
+_NO_RESULT = "(The log keeps no result.)"
+
+
+def make_chat_request(
+    call: Row, messages: Sequence[Row], *, prompt: str | None, description: str | None, ask_again: bool
+) -> str:
+    """The body of a request.
+
+    `call`: a row of the metric `call`; `messages`: the rows of `messages_so_far`, up to the call's step.
+    `ask_again`: it ends before that step, and the model must call the tool; else it ends with what came back.
+    """
+    place = (call["turn"], call["step"] or 0)
+    upto = [row for row in messages if (row["turn"], row["step"]) != place or not ask_again]
+    name = call["tool_sent"] or call["tool"] or "unknown"
+    body: dict[str, Any] = {"model": call["model"] or "MODEL", "messages": list(_make_messages(upto, prompt))}
+    if (tool := _tool_data(name, call["definition"], description)) is not None:
+        body["tools"] = [tool]
+        if ask_again:
+            body["tool_choice"] = {"type": "function", "function": {"name": name}}
+    return json.dumps(body, indent=1)
+
+
+def _tool_data(name: str, definition: str | None, description: str | None) -> dict[str, Any] | None:
+    try:
+        schema = json.loads(definition or "null")
+    except (ValueError, RecursionError):
+        schema = None
+    if schema is None:
+        return None
+    return {
+        "type": "function",
+        "function": {"name": name, "description": description or "", "parameters": schema},
+    }
+
+
+def _make_messages(rows: Iterable[Row], prompt: str | None) -> Iterable[dict[str, Any]]:
+    if prompt:
+        yield {"role": "system", "content": prompt}
+    ids: set[str] = set()
+    for _, step in groupby(rows, key=lambda row: (row["turn"], row["step"])):
+        told = list(step)
+        calls = [row for row in told if row["kind"] == "call"]
+        words = "\n".join(row["text"] or "" for row in told if row["kind"] != "call")
+        if told[0]["kind"] == "user":
+            yield {"role": "user", "content": words}
+        elif calls:
+            yield from _step_messages(words, calls, ids)
+        elif words:
+            yield {"role": "assistant", "content": words}
+
+
+def _step_messages(words: str, calls: Sequence[Row], ids: set[str]) -> Iterable[dict[str, Any]]:
+    """One step: the model's words and calls, then what came back for each."""
+    named = [(_call_id(row, ids), row) for row in calls]
+    made = [
+        {
+            "id": call_id,
+            "type": "function",
+            "function": {"name": row["tool"] or "unknown", "arguments": row["raw"] or ""},
+        }
+        for call_id, row in named
+    ]
+    yield {"role": "assistant", "content": words or None, "tool_calls": made}
+    for call_id, row in named:
+        yield {"role": "tool", "tool_call_id": call_id, "content": row["result"] or _NO_RESULT}
+
+
+def _call_id(row: Row, ids: set[str]) -> str:
+    """The call's own id, or a made one where servers would refuse that: missing, too long, used before."""
+    own = row["tool_call_id"]
+    chosen = own if own and len(own) <= _LONGEST_ID and own not in ids else f"call_{len(ids) + 1}"
+    ids.add(chosen)
+    return str(chosen)

@@ -1,0 +1,1 @@
+"""The page Compare: whether one slice is better than another."""

@@ -1,0 +1,180 @@
+"""The two arms of the page Compare: what each is narrowed to, by hand or at once, all in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+
+import pandas as pd
+import streamlit as st
+
+from callgauge.dashboard import comparison, filters, store_queries, wording
+from callgauge.dashboard.comparison import PARAMETERS, Arm, Days, Letter
+from callgauge.dashboard.components.controls.url_widgets import draw_url_widget, write_to_url
+from callgauge.dashboard.measures.rates import RateDefinition
+
+_SEEN = ("model", "prompt", "tool")  # the others are one click away
+_WORDS = {"harness_version": "harness version", "strategy": "strategy"}
+_MANY = {"strategy": "strategies"}
+_PAGE = "callgauge/dashboard/pages/compare/page.py"
+_PROMPTS = 3  # offered at once
+_WEEK = timedelta(days=7)
+Labels = Mapping[str, Mapping[str, str]]
+
+
+def arm_url_keys() -> list[str]:
+    return [f"{letter}_{name}" for letter in "ab" for name in (*PARAMETERS, "days")]
+
+
+def read_labels() -> Labels:
+    """Return by dimension what people read for each value, the most used first."""
+    choices = store_queries.ask("choices")
+    return {
+        name: dict(zip(rows.value, rows.label, strict=True))
+        for name, rows in choices.groupby("dimension", sort=False)
+        if isinstance(name, str)
+    }
+
+
+def choose_arms(
+    rate: RateDefinition, known: Labels, first: date | None, last: date | None
+) -> tuple[Arm, Arm]:
+    """Draw the choices and give the two slices. `first` and `last`: the days that the store spans.
+
+    Where nothing is chosen yet, the two models are that were measured most.
+    """
+    if not any(key in st.query_params for key in arm_url_keys()):
+        for key, text in _most_measured_models(rate).items():
+            write_to_url(key, text)
+    left, right = st.columns(2, gap="small")
+    with left:
+        a = _choose_arm("A", known, first, last)
+    with right:
+        b = _choose_arm("B", known, first, last)
+    return a, b
+
+
+def choose_at_once(rate: RateDefinition, first: date | None, last: date | None) -> None:
+    """Draw what chooses both slices at once: swapped, or two that are often compared."""
+    st.button("Swap A and B", on_click=_swap, key="swap", icon=":material/swap_horiz:")
+    ready = {"The two models measured most": _most_measured_models(rate)}
+    if first and last and last - first >= _WEEK:
+        days = (last - _WEEK + timedelta(1), last)
+        before = (days[0] - _WEEK, days[0] - timedelta(1))
+        ready["Newest week vs the week before"] = {
+            **comparison.arm_query("A", {}, before),
+            **comparison.arm_query("B", {}, days),
+        }
+    for row in store_queries.ask("newest_prompts", limit=_PROMPTS).itertuples():
+        name = wording.in_markdown(str(row.name), 40)
+        ready[f"{name}: newest version vs the one before"] = {
+            **comparison.arm_query("A", {"prompt": [str(row.previous)]}),
+            **comparison.arm_query("B", {"prompt": [str(row.newest)]}),
+        }
+    kept = {"rate": st.query_params["rate"]} if "rate" in st.query_params else {}
+    for label, query in ready.items():
+        st.page_link(_PAGE, label=wording.link_label(label), query_params=query | kept, width="content")
+
+
+def _most_measured_models(rate: RateDefinition) -> dict[str, str]:
+    """Of the models that have a name; of the others only where there is just one that has."""
+    rows = store_queries.ask(
+        "slices", rates=(rate.name,), by="model", **filters.chosen_filters().parameters()
+    )
+    by_use = sorted(
+        rows.to_dict("records"), key=lambda row: (row["slice"] == "unknown", -row["n"], -row["total"])
+    )
+    if len(by_use) < 2:
+        return {}
+    one, other = (str(row["slice"]) for row in by_use[:2])
+    return {**comparison.arm_query("A", {"model": [one]}), **comparison.arm_query("B", {"model": [other]})}
+
+
+def _swap() -> None:
+    held = {key: st.query_params.get(key) for key in arm_url_keys()}
+    for key, text in held.items():
+        write_to_url(f"{'b' if key[0] == 'a' else 'a'}{key[1:]}", text)
+
+
+def _choose_arm(letter: Letter, known: Labels, first: date | None, last: date | None) -> Arm:
+    prefix = letter.lower()
+    with st.container(border=True, gap="xsmall"):
+        st.header(f"Slice {letter}", anchor=False)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            own = {name: _choose_values(f"{prefix}_{name}", name, known) for name in _SEEN}
+            days = _choose_days(f"{prefix}_days", first, last) if first and last else None
+            others = [name for name in PARAMETERS if name not in _SEEN]
+            set_ = sum(f"{prefix}_{name}" in st.query_params for name in others)
+            with st.popover(f"More ({set_} chosen)" if set_ else "More", type="tertiary", width="content"):
+                own |= {name: _choose_values(f"{prefix}_{name}", name, known) for name in others}
+    chosen = {name: values for name, values in own.items() if values}
+    return Arm(letter, chosen, days, filters.chosen_filters().parameters())
+
+
+def _choose_values(key: str, name: str, known: Labels) -> tuple[str, ...]:
+    options = known.get(name, {})
+    words = _WORDS.get(name, name)
+
+    def draw(drawn: str) -> list[str]:
+        # A load may have taken away what was chosen.
+        st.session_state[drawn] = [value for value in st.session_state[drawn] if value in options]
+        return st.multiselect(
+            f"{words.capitalize()} of slice {key[0].upper()}",
+            list(options),
+            format_func=lambda value: wording.one_line(options.get(value, value), 60),
+            key=drawn,
+            placeholder=f"Any {words}",
+            width=170,
+            wrap=False,
+            label_visibility="collapsed",
+        )
+
+    def parse(text: str) -> list[str]:
+        return [value for value in comparison.split_values(text) if value in options]
+
+    return tuple(draw_url_widget(draw, key, [], parse, comparison.join_values))
+
+
+def _choose_days(key: str, first: date, last: date) -> Days | None:
+    def draw(drawn: str) -> tuple[date, ...]:
+        held = st.session_state[drawn]
+        if any(not first <= day <= last for day in held):
+            st.session_state[drawn] = ()
+        picked = st.date_input(
+            f"Days of slice {key[0].upper()} (UTC)",
+            [],
+            first,
+            last,
+            key=drawn,
+            format="YYYY-MM-DD",
+            width=230,
+            label_visibility="collapsed",
+        )
+        return picked if isinstance(picked, tuple) else (picked,)
+
+    def parse(text: str) -> tuple[date, ...]:
+        return comparison.read_days(text, first, last)
+
+    none: tuple[date, ...] = ()
+    days = draw_url_widget(draw, key, none, parse, comparison.join_days)
+    return (days[0], days[-1]) if days else None
+
+
+def describe_overlap(a: Arm, b: Arm) -> str | None:
+    if not comparison.do_overlap(a, b):
+        return None
+    return (
+        "The slices overlap: a call can be in both, which hides part of the difference. "
+        "Narrow one of them to what the other leaves out."
+    )
+
+
+def calls_link(arm: Arm, own: Mapping[str, str], narrowed: Mapping[str, str] | None = None) -> str | None:
+    """The calls of a slice; None where the Calls page has no filter for what narrows it."""
+    if not set(arm.own) <= set(filters.DIMENSIONS):
+        return None
+    return filters.page_link("calls", {**arm.own, **(narrowed or {})}, own, arm.days)
+
+
+def read_makeup(arm: Arm) -> pd.DataFrame:
+    return store_queries.ask("makeup", **arm.parameters())

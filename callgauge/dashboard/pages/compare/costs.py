@@ -1,0 +1,147 @@
+"""How steady two slices are and what they cost: pass^k, tokens, steps, seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.rate_choice import choose_one
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.slices import MEASURED_ENOUGH
+from callgauge.dashboard.measures.turn_costs import cost_per_turn, format_amount
+from callgauge.dashboard.pages.compare.sides import CompareSide
+from callgauge.stats import ENOUGH, pass_k
+
+Row = Mapping[Hashable, Any]
+_MOST = 4  # trials in a row, as tau-bench reports them
+_VERDICTS = {"recorded_ok": "recorded by the log", "derived_ok": "derived by us"}
+
+
+def draw_pass_k(a: CompareSide, b: CompareSide) -> None:
+    """pass^1 to pass^4 of both, over the tasks with enough trials."""
+
+    def verdict_choice() -> str:
+        return choose_one(
+            "Success", "success", tuple(_VERDICTS), "recorded_ok", lambda name: _VERDICTS[name].capitalize()
+        )
+
+    with cards.draw_card("The same task again: pass^k", "pass_k", height=200):
+        measure = verdict_choice()
+        split = sorted({*a.arm.split_by_call(), *b.arm.split_by_call()})
+        if split:
+            st.caption(
+                f"Not for these slices: a task is tried by a whole session, which has no one {split[0]}."
+            )
+            return
+        cells = [(side, _build_pass_row(side, measure)) for side in (a, b)]
+        if not any(cell.order is not None for _, row in cells for cell in row):
+            st.caption(
+                f"No task has a trial whose success is {_VERDICTS[measure]}. A task is what the log names "
+                "as one, or a first message of 40 characters or more."
+            )
+            return
+        columns = [Column("Slice", "name")] + [
+            Column(f"pass^{k}", "number", f"Chance that {wording.plural(k, 'trial')} of a task all pass")
+            for k in range(1, _MOST + 1)
+        ]
+        draw_table(
+            "pass_k", "pass^k of both slices", columns, [[_name_cell(side), *row] for side, row in cells]
+        )
+        st.caption(
+            "The chance that k trials of a task all pass, over the tasks with at least k trials; 95% t "
+            "interval over tasks. More trials, other tasks: compare along a column, not along a row."
+        )
+
+
+def _build_pass_row(side: CompareSide, measure: str) -> list[Cell]:
+    rows = store_queries.ask("pass_k", measure=measure, **side.arm.parameters())
+    outcomes = list(zip(rows.trials, rows.passed, rows.tasks, strict=True))
+    return [_pass_cell(outcomes, k) for k in range(1, _MOST + 1)]
+
+
+def _pass_cell(outcomes: list[tuple[int, int, int]], k: int) -> Cell:
+    found = pass_k(outcomes, k)
+    if found is None:
+        return Cell("–", sub=f"no task tried {wording.plural(k, 'time')}")
+    bounds = f" · {wording.interval(found.interval)}" if found.interval else ""
+    return Cell(
+        wording.percent(found.rate),
+        sub=f"{wording.plural(found.tasks, 'task')}{bounds}",
+        pale=found.tasks < ENOUGH,
+        order=found.rate,
+    )
+
+
+def _name_cell(side: CompareSide) -> Cell:
+    return Cell(f"{side.arm.letter}: {wording.one_line(side.name, 60)}")
+
+
+def draw_costs(a: CompareSide, b: CompareSide) -> None:
+    """Tokens, steps and seconds per turn, and per turn that ended well."""
+    with cards.draw_card("What turns cost", "turn_costs", height=200):
+        found = {side.arm.letter: _read_cost(side) for side in (a, b)}
+        if not any(found.values()):
+            st.caption("No turn in either slice.")
+            return
+        columns = [
+            Column("Slice", "name"),
+            Column("Turns", "number"),
+            Column(
+                "End well", "number", "By the log's word where it has one for more turns, else as derived"
+            ),
+            *(
+                Column(f"{what} per {unit}", "number")
+                for what in ("Steps", "Tokens", "Seconds")
+                for unit in ("turn", "success")
+            ),
+        ]
+        rows = [[_name_cell(side), *_cost_cells(found[side.arm.letter])] for side in (a, b)]
+        draw_table("costs", "What turns cost in both slices", columns, rows)
+        split = sorted({*a.arm.split_by_call(), *b.arm.split_by_call()})
+        st.caption(
+            "Per success: per turn, over the share of turns that end well, so failed turns are paid for. "
+            f"Pale: known of fewer than {100 * MEASURED_ENOUGH:.0f}% of the turns."
+            + (f" Turns are not told apart by {' or '.join(split)}." if split else "")
+        )
+
+
+def _read_cost(side: CompareSide) -> Row | None:
+    rows = store_queries.ask("turn_costs", **side.arm.parameters()).to_dict("records")
+    return rows[0] if rows and rows[0]["turns"] else None
+
+
+def _cost_cells(row: Row | None) -> list[Cell]:
+    if row is None:
+        return [Cell("–")] * 8
+    turns, ok, known = row["turns"], row["ok"], row["ok_known"]
+    success = ok / known if known else 0.0
+    amounts = [
+        (row["steps"] or 0, turns),
+        (row["tokens"], row["tokens_known"]),
+        (row["ms"] / 1000, row["ms_known"]),
+    ]
+    cells = [
+        Cell(f"{turns:,}", order=turns),
+        Cell(
+            wording.rate(ok, known),
+            sub=f"{wording.fraction(ok, known)} {row['ok_by']}" if known else "unmeasured",
+        ),
+    ]
+    for total, of in amounts:
+        each = cost_per_turn(total, of)
+        cells += [
+            _amount_cell(each, of, turns),
+            _amount_cell(each / success if each is not None and success else None, of, turns),
+        ]
+    return cells
+
+
+def _amount_cell(value: float | None, known: int, turns: int) -> Cell:
+    if value is None:
+        return Cell("–", sub="unknown")
+    sub = None if known == turns else f"of {wording.rate(known, turns)}"
+    return Cell(format_amount(value), sub=sub, pale=known < MEASURED_ENOUGH * turns, order=value)

@@ -1,0 +1,237 @@
+"""The answer of Compare: a sentence, and the difference computed in several ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isnan
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
+from callgauge.dashboard.components.difference_cells import difference_cell, difference_column, track_reach
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures import strata, verdicts
+from callgauge.dashboard.measures.rates import RateDefinition
+from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, Slice, SliceComparison
+from callgauge.dashboard.pages.compare.arms import calls_link, describe_overlap
+from callgauge.dashboard.pages.compare.sides import CompareSide, make_export, read_strata
+from callgauge.stats import Difference, bootstrap_interval, compare_paired, compare_rates
+from callgauge.stats.mixes import StandardisedDifference, standardise
+
+BY_TASK = ("parse_error", "recorded_ok", "derived_ok")
+_ORIGINS = {"log": "the log's own task id", "first message": "the same first message"}
+_OTHER_INTERVAL = "The interval of the draws and the one above should be alike."
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonWay:
+    """One way to compare: both rates where it has its own, the difference, and what it rests on."""
+
+    title: str
+    a: str
+    b: str
+    found: Difference
+    rests_on: str
+    thin: bool = False
+
+
+def draw_verdict(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
+    with cards.draw_card(
+        f"{rate.title}: B against A",
+        "slices",
+        "shared_tasks",
+        "session_counts",
+        take=cards.Download(f"compare_{rate.name}", make_export(a.arm, b.arm, "slices", rates=(rate.name,))),
+        height=320,
+    ):
+        first, second = a.whole_slice(rate), b.whole_slice(rate)
+        plain = compare_rates(second.share, first.share) if first and second else None
+        if first is None or second is None or plain is None:
+            _draw_nothing(a, b, rate)
+            return
+        with st.container(key="verdict"):
+            sentence = verdicts.describe_verdict(second, first, plain)
+            st.subheader(wording.in_markdown(sentence, 600), anchor=False)
+        st.caption(f"{plain.method}. {_describe_measured(a, first)} {_describe_measured(b, second)}")
+        adjusted = standardise(strata.pair_strata(read_strata(a.arm, rate), read_strata(b.arm, rate)))
+        for warning in _list_warnings(a, b, rate, first, second, adjusted):
+            st.warning(warning, icon=":material/warning:")
+        drawn_anew = _choose_bootstrap()
+        ways = list(_list_ways(a, b, rate, plain, adjusted, anew=drawn_anew))
+        _draw_sheet(a, b, rate, ways, second)
+        st.caption(_describe_notes(a, b, rate, anew=drawn_anew))
+
+
+def _draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
+    unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
+    st.subheader(
+        wording.in_markdown(
+            f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
+        ),
+        anchor=False,
+    )
+    st.caption("Choose another rate, or widen what narrows that slice.")
+
+
+def _describe_measured(side: CompareSide, whole: Slice) -> str:
+    known = wording.unmeasured_share(whole.share.n, whole.total)
+    return f"{side.arm.letter}, {wording.in_markdown(side.name, 80)}: {known}."
+
+
+def _list_warnings(
+    a: CompareSide,
+    b: CompareSide,
+    rate: RateDefinition,
+    first: Slice,
+    second: Slice,
+    adjusted: StandardisedDifference | None,
+) -> Iterator[str]:
+    for side, whole in ((a, first), (b, second)):
+        if not whole.is_rankable:
+            yield (
+                f"Less than {100 * MEASURED_ENOUGH:.0f}% of the {rate.noun}s of {side.arm.letter} could be "
+                "judged: those that could may be unlike the others."
+            )
+    if adjusted is not None and adjusted.flips:
+        certain = "" if adjusted.difference.is_decisive else ", though not decisively"
+        yield (
+            f"The mix turns the order round{certain}: at the same mix of {strata.describe_mix(rate)} the "
+            f"difference is {verdicts.format_difference(adjusted.difference)}. The two get different work; "
+            "see what differs below."
+        )
+    overlap = describe_overlap(a.arm, b.arm)
+    if overlap:
+        yield overlap
+
+
+def _list_ways(
+    a: CompareSide,
+    b: CompareSide,
+    rate: RateDefinition,
+    plain: Difference,
+    adjusted: StandardisedDifference | None,
+    *,
+    anew: bool,
+) -> Iterator[ComparisonWay]:
+    yield ComparisonWay("As they are", "", "", plain, plain.method)
+    if adjusted is not None:
+        yield ComparisonWay(
+            f"At the same mix of {strata.describe_mix(rate)}",
+            wording.percent(adjusted.against),
+            wording.percent(adjusted.of),
+            adjusted.difference,
+            f"{adjusted.difference.method}: {wording.percent(adjusted.covered)} of the {rate.noun}s are in "
+            "strata that both have",
+            thin=not adjusted.is_representative,
+        )
+    yield from _compare_by_task(a, b, rate)
+    if anew:
+        yield from _bootstrap(a, b, rate, plain)
+
+
+def _compare_by_task(a: CompareSide, b: CompareSide, rate: RateDefinition) -> Iterator[ComparisonWay]:
+    if rate.name not in BY_TASK or a.arm.split_by_call() or b.arm.split_by_call():
+        return
+    rows = store_queries.ask("shared_tasks", measure=rate.name, **a.arm.add_prefix(), **b.arm.add_prefix())
+    for origin, its in rows.groupby("origin"):
+        differences = (its.b_k / its.b_n - its.a_k / its.a_n).astype(float).tolist()
+        tasks = its.tasks.astype(int).tolist()
+        found = compare_paired(differences, tasks)
+        if found is None:
+            continue
+        first, second = (
+            sum(k / n * many for k, n, many in zip(its[f"{arm}_k"], its[f"{arm}_n"], tasks, strict=True))
+            / sum(tasks)
+            for arm in "ab"
+        )
+        yield ComparisonWay(
+            "On the tasks that both saw",
+            wording.percent(first),
+            wording.percent(second),
+            found,
+            f"{found.method}; a task is told by {_ORIGINS.get(str(origin), 'its name')}",
+        )
+
+
+def _bootstrap(
+    a: CompareSide, b: CompareSide, rate: RateDefinition, plain: Difference
+) -> Iterator[ComparisonWay]:
+    counts = [store_queries.ask("session_counts", rate=rate.name, **one.arm.parameters()) for one in (b, a)]
+    pairs = [list(zip(rows.k.astype(int), rows.n.astype(int), strict=True)) for rows in counts]
+    weights = tuple(rows.sessions.astype(int).tolist() for rows in counts)
+    found = bootstrap_interval(pairs[0], pairs[1], (weights[0], weights[1]))
+    if found is None:
+        return
+    sessions = " and ".join(f"{sum(many):,}" for many in reversed(weights))
+    low, high = found
+    anew = Difference(plain.estimate, low, high, float("nan"), "cluster bootstrap, 95 %")
+    yield ComparisonWay(
+        "Whole sessions drawn anew", "", "", anew, f"{anew.method}: 2,000 draws of {sessions} sessions"
+    )
+
+
+def _choose_bootstrap() -> bool:
+    return draw_url_widget(
+        lambda key: st.toggle("Check by drawing whole sessions anew", key=key),
+        "anew",
+        False,
+        lambda text: text == "yes",
+        lambda _: "yes",
+    )
+
+
+def _draw_sheet(
+    a: CompareSide, b: CompareSide, rate: RateDefinition, ways: list[ComparisonWay], of: Slice
+) -> None:
+    held = [SliceComparison(of, way.found, way.found.p) for way in ways]
+    reach = track_reach(held)
+    columns = [
+        Column("Compared", "text"),
+        Column(f"A: {wording.one_line(a.name, 40)}", "number"),
+        Column(f"B: {wording.one_line(b.name, 40)}", "number"),
+        difference_column("B − A", reach),
+        Column("p", "number", "Two-sided; of this comparison alone"),
+        Column("Rests on", "text"),
+    ]
+    rows = [
+        [
+            Cell(way.title),
+            _plain_cell(a, rate) if way is ways[0] else Cell(way.a or "–"),
+            _plain_cell(b, rate) if way is ways[0] else Cell(way.b or "–"),
+            difference_cell(each, reach),
+            Cell("–" if isnan(way.found.p) else format_chance(way.found.p)),
+            Cell(way.rests_on, pale=way.thin),
+        ]
+        for way, each in zip(ways, held, strict=True)
+    ]
+    draw_table("compared", "The difference, compared in several ways", columns, rows)
+
+
+def _plain_cell(side: CompareSide, rate: RateDefinition) -> Cell:
+    whole = side.whole_slice(rate)
+    if whole is None:
+        return Cell("–")
+    share = whole.share
+    href = calls_link(side.arm, rate.calls) if rate.calls and share.k else None
+    sub = f"{wording.fraction(share.k, share.n)} · {wording.interval(share.interval)}"
+    return Cell(wording.rate(share.k, share.n), sub=sub, href=href, title=share.method_name)
+
+
+def format_chance(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _describe_notes(a: CompareSide, b: CompareSide, rate: RateDefinition, *, anew: bool) -> str:
+    split = sorted({*a.arm.split_by_call(), *b.arm.split_by_call()})
+    parts = []
+    if rate.name not in BY_TASK:
+        parts.append("Task by task: parse errors and the two verdicts on turns only.")
+    elif split:
+        parts.append(f"Not task by task: a task is tried by a whole session, which has no one {split[0]}.")
+    if anew:
+        parts.append(_OTHER_INTERVAL)
+    parts.append("Negative: B has less of it than A.")
+    return " ".join(parts)

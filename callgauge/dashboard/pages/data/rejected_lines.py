@@ -1,0 +1,100 @@
+"""The part of the Data page on what could not be read: whole files, and lines, by reason and one by one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.pages.data.sources_card import file_name
+
+BY_SOURCE_ONLY = "Filtered by source only, not by day, model, prompt or tool."
+
+
+def show() -> None:
+    _draw_files()
+    _draw_lines()
+
+
+def _draw_files() -> None:
+    rows, pages = read_page_of("refused_files", "refused", 10)
+    if not rows:
+        return
+    with cards.draw_card(
+        "Refused files",
+        "refused_files",
+        caption="Nothing of these is in, or only what an earlier load read. The next load tries them again.",
+    ):
+        columns = [Column("File", "file"), Column("Size", "number"), Column("Why")]
+        draw_table("refused_files", "Refused files", columns, [_file_row(row) for row in rows])
+        draw_pager("refused", pages)
+
+
+def _file_row(row: Row) -> list[Cell]:
+    return [
+        Cell(file_name(row["path"]), mono=True, title=wording.visible(row["path"] or "")),
+        Cell(wording.size(row["size_bytes"])),
+        Cell(wording.one_line(f"It {row['reason']}" if row["reason"] else "–", 400)),
+    ]
+
+
+def _draw_lines() -> None:
+    with cards.draw_card(
+        "Rejected lines",
+        "rejects_by_code",
+        "rejects",
+        caption=f"One bad line costs one line: the rest of its file is in. {BY_SOURCE_ONLY}",
+    ):
+        rows = store_queries.ask("rejects_by_code", sources=filters.chosen_filters().sources).to_dict(
+            "records"
+        )
+        if not rows:
+            st.caption("None.")
+            return
+        columns = [
+            Column("Reason", "tight"), Column("Lines", "number"), Column("Files", "number"),
+            Column("Example", "file"), Column("What is wrong there"), Column("Snippet"),
+        ]  # fmt: skip
+        draw_table("rejects_by_code", "Rejected lines by reason", columns, [_code_row(row) for row in rows])
+        _draw_one_by_one(len(rows) > 1)
+
+
+def _code_row(row: Row) -> list[Cell]:
+    code = row["code"] or "unknown"
+    return [
+        Cell(code, mono=True, href=filters.page_link("data", {}, {"reject": code})),
+        Cell(f"{row['lines']:,}"),
+        Cell(f"{row['files']:,}"),
+        *_build_place(row),
+    ]
+
+
+def _build_place(row: Row) -> list[Cell]:
+    return [
+        Cell(f"{file_name(row['path'])}:{row['line']}", mono=True, title=wording.visible(row["path"] or "")),
+        Cell(wording.one_line(row["reason"] or "–", 300)),
+        Cell(wording.one_line(row["snippet"] or "–", 200), mono=True),
+    ]
+
+
+def _draw_one_by_one(several: bool) -> None:
+    code = st.query_params.get("reject")
+    with st.expander(
+        f"Every line: {wording.in_markdown(code)}" if code else "Every line", expanded=bool(code)
+    ):
+        rows, pages = read_page_of("rejects", "rejects", code=code)
+        if code and several:
+            st.page_link("callgauge/dashboard/pages/data/page.py", label=wording.link_label("All reasons"))
+        columns = [
+            Column("Place", "file"), Column("What is wrong there"), Column("Snippet"),
+            Column("Reason", "tight"), Column("Byte", "number"),
+        ]  # fmt: skip
+        draw_table("rejects_list", "Rejected lines", columns, [_line_row(row) for row in rows])
+        draw_pager("rejects", pages)
+
+
+def _line_row(row: Row) -> list[Cell]:
+    byte = f"{row['byte_offset']:,}" if row["byte_offset"] is not None else "–"
+    return [*_build_place(row), Cell(row["code"] or "–", mono=True), Cell(byte)]

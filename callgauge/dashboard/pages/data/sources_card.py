@@ -1,0 +1,128 @@
+"""The part of the Data page on sources: what each can tell and does tell here; sessions that came twice."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
+from callgauge.dashboard.components.controls.session_links import session_link
+from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
+
+# What can be told, the promise's field, and of how many calls or turns it is known.
+_TELLS = (
+    ("Raw arguments", "raw_arguments", "text_known", "calls"),
+    ("Refused arguments", "argument_failures", "parse_known", "calls"),
+    ("Error flag", "error_flag", "result_known", "calls"),
+    ("Definitions", "definitions", "definition_known", "calls"),
+    ("System prompt", "system_prompt", "prompt_known", "calls"),
+    ("Model", "model", "model_known", "calls"),
+    ("Turn end", "turn_end", "recorded_turns", "turns"),
+)
+_PROMISE = re.compile(r"(yes|partly|no)\b[\s,;:–-]*(.*)", re.DOTALL)
+_TONES: dict[str, Tone] = {"yes": "good", "partly": "warn", "no": "bad"}
+
+
+def show() -> None:
+    with cards.draw_card(
+        "What each source can tell",
+        "coverage",
+        caption="Yes, partly, no: what the format can hold. Below, of how many of the calls or turns here it "
+        "is known. What is not known counts neither as good nor as bad.",
+    ):
+        rows = store_queries.ask("coverage", **filters.chosen_filters().parameters()).to_dict("records")
+        if rows:
+            _draw_table("coverage", "What each source can tell", [_build_measured_row(row) for row in rows])
+        else:
+            st.caption("No calls or turns under these filters.")
+        _draw_others()
+    _draw_copies()
+
+
+def _draw_others() -> None:
+    rows = store_queries.ask("absent_sources").to_dict("records")
+    if not rows:
+        return
+    with st.expander(f"{wording.plural(len(rows), 'other format')} that can be read, without a file here"):
+        _draw_table(
+            "absent_sources", "Formats without a file here", [_build_promised_row(row) for row in rows]
+        )
+
+
+def _draw_table(key: str, caption: str, rows: list[list[Cell]]) -> None:
+    columns = [
+        Column("Source", "name"),
+        *(Column(title, "name") for title, *_ in _TELLS),
+        Column("Cannot tell"),
+    ]
+    draw_table(key, caption, columns, rows)
+
+
+def _build_measured_row(row: Row) -> list[Cell]:
+    cells = (_told_cell(row[promise], row[known], row[total], total) for _, promise, known, total in _TELLS)
+    counts = f"{wording.plural(row['calls'], 'call')}\n{wording.plural(row['turns'], 'turn')}"
+    return [Cell(row["title"], sub=counts), *cells, Cell(row["cannot_tell"] or "–")]
+
+
+def _build_promised_row(row: Row) -> list[Cell]:
+    return [
+        Cell(row["title"]),
+        *(_told_cell(row[promise]) for _, promise, *_ in _TELLS),
+        Cell(row["cannot_tell"] or "–"),
+    ]
+
+
+def _told_cell(promise: str | None, known: int | None = None, total: int = 0, noun: str = "") -> Cell:
+    """The promise's first word; below it what is known of what was loaded, and what it says besides."""
+    found = _PROMISE.fullmatch(promise or "")
+    word, rest = found.groups() if found else ("not said", promise or "")
+    here = f"here {wording.rate(known, total)} of {noun}" if known is not None and total else ""
+    share = known / total if known is not None and total else None
+    return Cell(word, sub="\n".join(filter(None, (here, rest))) or None, tone=_TONES.get(word), share=share)
+
+
+def _draw_copies() -> None:
+    rows, pages = read_page_of("session_copies", "copies", 10)
+    if not rows:
+        return
+    with cards.draw_card(
+        "Sessions in several files",
+        "session_copies",
+        caption="Each call and turn counts once: of copies, the one from the fullest file.",
+    ):
+        columns = [
+            Column("Session", "file"), Column("Source", "tight"), Column("Counts", "file"),
+            Column("Calls", "number"), Column("Also in", "file"), Column("Calls told again", "number"),
+        ]  # fmt: skip
+        draw_table("session_copies", "Sessions in several files", columns, [_copy_row(row) for row in rows])
+        draw_pager("copies", pages)
+
+
+def _copy_row(row: Row) -> list[Cell]:
+    copies = row["copies"] or []
+    listed = "\n".join(
+        f"{file_name(copy['path'])} · {wording.plural(copy['calls'], 'call')}" for copy in copies[:5]
+    )
+    more = f"\nand {len(copies) - 5:,} more" if len(copies) > 5 else ""
+    whole = "\n".join(wording.visible(copy["path"] or "unknown file") for copy in copies)
+    return [
+        Cell(
+            wording.one_line(row["session_id"] or "–", 60),
+            mono=True,
+            href=session_link(row["session_id"]) if row["session_id"] else None,
+            title=wording.visible(row["session_id"] or ""),
+        ),
+        Cell(row["title"] or "–"),
+        Cell(file_name(row["counts"]), mono=True, title=wording.visible(row["counts"] or "")),
+        Cell(f"{row['calls']:,}"),
+        Cell(listed + more or "–", mono=True, title=whole),
+        Cell(f"{row['duplicate_calls']:,}"),
+    ]
+
+
+def file_name(path: str | None) -> str:
+    """The file's name; its folder is in the way of reading a list, so it shows on hover."""
+    return wording.visible(path or "unknown file").rpartition("/")[2]

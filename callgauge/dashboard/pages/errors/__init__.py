@@ -1,0 +1,1 @@
+"""The page Errors: what goes wrong, by layer, code and signature."""

@@ -1,0 +1,109 @@
+"""What goes with failure: a rate for each class of a trait, and the trait that stands out.
+
+It says what goes together, never why: the same tool or model may have both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.measures.verdicts import format_difference
+from callgauge.dashboard.traits import TITLES, class_words
+from callgauge.stats import ENOUGH, Difference, Share, compare_rates, holm
+
+
+@dataclass(frozen=True, slots=True)
+class TraitClass:
+    """Calls of one class of a trait, as `share`: those whose arguments were refused, of those judged."""
+
+    trait: str
+    number: int
+    share: Share
+
+    @property
+    def class_words(self) -> str:
+        return class_words(self.trait, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Standout:
+    """The class of a trait that fails most, beside all other classes of that trait; `p` is Holm's."""
+
+    worst: TraitClass
+    others: Share
+    difference: Difference
+    p: float
+
+
+def trait_classes(rows: Iterable[Mapping[Any, Any]]) -> list[TraitClass]:
+    """In the order of TITLES; traits without a name here are left out."""
+    known = [
+        TraitClass(
+            row["trait"],
+            row["class"],
+            Share(row["k"], row["n"], row["sessions"], row["kk"], row["kn"], row["nn"]),
+        )
+        for row in rows
+        if row["trait"] in TITLES and row["n"]
+    ]
+    return sorted(known, key=lambda one: (list(TITLES).index(one.trait), one.number))
+
+
+def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
+    """Of each trait that can be compared the class that fails most, the largest decisive difference first.
+
+    A class counts from ENOUGH calls on, and the others together must have as many. Holm's correction is over
+    every class that could have been the worst, since the worst was picked after looking.
+    """
+    found = [
+        (one, others, compared)
+        for one in classes
+        if one.share.n >= ENOUGH
+        and (others := _other_classes(one, classes)).n >= ENOUGH
+        and (compared := compare_rates(one.share, others)) is not None
+    ]
+    corrected = holm([compared.p for _, _, compared in found])
+    worst: dict[str, Standout] = {}
+    for (one, others, compared), p in zip(found, corrected, strict=True):
+        if one.trait not in worst or compared.estimate > worst[one.trait].difference.estimate:
+            worst[one.trait] = Standout(one, others, compared, p)
+    return sorted(worst.values(), key=lambda one: (not _is_decisive(one), -one.difference.estimate))
+
+
+def _is_decisive(one: Standout) -> bool:
+    return one.difference.low > 0 and one.p < 0.05
+
+
+def _other_classes(one: TraitClass, classes: Sequence[TraitClass]) -> Share:
+    rest = [other.share for other in classes if other.trait == one.trait and other is not one]
+    return Share(
+        sum(share.k for share in rest),
+        sum(share.n for share in rest),
+        sum(share.sessions or 0 for share in rest),
+        sum(share.kk for share in rest),
+        sum(share.kn for share in rest),
+        sum(share.nn for share in rest),
+    )
+
+
+def describe_standout(found: Sequence[Standout]) -> str:
+    """Which trait goes with failure most; that none does, or that too little is known."""
+    if not found:
+        return f"No trait can be compared: it takes {ENOUGH} judged calls in two classes of it."
+    first = found[0]
+    if not _is_decisive(first):
+        return "No trait stands out: no class of any of them fails more than its others by more than chance."
+    title = TITLES[first.worst.trait]
+    share = first.worst.share
+    return (
+        f"{title} goes with failure most: "
+        f"at {first.worst.class_words}, {wording.rate(share.k, share.n)} fail "
+        f"({wording.fraction(share.k, share.n)}); "
+        f"at all others {wording.rate(first.others.k, first.others.n)} "
+        f"({wording.fraction(first.others.k, first.others.n)}); "
+        f"difference {format_difference(first.difference)}, 95%. "
+        "It goes together; it need not be the cause."
+    )

@@ -1,0 +1,82 @@
+"""What goes wrong: signatures, new ones first, or one of them in full; codes, layers, what goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components import cards, fault_cards
+from callgauge.dashboard.components.slice_table import (
+    READING,
+    IntervalScale,
+    describe_basis,
+    make_scale,
+    share_cell,
+)
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.pages.errors import signatures
+from callgauge.dashboard.pages.errors.correlates import (
+    TraitClass,
+    describe_standout,
+    find_standouts,
+    trait_classes,
+)
+from callgauge.dashboard.traits import TITLES
+
+
+def show() -> None:
+    signature = st.query_params.get("signature")
+    if signature is not None:
+        signatures.show_one(signature)
+        return
+    st.title("Errors", anchor=False)
+    chosen = filters.chosen_filters().parameters()
+    known = store_queries.ask("slices", rates=("mended", "emission"), **chosen)
+    if known.empty:
+        cards.show_no_matches("calls")
+        return
+    signatures.show(chosen)
+    wide, narrow = st.columns([8, 5], gap="small")
+    with wide:
+        totals = {row["rate"]: row for row in known.to_dict("records")}
+        judged = totals["mended"]["n"] if "mended" in totals else 0
+        fault_cards.draw_findings(chosen, judged, known.total.max())
+    with narrow:
+        fault_cards.draw_layers(chosen)
+    _draw_correlates(chosen)
+
+
+def _draw_correlates(chosen: Mapping[str, Any]) -> None:
+    with cards.draw_card(
+        "What goes with failure",
+        "traits",
+        take=cards.Download("traits", store_queries.ask_later("traits", **chosen)),
+    ):
+        classes = trait_classes(store_queries.ask("traits", **chosen).to_dict("records"))
+        if not classes:
+            st.caption("Not measured: no call of this selection could be judged.")
+            return
+        st.markdown(wording.in_markdown(describe_standout(find_standouts(classes)), 600))
+        st.caption(f"Parse errors by traits of the calls. {READING}")
+        scale = make_scale([one.share for one in classes])
+        with st.grid(3, min_column_width=300, gap="medium"):
+            for trait in dict.fromkeys(one.trait for one in classes):
+                _draw_trait(trait, [one for one in classes if one.trait == trait], scale)
+
+
+def _draw_trait(trait: str, classes: Sequence[TraitClass], scale: IntervalScale) -> None:
+    heads = [
+        Column(TITLES[trait], "tight"),
+        Column("Parse errors", "rate", "Share of judged calls, with its 95% interval", scale=scale.ends()),
+    ]
+    rows = [
+        [Cell(one.class_words), share_cell(one.share, scale, title=describe_basis(one.share), ordered=False)]
+        for one in classes
+    ]
+    draw_table(f"trait_{trait}", f"Parse errors by {TITLES[trait].lower()}", heads, rows)
+
+
+show()

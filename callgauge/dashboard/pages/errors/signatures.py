@@ -1,0 +1,204 @@
+"""Signatures of what went wrong: the list, new ones first, and one in full with where it occurs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.paging import draw_pager
+from callgauge.dashboard.components.controls.url_widgets import reset_page_number
+from callgauge.dashboard.components.fault_cards import LAYERS
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+
+Row = Mapping[Hashable, Any]
+PER_PAGE = 25
+_NAMED = 2  # tools and models that a cell names
+_EXPORTED = 10_000
+
+
+def show(chosen: Mapping[str, Any]) -> None:
+    """The list of all, in pages."""
+    reset_page_number("signature_page", chosen)
+    text = st.query_params.get("signature_page")
+    page = int(text) if text and text.isdecimal() and int(text) > 0 else 1
+    found = store_queries.ask("signatures", **chosen, limit=PER_PAGE, offset=PER_PAGE * (page - 1))
+    if found.empty and page > 1:
+        found = store_queries.ask("signatures", **chosen, limit=PER_PAGE, offset=0)
+    rows: list[dict[Hashable, Any]] = found.to_dict("records")
+    total = rows[0]["found"] if rows else 0
+    every = store_queries.ask_later("signatures", **chosen, limit=_EXPORTED, offset=0)
+    with cards.draw_card(
+        "Signatures of errors",
+        "signatures",
+        take=cards.Download(
+            "signatures",
+            lambda: every().drop(columns=["days", "found"]),
+        ),
+        height=400,
+    ):
+        if not rows:
+            st.caption("No call of this selection went wrong.")
+            return
+        days = rows[0]["days"] or []
+        drawn = f" Bars: the {len(days)} newest days with calls, {days[0]} to {days[-1]}." if days else ""
+        st.caption(
+            f"{wording.plural(total, 'signature')}: what the logs or our parser say, without what differs "
+            f"each time. New on the newest day first, then the most frequent.{drawn}"
+        )
+        draw_table("signatures", "Signatures of errors", _HEADS, [_build_row(row) for row in rows])
+        draw_pager("signature_page", -(-total // PER_PAGE))
+
+
+_HEADS = (
+    Column("Signature", "text", width="32%"),
+    Column("Layer", "tight"),
+    Column("Calls", "number"),
+    Column("Sessions", "number", "A session counts once for each day, model, prompt and tool"),
+    Column("By day", "tight"),
+    Column("First and last seen", "tight", "First: over the whole store, whatever the filters say"),
+    Column("Tools", "short"),
+    Column("Models", "short"),
+    Column("Newest", "tight"),
+)
+
+
+def _build_row(row: Row) -> list[Cell]:
+    return [
+        Cell(
+            wording.one_line(row["text"] or "–", 120),
+            href=filters.page_link("errors", {}, {"signature": row["signature_id"]}),
+            sub="new since the day before" if row["new"] else None,
+            order=row["text"],
+        ),
+        Cell(_layer_words(row["fault_layer"]), tone="warn" if row["new"] else None),
+        Cell(f"{row['calls']:,}", href=_calls_link(row["signature_id"]), order=row["calls"]),
+        Cell(f"{row['sessions']:,}", order=row["sessions"]),
+        Cell(
+            "",
+            bars=bar_shares(row["by_day"] or ()),
+            title=_describe_bars(row["days"] or (), row["by_day"] or ()),
+        ),
+        Cell(
+            _format_day(row["first_day"]),
+            sub=_format_day(row["last_day"]) if row["last_day"] != row["first_day"] else None,
+            order=_format_day(row["first_day"]),
+        ),
+        _names_cell(row["tools"]),
+        _names_cell(row["models"]),
+        Cell("open", href=filters.page_link("calls", {}, {"call": row["example"]})),
+    ]
+
+
+def bar_shares(counts: Sequence[int]) -> tuple[float, ...]:
+    """Each count as a share of the largest."""
+    most = max(counts, default=0)
+    return tuple(count / most if most else 0.0 for count in counts)
+
+
+def _describe_bars(days: Sequence[str], counts: Sequence[int]) -> str | None:
+    """The bars in words, for the pointer: the days with calls."""
+    return "\n".join(f"{day}: {count:,}" for day, count in zip(days, counts, strict=False) if count) or None
+
+
+def _layer_words(layer: str | None) -> str:
+    return LAYERS[layer][0] if layer in LAYERS else layer or "–"
+
+
+def _format_day(day: Any) -> str:
+    return f"{day}" if day else "no date"
+
+
+def _names_cell(names: Sequence[str]) -> Cell:
+    shown = ", ".join(wording.one_line(name, 40) for name in names[:_NAMED])
+    more = f" + {len(names) - _NAMED:,}" if len(names) > _NAMED else ""
+    told = "\n".join(wording.one_line(name, 80) for name in names[:40])
+    return Cell(f"{shown}{more}", title=told, order=len(names))
+
+
+def _calls_link(signature: str) -> str:
+    return filters.page_link("calls", {}, {"signature": signature})
+
+
+def show_one(signature: str) -> None:
+    """One signature: its whole text, when it came, and which tools and models have it."""
+    st.page_link(
+        "callgauge/dashboard/pages/errors/page.py",
+        label="All errors",
+        icon=":material/arrow_back:",
+        width="content",
+    )
+    st.title("Error signature", anchor=False)
+    chosen = filters.chosen_filters().parameters()
+    rows = store_queries.ask("signatures", signature=signature, **chosen, limit=1, offset=0).to_dict(
+        "records"
+    )
+    if not rows:
+        cards.show_no_matches("calls of this signature")
+        return
+    row = rows[0]
+    with cards.draw_card(
+        f"{_layer_words(row['fault_layer'])} · {wording.plural(row['calls'], 'call')}", "signatures"
+    ):
+        st.code(wording.visible(row["text"] or "–"), language=None, wrap_lines=True)
+        first, last = _format_day(row["first_day"]), _format_day(row["last_day"])
+        seen = f"First seen {first}, last {last} in this selection."
+        new = " New: never seen before the newest day." if row["new"] else ""
+        st.caption(f"{seen}{new} Its id stays the same from load to load: {signature[:12]}")
+        with st.container(horizontal=True, gap="medium"):
+            st.page_link(
+                "callgauge/dashboard/pages/calls/page.py",
+                label=wording.link_label(f"See {wording.plural(row['calls'], 'call')}"),
+                query_params={"signature": signature},
+                width="content",
+            )
+            st.page_link(
+                "callgauge/dashboard/pages/calls/page.py",
+                label=wording.link_label("Open the newest"),
+                query_params={"call": row["example"]},
+                width="content",
+            )
+    _draw_where(signature, chosen)
+
+
+def _draw_where(signature: str, chosen: Mapping[str, Any]) -> None:
+    with cards.draw_card(
+        "Where it occurs",
+        "signature_use",
+        take=cards.Download(
+            "signature", store_queries.ask_later("signature_use", signature=signature, **chosen)
+        ),
+    ):
+        rows = store_queries.ask("signature_use", signature=signature, **chosen).to_dict("records")
+        heads = [
+            Column("Tool", "name"), Column("Model", "name"), Column("Calls", "number"),
+            Column("Sessions", "number"),
+            Column("First seen", "tight"), Column("Last seen", "tight"), Column("Newest", "tight"),
+        ]  # fmt: skip
+        draw_table(
+            "signature_use",
+            "Where the signature occurs",
+            heads,
+            [_build_use_row(signature, row) for row in rows],
+        )
+
+
+def _build_use_row(signature: str, row: Row) -> list[Cell]:
+    tool, model = wording.one_line(row["tool"], 60), wording.one_line(row["model"], 60)
+    narrowed = {"tool": row["tool"], "model": row["model"]}
+    return [
+        Cell(tool, href=filters.page_link("tools", {}, {"tool_open": row["tool"]}), order=tool),
+        Cell(model, order=model),
+        Cell(
+            f"{row['calls']:,}",
+            href=filters.page_link("calls", narrowed, {"signature": signature}),
+            order=row["calls"],
+        ),
+        Cell(f"{row['sessions']:,}", order=row["sessions"]),
+        Cell(_format_day(row["first_day"]), order=_format_day(row["first_day"])),
+        Cell(_format_day(row["last_day"]), order=_format_day(row["last_day"])),
+        Cell("open", href=filters.page_link("calls", {}, {"call": row["example"]})),
+    ]

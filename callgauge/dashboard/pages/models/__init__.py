@@ -1,0 +1,1 @@
+"""The page Models: which model makes the best calls, at what cost, and since when."""

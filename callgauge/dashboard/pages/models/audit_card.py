@@ -1,0 +1,108 @@
+"""Whether each model is called in the way that suits it: what probes said, and how its calls went."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.rate_choice import choose_one
+from callgauge.dashboard.components.slice_table import IntervalScale, calls_link, make_scale, rate_cell
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.rates import RATES
+from callgauge.dashboard.measures.slices import Slice
+from callgauge.dashboard.pages.models.strategy_audit import (
+    NATIVE,
+    AuditFinding,
+    StrategyUse,
+    audit_strategies,
+)
+from callgauge.stats import Share
+
+Row = Mapping[Hashable, Any]
+_LEASTS = ("1", "2", "5", "10", "20")
+_SHOWN = 40
+_STRATEGIES = {"tool_use": "native", "json_fallback": "as text", "none": "not called", "unknown": "not said"}
+
+
+def draw_strategies(chosen: Mapping[str, Any]) -> None:
+    """The card: one row a model, host and strategy; what stands out comes first."""
+    title = "Calling strategy: what probes said, and what the calls show"
+    take = cards.Download("strategy_audit", store_queries.ask_later("strategy_audit", **chosen))
+    with cards.draw_card(title, "strategy_audit", take=take, height=320):
+        least = _choose_least()
+        used = [
+            _strategy_use(row) for row in store_queries.ask("strategy_audit", **chosen).to_dict("records")
+        ]
+        if not used:
+            st.caption("No calls and no probes in the chosen logs.")
+            return
+        found = audit_strategies(used, least)
+        known = sum(one.used.probes > 0 for one in found)
+        shown = found[:_SHOWN]
+        scale = make_scale([one.used.calls.share for one in shown])
+        draw_table("audit", title, _build_columns(scale), [_build_row(one, scale) for one in shown])
+        st.caption(
+            (f"{known} of {wording.plural(len(found), 'row')} were probed." if known else _NO_PROBE)
+            + (f" {len(shown)} rows are shown." if len(found) > len(shown) else "")
+        )
+
+
+_NO_PROBE = "None of these logs holds a probe, so only the calls themselves tell."
+
+
+def _choose_least() -> float:
+    text = choose_one(
+        "Parse errors that are too many", "least", _LEASTS, "5", lambda value: f"{value}% or more", width=220
+    )
+    return int(text) / 100
+
+
+def _strategy_use(row: Row) -> StrategyUse:
+    share = Share(row["k"], row["n"], row["sessions"], row["kk"], row["kn"], row["nn"])
+    return StrategyUse(
+        Slice(RATES["parse_error"], row["model"], row["provider"], share, row["total"]),
+        row["strategy"], row["probes"], row["probes_ok"], row["last_ok"], row["last_day"], row["last_error"],
+    )  # fmt: skip
+
+
+def _build_columns(scale: IntervalScale) -> Sequence[Column]:
+    return [
+        Column("Model", "name"),
+        Column("Host", "short"),
+        Column("Called", "tight", "native: by the interface for tool calls; as text: json_fallback"),
+        Column("Last probe", "text"),
+        Column("Parse errors", "rate", scale=scale.ends()),
+        Column("What stands out", "text"),
+    ]
+
+
+def _build_row(found: AuditFinding, scale: IntervalScale) -> list[Cell]:
+    used = found.used
+    calls = used.calls
+    return [
+        Cell(
+            wording.one_line(filters.value_label("model", calls.name), 60),
+            href=filters.page_link("calls", {"model": calls.name}, {}),
+        ),
+        Cell(wording.one_line(calls.also, 40)),
+        Cell(_STRATEGIES.get(used.strategy, wording.one_line(used.strategy, 30))),
+        _make_probe_cell(used),
+        # The Calls page knows no strategy: of a model that is called in both ways it would list too many.
+        rate_cell(
+            calls, scale, calls_link(calls.rate, {"model": calls.name}) if used.strategy == NATIVE else None
+        ),
+        Cell(found.text, tone=found.tone) if found.tone else Cell(found.text, pale=True),
+    ]
+
+
+def _make_probe_cell(used: StrategyUse) -> Cell:
+    if not used.probes:
+        return Cell("none", pale=True)
+    said = {True: "yes", False: "no", None: "not said"}[used.last_ok]
+    why = f" “{wording.one_line(used.last_error, 60)}”" if used.last_error and not used.last_ok else ""
+    day = f" on {used.last_day}" if used.last_day else ""
+    return Cell(f"{said}{day}", sub=f"{wording.fraction(used.probes_ok, used.probes)} said yes{why}")

@@ -1,0 +1,97 @@
+"""The harness versions of each source in the order of their first use, and the one that changed a rate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.slice_table import make_scale, rate_cell
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures import trends
+from callgauge.dashboard.measures.rates import RateDefinition
+from callgauge.dashboard.measures.slices import Slice, make_slices
+from callgauge.dashboard.measures.trends import VersionShift
+
+_SOURCES = 4  # the most used; a version says nothing beside those of another harness
+_SHOWN = 40  # versions of a source, the newest
+
+
+def draw_versions(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
+    """One card a source."""
+    by_source = make_slices(store_queries.ask("slices", rates=(rate.name,), by="source", **chosen))
+    most_used = sorted(by_source, key=lambda one: (-one.total, one.name))[:_SOURCES]
+    for place, one in enumerate(most_used, start=1):
+        _draw_source(place, one.name, rate, {**chosen, "sources": (one.name,)})
+
+
+def _draw_source(place: int, source: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
+    asked = {"rates": (rate.name,), "by": "harness_version", "also": "day"}
+    used = trends.order_versions(make_slices(store_queries.ask("slices", **asked, **chosen)))
+    if not used:
+        return
+    shown = wording.one_line(source, 60)
+    take = cards.Download(
+        f"{rate.name}_by_version_{place}", store_queries.ask_later("slices", **asked, **chosen)
+    )
+    title = f"{rate.title} by version of {wording.in_markdown(shown)}, in the order of their first use"
+    with cards.draw_card(title, "slices", take=take, height=220):
+        found = trends.find_version_shifts(used)
+        st.caption(_describe_found(rate, found))
+        _draw_table(shown, rate, used, found or [])
+
+
+def _describe_found(rate: RateDefinition, found: Sequence[VersionShift] | None) -> str:
+    if found is None:
+        return (
+            f"Fewer than {trends.ENOUGH_DAYS} versions were measured: too few to tell a change from chance."
+        )
+    if not found:
+        return f"No version changed the rate of {rate.title.lower()}. {trends.describe_doubt(1)}"
+    return f"{' '.join(map(_describe_shift, found))} {trends.describe_doubt(1)}"
+
+
+def _describe_shift(shift: VersionShift) -> str:
+    version, first, last = (
+        wording.in_markdown(wording.one_line(name, 40)) for name in (shift.version, shift.first, shift.last)
+    )
+    began = "" if shift.first == shift.last else f" (it may have begun with any from {first} to {last})"
+    change = f"{wording.percent(shift.before)} → {wording.percent(shift.after)}"
+    return f"From {version} on{began}: {change}, p {shift.p:.3f}, versions shuffled."
+
+
+def _draw_table(
+    source: str, rate: RateDefinition, used: Sequence[tuple[str, Slice]], found: Sequence[VersionShift]
+) -> None:
+    changed = {shift.version: shift for shift in found}
+    scale = make_scale([one.share for _, one in used])
+    columns = [
+        Column("Version", "name"),
+        Column("First used", "tight"),
+        Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
+        Column("Change", "tight"),
+    ]
+    rows = [
+        [
+            Cell(wording.one_line(one.name, 60)),
+            Cell(first),
+            rate_cell(one, scale),
+            _change_cell(rate, changed.get(one.name)),
+        ]
+        for first, one in reversed(used[-_SHOWN:])
+    ]
+    draw_table(f"versions_{source}", f"{rate.title} by version of {source}", columns, rows)
+    if len(used) > _SHOWN:
+        st.caption(f"The {_SHOWN} newest of {len(used)} versions.")
+
+
+def _change_cell(rate: RateDefinition, shift: VersionShift | None) -> Cell:
+    if shift is None:
+        return Cell("")
+    if rate.better is None:
+        return Cell("From here on", tone="info")
+    worse = (shift.after < shift.before) == rate.is_good
+    return Cell("Worse from here on" if worse else "Better from here on", tone="bad" if worse else "good")

@@ -1,0 +1,105 @@
+"""What stands out about each model's strategy, probes and parse errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.measures import verdicts
+from callgauge.dashboard.measures.slices import Slice
+from callgauge.stats import ENOUGH, compare_rates
+
+NATIVE = "tool_use"
+FALLBACK = "json_fallback"
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyUse:
+    """The calls of one model (`calls.name`) on one host (`calls.also`) in one strategy, and its probes.
+
+    `calls` is the rate of parse errors. `last_ok`: how the last probe ended; None: there is none, or it does
+    not say.
+    """
+
+    calls: Slice
+    strategy: str
+    probes: int = 0
+    probes_ok: int = 0
+    last_ok: bool | None = None
+    last_day: date | None = None
+    last_error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFinding:
+    """`tone` is None where nothing stands out; `weight` orders them, the most urgent first."""
+
+    used: StrategyUse
+    text: str
+    tone: Literal["bad", "warn", "info"] | None
+    weight: int
+
+
+def audit_strategies(several: Sequence[StrategyUse], least: float) -> list[AuditFinding]:
+    """One for each, what stands out first. `least`: the share of parse errors that is too many."""
+    native = {(one.calls.name, one.calls.also): one for one in several if one.strategy == NATIVE}
+    found = [_audit_one(one, native.get((one.calls.name, one.calls.also)), least) for one in several]
+    return sorted(found, key=lambda one: one.weight)
+
+
+def _audit_one(used: StrategyUse, native: StrategyUse | None, least: float) -> AuditFinding:
+    if used.strategy == FALLBACK:
+        return _audit_fallback(used, native)
+    share, bounds = used.calls.share, used.calls.share.interval
+    if used.strategy == NATIVE and used.last_ok is False and used.calls.total:
+        return AuditFinding(used, "Called natively, though the last probe said no.", "warn", 2)
+    if used.strategy != NATIVE or bounds is None or share.rate is None or share.rate < least:
+        return AuditFinding(used, "Nothing stands out." if share.n else "Nothing to judge it by.", None, 5)
+    said = "The probe said yes, yet" if used.last_ok else "Never probed, and" if not used.probes else "It has"
+    if bounds.low >= least:
+        return AuditFinding(
+            used, f"{said} parse errors are surely {_format_percent(least)} or more.", "bad", 0
+        )
+    few = f" too few to be sure ({wording.interval(bounds)})" if share.n < ENOUGH else _describe_between(used)
+    return AuditFinding(
+        used, f"{said} parse errors may be {_format_percent(least)} or more:{few}.", "warn", 3
+    )
+
+
+def _describe_between(used: StrategyUse) -> str:
+    return f" {wording.interval(used.calls.share.interval)}"
+
+
+def _audit_fallback(used: StrategyUse, native: StrategyUse | None) -> AuditFinding:
+    """What there is to say that a model called by text could be called natively, or needs not to be."""
+    if used.last_ok:
+        return AuditFinding(used, "The last probe said yes: it may no longer need text calls.", "warn", 1)
+    tried = native.calls if native else None
+    if tried and tried.share.n:
+        found = compare_rates(tried.share, used.calls.share)
+        rates = wording.rate(tried.share.k, tried.share.n), wording.fraction(tried.share.k, tried.share.n)
+        text = f"Native calls of it: {rates[0]} parse errors ({rates[1]})"
+        if found is None:
+            return AuditFinding(used, f"{text}; its text calls cannot be judged.", "info", 4)
+        if found.is_decisive and found.estimate < 0:
+            return AuditFinding(
+                used, f"{text}, {verdicts.format_difference(found)}: it may no longer need text.", "warn", 1
+            )
+        if found.is_decisive:
+            return AuditFinding(
+                used, f"{text}, {verdicts.format_difference(found)}: text calls suit it.", None, 5
+            )
+        if used.last_ok is None or tried.share.n >= ENOUGH:
+            return AuditFinding(
+                used, f"{text}, {verdicts.format_difference(found)}: not decisive.", "info", 4
+            )
+    if used.last_ok is False:
+        return AuditFinding(used, "The last probe said no: it needs text calls.", None, 5)
+    return AuditFinding(used, "No evidence: no probe, and no native call of it.", "info", 4)
+
+
+def _format_percent(share: float) -> str:
+    return f"{100 * share:.0f}%"

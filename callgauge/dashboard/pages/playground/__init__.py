@@ -1,0 +1,1 @@
+"""The page Playground: what the parser makes of a text and a definition."""

@@ -1,0 +1,81 @@
+"""A form with an input for each parameter; what is filled in becomes the raw arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.pages.playground import definition_form
+from callgauge.dashboard.pages.playground.definition_form import FormField
+from callgauge.dashboard.pages.playground.link_texts import LONGEST
+from callgauge.dashboard.pages.playground.parsing import parse_request
+from callgauge.dashboard.pages.playground.start import EditorDesk
+from callgauge.dashboard.regression_cases import to_plain
+from lenient import ToolDefinition
+
+_WAYS = {"text": "Text", "form": "Form"}
+
+
+def is_chosen() -> bool:
+    """Draw the choice between text and form; is it the form?"""
+    return choose_segment("Raw arguments as", "input", list(_WAYS), _WAYS.__getitem__) == "form"
+
+
+def show(desk: EditorDesk, tool: ToolDefinition | None, which: int | None) -> None:
+    """The form. It begins with what the parser read; the text is written anew once something is filled in."""
+    if tool is None:
+        st.caption(
+            "The form has an input for each parameter: paste a definition below, or pick a known tool."
+        )
+        return
+    if desk.form is None or desk.form_by != (desk.definition, which):
+        desk.form, desk.form_by, desk.forms = desk.raw, (desk.definition, which), desk.forms + 1
+    arguments = _parse_arguments(desk.form, desk.definition, which)
+    asked = definition_form.list_fields(tool, arguments)
+    if not asked:
+        st.caption("The definition declares no parameter.")
+        return
+    values = [_draw_input(field, f"form_{desk.forms}_{number}") for number, field in enumerate(asked)]
+    if len(tool.parameters) > len(asked):
+        st.caption(f"The first {len(asked)} of {len(tool.parameters):,} parameters; the others as text.")
+    if values != [field.value for field in asked]:
+        written = definition_form.write_arguments(asked, values, arguments)
+    else:
+        written = desk.form
+    if written != desk.raw:
+        desk.put_raw(written)
+    st.caption("Each input writes the raw arguments; an empty one is left out.")
+
+
+def _parse_arguments(raw: str, definition: str, which: int | None) -> dict[str, Any]:
+    if len(raw) > LONGEST or not raw.strip():
+        return {}
+    return to_plain(parse_request(raw, definition, which).arguments) or {}
+
+
+def _draw_input(field: FormField, key: str) -> Any:
+    """One input; None or an empty text leaves the parameter out."""
+    label = wording.in_markdown(field.name, 60) + ("" if field.required else " :gray[(optional)]")
+    said = wording.in_markdown(field.description, 300) if field.description else None
+    value = field.value
+    if field.input == "choice":
+        return st.selectbox(
+            label, field.options, field.options.index(value) if value is not None else None,
+            key=key, help=said, placeholder="Left out", format_func=lambda text: wording.one_line(text, 80),
+        )  # fmt: skip
+    if field.input == "truth":
+        words = {True: "true", False: "false"}
+        return st.segmented_control(
+            label, list(words), default=value, format_func=words.__getitem__, key=key, help=said
+        )
+    if field.input == "whole":
+        return st.number_input(label, value=value, step=1, key=key, help=said, placeholder="Left out")
+    if field.input == "number":
+        begins = None if value is None else float(value)
+        return st.number_input(label, value=begins, format="%g", key=key, help=said, placeholder="Left out")
+    if field.input in ("lines", "json"):
+        return st.text_area(label, value or "", key=key, help=said, placeholder=field.hint, height=96) or None
+    return st.text_input(label, value or "", key=key, help=said, placeholder=field.hint or "Left out") or None

@@ -1,0 +1,138 @@
+"""The fields of a form for a tool definition, and the raw arguments that a filled form makes.
+
+A value that JSON cannot be made of is written as it was typed: the parser shows the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lenient import Cardinality, ToolDefinition, ToolParameter, ValueKind
+from lenient.definitions.json_schema.value_kinds import type_names
+
+MOST = 40
+"""Fields of one form; a definition with more is edited as text."""
+
+Input = Literal["text", "choice", "truth", "whole", "number", "lines", "json"]
+
+_EXACT = 2**53 - 1  # beyond it a browser's numbers lose digits
+_TYPED: Mapping[ValueKind, Input] = {
+    ValueKind.BOOLEAN: "truth",
+    ValueKind.INTEGER: "whole",
+    ValueKind.NUMBER: "number",
+    ValueKind.JSON_OBJECT: "json",
+    ValueKind.JSON_ARRAY: "json",
+}
+_HINTS = {
+    ValueKind.TIMESTAMP: "2026-11-22T10:00:00Z",
+    ValueKind.URI: "https://example.org/page",
+    ValueKind.ATTACHMENT_REFERENCE: "the name of an attachment",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One parameter: how it is asked for, and `value`, what it begins with; None = left out.
+
+    `options` of a choice, and its value, are JSON texts.
+    """
+
+    name: str
+    input: Input
+    required: bool
+    description: str
+    hint: str
+    options: tuple[str, ...]
+    value: Any
+
+
+def list_fields(tool: ToolDefinition, arguments: Mapping[str, Any]) -> list[FormField]:
+    """The first parameters, each with what the arguments hold for it."""
+    return [_make_field(parameter, arguments.get(parameter.name)) for parameter in tool.parameters[:MOST]]
+
+
+def _make_field(parameter: ToolParameter, value: Any) -> FormField:
+    asked, options = _choose_input(parameter)
+    if value is not None and not _can_show(asked, options, value):
+        asked = "json"
+    begins = value
+    if asked == "json" and value is not None:
+        begins = json.dumps(value, ensure_ascii=False)
+    elif asked == "choice" and value is not None:
+        begins = option_text(value)
+    elif asked == "lines" and value is not None:
+        begins = "\n".join(value)
+    hint = {"json": "any JSON value", "lines": "one item a line"}.get(asked, _HINTS.get(parameter.kind, ""))
+    return FormField(parameter.name, asked, parameter.required, parameter.description, hint, options, begins)
+
+
+def _choose_input(parameter: ToolParameter) -> tuple[Input, tuple[str, ...]]:
+    names = set(type_names(parameter.schema or {})) - {"null"}
+    if parameter.cardinality is Cardinality.LIST:
+        texts = parameter.kind in (ValueKind.STRING, ValueKind.URI, ValueKind.ENUM_TOKEN)
+        items = (parameter.schema or {}).get("items")
+        return ("lines" if texts and isinstance(items, Mapping) and type_names(items) else "json"), ()
+    if parameter.cardinality is Cardinality.MAP:
+        return "json", ()
+    if parameter.enum is not None and parameter.enum.allowed:
+        return "choice", tuple(dict.fromkeys(map(option_text, parameter.enum.allowed)))
+    if parameter.schema is not None and len(names) != 1:
+        return "json", ()  # of several types, or of any
+    return _TYPED.get(parameter.kind, "text"), ()
+
+
+def option_text(value: Any) -> str:
+    """A listed value as its JSON text, which tells 1 from "1"."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _can_show(asked: Input, options: tuple[str, ...], value: Any) -> bool:
+    """Can that input hold the value as it is?"""
+    if asked == "choice":
+        return option_text(value) in options
+    if asked == "lines":
+        return isinstance(value, list) and all(_is_line(item) for item in value)
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _EXACT
+    return {
+        "text": isinstance(value, str) and "\n" not in value and value != "",
+        "truth": isinstance(value, bool),
+        "whole": whole,
+        "number": whole or (isinstance(value, float) and math.isfinite(value)),
+        "json": True,
+    }[asked]
+
+
+def _is_line(item: Any) -> bool:
+    return isinstance(item, str) and item != "" and item.splitlines() == [item]
+
+
+def write_arguments(asked: Sequence[FormField], values: Sequence[Any], arguments: Mapping[str, Any]) -> str:
+    """The raw arguments: what was filled in, and those of the arguments that have no field.
+
+    A field that is None or empty is left out.
+    """
+    shown = {field.name for field in asked}
+    parts = [
+        (name, json.dumps(value, ensure_ascii=False))
+        for name, value in arguments.items()
+        if name not in shown
+    ]
+    filled = [
+        (field.name, _field_text(field, value))
+        for field, value in zip(asked, values, strict=True)
+        if value is not None and value != ""
+    ]
+    members = (f"{json.dumps(name, ensure_ascii=False)}: {text}" for name, text in [*filled, *parts])
+    return "{" + ", ".join(members) + "}"
+
+
+def _field_text(field: FormField, value: Any) -> str:
+    if field.input in ("json", "choice"):
+        return str(value)
+    if field.input == "lines":
+        return json.dumps([line for line in str(value).split("\n") if line], ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)

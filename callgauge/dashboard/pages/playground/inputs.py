@@ -1,0 +1,184 @@
+"""The left side of the playground: where the texts come from, and the two editors or a form."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components.controls.rate_choice import choose_one
+from callgauge.dashboard.components.controls.url_widgets import write_to_url
+from callgauge.dashboard.metrics import MetricError
+from callgauge.dashboard.pages.playground import argument_form
+from callgauge.dashboard.pages.playground.examples import EXAMPLES, REPLIES
+from callgauge.dashboard.pages.playground.parsing import ParsedTools, parse_tools_cached
+from callgauge.dashboard.pages.playground.start import KNOWN, EditorDesk, begin_with
+from lenient import DIALECTS, ToolDefinition
+
+Row = Mapping[Hashable, Any]
+_RAW = '{"query": "retry policy", "top_k": "5"}'
+_DEFINITION = '{"name": "search", "input_schema": {"type": "object", "properties": {…}}}'
+_LOOKS = {"all": "All calls in it", "leaked": "Calls that leaked into it"}
+_UNTOLD = "not told"
+_ALL = 2000  # definitions that are listed
+
+
+@dataclass(frozen=True, slots=True)
+class PlaygroundInputs:
+    """What is on the desk: the raw text, the text of the definitions, what it defines, the tool called.
+
+    Of a reply: the dialect that the reader is told, and whether only calls that leaked are looked for.
+    """
+
+    raw: str
+    definition: str
+    tools: ParsedTools
+    which: int | None
+    told: str | None = None
+    leaked: bool = False
+
+    @property
+    def tool(self) -> ToolDefinition | None:
+        return None if self.which is None else self.tools.tools[self.which]
+
+
+def draw_inputs(desk: EditorDesk, *, reply: bool) -> PlaygroundInputs:
+    """`reply`: the text is a whole reply of a model, in which calls are looked for."""
+    _draw_origin(desk, reply=reply)
+    above = st.container(gap="small")
+    with st.container(gap="xsmall"):
+        _draw_known(desk)
+        label = "Definitions of the tools offered" if reply else "Tool definition, in any supported shape"
+        desk.edit_definition(label, _DEFINITION, 300)
+        st.caption("Anthropic, OpenAI, MCP, Gemini or JSON Schema, one or a list; empty for none.")
+        tools = parse_tools_cached(desk.definition)
+        if tools.problem:
+            st.error(f"The tool definition cannot be read: {wording.in_markdown(tools.problem, 300)}")
+        which = _choose_tool_number(tools.tools) if not reply else None
+    with above:
+        _draw_text_editor(desk, tools, which, reply=reply)
+        told, leaked = _choose_reply_options() if reply else (None, False)
+    return PlaygroundInputs(desk.raw, desk.definition, tools, which, told, leaked)
+
+
+def _choose_reply_options() -> tuple[str | None, bool]:
+    """The dialect that the reader is told, and whether only leaked calls are looked for."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        look = choose_one("Look for", "look", list(_LOOKS), "all", _LOOKS.__getitem__)
+        if look == "leaked":
+            return None, True
+        told = choose_one("Dialect", "dialect", [_UNTOLD, *DIALECTS], _UNTOLD)
+    return (None if told == _UNTOLD else told), False
+
+
+def _draw_text_editor(desk: EditorDesk, tools: ParsedTools, which: int | None, *, reply: bool) -> None:
+    if not reply and argument_form.is_chosen():
+        argument_form.show(desk, None if which is None else tools.tools[which], which)
+        return
+    desk.form = None
+    if reply:
+        desk.edit_raw("The model's reply, whole", "Paste what the model wrote.", 300)
+    else:
+        desk.edit_raw("Raw arguments, as the model sent them", _RAW, 170)
+    st.caption("The result follows while you type; Ctrl+Enter asks at once.")
+
+
+def _draw_origin(desk: EditorDesk, *, reply: bool) -> None:
+    """Where the texts come from, and what is to be known of that."""
+    titles = [example.title for example in (REPLIES if reply else EXAMPLES)]
+    named = st.query_params.get("example")
+    st.session_state["example_pick"] = named if named in titles else None
+    st.selectbox(
+        "Example",
+        titles,
+        key="example_pick",
+        index=None,
+        placeholder="Start from an example",
+        on_change=lambda: begin_with(st.session_state["example_pick"]),
+        label_visibility="collapsed",
+    )
+    if desk.problem:
+        st.error(wording.in_markdown(desk.problem, 600))
+    call = st.query_params.get("call")
+    if call and "p" not in st.query_params:
+        st.page_link(
+            "callgauge/dashboard/pages/calls/page.py",
+            label=wording.link_label(f"From call {wording.in_markdown(call, 40)}"),
+            query_params={"call": call},
+            width="content",
+        )
+    for note in desk.notes:
+        st.caption(note)
+
+
+def _draw_known(desk: EditorDesk) -> None:
+    """The tools and definitions that the store knows; one that is picked takes the place of the text."""
+    if not store_queries.is_open():
+        return
+    try:
+        rows: Sequence[Row] = store_queries.ask("known_definitions", limit=_ALL).to_dict("records")
+    except MetricError as problem:
+        st.error(wording.in_markdown(str(problem), 600))
+        return
+    if not rows:
+        return
+    by_tool: dict[str, list[Row]] = {}
+    for row in rows:
+        by_tool.setdefault(row["tool"], []).append(row)
+    now = next((row for row in rows if row["definition_id"] == desk.known), None)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        _pick_tool(by_tool, now)
+        if now is not None:
+            _pick_version(by_tool[now["tool"]], now)
+    if rows[0]["found"] > len(rows):
+        st.caption(f"The {len(rows):,} definitions called last, of {rows[0]['found']:,}.")
+
+
+def _pick_tool(by_tool: Mapping[str, Sequence[Row]], now: Row | None) -> None:
+    def name_tool(tool: str) -> str:
+        calls = sum(row["calls"] for row in by_tool[tool])
+        return f"{wording.one_line(tool, 60)} · {wording.plural(calls, 'call')}"
+
+    def pick_tool() -> None:
+        tool = st.session_state["known_tool"]
+        write_to_url(KNOWN, by_tool[tool][0]["definition_id"] if tool else None)
+
+    st.session_state["known_tool"] = now["tool"] if now is not None else None
+    st.selectbox(
+        "Known tool",
+        list(by_tool),
+        key="known_tool",
+        index=None,
+        format_func=name_tool,
+        placeholder="A tool that the store knows",
+        on_change=pick_tool,
+    )
+
+
+def _pick_version(rows: Sequence[Row], now: Row) -> None:
+    by_id = {row["definition_id"]: row for row in rows}
+
+    def named(definition_id: str) -> str:
+        row = by_id[definition_id]
+        last = f" · {row['last_day']}" if row["last_day"] else ""
+        return f"Version {row['number']} · {wording.plural(row['calls'], 'call')}{last}"
+
+    st.session_state["known_version"] = now["definition_id"]
+    st.selectbox(
+        "Version",
+        list(by_id),
+        key="known_version",
+        format_func=named,
+        on_change=lambda: write_to_url(KNOWN, st.session_state["known_version"]),
+    )
+
+
+def _choose_tool_number(tools: Sequence[ToolDefinition]) -> int | None:
+    """The number of the tool that is called, chosen where there are several."""
+    if len(tools) < 2:
+        return 0 if tools else None
+    names = {str(number): wording.one_line(tool.name, 60) for number, tool in enumerate(tools)}
+    return int(choose_one("Tool", "which", list(names), "0", names.__getitem__, width=280))

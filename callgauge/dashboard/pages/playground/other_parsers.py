@@ -1,0 +1,124 @@
+"""How json.loads, pydantic and json-repair read a text, beside ours.
+
+The last two are never needed: one that is not installed says so. None can hang a page: each reads texts up to
+a length at which it stays quick, and json-repair reads in a process that is ended when it takes too long.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal
+
+from callgauge.dashboard.pages.playground.pydantic_models import NotSimpleError, make_pydantic_model
+from callgauge.dashboard.regression_cases import to_plain
+from lenient import ToolCallRequest
+from lenient.definitions.json_schema.json_values import same_json
+
+Verdict = Literal["read", "refused", "not asked", "not installed"]
+
+PATIENCE = 2.0  # seconds that json-repair gets, its start included
+_LONGEST = {"json.loads": 1_000_000, "pydantic": 200_000, "json-repair": 20_000}  # characters
+_VALUE = 2_000  # characters of a value that are kept
+_SAID = 300
+_ERRORS = 3
+_REPAIR = (
+    "import sys, json, json_repair\n"
+    "value = json_repair.loads(sys.stdin.buffer.read().decode())\n"
+    "sys.stdout.buffer.write(json.dumps(value).encode())"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ParserReading:
+    """`value`: what it made of the text, as JSON, cut; `same`: as ours, None where one of us has none."""
+
+    reader: str
+    version: str
+    verdict: Verdict
+    value: str | None = None
+    said: str = ""
+    same: bool | None = None
+
+
+class ParserRefusedError(Exception):
+    """A reader did not take the text; the message is its own."""
+
+
+def read_with_others(raw: str, ours: ToolCallRequest) -> list[ParserReading]:
+    """How each reads the text by the definition that ours was read by."""
+    arguments = None if ours.arguments is None else to_plain(ours.arguments)
+    return [
+        _make_reading("json.loads", platform.python_version(), raw, arguments, json.loads),
+        _read_if_installed(
+            "pydantic", "pydantic", raw, arguments, lambda text: _read_with_pydantic(text, ours)
+        ),
+        _read_if_installed("json-repair", "json_repair", raw, arguments, _read_with_json_repair),
+    ]
+
+
+def _read_if_installed(
+    reader: str, module: str, raw: str, ours: Any, read: Callable[[str], Any]
+) -> ParserReading:
+    if importlib.util.find_spec(module) is None:
+        return ParserReading(reader, "", "not installed")
+    try:
+        known = version(reader)
+    except PackageNotFoundError:
+        known = ""
+    return _make_reading(reader, known, raw, ours, read)
+
+
+def _make_reading(reader: str, known: str, raw: str, ours: Any, read: Callable[[str], Any]) -> ParserReading:
+    if len(raw) > _LONGEST[reader]:
+        why = f"The text is longer than {_LONGEST[reader]:,} characters, up to which it is asked here."
+        return ParserReading(reader, known, "not asked", said=why)
+    try:
+        value = to_plain(read(raw))
+        text = json.dumps(value, ensure_ascii=False)
+        same = None if ours is None else same_json(value, ours)
+    except NotSimpleError as why_not:
+        return ParserReading(reader, known, "not asked", said=str(why_not))
+    except RecursionError:
+        return ParserReading(reader, known, "refused", said="RecursionError: nested too deep")
+    except Exception as refused:  # a peer may raise anything
+        name = "" if isinstance(refused, ParserRefusedError) else f"{type(refused).__name__}: "
+        return ParserReading(reader, known, "refused", said=f"{name}{refused}"[:_SAID])
+    return ParserReading(reader, known, "read", value=text[:_VALUE], same=same)
+
+
+def _read_with_pydantic(raw: str, ours: ToolCallRequest) -> Any:
+    pydantic: Any = importlib.import_module("pydantic")
+    if ours.tool is None:
+        raise NotSimpleError("There is no definition to make a model from.")
+    model = make_pydantic_model(ours.tool)
+    try:
+        return model.model_validate_json(raw).model_dump(by_alias=True, exclude_unset=True)
+    except pydantic.ValidationError as refused:
+        found = refused.errors(include_url=False, include_context=False, include_input=False)
+        listed = "; ".join(
+            ".".join(map(str, one["loc"])) + (": " if one["loc"] else "") + one["msg"]
+            for one in found[:_ERRORS]
+        )
+        more = f"; and {len(found) - _ERRORS} more" if len(found) > _ERRORS else ""
+        raise ParserRefusedError(listed + more) from None
+
+
+def _read_with_json_repair(raw: str) -> Any:
+    # -P: no module of the folder that the server runs in can pass for one of its own.
+    command = [sys.executable, "-P", "-c", _REPAIR]
+    try:
+        done = subprocess.run(command, input=raw.encode(), capture_output=True, timeout=PATIENCE, check=False)
+    except subprocess.TimeoutExpired:
+        raise ParserRefusedError(f"No answer within {PATIENCE:g} seconds; it was ended.") from None
+    if done.returncode:
+        last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise ParserRefusedError(last or f"It ended with code {done.returncode}.")
+    return json.loads(done.stdout)

@@ -1,0 +1,127 @@
+"""A model's raw arguments or reply, and definitions, edited; what the parser makes of them, as one types."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.copy_button import copy_link
+from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.components.controls.replay_link import draw_replay_link
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.pages.playground import result, tool_card
+from callgauge.dashboard.pages.playground import whole_reply as reply
+from callgauge.dashboard.pages.playground.examples import EXAMPLES, REPLIES
+from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs, draw_inputs
+from callgauge.dashboard.pages.playground.link_texts import LONGEST, make_link_parameter
+from callgauge.dashboard.pages.playground.parsing import parse_request
+from callgauge.dashboard.pages.playground.start import clear_desk, open_desk
+from callgauge.dashboard.regression_cases import case_json, text_case_json
+from callgauge.dashboard.url_texts import LinkError
+
+_MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
+# What of the URL goes along with the texts in a link.
+_KEPT = ("mode", "which", "look", "dialect", "nth", "shape")
+
+
+def show() -> None:
+    st.title("Playground", anchor=False)
+    st.caption("What the parser makes of a call. Nothing leaves this server; nothing is stored.")
+    whole_reply = choose_segment("What the text is", "mode", list(_MODES), _MODES.__getitem__) == "reply"
+    left, right = st.columns([5, 7], gap="medium")
+    with left:
+        asked = draw_inputs(open_desk(), reply=whole_reply)
+        if asked.raw or asked.definition:
+            _draw_actions(asked, whole_reply=whole_reply)
+    with right:
+        if len(asked.raw) > LONGEST:
+            _too_long()
+        elif not asked.raw and not asked.definition:
+            _draw_examples(reply_wanted=whole_reply)
+        elif whole_reply:
+            reply.show(asked)
+        else:
+            _draw_arguments(asked)
+        others = st.container()
+    if asked.which is not None:
+        tool_card.show(asked.definition, asked.which)
+    if not whole_reply and (asked.raw or asked.definition) and len(asked.raw) <= LONGEST:
+        with others:  # last of all: the slowest of them gets two seconds
+            result.draw_other_parsers(asked.raw, asked.definition, asked.which)
+
+
+def _draw_arguments(asked: PlaygroundInputs) -> None:
+    request = parse_request(asked.raw, asked.definition, asked.which)
+    result.draw_verdict(request)
+    result.draw_raw(request)
+    result.draw_arguments(request)
+    result.draw_steps(request)
+
+
+def _too_long() -> None:
+    with cards.draw_card("Not parsed"):
+        st.text(
+            f"The text has more than {LONGEST:,} characters, which is what the playground takes. "
+            "A verdict on a part of it would be wrong for the whole."
+        )
+        st.code("callgauge parse < FILE", language=None)
+
+
+def _draw_examples(*, reply_wanted: bool) -> None:
+    mode = {"mode": "reply"} if reply_wanted else {}
+    with cards.draw_card(
+        "Nothing to read yet",
+        caption="Paste what a model sent, open a call from the Calls page, or take one of these.",
+    ):
+        rows = [
+            [
+                Cell(one.title, href=f"playground?{urlencode({**mode, 'example': one.title})}"),
+                Cell(wording.one_line(one.raw, 120), mono=True),
+            ]
+            for one in (REPLIES if reply_wanted else EXAMPLES)
+        ]
+        draw_table("examples", "Examples", [Column("Example", "name"), Column("Text", "clip")], rows)
+
+
+def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
+    """What can be done with what is on the screen: a link, a case, an empty desk."""
+    problem = None
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        try:
+            copy_link(
+                "copy_link", "Copy link", _page_address(make_link_parameter(asked.raw, asked.definition))
+            )
+        except LinkError as too_long:
+            problem = str(too_long)
+        if len(asked.raw) <= LONGEST:
+            st.download_button(
+                "Save as regression case",
+                lambda: _make_case(asked, whole_reply=whole_reply),
+                "saved_case.json",
+                "application/json",
+                on_click="ignore",
+                help="A file for tests/cases/lenient: ./dev test then holds the parser to what it finds now",
+                key="save_case",
+            )
+        st.button("Clear", on_click=clear_desk, key="clear_playground")
+    if asked.tool is not None:
+        draw_replay_link(asked.tool.name, asked.definition)
+    if problem:
+        st.caption(f"No link: {problem} A saved case holds all of it.")
+
+
+def _make_case(asked: PlaygroundInputs, *, whole_reply: bool) -> bytes:
+    if whole_reply:
+        return text_case_json(asked.raw, asked.tools.tools, told=asked.told, leaked=asked.leaked).encode()
+    return case_json(asked.raw, asked.tool).encode()
+
+
+def _page_address(parameter: str) -> str:
+    kept = {name: st.query_params[name] for name in _KEPT if name in st.query_params}
+    return f"playground?{urlencode({**kept, 'p': parameter})}"
+
+
+show()

@@ -1,0 +1,52 @@
+"""What the parser makes of the texts, remembered for the browser session: typing asks only once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from callgauge.dashboard.pages.playground.link_texts import parse_tools
+from lenient import (
+    TextCall,
+    ToolCallRequest,
+    ToolCatalog,
+    ToolDefinition,
+    ToolDefinitionError,
+    extract_tool_calls,
+    leaked_tool_calls,
+    parse_arguments,
+)
+
+_KEPT = 8  # of each kind; a text may have a megabyte
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedTools:
+    tools: tuple[ToolDefinition, ...] = ()
+    problem: str | None = None
+
+
+@st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
+def parse_tools_cached(definition: str) -> ParsedTools:
+    """The tools that a text defines, or a sentence on why it defines none."""
+    try:
+        return ParsedTools(tuple(parse_tools(definition)))
+    except ToolDefinitionError as unreadable:
+        return ParsedTools(problem=str(unreadable))
+
+
+@st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
+def parse_request(raw: str, definition: str, which: int | None) -> ToolCallRequest:
+    """The arguments read by the tool of that number; None = by no definition."""
+    return parse_arguments(raw, None if which is None else parse_tools_cached(definition).tools[which])
+
+
+@st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
+def find_calls(text: str, definition: str, dialect: str | None, leaked: bool) -> tuple[TextCall, ...]:
+    """The calls in a model's reply; `leaked`: only those that should have been native."""
+    tools = parse_tools_cached(definition).tools
+    catalog = ToolCatalog.from_definitions(tools) if tools else None
+    if leaked:
+        return leaked_tool_calls(text, catalog)
+    return extract_tool_calls(text, catalog, dialect=dialect)

@@ -1,0 +1,52 @@
+"""What the lint says of a definition, and the same tool as each provider takes it."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.advice import Advice, NotReadableError, find_advice
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.advice_table import draw_advice_table
+from callgauge.dashboard.components.controls.copy_button import copy_text
+from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.pages.playground.link_texts import EXPORTS, export_tool
+from callgauge.dashboard.pages.playground.parsing import parse_tools_cached
+
+_SHOWN = 20_000  # characters of an export
+
+
+def show(definition: str, which: int) -> None:
+    with cards.draw_card(
+        "What the definition could say better", caption="Read by the lint (callgauge lint)."
+    ):
+        found = _find_advice(definition, which)
+        if isinstance(found, str):
+            st.caption(f"The lint cannot read this definition: {wording.in_markdown(found, 300)}")
+        else:
+            draw_advice_table("playground_advice", found, calls=False)
+    with cards.draw_card("The same tool in other shapes"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            shape = choose_segment("Shape", "shape", EXPORTS)
+            text = _export(definition, which, shape)
+            copy_text("copy_export", "Copy", text)
+        st.code(wording.visible(text[:_SHOWN]), language=None, wrap_lines=True, height=320)
+        if len(text) > _SHOWN:
+            st.caption(f"The first {_SHOWN:,} of {len(text):,} characters are shown; all of them are copied.")
+
+
+@st.cache_resource(scope="session", max_entries=8, show_spinner=False)
+def _find_advice(definition: str, which: int) -> list[Advice] | str:
+    """The findings, or why there are none to be had."""
+    tool = parse_tools_cached(definition).tools[which]
+    try:
+        return find_advice(tool.name, tool.description, json.dumps(tool.to_json_schema()), ())
+    except NotReadableError as refused:
+        return str(refused)
+
+
+@st.cache_resource(scope="session", max_entries=8, show_spinner=False)
+def _export(definition: str, which: int, shape: str) -> str:
+    return export_tool(parse_tools_cached(definition).tools[which], shape)

@@ -1,0 +1,86 @@
+"""The calls found in a model's whole reply: dialect, place, findings, arguments of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from callgauge.dashboard import marked_text as spans
+from callgauge.dashboard import wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.rate_choice import choose_one
+from callgauge.dashboard.components.findings import OUTCOME_TONES, draw_marked_text
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.pages.playground import result
+from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs
+from callgauge.dashboard.pages.playground.parsing import find_calls
+from lenient import TextCall
+
+_LISTED = 100  # calls
+
+
+def show(asked: PlaygroundInputs) -> None:
+    calls = find_calls(asked.raw, asked.definition, asked.told, asked.leaked)
+    _draw_found(asked.raw, calls, leaked=asked.leaked)
+    if not calls:
+        return
+    call = calls[_choose_call(calls)]
+    result.draw_verdict(call.request)
+    result.draw_raw(call.request, call.diagnostics)
+    result.draw_arguments(call.request)
+    result.draw_steps(call.request)
+
+
+def _draw_found(text: str, calls: Sequence[TextCall], *, leaked: bool) -> None:
+    with cards.draw_card(
+        f"{wording.plural(len(calls), 'call')} found", caption=None if calls else _describe_none(leaked)
+    ):
+        listed = calls[:_LISTED]
+        marks = [
+            spans.TextMark(call.start, call.end, f"{number} {call.dialect}")
+            for number, call in enumerate(listed, start=1)
+        ]
+        draw_marked_text("reply", text, (), marks)
+        if not calls:
+            return
+        columns = [
+            Column("No.", "number"), Column("Call", "name"), Column("Outcome", "tight"),
+            Column("Place", "tight", "Line:column in the reply, from and to"), Column("Findings"),
+        ]  # fmt: skip
+        rows = [_build_row(text, number, call) for number, call in enumerate(listed, start=1)]
+        draw_table("reply_calls", "Calls found in the reply", columns, rows)
+        if len(calls) > len(listed):
+            st.caption(f"The first {len(listed)} of {len(calls):,}.")
+
+
+def _describe_none(leaked: bool) -> str:
+    if leaked:
+        return "No call that should have been native. Without definitions only those between tokens count."
+    return (
+        "Text in code, in reasoning and in announced examples is no call; without a dialect's own tokens "
+        "a call counts when its tool is defined on the left."
+    )
+
+
+def _build_row(text: str, number: int, call: TextCall) -> list[Cell]:
+    codes = dict.fromkeys(found.code for found in (*call.diagnostics, *call.request.diagnostics))
+    whole = "whole" if call.complete else "cut off"
+    return [
+        Cell(f"{number:,}"),
+        Cell(wording.one_line(call.name, 80) or "no name", sub=call.dialect),
+        Cell(call.request.outcome, tone=OUTCOME_TONES.get(call.request.outcome), sub=whole),
+        Cell(f"{spans.locate(text, call.start)} – {spans.locate(text, call.end)}", mono=True),
+        Cell(", ".join(codes) or "none", mono=bool(codes)),
+    ]
+
+
+def _choose_call(calls: Sequence[TextCall]) -> int:
+    """The number of the call that is shown below."""
+    if len(calls) == 1:
+        return 0
+    names = {
+        str(number): f"{number} · {wording.one_line(call.name, 60)}"
+        for number, call in enumerate(calls[:_LISTED], start=1)
+    }
+    return int(choose_one("Show call", "nth", list(names), "1", names.__getitem__, width=320)) - 1

@@ -1,0 +1,1 @@
+"""The page Prompts: what each version of a prompt changed."""

@@ -1,0 +1,1 @@
+"""The page Replay: what other settings would change in stored calls."""

@@ -1,0 +1,146 @@
+"""Stored calls read again under other settings: what would move, call by call; settings live in the URL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.pages.replay import moves, settings
+from callgauge.dashboard.replay.jobs import (
+    ReplayJob,
+    ReplayQueue,
+    ReplayQueueFullError,
+    ReplayRequest,
+    SessionReplay,
+)
+from callgauge.dashboard.replay.scenarios import STORED, Scenario
+from lenient import PARSER_VERSION
+
+MOST = 1_000_000  # calls that one replay reads; of more, whole sessions are left out evenly
+
+
+@st.cache_resource(show_spinner=False)
+def _open_queue() -> ReplayQueue:
+    """All replays of this server."""
+    return ReplayQueue()
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda held: held.release())
+def _session_replay() -> SessionReplay:
+    """This session's replay; it ends when the session does."""
+    return SessionReplay(_open_queue())
+
+
+def show() -> None:
+    st.title("Replay", anchor=False)
+    st.caption(
+        "What would have become of these calls under other settings? Nothing is stored; no model is asked."
+    )
+    given = filters.chosen_filters().parameters()
+    if store_queries.ask("replayed_size", **given).empty:
+        cards.show_no_matches("calls")
+        return
+    tool, scenario = settings.choose_settings()
+    if tool:
+        given |= {"tools": (tool,)}
+    sizes = store_queries.ask("replayed_size", **given).to_dict("records")
+    calls = sum(row["calls"] for row in sizes)
+    if not calls:
+        cards.show_no_matches("calls of this tool")
+        return
+    every = -(-calls // MOST)
+    asked = ReplayRequest(
+        store_queries.shown_generation().path, _list_parameters(given), calls, every, scenario or Scenario()
+    )
+    _run(asked, sizes, ready=scenario is not None)
+    _draw_shown(asked)
+
+
+def _list_parameters(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+
+
+def _run(asked: ReplayRequest, sizes: list[dict[Any, Any]], *, ready: bool) -> None:
+    """The button, and beside it what it would read."""
+    held = _session_replay()
+    going = held.job is not None and held.job.state in ("waiting", "running")
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        number = -(-asked.calls // asked.every)
+        pressed = st.button(
+            f"Replay {'about ' if asked.every > 1 else ''}{wording.plural(number, 'call')}",
+            type="primary",
+            icon=":material/play_arrow:",
+            disabled=not ready or going,
+            key="replay_run",
+        )
+        with st.container(width="stretch"):
+            st.caption(_describe_reads(asked, sizes))
+    if pressed:
+        try:
+            held.begin(ReplayJob(asked))
+        except ReplayQueueFullError as refused:
+            st.error(str(refused))
+        else:
+            st.query_params.pop("moved_page", None)
+            st.rerun()
+
+
+def _describe_reads(asked: ReplayRequest, sizes: list[dict[Any, Any]]) -> str:
+    readable = sum(row["readable"] for row in sizes)
+    told = [f"The store has the text of {wording.fraction(readable, asked.calls)} calls of this slice."]
+    if asked.every > 1:
+        told.append(
+            f"Every {asked.every}th session is read, with all of its calls; narrow the slice to read all."
+        )
+    others = [row for row in sizes if row["version"] != PARSER_VERSION]
+    if others:
+        by = ", ".join(f"{row['calls']:,} by version {wording.in_markdown(row['version'])}" for row in others)
+        told.append(
+            f"The parser here is version {PARSER_VERSION}; read when loaded: {by}. Compare with what the "
+            "store says to see what the upgrade moved."
+        )
+    elif asked.scenario.before == STORED:
+        told.append(f"All of them were loaded by the parser of today, version {PARSER_VERSION}.")
+    return " ".join(told)
+
+
+def _draw_shown(asked: ReplayRequest) -> None:
+    held = _session_replay()
+    held.poll()
+    job = held.job
+    if job is None:
+        st.caption("Nothing has been replayed yet in this session.")
+    elif job.state in ("waiting", "running"):
+        _draw_progress()
+    elif job.state == "cancelled":
+        st.caption("The replay was cancelled.")
+    elif job.summary is None:
+        with cards.draw_card("The replay failed"):
+            st.text(wording.visible(job.problem or "It ended without saying why."))
+    else:
+        if job.asked != asked:
+            st.caption("What follows was replayed with other settings, filters or data than those above.")
+        moves.show(job, job.summary)
+
+
+@st.fragment(run_every="1s")
+def _draw_progress() -> None:
+    held = _session_replay()
+    before = held.poll()
+    job = held.job
+    if job is None or job.state not in ("waiting", "running"):
+        st.rerun()
+    with cards.draw_card("Replaying"):
+        if job.state == "waiting":
+            st.text(f"{wording.plural(before, 'replay')} of others first: this server runs one at a time.")
+        else:
+            done, number = job.progress(), -(-job.asked.calls // job.asked.every)
+            told = "Starting a process for it" if done is None else f"{done:,} of {number:,} calls"
+            st.progress(min(1.0, (done or 0) / max(1, number)), text=told)
+        st.button("Cancel", on_click=held.cancel, key="replay_cancel", icon=":material/close:")
+
+
+show()

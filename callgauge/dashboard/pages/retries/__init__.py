@@ -1,0 +1,1 @@
+"""The page Retries: what happens after a fault, and what it costs."""

@@ -1,0 +1,159 @@
+"""What is lost beside a fault: good calls of a bad step, and turns judged otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.call_descriptions import REASONS
+from callgauge.dashboard.components.controls.paging import (
+    describe_count,
+    draw_pager,
+    offer_further_days,
+    read_newest,
+    show_nothing_found,
+)
+from callgauge.dashboard.components.controls.session_links import session_link
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.day_paging import DISAGREEMENTS, read_page
+from callgauge.dashboard.measures.verdicts import format_difference
+from callgauge.stats import Share, compare_rates
+
+Row = Mapping[Hashable, Any]
+_MODELS = 20
+
+
+def show(chosen: Mapping[str, Any]) -> None:
+    _draw_parallel(chosen)
+    _draw_disagreements(chosen)
+
+
+def _draw_parallel(chosen: Mapping[str, Any]) -> None:
+    with cards.draw_card(
+        "When one of several calls is bad",
+        "parallel",
+        take=cards.Download("parallel", store_queries.ask_later("parallel", **chosen)),
+    ):
+        rows: list[dict[Hashable, Any]] = store_queries.ask("parallel", **chosen).to_dict("records")
+        if not rows:
+            st.caption("No step of this selection made several calls at once and shows their results.")
+            return
+        st.markdown(describe_blast(rows))
+        heads = [
+            Column("Model", "name"),
+            Column("Steps with several calls", "number"),
+            Column("with a bad one", "number"),
+            Column("Good calls lost beside it", "number"),
+            Column("Lost in other steps", "number"),
+        ]
+        drawn = [_build_model_row(row) for row in rows[:_MODELS]]
+        draw_table("parallel", "Good calls lost beside a bad one, by model", heads, drawn)
+
+
+def lost_beside(rows: Sequence[Row]) -> tuple[Share, Share]:
+    """Good calls that were lost: in steps with a bad call, and in all others."""
+    others, lost = sum(row["others"] for row in rows), sum(row["others_lost"] for row in rows)
+    calls = sum(row["calls"] - row["bad"] for row in rows)
+    return Share(lost, others), Share(sum(row["lost"] for row in rows) - lost, calls - others)
+
+
+def describe_blast(rows: Sequence[Row]) -> str:
+    """Whether a bad call takes its neighbours along, in a sentence."""
+    near, far = lost_beside(rows)
+    steps = sum(row["steps"] for row in rows)
+    if not near.n:
+        return (
+            f"In none of the {wording.plural(steps, 'step')} with several calls one was bad: nothing to tell."
+        )
+    found = compare_rates(near, far)
+    lost = f"{wording.rate(near.k, near.n)} ({wording.fraction(near.k, near.n)})"
+    told = f"{lost} of the good calls beside a bad one were lost"
+    if found is None:
+        return f"{told}."
+    elsewhere = f"{wording.rate(far.k, far.n)} ({wording.fraction(far.k, far.n)}) where none was bad"
+    sure = "" if found.is_decisive else " Not decisive."
+    return f"{told}, {elsewhere}: difference {format_difference(found)}, 95%.{sure}"
+
+
+def _build_model_row(row: Row) -> list[Cell]:
+    near, far = lost_beside([row])
+    return [
+        Cell(
+            wording.one_line(row["model"], 60),
+            href=filters.page_link("calls", {"model": row["model"]}, {}),
+            order=row["model"],
+        ),
+        Cell(f"{row['steps']:,}", order=row["steps"]),
+        Cell(f"{row['bad_steps']:,}", order=row["bad_steps"]),
+        *(
+            Cell(
+                wording.rate(share.k, share.n),
+                sub=wording.fraction(share.k, share.n),
+                order=share.rate,
+                pale=share.n < 30,
+            )
+            for share in (near, far)
+        ),
+    ]
+
+
+def _draw_disagreements(chosen: Mapping[str, Any]) -> None:
+    ask = store_queries.keep_asking()
+    with cards.draw_card(
+        "Turns that the log judges otherwise than we do",
+        "disagreements",
+        take=cards.Download("disagreements", lambda: read_page(ask, DISAGREEMENTS, chosen, 10_000).rows),
+    ):
+        found, pages = read_newest(DISAGREEMENTS, "turn_page", chosen)
+        if found.rows.empty:
+            none = "No turn of this selection has two verdicts that differ."
+            show_nothing_found(found, "turn", lambda: st.caption(none), among="such ")
+            return
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(f"{describe_count(found, 'turn')}, the newest first.", width="content")
+            st.page_link(
+                "callgauge/dashboard/pages/calls/page.py",
+                label=wording.link_label("See their calls"),
+                query_params={"turns": "disagree"},
+                width="content",
+            )
+        heads = [
+            Column("Time (UTC)", "tight"), Column("Model", "name"), Column("The log", "name"),
+            Column("We conclude", "name"), Column("Calls", "number"), Column("went wrong", "number"),
+            Column("Turn", "tight"),
+        ]  # fmt: skip
+        draw_table(
+            "disagreements",
+            "Turns with two verdicts",
+            heads,
+            [_build_turn_row(row) for row in found.rows.to_dict("records")],
+        )
+        offer_further_days(found, "turn")
+        draw_pager("turn_page", pages)
+
+
+def _build_turn_row(row: Row) -> list[Cell]:
+    said = wording.one_line(row["recorded_status"], 60) if row["recorded_status"] else None
+    return [
+        Cell(f"{row['ts']:%Y-%m-%d %H:%M}" if row["ts"] else "no time"),
+        Cell(wording.one_line(row["model"], 60)),
+        Cell(
+            "ok" if row["recorded_ok"] else "not ok", tone="good" if row["recorded_ok"] else "bad", sub=said
+        ),
+        Cell(
+            "not ok" if row["recorded_ok"] else "ok",
+            tone="bad" if row["recorded_ok"] else "good",
+            sub=REASONS.get(row["derived_reason"], row["derived_reason"]),
+        ),
+        Cell(f"{row['calls']:,}" if row["calls"] is not None else "–"),
+        Cell(f"{row['faults']:,}" if row["faults"] is not None else "–"),
+        Cell(
+            f"turn {row['turn']}",
+            href=session_link(row["session_id"], turn=row["turn"]),
+            title="Opens the session at this turn",
+        ),
+    ]

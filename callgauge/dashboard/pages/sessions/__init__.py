@@ -1,0 +1,1 @@
+"""The page Sessions: every session; one of them as a time line."""

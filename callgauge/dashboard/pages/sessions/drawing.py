@@ -1,0 +1,119 @@
+"""The data of the time line's component: the window of a session that it draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.pages.sessions import timelines
+from callgauge.dashboard.pages.sessions.timeline_items import (
+    Item,
+    Row,
+    ShownSession,
+    TimelineDrawing,
+    turn_item,
+)
+from callgauge.dashboard.pages.sessions.timelines import AskedPlace, TimelinePlace, TimelineWindow
+
+_CALLS = 400  # of one window
+
+
+def make_drawing_data(
+    session: ShownSession,
+    found: Sequence[TimelinePlace],
+    shown: TimelineWindow,
+    turns: Mapping[str, Row],
+    asked: AskedPlace,
+) -> Item:
+    """The data of the time line's component."""
+    drawing = _make_drawing(session, found, shown, asked)
+    jumps = timelines.find_jumps(found, shown, asked.call if shown.at is not None else None)
+    size, faults = shown.end - shown.start, wording.plural(jumps.faults, "fault")
+    before, after = max(0, shown.start - timelines.WINDOW), shown.end
+    return {
+        "label": f"Time line, places {shown.start + 1} to {shown.end} of {len(found)}",
+        "lit": f"{asked.call}/{asked.turn}/{asked.step}" if shown.at is not None else "",
+        "start": shown.start,
+        "strip": _make_strip(session, found, shown, jumps.faults),
+        "jumps": [
+            ["← Fault", "p", jumps.fault_before and session.link(call=jumps.fault_before)],
+            ["Fault →", "n", jumps.fault_after and session.link(call=jumps.fault_after)],
+            ["← Turn", "k", _turn_link(session, found, jumps.turn_before)],
+            ["Turn →", "j", _turn_link(session, found, jumps.turn_after)],
+        ],
+        "where": f"{shown.start + 1:,}–{shown.end:,} of {len(found):,} · {faults}",
+        "earlier": [f"{shown.start - before:,} earlier", session.link(**{"from": before + 1})]
+        if shown.start
+        else None,
+        "later": [f"{min(size, len(found) - after):,} later", session.link(**{"from": after + 1})]
+        if after < len(found)
+        else None,
+        "turns": _make_turns(drawing, found, turns),
+    }
+
+
+def _turn_link(session: ShownSession, found: Sequence[TimelinePlace], index: int | None) -> str | None:
+    if index is None:
+        return None
+    number = found[index].turn
+    first = timelines.find_place(found, AskedPlace(turn=number))
+    # Of two turns with one number, the second has no name but its place.
+    return session.link(turn=number) if first == index else session.link(**{"from": index + 1})
+
+
+def _make_drawing(
+    session: ShownSession, found: Sequence[TimelinePlace], shown: TimelineWindow, asked: AskedPlace
+) -> TimelineDrawing:
+    first, last = found[shown.start], found[shown.end - 1]
+    steps = {
+        **session.metric_parameters(),
+        "first_turn": first.turn,
+        "first_step": first.step or 0,
+        "last_turn": last.turn,
+        "last_step": last.step or 0,
+    }
+    texts = store_queries.ask("turn_texts", **steps).to_dict("records")
+    words = store_queries.ask("step_words", **steps).to_dict("records")
+    calls: dict[tuple[str, int], list[Row]] = {}
+    for row in store_queries.ask("step_calls", **steps, call=asked.call, limit=_CALLS).to_dict("records"):
+        calls.setdefault((row["turn_id"], row["step"]), []).append(row)
+    return TimelineDrawing(
+        session,
+        asked,
+        shown,
+        timelines.index_attempts(found),
+        timelines.lay_out_threads(found),
+        {row["turn_id"]: row for row in texts},
+        {(row["turn_id"], row["step"]): row for row in words},
+        calls,
+    )
+
+
+_KINDS = {"bad": "bad arguments", "warn": "a failed run", "call": "calls", "words": "words"}
+
+
+def _make_strip(
+    session: ShownSession, found: Sequence[TimelinePlace], shown: TimelineWindow, faults: int
+) -> Item:
+    cells = []
+    for cell in timelines.summarise_places(found):
+        first, last = found[cell.start], found[cell.end - 1]
+        upto = "" if cell.end - cell.start == 1 else f" to {_describe_place(last)}"
+        href = session.link(call=cell.fault) if cell.fault else session.link_to_place(first)
+        cells.append([cell.kind, cell.turns, f"{_describe_place(first)}{upto}: {_KINDS[cell.kind]}", href])
+    label = f"Overview of {wording.plural(len(found), 'place')} with {wording.plural(faults, 'fault')}"
+    return {"count": len(found), "start": shown.start, "end": shown.end, "label": label, "cells": cells}
+
+
+def _describe_place(place: TimelinePlace) -> str:
+    return f"turn {place.turn}" + (f", step {place.step}" if place.step is not None else "")
+
+
+def _make_turns(
+    drawing: TimelineDrawing, found: Sequence[TimelinePlace], turns: Mapping[str, Row]
+) -> list[Item]:
+    shown = drawing.shown
+    groups: dict[str, list[int]] = {}
+    for index in range(shown.start, shown.end):
+        groups.setdefault(found[index].turn_id, []).append(index)
+    return [turn_item(drawing, found, indexes, turns) for indexes in groups.values()]

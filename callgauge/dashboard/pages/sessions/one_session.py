@@ -1,0 +1,118 @@
+"""One session: what it is, where it belongs, a search in it, and its time line in windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.session_links import session_link
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.components.timeline import draw_timeline
+from callgauge.dashboard.pages.sessions import session_head, session_search, timelines
+from callgauge.dashboard.pages.sessions.drawing import make_drawing_data
+from callgauge.dashboard.pages.sessions.timeline_items import Row, ShownSession
+from callgauge.dashboard.pages.sessions.timelines import AskedPlace, TimelinePlace
+
+_LEGEND = (
+    "The strip is the whole session: red = bad arguments, orange = a failed run, grey = calls, low = words. "
+    "In the time line the keys n and p go to the next and the previous fault, j and k to a turn."
+)
+KEPT = ("q", "order", "session_page")  # what leads back to the list from one of its sessions
+
+
+def show() -> None:
+    session_id = st.query_params["session"]
+    st.page_link(
+        "callgauge/dashboard/pages/sessions/page.py",
+        label="All sessions",
+        icon=":material/arrow_back:",
+        query_params=_kept_keys(*KEPT),
+        width="content",
+    )
+    asked = _read_asked_place()
+    rows: Sequence[Row] = store_queries.ask("session", session=session_id, file=_read_number("file")).to_dict(
+        "records"
+    )
+    if len(rows) > 1 and asked.call is not None:
+        calls = store_queries.ask("call", call=asked.call)
+        rows = [row for row in rows if row["source"] in calls.source.tolist()] or rows
+    if not rows:
+        st.title("No such session", anchor=False)
+        st.caption("The store holds no session with this id. It may have been loaded into another store.")
+    elif len(rows) > 1:
+        _draw_choice(session_id, rows)
+    else:
+        _draw_session(rows[0], asked)
+
+
+def _read_asked_place() -> AskedPlace:
+    start = _read_number("from")
+    return AskedPlace(
+        st.query_params.get("call"),
+        _read_number("turn"),
+        _read_number("step"),
+        start - 1 if start is not None else None,
+    )
+
+
+def _read_number(name: str) -> int | None:
+    text = st.query_params.get(name)
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
+def _kept_keys(*names: str) -> dict[str, str]:
+    return {name: text for name in names if (text := st.query_params.get(name))}
+
+
+def _draw_choice(session_id: str, rows: Sequence[Row]) -> None:
+    kept = _kept_keys(*KEPT, "turn", "step", "from", "find")
+    st.title("Which of these sessions?", anchor=False)
+    with cards.draw_card("Several sources share this id", "session", caption="They are different sessions."):
+        columns = [Column("Source", "name"), Column("Start (UTC)", "tight"), Column("File", "file")]
+        cells = [
+            [
+                Cell(row["title"], href=session_link(session_id, file=row["file_id"], **kept)),
+                Cell(wording.utc_to_the_second(row["started_at"])),
+                Cell(wording.visible(row["file"] or "unknown file"), mono=True),
+            ]
+            for row in rows
+        ]
+        draw_table("which_session", "Sessions with this id", columns, cells)
+
+
+def _draw_session(row: Row, asked: AskedPlace) -> None:
+    session = ShownSession(
+        row["session_id"], row["source"], {"file": _read_number("file"), **_kept_keys(*KEPT, "find")}
+    )
+    turns: Sequence[Row] = store_queries.ask("session_turns", **session.metric_parameters()).to_dict(
+        "records"
+    )
+    outline: Sequence[Row] = store_queries.ask("session_outline", **session.metric_parameters()).to_dict(
+        "records"
+    )
+    found = timelines.list_places(turns, outline)
+    words = row["task"] or f"Session {row['session_id']}"
+    st.title(wording.in_markdown(words, 90), anchor=False)
+    session_head.show(session, row, turns)
+    if not found:
+        st.caption("The store holds no turn of this session: its log told of none, or they count elsewhere.")
+        return
+    session_search.show(session, found)
+    _time_line(session, found, turns, asked)
+
+
+def _time_line(
+    session: ShownSession, found: Sequence[TimelinePlace], turns: Sequence[Row], asked: AskedPlace
+) -> None:
+    shown = timelines.choose_window(found, asked)
+    if shown.at is None and (asked.call is not None or asked.turn is not None):
+        missing = "call" if asked.call is not None else f"turn {asked.turn}"
+        st.caption(f"The session has no such {missing}; it is shown from its beginning.")
+    with cards.draw_card("Time line", "session_turns", "session_outline", "step_calls", caption=_LEGEND):
+        draw_timeline(
+            "timeline",
+            make_drawing_data(session, found, shown, {turn["turn_id"]: turn for turn in turns}, asked),
+        )

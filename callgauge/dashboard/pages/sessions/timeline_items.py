@@ -1,0 +1,247 @@
+"""What the time line draws of one turn: plain data, text made visible."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components.call_descriptions import REASONS, TEXT_IS
+from callgauge.dashboard.components.controls.session_links import call_link, session_link
+from callgauge.dashboard.components.findings import OUTCOME_TONES
+from callgauge.dashboard.pages.sessions.timelines import (
+    AskedPlace,
+    ChainAttempt,
+    ThreadKnot,
+    TimelinePlace,
+    TimelineWindow,
+)
+
+Row = Mapping[Hashable, Any]
+Item = dict[str, Any]
+
+_PROMPT = 20_000  # characters
+_TEXT = 1_000  # characters of raw arguments and of a result, as the metric step_calls gives them
+_ENDED = {"recovered": ("recovered", "good"), "abandoned": ("abandoned", "bad")}
+_LAYERS = {"execution": "warn", "refused": "warn"}
+
+
+@dataclass(slots=True)
+class ShownSession:
+    """Which session is shown, and what its links keep."""
+
+    session_id: str
+    source: str
+    kept: dict[str, Any]
+
+    def metric_parameters(self) -> dict[str, Any]:
+        """As the metrics ask for it."""
+        return {"session": self.session_id, "source": self.source}
+
+    def keep(self, name: str, value: str | None) -> None:
+        self.kept[name] = value
+
+    def link(self, **place: Any) -> str:
+        return session_link(self.session_id, **{**self.kept, **place})
+
+    def link_to_place(self, place: TimelinePlace) -> str:
+        return self.link(turn=place.turn, step=place.step)
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineDrawing:
+    """What the parts of one drawing share."""
+
+    session: ShownSession
+    asked: AskedPlace
+    shown: TimelineWindow
+    attempts: Mapping[str, ChainAttempt]
+    threads: Mapping[int, Sequence[ThreadKnot | None]]
+    texts: Mapping[str, Row]
+    words: Mapping[tuple[str, int], Row]
+    calls: Mapping[tuple[str, int], Sequence[Row]]
+
+    @property
+    def lit_turn(self) -> int | None:
+        """The turn that a link asks for, where it asks for nothing in it."""
+        whole = self.asked.call is None and self.asked.step is None and self.shown.at is not None
+        return self.asked.turn if whole else None
+
+
+def turn_item(
+    drawing: TimelineDrawing, found: Sequence[TimelinePlace], indexes: Sequence[int], turns: Mapping[str, Row]
+) -> Item:
+    """Places `indexes` of a session, which are of one turn; `turns`: the rows of turns by id."""
+    first, last = indexes[0], indexes[-1]
+    place = found[first]
+    row = turns.get(place.turn_id)
+    begins = first == 0 or found[first - 1].turn_id != place.turn_id
+    ends = last + 1 == len(found) or found[last + 1].turn_id != place.turn_id
+    texts = drawing.texts.get(place.turn_id, {})
+    before = turns.get(found[first - 1].turn_id) if first else None
+    return {
+        "title": f"Turn {place.turn}" + ("" if begins else ", continued"),
+        "href": drawing.session.link(turn=place.turn),
+        "lit": drawing.lit_turn == place.turn,
+        "tags": _list_verdicts(row) if row else [],
+        "facts": _turn_facts(row) if row else "",
+        "prompt": _make_prompt_item(row, before) if row and begins else None,
+        "user": wording.visible(texts["user_text"]) if begins and texts.get("user_text") else None,
+        "answer": wording.visible(texts["answer_text"]) if ends and texts.get("answer_text") else None,
+        "steps": [
+            _make_step_item(drawing, found[index], index)
+            for index in indexes
+            if found[index].step is not None
+        ],
+    }  # fmt: skip
+
+
+def _list_verdicts(row: Row) -> list[list[str]]:
+    words = {True: ("ok", "good"), False: ("not ok", "bad"), None: ("no verdict", "calm")}
+    recorded, derived = words[row["recorded_ok"]], words[row["derived_ok"]]
+    status = f": {wording.one_line(row['recorded_status'], 60)}" if row["recorded_status"] else ""
+    reason = REASONS.get(row["derived_reason"], row["derived_reason"] or "not known")
+    tags = [
+        [f"recorded {recorded[0]}", recorded[1], f"What the log says{status}"],
+        [f"derived {derived[0]}", derived[1], f"What we conclude: {reason}"],
+    ]
+    if None not in (row["recorded_ok"], row["derived_ok"]) and row["recorded_ok"] != row["derived_ok"]:
+        tags.append(["they disagree", "warn", reason])
+    return tags
+
+
+def _turn_facts(row: Row) -> str:
+    whole, model = row["latency_ms"], row["model_latency_ms"]
+    times = [
+        wording.duration(whole / 1000) if whole is not None else None,
+        f"model {wording.duration(model / 1000)}" if model is not None else None,
+    ]
+    parts = [
+        wording.one_line(row["model"] or "unknown model", 60),
+        f"{row['ts']:%Y-%m-%d %H:%M:%S}" if row["ts"] else None,
+        wording.plural(row["steps"], "step"),
+        wording.plural(row["calls"], "call"),
+        wording.plural(row["faults"], "fault") if row["faults"] else None,
+        _format_tokens(row),
+        ", ".join(time for time in times if time),
+        None if row["derived_ok"] is not False else REASONS.get(row["derived_reason"]),
+    ]  # fmt: skip
+    return " · ".join(part for part in parts if part)
+
+
+def _format_tokens(row: Row) -> str | None:
+    """Of a step or of a turn; what is unknown is a dash."""
+    if row["input_tokens"] is None and row["output_tokens"] is None:
+        return None
+    return f"{wording.compact(row['input_tokens'])} in, {wording.compact(row['output_tokens'])} out"
+
+
+def _make_prompt_item(row: Row, before: Row | None) -> Item | None:
+    """The system prompt where it begins to be in force."""
+    key = (row["prompt_id"], row["prompt_hash"])
+    if row["prompt_id"] is None or (before and key == (before["prompt_id"], before["prompt_hash"])):
+        return None
+    told = store_queries.ask("version_text", kind="prompt", id=key[0], hash=key[1])
+    text = "" if told.empty else told.iloc[0].text or ""
+    title = "System prompt" if before is None else "Another system prompt"
+    return {
+        "title": f"{title} · {len(text):,} characters",
+        "text": wording.visible(text[:_PROMPT]),
+        "note": f"The first {_PROMPT:,} characters; the page Prompts has all."
+        if len(text) > _PROMPT
+        else None,
+    }
+
+
+def _make_step_item(drawing: TimelineDrawing, place: TimelinePlace, index: int) -> Item:
+    key = (place.turn_id, place.step or 0)
+    said, calls, asked = drawing.words.get(key), drawing.calls.get(key, ()), drawing.asked
+    hidden = len(place.calls) - len(calls)
+    return {
+        "title": f"Step {place.step}",
+        "href": drawing.session.link_to_place(place),
+        "lit": asked.call is None and asked.step is not None and drawing.shown.at == index,
+        "facts": _step_facts(said, calls),
+        "text": wording.visible(said["text"]) if said and said["text"] else None,
+        "knots": [knot and _knot_data(knot) for knot in drawing.threads.get(index, ())],
+        "calls": [_make_call_item(drawing, row) for row in calls],
+        "note": f"{hidden:,} more calls of this step are not drawn." if hidden > 0 else None,
+    }
+
+
+def _step_facts(said: Row | None, calls: Sequence[Row]) -> str:
+    """The step's own: its time, tokens and the model's time stand at each of its calls."""
+    row = calls[0] if calls else said or {}
+    model_time = row.get("model_latency_ms")
+    parts = [
+        f"{row['ts']:%H:%M:%S}" if row.get("ts") else None,
+        _format_tokens(row) if calls else None,
+        f"model {wording.duration(model_time / 1000)}" if model_time is not None else None,
+        f"{len(calls)} calls at once" if len(calls) > 1 else None,
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _knot_data(knot: ThreadKnot) -> list[Any]:
+    words, tone = _ENDED.get(knot.ended or "", ("still open", "calm"))
+    return [tone, knot.above, knot.below, knot.fault, f"A chain of attempts, {words}"]
+
+
+def _make_call_item(drawing: TimelineDrawing, row: Row) -> Item:
+    whole = row["length"] or 0
+    is_text = TEXT_IS.get(row["args_source"], row["args_source"] or "unknown")
+    said = "" if row["args_source"] == "raw" else f" The text is {is_text}."
+    layer = row["fault_layer"]
+    bad = _LAYERS.get(layer, "bad") if layer else None
+    tags = [
+        [row["outcome"], OUTCOME_TONES.get(row["outcome"], "calm"), f"What became of the arguments.{said}"]
+    ]
+    if layer:
+        tags.append([f"fault: {layer.replace('_', ' ')}", bad, "The first layer that went wrong"])
+    notes = [
+        f"The first {_TEXT:,} of {whole:,} characters; the call has all." if whole > _TEXT else None,
+        said.strip() if row["args_source"] in ("truncated", "missing") else None,
+    ]
+    latency = row["latency_ms"]
+    return {
+        "tool": wording.one_line(row["tool"] or "unknown tool", 80),
+        "href": call_link(row["call_id"]),
+        "place": drawing.session.link(call=row["call_id"]),
+        "lit": drawing.asked.call == row["call_id"],
+        "bad": bad,
+        "tags": [tag for tag in tags if tag[0]],
+        "chain": _make_chain_item(drawing, row),
+        "finding": wording.one_line(row["finding"] or (layer and row["harness_message"]) or "", 300) or None,
+        "raw": wording.visible(row["raw"]) if row["raw"] else None,
+        "note": " ".join(note for note in notes if note) or None,
+        "result": _make_result_item(row),
+        "facts": f"ran {wording.duration(latency / 1000)}" if latency is not None else None,
+    }  # fmt: skip
+
+
+def _make_result_item(row: Row) -> Item:
+    size = f" · {wording.size(row['result_bytes'])}" if row["result_bytes"] is not None else ""
+    text = row["result"] or ""
+    cut = f"The first {_TEXT:,} characters." if len(text) >= _TEXT else None
+    return {
+        "title": f"Result {wording.result_status(row['result_status'])}{size}",
+        "text": wording.visible(text),
+        "note": (f"The first {_TEXT:,} characters." if cut else None)
+        if text
+        else "The log keeps no text of it.",
+    }
+
+
+def _make_chain_item(drawing: TimelineDrawing, row: Row) -> Item | None:
+    attempt = drawing.attempts.get(row["call_id"])
+    if attempt is None:
+        return None
+    kind = f", {row['retry_kind']} arguments" if row["retry_kind"] else ""
+    words, tone = _ENDED.get(row["chain_outcome"] or "", ("still open", "calm"))
+    return {
+        "text": f"Chain {attempt.chain}, attempt {row['attempt']}{kind} · {words}",
+        "tone": tone,
+        "before": attempt.before and drawing.session.link(call=attempt.before),
+        "after": attempt.after and drawing.session.link(call=attempt.after),
+    }

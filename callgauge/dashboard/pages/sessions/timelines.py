@@ -1,0 +1,235 @@
+"""The places of a session: a window of them, an overview, jumps, threads of retries.
+
+A place is one step, or a turn in which nothing was called or said. A session of any length has one list of
+places; what is drawn is a window of it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+Row = Mapping[Any, Any]
+
+WINDOW = 40  # places that are drawn at once
+CELLS = 240  # of the overview, at most
+LANES = 8  # threads side by side; a chain beyond them is named at its calls only
+_LEAD = 4  # places that stay in sight before the one that was asked for
+_ARGUMENTS = {"emission", "syntax", "schema", "tool_rejected"}
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinePlace:
+    """One step of a turn with the outline of its calls; `step` None = the turn has none."""
+
+    turn_id: str
+    turn: int
+    step: int | None
+    calls: tuple[Row, ...] = ()
+
+    @property
+    def worst_kind(self) -> str:
+        """The worst that happened: bad (the arguments) | warn (the run) | call | words."""
+        layers = {call["fault_layer"] for call in self.calls} - {None}
+        if layers:
+            return "bad" if layers & _ARGUMENTS else "warn"
+        return "call" if self.calls else "words"
+
+
+class AskedPlace(NamedTuple):
+    """What a link asks for, the most exact first: a call, a step of a turn, a turn; or the window's start."""
+
+    call: str | None = None
+    turn: int | None = None
+    step: int | None = None
+    start: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineWindow:
+    """Places `start` to `end` (half open); `at` is the one that was asked for, None = only a part."""
+
+    start: int
+    end: int
+    at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineJumps:
+    """Where to go from here: call ids of faults, places of turns. None = there is no further one."""
+
+    fault_before: str | None
+    fault_after: str | None
+    turn_before: int | None
+    turn_after: int | None
+    faults: int
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewCell:
+    """One cell of the overview: places `start` to `end`, the worst kind in them, their first fault."""
+
+    start: int
+    end: int
+    kind: str
+    fault: str | None
+    turns: int  # that begin in it
+
+
+class ThreadKnot(NamedTuple):
+    """What a lane shows beside a place: the thread runs `above`, `below`; `fault` None = no attempt here."""
+
+    chain: str
+    ended: str | None
+    above: bool
+    below: bool
+    fault: bool | None
+
+
+def list_places(turns: Iterable[Row], outline: Iterable[Row]) -> list[TimelinePlace]:
+    """Every turn with its steps in order."""
+    numbers: dict[str, int] = {turn["turn_id"]: turn["turn"] or 0 for turn in turns}
+    steps: dict[str, dict[int, list[Row]]] = {turn_id: {} for turn_id in numbers}
+    for row in outline:
+        numbers.setdefault(row["turn_id"], row["turn"] or 0)
+        calls = steps.setdefault(row["turn_id"], {}).setdefault(row["step"], [])
+        if row["call_id"] is not None:
+            calls.append(row)
+    found: list[TimelinePlace] = []
+    for turn_id in sorted(steps, key=numbers.__getitem__):
+        turn, held = numbers[turn_id], steps[turn_id]
+        of_turn = [TimelinePlace(turn_id, turn, step, tuple(held[step])) for step in sorted(held)]
+        found += of_turn or [TimelinePlace(turn_id, turn, None)]
+    return found
+
+
+def find_place(found: Sequence[TimelinePlace], asked: AskedPlace) -> int | None:
+    """The place that is asked for; of a step that is not there the last one before it in its turn."""
+    if asked.call is not None:
+        return next(
+            (
+                index
+                for index, place in enumerate(found)
+                if any(call["call_id"] == asked.call for call in place.calls)
+            ),
+            None,
+        )
+    if asked.turn is None:
+        return None
+    of_turn = [index for index, place in enumerate(found) if place.turn == asked.turn]
+    until = [index for index in of_turn if (found[index].step or 0) <= (asked.step or 0)]
+    return until[-1] if asked.step is not None and until else next(iter(of_turn), None)
+
+
+def choose_window(found: Sequence[TimelinePlace], asked: AskedPlace, size: int = WINDOW) -> TimelineWindow:
+    """The part of the session to draw."""
+    at = find_place(found, asked)
+    wanted = asked.start if asked.start is not None and at is None else (at or 0) - _LEAD
+    start = max(0, min(wanted, len(found) - size))
+    if at is not None and asked.step is None and asked.call is None:
+        start = max(0, min(at, len(found) - size))  # a turn begins with its beginning
+    return TimelineWindow(start, min(len(found), start + size), at)
+
+
+def find_jumps(found: Sequence[TimelinePlace], shown: TimelineWindow, call: str | None) -> TimelineJumps:
+    """From the call that is lit, else from the place that was asked for, else from the window's start."""
+    here = shown.at if shown.at is not None else shown.start
+    order = [(index, one) for index, place in enumerate(found) for one in place.calls]
+    faulty = [number for number, (_, one) in enumerate(order) if one["fault_layer"] is not None]
+    lit = next((number for number, (_, one) in enumerate(order) if one["call_id"] == call), None)
+    first = bisect_left([index for index, _ in order], here)
+    before = bisect_left(faulty, first if lit is None else lit)
+    after = before if lit is None else bisect_right(faulty, lit)
+    begins = _turn_beginnings(found)
+    turn = bisect_right(begins, here) - 1
+    return TimelineJumps(
+        fault_before=order[faulty[before - 1]][1]["call_id"] if before else None,
+        fault_after=order[faulty[after]][1]["call_id"] if after < len(faulty) else None,
+        turn_before=begins[turn - 1] if turn > 0 else None,
+        turn_after=begins[turn + 1] if turn + 1 < len(begins) else None,
+        faults=len(faulty),
+    )
+
+
+def _turn_beginnings(found: Sequence[TimelinePlace]) -> list[int]:
+    """The first place of each turn."""
+    return [
+        index for index, place in enumerate(found) if index == 0 or place.turn_id != found[index - 1].turn_id
+    ]
+
+
+_WORST = ("bad", "warn", "call", "words")
+
+
+def summarise_places(found: Sequence[TimelinePlace], most: int = CELLS) -> list[OverviewCell]:
+    """The whole session in at most so many cells, each as bad as the worst place in it."""
+    begins = _turn_beginnings(found)
+    count = min(len(found), most)
+    cells: list[OverviewCell] = []
+    for number in range(count):
+        start, end = number * len(found) // count, (number + 1) * len(found) // count
+        part = found[start:end]
+        kind = min((place.worst_kind for place in part), key=_WORST.index)
+        worst = next((place for place in part if place.worst_kind == kind), part[0])
+        fault = next((call["call_id"] for call in worst.calls if call["fault_layer"] is not None), None)
+        turns = bisect_left(begins, end) - bisect_left(begins, start)
+        cells.append(OverviewCell(start, end, kind, fault, turns))
+    return cells
+
+
+@dataclass(frozen=True, slots=True)
+class ChainAttempt:
+    """A call of a chain: the number of the chain in its turn, and the attempts before and after this one."""
+
+    chain: int
+    before: str | None
+    after: str | None
+
+
+def index_attempts(found: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
+    """By call id, the calls of chains of two attempts or more; a fault left alone has a number, too."""
+    numbers: dict[str, int] = {}
+    told: dict[str, ChainAttempt] = {}
+    for members in _group_chains(found, least=1).values():
+        turn_id = members[0][1].turn_id
+        numbers[turn_id] = numbers.get(turn_id, 0) + 1
+        ids = [call["call_id"] for _, _, call in members] if len(members) > 1 else []
+        for number, call_id in enumerate(ids):
+            before = ids[number - 1] if number else None
+            told[call_id] = ChainAttempt(numbers[turn_id], before, next(iter(ids[number + 1 :]), None))
+    return told
+
+
+def lay_out_threads(found: Sequence[TimelinePlace]) -> dict[int, list[ThreadKnot | None]]:
+    """By place, what each lane shows beside it: one thread ties the attempts of one chain together."""
+    drawn: dict[int, list[ThreadKnot | None]] = {}
+    busy: list[int] = []  # by lane, the last place of its thread so far
+    for chain, members in _group_chains(found).items():
+        first, last = members[0][0], members[-1][0]
+        lane = next((number for number, until in enumerate(busy) if until < first), len(busy))
+        if lane == LANES:
+            continue
+        busy[lane : lane + 1] = [last]
+        at: dict[int, bool] = {}
+        for index, _, call in members:
+            at[index] = at.get(index, False) or call["fault_layer"] is not None
+        for index in range(first, last + 1):
+            knots = drawn.setdefault(index, [])
+            knots += [None] * (lane + 1 - len(knots))
+            ended = members[-1][2]["chain_outcome"]
+            knots[lane] = ThreadKnot(chain, ended, index > first, index < last, at.get(index))
+    return drawn
+
+
+def _group_chains(
+    found: Iterable[TimelinePlace], *, least: int = 2
+) -> dict[str, list[tuple[int, TimelinePlace, Row]]]:
+    """Chains of at least so many attempts in the order of their beginnings: place and call of each."""
+    chains: dict[str, list[tuple[int, TimelinePlace, Row]]] = {}
+    for index, place in enumerate(found):
+        for call in place.calls:
+            if call["chain_id"] is not None:
+                chains.setdefault(call["chain_id"], []).append((index, place, call))
+    return {chain: members for chain, members in chains.items() if len(members) >= least}

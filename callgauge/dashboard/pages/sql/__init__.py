@@ -1,0 +1,1 @@
+"""The page SQL: A person's SQL, read-only."""

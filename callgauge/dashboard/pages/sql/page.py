@@ -1,0 +1,219 @@
+"""A person's SQL, edited and run; beside it what the store holds, below it the result as table and chart.
+
+The URL carries the text: `sql` the text itself, packed, or `start` the name of the query or metric it began
+as. What is run is what the URL names, so that a link shows what its sender saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.copy_button import copy_link
+from callgauge.dashboard.components.controls.editor import edited_text, editor
+from callgauge.dashboard.components.controls.url_widgets import draw_url_widget, write_to_url
+from callgauge.dashboard.metrics import metrics
+from callgauge.dashboard.pages.sql import query_result, table_list
+from callgauge.dashboard.queries import queries
+from callgauge.dashboard.sandbox.query_runs import (
+    LIMITS,
+    LONGEST,
+    QueryResult,
+    SandboxBusyError,
+    SqlError,
+    run,
+)
+from callgauge.dashboard.sql_literals import fill_parameters
+from callgauge.dashboard.url_texts import LinkError, pack_text, unpack_text
+
+_KEY = "sql_editor"
+_BEGUN = "_sql_begun"  # the text put into the editor last, and how many were
+_TOO_LONG = "_sql_too_long"  # a text that no link can carry
+_DONE = "_sql_done"
+_PAGE = "sql_page"
+_PLACEHOLDER = "SELECT model, count(*) AS calls FROM tool_calls GROUP BY model"
+
+
+class StartingText(NamedTuple):
+    """A text to begin with."""
+
+    title: str
+    question: str
+    sql: str
+
+
+class LastRun(NamedTuple):
+    """What came of the text that was run last."""
+
+    generation: str
+    sql: str
+    outcome: QueryResult | SqlError
+
+
+def show() -> None:
+    st.title("SQL", anchor=False)
+    st.caption(
+        f"Read-only questions to the store, in DuckDB's SQL: one statement, {LIMITS.seconds:g} seconds, "
+        f"{LIMITS.rows:,} rows. Nothing is stored; the link carries the text."
+    )
+    left, right = st.columns([11, 4], gap="medium")
+    with left:
+        with st.container(border=True, gap="small"):
+            _draw_picker()  # first: what is picked is what the URL names from here on
+            asked, problem = _read_text()
+            text = _draw_editor(asked)
+        if problem:
+            st.error(problem)
+        elif asked.strip():
+            _draw_answer(asked, edited=text != asked)
+        else:
+            _draw_nothing_asked()
+    with right:
+        table_list.show()
+
+
+def _read_text() -> tuple[str, str | None]:
+    """The text that the URL names, or why there is none."""
+    if parameter := st.query_params.get("sql"):
+        try:
+            return unpack_text(parameter, 4 * LONGEST), None
+        except LinkError as damaged:
+            return "", str(damaged)
+    start = _list_starts().get(st.query_params.get("start", ""))
+    return start.sql if start else str(st.session_state.get(_TOO_LONG, "")), None
+
+
+@cache
+def _list_starts() -> Mapping[str, StartingText]:
+    """What can be begun with, by its name in the URL: shipped queries, then every metric without filters."""
+    shipped = {
+        f"query:{one.name}": StartingText(one.title, one.question, one.sql) for one in queries().values()
+    }
+    counted = {
+        f"metric:{one.name}": StartingText(f"Metric: {one.title}", one.question, fill_parameters(one, {}))
+        for one in sorted(metrics().values(), key=lambda metric: metric.title)
+    }
+    return shipped | counted
+
+
+def _draw_editor(asked: str) -> str:
+    """The editor and its buttons; what the editor holds now."""
+    begun, version = st.session_state.get(_BEGUN, ("", 0))
+    if asked != begun:
+        version += 1
+        st.session_state[_BEGUN] = (asked, version)
+    text = editor(
+        _KEY,
+        "Query",
+        asked,
+        height=200,
+        version=version,
+        placeholder=_PLACEHOLDER,
+        on_run=_run,
+    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button("Run", type="primary", on_click=_run_edited, key="sql_run", help="Ctrl+Enter")
+        _copy(text)
+    return text
+
+
+def _draw_picker() -> None:
+    starts = _list_starts()
+    draw_url_widget(
+        lambda key: str(
+            st.selectbox(
+                "Begin with",
+                ["", *starts],
+                key=key,
+                format_func=lambda name: starts[name].title if name else "A query or a metric …",
+                on_change=_begin,
+            )
+        ),
+        "start",
+        "",
+        lambda name: name if name in starts else "",
+    )
+
+
+def _begin() -> None:
+    """Something was picked: it takes the place of the text."""
+    st.session_state.pop(_TOO_LONG, None)
+    for name in ("sql", _PAGE, *query_result.CHOICES):
+        write_to_url(name, None)
+
+
+def _run_edited() -> None:
+    """Run what the editor holds now, which may be more than it held when the button was drawn."""
+    text, version = st.session_state[_BEGUN]
+    _run(edited_text(_KEY, text, version))
+
+
+def _run(text: str) -> None:
+    """Put the text into the URL; the page runs what stands there. The same text again is run again."""
+    st.session_state.pop(_DONE, None)
+    write_to_url(_PAGE, None)
+    st.session_state.pop(_TOO_LONG, None)
+    start = _list_starts().get(st.query_params.get("start", ""))
+    if start and start.sql == text and st.query_params.get("sql") is None:
+        return
+    write_to_url("start", None)
+    try:
+        write_to_url("sql", pack_text(text) if text.strip() else None)
+    except LinkError:
+        write_to_url("sql", None)
+        st.session_state[_TOO_LONG] = text
+
+
+def _copy(text: str) -> None:
+    if not text.strip():
+        return
+    try:
+        copy_link("sql_link", "Copy link", f"sql?sql={pack_text(text)}")
+    except LinkError as too_long:
+        st.caption(f"No link: {too_long}")
+
+
+def _draw_nothing_asked() -> None:
+    with cards.draw_card(
+        "Nothing asked yet", caption="Write a query and press Ctrl+Enter, or begin with one of these."
+    ):
+        query_result.draw_offers(
+            [(name, start) for name, start in _list_starts().items() if name.startswith("query:")]
+        )
+
+
+def _draw_answer(asked: str, *, edited: bool) -> None:
+    with st.container():  # a place of its own, so that what comes and goes in it moves no table
+        outcome = _run_or_reuse(asked)
+        if edited:
+            st.caption("The text has changed since; Ctrl+Enter runs it.")
+    if isinstance(outcome, SqlError):
+        query_result.draw_refusal(outcome)
+    else:
+        query_result.show(outcome, _PAGE)
+
+
+def _run_or_reuse(asked: str) -> QueryResult | SqlError:
+    """Run `asked`, unless it is what this session ran last: turning a page asks nothing anew."""
+    generation = store_queries.generation_file()
+    done: LastRun | None = st.session_state.get(_DONE)
+    if done and (done.generation, done.sql) == (str(generation), asked):
+        return done.outcome
+    outcome: QueryResult | SqlError
+    with st.spinner("Running …"):
+        try:
+            outcome = run(generation, asked)
+        except SandboxBusyError as busy:
+            return busy
+        except SqlError as refused:
+            outcome = refused
+    st.session_state[_DONE] = LastRun(str(generation), asked, outcome)
+    return outcome
+
+
+show()

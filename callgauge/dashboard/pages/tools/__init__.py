@@ -1,0 +1,1 @@
+"""The page Tools: which tools lose most calls, and at which parameter."""

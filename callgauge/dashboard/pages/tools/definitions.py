@@ -1,0 +1,116 @@
+"""The definitions of one tool: how calls fared under each, what changed between two, what the lint says."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.advice import Culprit, NotReadableError, find_advice
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.advice_table import draw_advice_table
+from callgauge.dashboard.components.controls.rate_choice import choose_one
+from callgauge.dashboard.components.slice_table import make_scale, rate_cell
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.rates import RATES
+from callgauge.dashboard.measures.slices import Slice, make_slices
+from callgauge.dashboard.text_diff import definition_text, unified_diff
+
+Row = Mapping[Hashable, Any]
+_RATES = ("parse_error", "mended", "tool_rejected")
+
+
+def show(tool: str, chosen: Mapping[str, Any], culprits: Sequence[Row]) -> None:
+    """`chosen`: the filters with this one tool; `culprits`: the rows of the metric of that name for it."""
+    versions: list[dict[Hashable, Any]] = store_queries.ask("definitions", **chosen).to_dict("records")
+    if not versions:
+        with cards.draw_card("Definition", "definitions"):
+            st.caption(
+                "No log of these calls holds the tool's definition. Give it with: "
+                "callgauge ingest PATH --tools FILE"
+            )
+        return
+    _draw_versions(tool, versions, chosen)
+    _draw_advice(tool, versions, culprits)
+
+
+def _draw_versions(tool: str, versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
+    rows = store_queries.ask("slices", rates=_RATES, by="definition", **chosen)
+    by_rate: dict[str, dict[str, Slice]] = {name: {} for name in _RATES}
+    for one in make_slices(rows):
+        by_rate[one.rate.name][one.name] = one
+    scales = {name: make_scale([one.share for one in several.values()]) for name, several in by_rate.items()}
+    with cards.draw_card(
+        "Versions of the definition",
+        "definitions",
+        "slices",
+        take=cards.Download("definitions", store_queries.ask_later("definitions", **chosen)),
+    ):
+        heads = [
+            Column("Version", "tight"), Column("In force", "tight"), Column("Calls", "number"),
+            *(Column(RATES[name].title, "rate", scale=scales[name].ends()) for name in _RATES),
+        ]  # fmt: skip
+        draw_table(
+            "tool_versions",
+            f"Versions of the definition of {wording.one_line(tool, 80)}",
+            heads,
+            [
+                [
+                    *_build_version_row(row),
+                    *(rate_cell(by_rate[name].get(row["definition_id"]), scales[name]) for name in _RATES),
+                ]
+                for row in versions
+            ],
+        )
+        if len(versions) > 1:
+            _draw_difference(versions)
+
+
+def _build_version_row(row: Row) -> list[Cell]:
+    same = row["first_day"] == row["last_day"]
+    days = f"{row['first_day']}" if same else f"{row['first_day']} – {row['last_day']}"
+    origin = "from the log" if row["origin"] == "log" else "given with --tools"
+    return [
+        Cell(f"{row['number']:,}", sub=(row["definition_id"] or "")[:12], order=row["number"]),
+        Cell(days if row["first_day"] else "unknown days", sub=origin),
+        Cell(f"{row['calls']:,}", order=row["calls"]),
+    ]
+
+
+def _draw_difference(versions: Sequence[Row]) -> None:
+    by_number = {str(row["number"]): row for row in versions}
+    numbers = list(by_number)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        before = choose_one("Before", "def_before", numbers, numbers[1], _version_title, width=160)
+        after = choose_one("After", "def_after", numbers, numbers[0], _version_title, width=160)
+    changes = unified_diff(_version_text(by_number[before]), _version_text(by_number[after]))
+    if changes:
+        st.code(wording.visible(changes), language="diff", wrap_lines=True)
+    else:
+        st.caption("These two are the same.")
+
+
+def _version_title(number: str) -> str:
+    return f"Version {number}"
+
+
+def _version_text(row: Row) -> str:
+    return definition_text(row["description"], row["definition"])
+
+
+def _draw_advice(tool: str, versions: Sequence[Row], culprits: Sequence[Row]) -> None:
+    newest = versions[0]
+    guilty = [Culprit(row["parameter"], row["code"], row["severity"], row["calls"]) for row in culprits]
+    with cards.draw_card(
+        "What the newest definition could say better",
+        caption=f"Version {newest['number']}, read by the lint (callgauge lint). Calls: with an error or "
+        "a guess at that parameter, in all versions; the definition may be the cause, or the model.",
+    ):
+        try:
+            found = find_advice(tool, newest["description"], newest["definition"], guilty)
+        except NotReadableError as refused:
+            st.caption(f"The lint cannot read this definition: {wording.in_markdown(str(refused), 300)}")
+            return
+        draw_advice_table("advice", found, calls=True)

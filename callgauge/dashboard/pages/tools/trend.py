@@ -1,0 +1,48 @@
+"""One tool day by day: the days on which its rate became another, beside those of a new definition."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.rate_choice import choose_rate
+from callgauge.dashboard.components.rate_trend import TrendEvent, draw_rate_trend
+from callgauge.dashboard.measures.rates import RATES
+from callgauge.dashboard.measures.slices import make_slices
+
+Row = Mapping[Hashable, Any]
+
+
+def show(chosen: Mapping[str, Any]) -> None:
+    """`chosen`: the filters with this one tool."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="tool_trend_rate"):
+        rate = choose_rate(among=tuple(name for name in RATES if RATES[name].better))
+    asked = {"rates": (rate.name,), "by": "tool", "also": "day", **chosen}
+    versions: Sequence[Row] = store_queries.ask("definitions", **chosen).to_dict("records")
+    draw_rate_trend(
+        f"{rate.title} by day, with the changes of the definition",
+        make_slices(store_queries.ask("slices", **asked)),
+        rate,
+        "tool",
+        key="tool_trend",
+        take=cards.Download(f"{rate.name}_by_day", store_queries.ask_later("slices", **asked)),
+        events=find_definition_events(versions),
+    )
+
+
+def find_definition_events(versions: Sequence[Row]) -> list[TrendEvent]:
+    """The day on which each definition but the first came into force, from the rows of that metric."""
+    known = sorted((one for one in versions if one["first_day"]), key=lambda one: one["number"])
+    return [
+        TrendEvent(
+            after["first_day"],
+            f"Version {after['number']} of the definition",
+            f"{(after['definition_id'] or '–')[:12]}; before: version {before['number']}",
+        )
+        for before, after in pairwise(known)
+    ]

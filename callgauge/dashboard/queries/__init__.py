@@ -1,0 +1,34 @@
+"""The queries that the SQL page offers to begin with: each `.sql` beside this file is one, with a header.
+
+`-- title:` names it, `-- question:` says what it answers; the rest is the query. To add one: a file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent
+_FIELD = re.compile(r"^-- (title|question): (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    name: str
+    title: str
+    question: str
+    sql: str
+
+
+@cache
+def queries() -> dict[str, Query]:
+    """Every query of this folder by name."""
+    return {path.stem: _read_query(path) for path in sorted(_FOLDER.glob("*.sql"))}
+
+
+def _read_query(path: Path) -> Query:
+    sql = path.read_text(encoding="utf-8")
+    said = dict(_FIELD.findall(sql))
+    return Query(path.stem, said["title"], said["question"], sql)

@@ -1,0 +1,117 @@
+"""Parses a stored call anew: steps and typed values that no store keeps.
+
+Only what the load read is read: never a text that the log cut, nor one of a call that was not made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from lenient import (
+    PARSER_VERSION,
+    ToolCallRequest,
+    ToolCatalog,
+    ToolDefinition,
+    ToolDefinitionError,
+    parse_arguments,
+)
+
+LONGEST = 1_000_000
+"""Characters of a text that is read again; more is not, so that one page cannot busy the server."""
+
+
+NOT_READ = {
+    "emission": "no call was made",
+    "truncated": "the log cut the text",
+    "missing": "the log keeps no text",
+    "reserialised": "the log keeps only the decoded object, and no definition is known",
+}
+"""Why a call cannot be read anew, in words."""
+
+_SENTENCES = {
+    "emission": "No call was made, so there is nothing to read.",
+    "truncated": "The log cut the text: the model would be blamed for the cut.",
+    "missing": "The log kept no text to read.",
+    "reserialised": "The log keeps only the decoded object, and no definition to hold it against.",
+}
+_NONE_OF_THESE = ToolCatalog()
+
+
+class ReparsedCall(NamedTuple):
+    """`request` None: it was not read, for the reason in `note`. Else `note` says what may differ."""
+
+    request: ToolCallRequest | None
+    note: str | None
+
+
+def restore_definition(call: Mapping[Any, Any], description: str | None) -> ToolDefinition | None:
+    """The definition that a row of the metric `call` was judged by; None without a readable one."""
+    try:
+        schema = json.loads(call["definition"] or "null")
+        return ToolDefinition.from_json_schema(
+            name=call["tool"] or "unknown", schema=schema, description=description or ""
+        )
+    except (ValueError, RecursionError, ToolDefinitionError):
+        return None
+
+
+def why_not_read(
+    args_source: str, raw: str | None, definition: ToolDefinition | None, *, made: bool, offered: bool
+) -> str | None:
+    """Why the load did not read a text: a key of NOT_READ; None where it did.
+
+    `made`: it is that of a call, and not of one that was only emitted. `offered`: the log lists the tools.
+    """
+    if not made:
+        return "emission"
+    if args_source == "truncated":
+        return "truncated"
+    if raw is None or args_source not in ("raw", "reserialised"):
+        return "missing"
+    if args_source == "reserialised" and definition is None and not offered:
+        return "reserialised"
+    return None
+
+
+def definition_used(
+    definition: ToolDefinition | None, tool: str | None, *, offered: bool
+) -> ToolDefinition | ToolCatalog | None:
+    """What the load read a text by. A tool without a definition, where tools were offered, was none of these:
+    what else the log offered is not kept.
+    """
+    return _NONE_OF_THESE if definition is None and offered and tool is not None else definition
+
+
+def reparse_call(call: Mapping[Any, Any], tool: ToolDefinition | None) -> ReparsedCall:
+    """A row of the metric `call`, read by `tool` with the parser of this installation."""
+    raw = call["raw_arguments"]
+    made, offered = call["fault_layer"] != "emission", bool(call["tools_offered"])
+    reason = why_not_read(call["args_source"], raw, tool, made=made, offered=offered)
+    if reason is not None:
+        return ReparsedCall(None, _SENTENCES[reason])
+    if len(raw) > LONGEST:
+        return ReparsedCall(
+            None, f"The text has {len(raw):,} characters; {LONGEST:,} at most are read again."
+        )
+    known = definition_used(tool, call["tool"], offered=offered)
+    request = parse_arguments(raw, known, tool_name=call["tool_sent"] or call["tool"])
+    return ReparsedCall(request, _difference_note(call, tool))
+
+
+def _difference_note(call: Mapping[Any, Any], tool: ToolDefinition | None) -> str | None:
+    notes = []
+    stored = call["parser_version"]
+    if stored not in (None, PARSER_VERSION):
+        notes.append(
+            f"Read anew by version {PARSER_VERSION} of the parser; the stored findings are those of version "
+            f"{stored}. “callgauge reparse” brings the store up to date."
+        )
+    if tool is None and call["definition"] is not None:
+        notes.append("The stored definition cannot be read, so no type was checked.")
+    if call["args_source"] == "reserialised":
+        notes.append(
+            "The text was written anew from the decoded object: it shows no slip of the model's writing."
+        )
+    return " ".join(notes) or None

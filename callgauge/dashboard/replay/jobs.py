@@ -1,0 +1,240 @@
+"""The replays that people ask for: worker processes one at a time, their progress and how each ended.
+
+A job ends with whoever asked for it: `Job.end` kills its process and removes its files. A worker ends by
+itself when this process is gone (see `callgauge.dashboard.replay.worker`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+from callgauge.dashboard.replay.scenarios import Scenario
+from callgauge.dashboard.replay.tally import ReplaySummary
+from callgauge.dashboard.replay.worker import CHANGED, LATE, PROGRESS, SUMMARY, TIME_LIMIT
+from ingest.process_exit import describe_exit
+
+COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.dashboard.replay.worker")
+WAITING = 8  # jobs that may wait for the one that runs
+_ROOT = Path(__file__).parents[3]
+
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
+class ReplayQueueFullError(Exception):
+    """Too many replays wait already; the message is one sentence for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRequest:
+    """What to replay: a generation's file, which of its calls, of how many, and what to change."""
+
+    generation: str
+    given: Mapping[str, Any]
+    calls: int
+    every: int
+    scenario: Scenario
+
+
+class ReplayJob:
+    """One replay and its files. Its state changes when somebody looks."""
+
+    def __init__(self, asked: ReplayRequest, command: Sequence[str] = ()) -> None:
+        self.asked = asked
+        self.state: State = "waiting"
+        self.problem: str | None = None
+        self.summary: ReplaySummary | None = None
+        self._command = command or COMMAND
+        self._process: subprocess.Popen[bytes] | None = None
+        self.folder = Path(tempfile.mkdtemp(prefix="callgauge-replay-"))
+        self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+    def start(self) -> bool:
+        """False when no process can be started."""
+        path = os.pathsep.join([str(_ROOT), *filter(None, sys.path)])
+        with (self.folder / "stderr").open("wb") as errors:
+            try:
+                self._process = subprocess.Popen(
+                    self._command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    env={**os.environ, "PYTHONPATH": path},
+                    process_group=0,  # Ctrl-C in a terminal is for the server to answer
+                )
+            except OSError as refused:
+                self.state, self.problem = "failed", f"No process could be started: {refused.strerror}."
+                return False
+        self.state = "running"
+        with suppress(OSError):  # it is dead already; `look` will tell
+            pipe = self._process.stdin
+            if pipe:
+                pipe.write(json.dumps(self._request_data(), default=str).encode() + b"\n")
+                pipe.flush()
+        return True
+
+    def _request_data(self) -> dict[str, Any]:
+        asked = self.asked
+        return {
+            "generation": asked.generation,
+            "folder": str(self.folder),
+            "given": dict(asked.given),
+            "every": asked.every,
+            "scenario": asdict(asked.scenario),
+        }
+
+    def poll(self) -> None:
+        """Find out whether it has ended, and how."""
+        if self.state != "running" or self._process is None:
+            return
+        code = self._process.poll()
+        if code is None:
+            return
+        self._close()
+        told = self._read(SUMMARY)
+        if code == 0 and "summary" in told:
+            self.summary = ReplaySummary.from_json(told["summary"])
+            self.state = "done"
+        else:
+            self.state, self.problem = (
+                "failed",
+                told.get("refused") or _describe_end(code, self._read_errors()),
+            )
+
+    def progress(self) -> int | None:
+        """The calls that it has read so far; None before it has begun."""
+        return self._read(PROGRESS).get("calls")
+
+    def _read(self, name: str) -> dict[str, Any]:
+        try:
+            told: dict[str, Any] = json.loads((self.folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return told
+
+    def _read_errors(self) -> str:
+        try:
+            lines = (
+                (self.folder / "stderr").read_bytes()[-2_000:].decode("utf-8", "replace").strip().splitlines()
+            )
+        except OSError:
+            return ""
+        return lines[-1] if lines else ""
+
+    def read_changed_calls(self, first: int = 0, count: int | None = None) -> Iterator[dict[str, Any]]:
+        """The listed changed calls, from number `first` on."""
+        path = self.folder / CHANGED
+        if path.exists():
+            with path.open("rb") as lines:
+                for line in islice(lines, first, None if count is None else first + count):
+                    yield json.loads(line)
+
+    def cancel(self) -> None:
+        if self.state in ("waiting", "running"):
+            self.state = "cancelled"
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self._close()
+
+    def _close(self) -> None:
+        if self._process is not None and self._process.stdin:
+            with suppress(OSError):
+                self._process.stdin.close()
+
+    def end(self) -> None:
+        """Cancel it and remove its files."""
+        self.cancel()
+        self._remove()
+
+
+class ReplayQueue:
+    """All replays of this server: one runs, a few wait in order. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: list[ReplayJob] = []
+
+    def submit(self, job: ReplayJob) -> None:
+        """Raises BusyError."""
+        with self._lock:
+            self._advance()
+            if len(self._jobs) > WAITING:
+                raise ReplayQueueFullError(
+                    f"{len(self._jobs)} replays wait already on this server; ask again in a while."
+                )
+            self._jobs.append(job)
+            self._advance()
+
+    def poll(self, job: ReplayJob) -> int:
+        """Bring all jobs up to date; returns how many run or wait before this one."""
+        with self._lock:
+            self._advance()
+            return self._jobs.index(job) if job in self._jobs else 0
+
+    def drop(self, job: ReplayJob) -> None:
+        """Cancel it, and let the next one begin."""
+        with self._lock:
+            job.cancel()
+            self._advance()
+
+    def _advance(self) -> None:
+        for job in self._jobs:
+            job.poll()
+        self._jobs = [job for job in self._jobs if job.state in ("waiting", "running")]
+        while self._jobs and self._jobs[0].state == "waiting":
+            if not self._jobs[0].start():
+                self._jobs.pop(0)
+
+
+class SessionReplay:
+    """The one replay of a session, as long as the session lasts."""
+
+    def __init__(self, desk: ReplayQueue) -> None:
+        self._desk = desk
+        self.job: ReplayJob | None = None
+
+    def begin(self, job: ReplayJob) -> None:
+        """In place of the one before. Raises BusyError."""
+        self.release()
+        try:
+            self._desk.submit(job)
+        except ReplayQueueFullError:
+            job.end()
+            raise
+        self.job = job
+
+    def poll(self) -> int:
+        """How many replays run or wait before it."""
+        return self._desk.poll(self.job) if self.job else 0
+
+    def cancel(self) -> None:
+        if self.job:
+            self._desk.drop(self.job)
+
+    def release(self) -> None:
+        self.cancel()
+        if self.job:
+            self.job.end()
+        self.job = None
+
+
+def _describe_end(code: int, words: str) -> str:
+    """Return how a worker ended without an answer, in a sentence or two."""
+    if code == LATE or code == -signal.SIGXCPU:
+        return f"The replay took more than {TIME_LIMIT // 60} minutes and was ended. Narrow the slice."
+    rest = ". Narrow the slice." if code == -signal.SIGKILL else f": {words}" if words else "."
+    return f"The replay's process ended ({describe_exit(code)}){rest}"

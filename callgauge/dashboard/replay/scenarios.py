@@ -1,0 +1,130 @@
+"""What a replay changes, as people choose it: definitions and rules to read calls by.
+
+A code that is *refused* counts as an error. A code that is *silent* counts as if it had not been found; where
+a text gives no arguments at all, nothing can be accepted, and the call stays refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from lenient import (
+    CODES,
+    Diagnostic,
+    Outcome,
+    Policy,
+    ToolCallRequest,
+    ToolCatalog,
+    ToolDefinition,
+    ToolDefinitionError,
+    outcome_of,
+)
+
+OWN, NEWEST, STORED = "own", "newest", "stored"
+BEFORE = {
+    OWN: "each call's own definition, read anew",
+    NEWEST: "the newest definition for all calls, read anew",
+    STORED: "what the store says: read when it was loaded",
+}
+"""What the outcome is held against."""
+
+_NOT_COUNTED = frozenset({"tool_definition_missing"})  # our ignorance: no policy refuses a model for it
+_LONGEST = 1_000_000  # characters of a definition
+
+
+class ScenarioError(ValueError):
+    """The settings cannot be replayed; the message is one sentence for people."""
+
+
+Definitions = Mapping[str, ToolDefinition]
+"""Tools by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRules:
+    """Which findings refuse a call."""
+
+    policy: Policy = Policy.LENIENT
+    refused: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
+
+    def drop_silent(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """The findings without the silent ones."""
+        return tuple(found for found in findings if found.code not in self.silent)
+
+    def outcome(self, request: ToolCallRequest) -> Outcome:
+        """What becomes of a call under these rules."""
+        if request.arguments is None:
+            return Outcome.FAILED
+        findings = self.drop_silent(request.diagnostics)
+        codes = {found.code for found in findings}
+        judged = [found for found in findings if found.code not in _NOT_COUNTED]
+        if codes & self.refused or not self.policy.accepts(judged):
+            return Outcome.FAILED
+        return outcome_of(codes, defined=request.tool is not None)
+
+    @property
+    def is_plain(self) -> bool:
+        return self == ReplayRules()
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """The settings of one replay. `newest`, `edited`: definitions as JSON text, None where none is meant."""
+
+    before: str = OWN
+    newest: str | None = None
+    edited: str | None = None
+    policy: str = Policy.LENIENT.value
+    refused: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.before not in BEFORE:
+            raise ScenarioError(f"There is nothing to compare with that is called {self.before!r}.")
+        unknown = sorted({*self.refused, *self.silent} - CODES.keys())
+        if unknown:
+            raise ScenarioError(f"There is no code called {unknown[0]!r}.")
+        both = sorted({*self.refused} & {*self.silent})
+        if both:
+            raise ScenarioError(f"{both[0]} cannot both count as an error and be silent.")
+
+    @property
+    def rules(self) -> ReplayRules:
+        return ReplayRules(Policy(self.policy), frozenset(self.refused), frozenset(self.silent))
+
+    @property
+    def changes_nothing(self) -> bool:
+        return self.edited is None and self.rules.is_plain and self.before != STORED
+
+    def definitions(self) -> tuple[Definitions, Definitions]:
+        """What takes the place of the calls' own definitions, before and after. Raises ScenarioError."""
+        base = parse_definitions(self.newest) if self.newest and self.before == NEWEST else {}
+        return base, base if self.edited is None else {**base, **parse_definitions(self.edited)}
+
+
+def parse_definitions(text: str) -> Definitions:
+    """The tools that a text defines, in any shape that `lenient` reads, by name. Raises ScenarioError."""
+    if len(text) > _LONGEST:
+        raise ScenarioError(f"The definition has {len(text):,} characters; {_LONGEST:,} are read at most.")
+    try:
+        # Decoded here: the catalog would take a text that is not JSON for the path of a file.
+        decoded = orjson.loads(text)
+        tools = ToolCatalog.load(decoded) if isinstance(decoded, dict | list) else ToolCatalog()
+    except (ValueError, ToolDefinitionError) as unreadable:
+        raise ScenarioError(f"The tool definition cannot be read: {unreadable}") from None
+    if not len(tools):
+        raise ScenarioError("The text defines no tool: it must be a JSON object or a list of them.")
+    return {tool.name: tool for tool in tools}
+
+
+def definition_text(tool: str, description: str | None, definition: str) -> str:
+    """A stored definition as a person edits it: name, description, schema, indented."""
+    stored = ToolDefinition.from_json_schema(
+        name=tool, schema=json.loads(definition), description=description or ""
+    )
+    return json.dumps(stored.to_anthropic(), indent=2, ensure_ascii=False)

@@ -1,0 +1,118 @@
+"""The worker process of a replay: reads a request on standard input, writes files into a folder.
+
+`progress.json` says how far it is, `changed.jsonl` holds the changed calls, `summary.json` comes last of all.
+It ends when its standard input is closed, which is when the server ends, and when its time is up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import IO, Any
+
+from callgauge.dashboard.metrics import MetricError, answer_metric, read_batches
+from callgauge.dashboard.metrics.generations import Connection, UnshownStoreError, open_generation
+from callgauge.dashboard.replay.replay_calls import CallReplay, StoredCall, restore_definition
+from callgauge.dashboard.replay.scenarios import STORED, Scenario, ScenarioError
+from callgauge.dashboard.replay.tally import ReplayTally, changed_row
+
+PROGRESS, CHANGED, SUMMARY = "progress.json", "changed.jsonl", "summary.json"
+LISTED = 20_000  # changed calls that are listed; all are counted
+LISTED_BYTES = 64 * 1024 * 1024
+TIME_LIMIT = 15 * 60  # seconds
+LATE, ORPHANED = 71, 72  # exit codes: the time was up, nobody waits any more
+_BATCH = 1_000
+_TELL = 0.25  # seconds between two notes of progress
+
+
+def main() -> None:
+    request: dict[str, Any] = json.loads(sys.stdin.readline())
+    resource.setrlimit(
+        resource.RLIMIT_CPU, (TIME_LIMIT, TIME_LIMIT + 5)
+    )  # should the watch be kept from looking
+    threading.Thread(target=_watch_time, daemon=True).start()
+    threading.Thread(target=_watch_server, daemon=True).start()
+    folder = Path(request["folder"])
+    try:
+        told: dict[str, Any] = {"summary": _replay(request, folder).summary().to_json()}
+    except (MetricError, ScenarioError, UnshownStoreError) as refused:
+        told = {"refused": str(refused)}
+    _write(folder / SUMMARY, told)
+    os._exit(0)  # a thread waits for the standard input to close
+
+
+def _watch_time() -> None:
+    time.sleep(TIME_LIMIT)
+    os._exit(LATE)
+
+
+def _watch_server() -> None:
+    while sys.stdin.readline():
+        pass
+    os._exit(ORPHANED)
+
+
+def _replay(request: Mapping[str, Any], folder: Path) -> ReplayTally:
+    with open_generation(Path(request["generation"])) as connection:
+        scenario = Scenario(**request["scenario"])
+        replay = CallReplay(
+            scenario, lambda definition_id: restore_definition(_read_definition(connection, definition_id))
+        )
+        given = {
+            name: _parse_day(value) if name.endswith("_day") else value
+            for name, value in request["given"].items()
+        }
+        given |= {"every": request["every"], "stored": scenario.before == STORED}
+        tally, told = ReplayTally(), 0.0
+        with (folder / CHANGED).open("wb") as changed:
+            listing = _ChangedCalls(changed)
+            for rows in read_batches(connection, "replayed_calls", given, _BATCH):
+                for row in rows:
+                    one = replay.replay_call(StoredCall(*row))
+                    tally.take(one)
+                    if one.has_changed:
+                        listing.add(one)
+                if time.monotonic() - told >= _TELL:
+                    told = time.monotonic()
+                    _write(folder / PROGRESS, {"calls": tally.calls, "changed": tally.changed})
+    return tally
+
+
+def _read_definition(connection: Connection, definition_id: str) -> list[dict[Any, Any]]:
+    return answer_metric(connection, "replayed_definition", {"definition": definition_id}).to_dict("records")
+
+
+def _parse_day(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None
+
+
+class _ChangedCalls:
+    """The first changed calls, as JSON lines."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._calls = 0
+
+    def add(self, one: Any) -> None:
+        if self._calls < LISTED and self._file.tell() < LISTED_BYTES:
+            self._calls += 1
+            line = json.dumps(changed_row(one), ensure_ascii=False).encode("utf-8", "backslashreplace")
+            self._file.write(line + b"\n")
+
+
+def _write(path: Path, told: Mapping[str, Any]) -> None:
+    """At once: a reader finds the file before or the file after."""
+    aside = path.with_suffix(".new")
+    aside.write_text(json.dumps(told), encoding="utf-8")
+    aside.replace(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""The process of one query: a request on standard input, a header line and an Arrow stream out.
+
+It opens the generation read-only, gives up everything it could do harm with, and only then looks at the SQL.
+It trusts neither the text nor DuckDB with it: the process that started it kills it when its time is over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from callgauge.dashboard.sandbox.statement import StatementRefusedError, allow_statement
+
+_BATCH = 2048  # rows; DuckDB's own vector
+_MOST_COLUMNS = 300
+# In this order: what cannot be taken back any more comes last.
+_LOCKED_DOWN = (
+    "SET TimeZone = 'UTC'",
+    "SET temp_directory = ''",
+    "SET home_directory = ''",
+    "SET secret_directory = ''",
+    "SET allow_persistent_secrets = false",
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET allow_community_extensions = false",
+    "SET python_enable_replacements = false",
+    "SET python_scan_all_frames = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+
+
+def main() -> None:
+    request = json.loads(sys.stdin.buffer.read())
+    connection = open_locked_down(Path(request["generation"]), request["threads"], request["memory"])
+    _give_up(request["address_space"])
+    try:
+        header, table = _answer(connection, request)
+    except (StatementRefusedError, duckdb.Error, MemoryError, pa.ArrowException) as problem:
+        header, table = {"refused": _describe_error(problem, request["generation"])}, None
+    out = sys.stdout.buffer
+    out.write(json.dumps(header).encode() + b"\n")
+    if table is not None:
+        with pa.ipc.new_stream(out, table.schema) as stream:
+            stream.write_table(table)
+    out.flush()
+    # Without closing the database: nothing was written, and what a hostile query left may crash its end.
+    os._exit(0)
+
+
+def open_locked_down(generation: Path, threads: int, memory: str) -> duckdb.DuckDBPyConnection:
+    """A connection that reads this one file and can do nothing else."""
+    connection = duckdb.connect(
+        str(generation), read_only=True, config={"threads": threads, "memory_limit": memory}
+    )
+    for setting in _LOCKED_DOWN:
+        connection.execute(setting)
+    return connection
+
+
+def _give_up(address_space: int) -> None:
+    """From here on: no byte into any file, bounded memory, no dump, behind everybody else in the queue."""
+    os.chdir("/")
+    os.nice(10)
+    bounds = {resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CORE: 0, resource.RLIMIT_DATA: address_space}
+    for what, most in bounds.items():
+        resource.setrlimit(what, (most, most))
+
+
+def _answer(
+    connection: duckdb.DuckDBPyConnection, request: dict[str, Any]
+) -> tuple[dict[str, Any], pa.Table]:
+    began = time.monotonic()
+    # A relation streams; what execute() begins comes as a whole, and some results have no end.
+    asked = connection.sql(allow_statement(connection, request["sql"]))
+    if len(asked.columns) > _MOST_COLUMNS:
+        raise StatementRefusedError(
+            f"The result has more than {_MOST_COLUMNS} columns: name those that you need."
+        )
+    reader = asked.to_arrow_reader(_BATCH)
+    kept: list[pa.RecordBatch] = []
+    rows, room, full, whole = 0, request["bytes"], False, False
+    for batch in reader:
+        rows += len(batch)
+        if not full:
+            fits = _count_fitting(batch, min(request["rows"] - sum(map(len, kept)), len(batch)), room)
+            kept.append(batch.slice(0, fits))
+            room -= kept[-1].nbytes
+            full = fits < len(batch)
+        elif time.monotonic() - began > request["counting"]:
+            break
+    else:
+        whole = True
+    table = pa.Table.from_batches(kept, reader.schema)
+    table = table.rename_columns(_make_unique(table.column_names))
+    header = {"rows": rows, "counted": whole, "seconds": time.monotonic() - began}
+    return header, table
+
+
+def _count_fitting(batch: pa.RecordBatch, most: int, room: int) -> int:
+    """How many of the first `most` rows have at most `room` bytes."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if batch.slice(0, middle).nbytes <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _make_unique(names: list[str]) -> list[str]:
+    """Two columns of one name are told apart by a number."""
+    free: list[str] = []
+    for name in names:
+        number, tried = 1, name
+        while tried in free:
+            number += 1
+            tried = f"{name} ({number})"
+        free.append(tried)
+    return free
+
+
+def _describe_error(problem: BaseException, generation: str) -> str:
+    """What DuckDB says, without where on this machine the store lies."""
+    said = str(problem).strip() or "There was not enough memory for it."
+    return said.replace(generation, "the store").replace(str(Path(generation).parent), "the store")
+
+
+if __name__ == "__main__":
+    main()

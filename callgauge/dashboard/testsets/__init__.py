@@ -1,0 +1,103 @@
+"""Makes a file of test cases from stored calls, in the shape that an evaluation or a trainer reads.
+
+A case is what the model was told before it made the call: the system prompt, the user's text, what was said,
+called and returned in the earlier steps of the turn, and the definitions of the tools called. Each line is
+read again before it counts; a call that cannot be exported is counted by its reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from callgauge.dashboard.replay.replay_calls import restore_definition
+from callgauge.dashboard.testsets.cases import MOST_EARLIER, NotExportedError, TestsetCase, make_case
+from callgauge.dashboard.testsets.shapes import SHAPES, TestsetShape
+from lenient import ToolDefinition
+
+MOST = 1_000  # calls that are looked at
+MOST_BYTES = 32 * 1024 * 1024  # of a file
+_BATCH = 25  # calls whose turns are in memory together
+
+REASONS = {
+    "text": "the store has no text of the call",
+    "definition": "no definition of the tool is known",
+    "user": "the log keeps no text of the user",
+    "history": "an earlier call of the turn has no text",
+    "long": f"more than {MOST_EARLIER} calls came before it in its turn",
+    "uncorrected": "it went wrong, or its text was mended, and no clean later attempt is known",
+    "name": "the tool's name is none that OpenAI takes",
+    "templates": "text of it would be read as a template",
+    "unread": "the line could not be read again",
+}
+"""Why a call is left out, in words."""
+
+Row = Mapping[Any, Any]
+Ask = Callable[[str, Mapping[str, Any]], Sequence[Row]]
+"""A metric's name and parameters → its rows."""
+
+
+@dataclass(slots=True)
+class CaseFile:
+    """The file, its lines, and what was left out. `full`: it ended where a file may be no larger."""
+
+    data: bytes = b""
+    lines: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    full: bool = False
+
+
+def make_case_file(shape: str, call_ids: Sequence[str], ask: Ask) -> CaseFile:
+    """The calls, in the order of the metric `testset_calls`, as JSON Lines of `shape`, a key of SHAPES."""
+    chosen = SHAPES[shape]
+    made = CaseFile()
+    written: list[bytes] = []
+    size = 0
+    for case in _make_cases(call_ids[:MOST], ask, made.left_out):
+        try:
+            line = _write_line(chosen, case)
+        except NotExportedError as refused:
+            made.left_out[refused.reason] += 1
+            continue
+        if size + len(line) > MOST_BYTES:
+            made.full = True
+            break
+        size += len(line)
+        written.append(line)
+    made.data, made.lines = b"".join(written), len(written)
+    return made
+
+
+def _write_line(shape: TestsetShape, case: TestsetCase) -> bytes:
+    """Written, and read again. Raises NotExportedError."""
+    try:
+        text = json.dumps(shape.line(case), ensure_ascii=False, allow_nan=False)
+        line = text.encode() + b"\n"
+    except ValueError:  # NaN, half a character: JSON and UTF-8 have no word for them
+        raise NotExportedError("unread") from None
+    shape.check(json.loads(line), case)
+    return line
+
+
+def _make_cases(call_ids: Sequence[str], ask: Ask, left_out: Counter[str]) -> Iterator[TestsetCase]:
+    @lru_cache(maxsize=512)
+    def find_definition(definition_id: str) -> ToolDefinition | None:
+        return restore_definition(ask("replayed_definition", {"definition": definition_id}))
+
+    for first in range(0, len(call_ids), _BATCH):
+        rows = ask("testset_calls", {"calls": list(call_ids[first : first + _BATCH])})
+        short = sorted({row["turn_id"] for row in rows if 0 < row["earlier"] <= MOST_EARLIER})
+        steps: dict[str, list[Row]] = {}
+        for step in ask("testset_steps", {"turns": short}) if short else ():
+            steps.setdefault(step["turn_id"], []).append(step)
+        for row in rows:
+            try:
+                case = make_case(row, steps.get(row["turn_id"], []), find_definition)
+            except NotExportedError as refused:
+                left_out[refused.reason] += 1
+            else:
+                yield case

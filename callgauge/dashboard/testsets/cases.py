@@ -1,0 +1,116 @@
+"""Makes a case of a stored call and the steps before it: the messages, the tools, what was right.
+
+Messages are those of OpenAI's chat completions; the shapes that write them otherwise start from these.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from lenient import ToolDefinition
+
+MOST_EARLIER = 200  # calls before the one that is exported
+_NO_RESULT = "(no result in the log)"
+Message = dict[str, Any]
+Row = Mapping[Any, Any]
+
+
+class NotExportedError(Exception):
+    """A call cannot be a case; `reason` is a key of `testsets.REASONS`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class TestsetCase:
+    """One call to be made again. `sent`: the arguments as the model sent them.
+
+    `right`: arguments known to be right: its own, or those of the attempt that worked; None = not known.
+    `tools`: the tool called first, then those of the earlier calls.
+    """
+
+    call_id: str
+    session_id: str
+    model: str | None
+    source: str | None
+    tool: str
+    sent: str
+    parse_error: str | None
+    messages: list[Message]
+    tools: list[ToolDefinition]
+    right: str | None
+
+
+def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefinition | None]) -> TestsetCase:
+    """From a row of `testset_calls` and those of `testset_steps` of its turn. Raises NotExportedError."""
+    if row["raw_arguments"] is None or row["args_source"] not in ("raw", "reserialised"):
+        raise NotExportedError("text")
+    tool = defined(row["definition_id"]) if row["definition_id"] else None
+    if tool is None:
+        raise NotExportedError("definition")
+    if not row["user_text"]:
+        raise NotExportedError("user")
+    if row["earlier"] > MOST_EARLIER:
+        raise NotExportedError("long")
+    earlier = [step for step in steps if step["step"] < row["step"]]
+    tools = {tool.name: tool}
+    for step in earlier:
+        known = defined(step["definition_id"]) if step["definition_id"] else None
+        if known is not None:
+            tools.setdefault(known.name, known)
+    clean = row["outcome"] == "clean" and row["fault_layer"] is None and row["args_source"] == "raw"
+    return TestsetCase(
+        call_id=row["call_id"],
+        session_id=row["session_id"],
+        model=row["model"],
+        source=row["source"],
+        tool=tool.name,
+        sent=row["raw_arguments"],
+        parse_error=row["parse_error"],
+        messages=_make_messages(row, earlier),
+        tools=list(tools.values()),
+        right=row["raw_arguments"] if clean else row["corrected"],
+    )
+
+
+def right_arguments(case: TestsetCase) -> dict[str, Any]:
+    """The arguments that are known to be right. Raises NotExportedError."""
+    if case.right is None:
+        raise NotExportedError("uncorrected")
+    try:
+        value = json.loads(case.right)
+    except (ValueError, RecursionError):
+        raise NotExportedError("uncorrected") from None
+    if not isinstance(value, dict):
+        raise NotExportedError("uncorrected")
+    return value
+
+
+def _make_messages(row: Row, earlier: Sequence[Row]) -> list[Message]:
+    told: list[Message] = [{"role": "system", "content": row["prompt"]}] if row["prompt"] else []
+    told.append({"role": "user", "content": row["user_text"]})
+    number = 0
+    for _, step in groupby(earlier, key=lambda one: one["step"]):
+        said: Message = {"role": "assistant"}
+        calls, results = [], []
+        for one in step:
+            if one["tool"] is None and one["raw_arguments"] is None and one["text"] is not None:
+                said["content"] = one["text"]
+                continue
+            if one["raw_arguments"] is None or one["tool"] is None:
+                raise NotExportedError("history")
+            number += 1
+            name = {"name": one["tool"], "arguments": one["raw_arguments"]}
+            calls.append({"id": f"call_{number}", "type": "function", "function": name})
+            result = one["result_text"] if one["result_text"] is not None else _NO_RESULT
+            results.append({"role": "tool", "tool_call_id": f"call_{number}", "content": result})
+        if calls:
+            said["tool_calls"] = calls
+        told += [said, *results]
+    return told

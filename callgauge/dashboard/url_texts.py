@@ -1,0 +1,58 @@
+"""Packs a text into one URL parameter, and unpacks it.
+
+A parameter is the text in UTF-8, packed by zlib, in URL-safe base64 without padding. A link comes from
+anybody: what cannot be unpacked within the limit is a sentence.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import zlib
+
+LONGEST = 8_000
+"""Characters of one parameter: proxies refuse longer request lines, and chat programs cut them."""
+
+_ALPHABET = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class LinkError(ValueError):
+    """A text that no link can carry, or a link that carries none; the message is one sentence for people."""
+
+
+def pack_text(text: str) -> str:
+    """The parameter that carries `text`. Raises LinkError when a link would be too long."""
+    try:
+        whole = text.encode()
+    except UnicodeEncodeError:
+        raise LinkError("The text holds half of a character (a lone surrogate); a link cannot.") from None
+    parameter = base64.urlsafe_b64encode(zlib.compress(whole, 9)).decode().rstrip("=")
+    if len(parameter) > LONGEST:
+        raise LinkError(
+            f"Too long for a link: packed, it has {len(parameter):,} characters; a link carries {LONGEST:,}."
+        )
+    return parameter
+
+
+def unpack_text(parameter: str, limit: int) -> str:
+    """The text that a parameter carries, of at most `limit` bytes. Raises LinkError.
+
+    Nothing beyond the limit is unpacked: a few bytes can stand for gigabytes.
+    """
+    if not _ALPHABET.fullmatch(parameter):
+        raise LinkError("The link is damaged: it holds characters that no link of ours has.")
+    unpacker = zlib.decompressobj()
+    try:
+        data = base64.urlsafe_b64decode(parameter + "=" * (-len(parameter) % 4))
+        whole = unpacker.decompress(data, limit + 1)
+    except (binascii.Error, ValueError, zlib.error):
+        raise LinkError("The link is damaged: what it carries cannot be unpacked.") from None
+    if len(whole) > limit:
+        raise LinkError(f"The link carries more than {limit:,} bytes of text; it was not unpacked.")
+    if not unpacker.eof or unpacker.unused_data:
+        raise LinkError("The link is damaged: it was cut, or something was added to it.")
+    try:
+        return whole.decode()
+    except UnicodeDecodeError:
+        raise LinkError("The link is damaged: what it carries is no text.") from None

@@ -1,0 +1,185 @@
+"""Formats numbers, times and log text as a page prints them.
+
+Log text is hostile: what enters a label, a figure or a CSV file passes through the function made for it.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+import unicodedata
+from datetime import datetime, timedelta
+
+from callgauge.stats import Interval
+
+_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+# What Streamlit makes a link without any sign of Markdown: an address, also one that is escaped.
+_ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@(?=[-\w]+\.[-\w])", re.IGNORECASE)
+_WORD_JOINER = "\u2060"  # has no width; no address goes on behind it
+_EXACT = (
+    100  # of fewer than this, one more or less moves a share by over a point: the third digit says nothing
+)
+STALE = timedelta(hours=36)  # loads are nightly: one was missed
+# Spreadsheets pass over blanks and what has no width before a sign, and know the signs of full width, too.
+_FORMULA = re.compile(
+    r"[\t\r\n]|[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
+)
+_SHOWN_SPACE = str.maketrans({" ": "·", "\t": "→", "\n": "↵\n", "\r": "␍", "\u00a0": "⍽"})
+_HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
+
+
+def percent(share: float, significant: int = 3) -> str:
+    """0.0325 → 3.25%, with two decimals at most. What is not quite all or nothing never prints as such."""
+    points = share * 100
+    if points in (0, 100):
+        return f"{points:.0f}%"
+    if points < 0.01:
+        return "<0.01%"
+    if points > 99.95:
+        return ">99.9%"
+    digits = significant - 1 - math.floor(math.log10(points))
+    return f"{points:.{min(2, max(0, digits))}f}%"
+
+
+def rate(k: int, n: int) -> str:
+    """`k` of `n` as a percentage, no more exact than `n` allows; a dash when nothing was observed."""
+    return percent(k / n, 2 if n < _EXACT else 3) if n else "–"
+
+
+def fraction(k: int, n: int) -> str:
+    return f"{k:,} / {n:,}"
+
+
+def interval(bounds: Interval | None) -> str:
+    """3.75–5.87%; empty when there is none."""
+    if bounds is None:
+        return ""
+    return f"{percent(bounds.low).rstrip('%')}–{percent(bounds.high)}"
+
+
+def unmeasured_share(known: int, total: int) -> str:
+    return f"{rate(total - known, total)} unmeasured" if total > known else "all measured"
+
+
+def plural(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def utc(moment: datetime | None) -> str:
+    """2026-11-21 03:00 UTC; `moment` is naive UTC, as the store keeps it."""
+    return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "unknown time"
+
+
+def utc_to_the_second(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else "unknown time"
+
+
+def age(moment: datetime | None, now: datetime) -> str:
+    """` · 3 days old` for a load that a night has passed by; empty for a fresh one. Both naive UTC."""
+    if moment is None or now - moment < STALE:
+        return ""
+    return f" · {plural(max(1, (now - moment).days), 'day')} old"
+
+
+_RESULTS = {"missing": "not in the log", "unknown": "not said"}
+
+
+def result_status(status: str | None) -> str:
+    """Of a call's result: ok, error, denied, or why nobody can tell."""
+    return _RESULTS.get(status or "missing", status or "")
+
+
+def size(n: int | None) -> str:
+    if n is None:
+        return "–"
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n >= factor:
+            return f"{n / factor:.3g} {unit}"
+    return f"{n} B"
+
+
+def duration(seconds: float | None) -> str:
+    """420 ms, 3.25 s, 4 min 12 s, 2 h 3 min, 5 d 4 h."""
+    if seconds is None:
+        return "–"
+    if seconds < 1:
+        return f"{round(1000 * seconds)} ms"
+    if seconds < 100:
+        return f"{seconds:.3g} s"
+    units = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s"))
+    large, name, small, below = next(unit for unit in units if seconds >= unit[0])
+    return f"{seconds // large:,.0f} {name} {seconds % large // small:.0f} {below}"
+
+
+def compact(n: float | None) -> str:
+    """Three digits that count: 987, 12.3k, 27.9M."""
+    if n is None:
+        return "–"
+    for unit, factor in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if n >= 0.9995 * factor:
+            return f"{n / factor:.3g}{unit}"
+    return f"{n:,.0f}"
+
+
+def shorten(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def one_line(text: str, limit: int) -> str:
+    """For a cell of a table: no line breaks, nothing invisible, at most `limit` characters."""
+    return visible(shorten(" ".join(text[: 4 * limit].split()), limit))
+
+
+def quote(text: str | None, limit: int) -> str:
+    """In typographic quotes, which JSON does not know: a lone quote or blank stays visible."""
+    if not text:
+        return "nothing"
+    return f"“{visible(shorten(text, limit), spaces=not text.strip())}”"
+
+
+def round_up(number: int) -> str:
+    """Round an estimate up to two digits: 1,234 becomes 1,300."""
+    step: int = 10 ** max(0, len(str(number)) - 2)
+    return f"{-(-number // step) * step:,}"
+
+
+def in_markdown(text: str, limit: int = 120) -> str:
+    """For labels, titles and boxes, which Streamlit reads as Markdown."""
+    unlinked = _ADDRESS.sub(rf"\g<0>{_WORD_JOINER}", one_line(text, limit))
+    return _MARKDOWN.sub(r"\\\1", unlinked)
+
+
+def link_label(text: str) -> str:
+    """Our own words as the label of a page link, in the colour of links."""
+    return f":blue[{text}]"
+
+
+def in_figure(text: str) -> str:
+    """For Plotly, which reads a subset of HTML in every text."""
+    return html.escape(one_line(text, 60), quote=False)
+
+
+def in_sheet(text: str) -> str:
+    """For a CSV cell: a spreadsheet must not take it for a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def escape(json_text: str) -> str:
+    """JSON in which nothing is invisible, the same value as before: it can be copied as it is shown."""
+    return "".join(
+        char
+        if char == "\n" or unicodedata.category(char) not in _HIDDEN
+        else json.dumps(char).strip('"')  # outside of strings no JSON text holds such a character
+        for char in json_text
+    )
+
+
+def visible(text: str, *, spaces: bool = False) -> str:
+    """Controls and direction marks as `⟨U+202E⟩`, so that no text hides or reorders; `spaces`: blanks too."""
+    shown = "".join(
+        char if char in "\n\t" or unicodedata.category(char) not in _HIDDEN else f"⟨U+{ord(char):04X}⟩"
+        for char in text
+    )
+    return shown.translate(_SHOWN_SPACE) if spaces else shown

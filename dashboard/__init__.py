@@ -1,1 +1,0 @@
-"""Questions and pages: is handed a connection to a published generation, shows what it says."""

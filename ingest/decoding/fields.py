@@ -1,0 +1,64 @@
+"""Reads one field of a decoded record as the type asked for, or None.
+
+Optional fields of another type are treated as absent: a line is never lost over them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+_KINDS: tuple[tuple[type, str], ...] = (
+    (bool, "boolean"), (int, "number"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"),
+)  # fmt: skip
+
+
+def json_type(value: Any) -> str:
+    """Return JSON's own word for the type of a decoded value."""
+    return next((kind for known, kind in _KINDS if isinstance(value, known)), "null")
+
+
+def read_text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def read_count(value: Any) -> int | None:
+    """Return a count or number from 0, else None; JSON's true is not 1."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def read_number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < 1e15 else None
+
+
+def read_object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def read_objects(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of an array; its other items are passed over."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def read_epoch_ms(value: Any) -> datetime | None:
+    """Read milliseconds since 1970 as an aware UTC time."""
+    milliseconds = read_number(value)
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds is not None else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def read_time(value: Any) -> datetime | None:
+    """Read ISO 8601 text as an aware UTC time; text without an offset counts as UTC."""
+    if not isinstance(value, str):
+        return None
+    try:
+        read = datetime.fromisoformat(value)
+        if read.tzinfo is UTC:
+            return read
+        return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

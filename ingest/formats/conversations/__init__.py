@@ -1,0 +1,1 @@
+"""Conversations as events: turns of agent sessions, of repeated requests, and of benchmark attempts."""

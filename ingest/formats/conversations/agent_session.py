@@ -1,0 +1,145 @@
+"""The turns of one agent session: what people ask and a model answers, in order, and where each turn begins
+and ends.
+
+Transcripts of coding agents have this in common, whatever their records look like: only a prompt that the
+model answers is a turn, and a turn ends with a message without calls, by a word of the log, or with the
+next prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ingest.events import (
+    ArgsSource,
+    CallMade,
+    Event,
+    LogLine,
+    StepMade,
+    Strategy,
+    TurnEnded,
+    TurnStarted,
+)
+from ingest.formats.provider_messages.message_hashes import unique_id
+
+CANCELLED = "cancelled"  # the status of a turn that a person stopped: it has no verdict
+ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingPrompt:
+    where: LogLine
+    ts: datetime | None
+    text: str | None
+    key: str | None
+
+
+@dataclass(slots=True)
+class TurnState:
+    """How the open turn stands. `answer` is None while a call is the last thing the model made."""
+
+    where: LogLine
+    ts: datetime | None
+    answer: str | None = None
+    status: str | None = None
+    ok: bool | None = None
+    latency_ms: float | None = None
+
+
+class AgentSession:
+    """One session's turns. Prompts wait here until they are answered; other events pass through."""
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self._prompt: WaitingPrompt | None = None
+        self._turn: TurnState | None = None
+
+    @property
+    def waits_for_words(self) -> bool:
+        """True when a prompt was announced, but its text is not known yet, nor the model's answer."""
+        return self._prompt is not None and self._prompt.text is None
+
+    @property
+    def is_open(self) -> bool:
+        """True when the model has begun to answer the newest prompt."""
+        return self._turn is not None and self._prompt is None
+
+    def ask(self, where: LogLine, ts: datetime | None, text: str | None, key: str | None = None) -> None:
+        """Note a prompt. One that is not answered before the next is forgotten."""
+        self._prompt = WaitingPrompt(where, ts, text, key)
+
+    def add_step(
+        self, where: LogLine, ts: datetime | None, text: str | None = None, **facts: Any
+    ) -> Iterator[Event]:
+        """Add a message of the model; `facts` are further fields of `StepMade`."""
+        yield from self.enter_turn(where, ts)
+        self._turn = TurnState(where, ts, text or "")
+        yield StepMade(session_id=self.session_id, where=where, ts=ts, text=text or None, **facts)
+
+    def add_call(self, where: LogLine, ts: datetime | None, **facts: Any) -> CallMade:
+        """Add a call of the message made last; `facts` are further fields of `CallMade`."""
+        if self._turn is not None:
+            self._turn.answer = None
+        return CallMade(session_id=self.session_id, where=where, ts=ts, **facts)
+
+    def note_stop(
+        self,
+        where: LogLine,
+        ts: datetime | None,
+        status: str | None = None,
+        *,
+        ok: bool | None = None,
+        answer: str | None = None,
+        latency_ms: float | None = None,
+    ) -> None:
+        """Keep what the log says of the open turn's end until the turn closes, since it may yet go on."""
+        turn = self._turn
+        if turn is None or self._prompt is not None:
+            return
+        turn.where, turn.ts = where, ts
+        turn.status, turn.ok, turn.latency_ms = status, ok, latency_ms
+        turn.answer = answer if answer is not None else turn.answer
+
+    def close_turn(self) -> Iterator[Event]:
+        """Close the open turn, if the log shows that it ended."""
+        turn, self._turn = self._turn, None
+        if turn is None or (turn.answer is None and turn.status is None):
+            return
+        yield TurnEnded(
+            session_id=self.session_id,
+            where=turn.where,
+            ts=turn.ts,
+            status=turn.status,
+            recorded_ok=turn.ok,
+            answer=turn.answer,
+            latency_ms=turn.latency_ms,
+        )
+
+    def close_without_end(self) -> None:
+        """Close the open turn without an end: the log says that there was none."""
+        self._turn = None
+
+    def enter_turn(self, where: LogLine, ts: datetime | None) -> Iterator[Event]:
+        prompt, self._prompt = self._prompt, None
+        if prompt is None and self._turn is not None:
+            return
+        yield from self.close_turn()
+        prompt = prompt or WaitingPrompt(where, ts, None, None)
+        yield TurnStarted(
+            session_id=self.session_id, where=prompt.where, ts=prompt.ts, text=prompt.text, key=prompt.key
+        )
+
+
+def decoded_argument_fields(value: Any) -> dict[str, Any]:
+    """Return the fields of `CallMade` for arguments of which the log keeps only the decoded value."""
+    if value is None:
+        return {"args_source": ArgsSource.MISSING}
+    return {"arguments": value, "args_source": ArgsSource.RESERIALISED}
+
+
+def native_call_fields(call_id: str | None) -> dict[str, Any]:
+    """Return the fields of `CallMade` that a native call's id gives."""
+    return {"tool_call_id": call_id, "key": unique_id(call_id), "strategy": Strategy.TOOL_USE}

@@ -1,0 +1,266 @@
+"""Finds the conversation that each exchange belongs to, by ids and by hashes of the history it repeats.
+
+Each request repeats its whole conversation, so the marks of all its parts up to the model's last reply,
+hashed in order with the system prompt, name the conversation it goes on from. Where a client changed what
+it repeats (a dynamic prompt, old results cleared, thoughts taken out), a unique call id of the last reply
+names it as well. `previous_response_id` and `conversation` name it outright.
+
+Two conversations never become one: when two replies leave the same history behind (two users said "hi"),
+a request that goes on from it is a new conversation, and so is one that repeats an earlier first request.
+The same request again within a conversation that has made calls with unique ids is the model asked once
+more.
+
+At most `OPEN` conversations are remembered; one that goes on after more others have spoken is a new one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import NamedTuple
+
+from ingest.formats.conversations.conversation import (
+    FailedRequest,
+    HistoryTrail,
+    JoinedExchange,
+    RepeatedConversation,
+)
+from ingest.formats.provider_messages.exchange import (
+    ConversationItem,
+    Exchange,
+    ItemKind,
+    ModelReply,
+    ModelRequest,
+)
+from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
+
+OPEN = 50_000
+_TWICE = -1  # more than one conversation has this history
+_PENDING = 200  # calls of one conversation that wait for their results
+_TIES = 50
+
+
+class FoundConversation(NamedTuple):
+    """A conversation that a request goes on from, its first new part, the hash of the history before."""
+
+    thread: RepeatedConversation
+    start: int
+    digest: bytes
+    certain: bool
+
+
+class HistoryPoint(NamedTuple):
+    """The end of an item in a request's history."""
+
+    start: int  # of what comes behind it
+    digest: bytes
+    is_reply: bool
+    certain: bool
+
+    def to_found(self, thread: RepeatedConversation) -> FoundConversation:
+        return FoundConversation(thread, self.start, self.digest, self.certain)
+
+
+class ConversationMatcher:
+    """The conversations of one file. `identity` names those that have no unique id of their own."""
+
+    def __init__(self, identity: str) -> None:
+        self._identity = identity
+        self._numbers = 0
+        self._open: OrderedDict[int, RepeatedConversation] = OrderedDict()
+        self._heads: dict[bytes, int] = {}
+        self._asked: dict[bytes, int] = {}
+        self._names: dict[str, int] = {}
+        self._sessions: OrderedDict[str, int] = OrderedDict()  # how many conversations an id has named
+        self._replies: OrderedDict[bytes, None] = OrderedDict()
+        self._blurred: deque[tuple[dict[bytes, int], bytes]] = deque()
+
+    def is_repeated(self, exchange: Exchange) -> bool:
+        """Return True for an exchange that the file has already: loggers write one twice, recordings are
+        copied.
+        """
+        said = [
+            extend_hash(str(r.id).encode(), ConversationItem(ItemKind.MODEL, r.marks))
+            for r in exchange.replies
+            if is_unique(r.id)
+        ]
+        known = [digest in self._replies for digest in said]
+        self._replies.update(dict.fromkeys(said))
+        while len(self._replies) > OPEN:
+            self._replies.popitem(last=False)
+        return bool(said) and len(said) == len(exchange.replies) and all(known)
+
+    def join(self, exchange: Exchange) -> JoinedExchange:
+        """Return the conversation of an exchange, begun when it goes on from none."""
+        asked = exchange.asked or ModelRequest()
+        found = self.find_by_name(exchange, asked) or self.find_by_history(exchange, asked)
+        if found is None:
+            found = FoundConversation(self._begin(exchange), 0, hash_seed(exchange, asked), certain=False)
+        thread, fresh = found.thread, asked.read_items(found.start)
+        self._open.move_to_end(thread.number)
+        if thread.failed is not None and thread.turns == 0:
+            thread.session, thread.parent = self.name_session(
+                exchange, thread.number
+            )  # no event has named it yet
+        end, certain = found.digest, found.certain
+        for item in fresh:
+            end = extend_hash(end, item)
+            certain = certain or any(map(is_unique, item.ids))
+        return JoinedExchange(thread, found.start, fresh, HistoryTrail(end, certain))
+
+    def fork(self, thread: RepeatedConversation, session: str) -> RepeatedConversation:
+        """Return a conversation beside another: a further choice of the same reply."""
+        self._numbers += 1
+        beside = RepeatedConversation(self._numbers, session, thread.session)
+        self._open[beside.number] = beside
+        return beside
+
+    def advance(self, thread: RepeatedConversation, trail: HistoryTrail, reply: ModelReply) -> None:
+        """Move a conversation on to a reply."""
+        self._forget(thread)
+        thread.failed = None
+        thread.asked, thread.certain = trail.end, trail.certain
+        thread.head = (
+            extend_hash(trail.end, ConversationItem(ItemKind.MODEL, reply.marks)) if reply.marks else None
+        )
+        ids = [call.id for call in reply.calls if not call.lost or call.id is not None]
+        unique = [id_ for id_ in ids if id_ is not None and is_unique(id_)]
+        if unique:
+            thread.named, thread.anchor = tuple(f"call:{id_}" for id_ in unique), thread.head
+        thread.reply_id = reply.id
+        thread.ties = (*thread.ties, *reply.ties)[-_TIES:]
+        thread.pending = [*thread.pending, *ids][-_PENDING:]
+        self._remember(thread)
+
+    def note_failure(self, thread: RepeatedConversation, trail: HistoryTrail, failure: FailedRequest) -> None:
+        """Note that a request got no reply: the next one that says the same is the same request again."""
+        self._forget(thread)
+        thread.failed = failure
+        thread.asked = trail.end
+        self._remember(thread)
+
+    def drain_surplus(self) -> Iterator[RepeatedConversation]:
+        """Take out the conversations that have been silent for longest, when there are more than `OPEN`."""
+        while len(self._open) > OPEN:
+            _, thread = self._open.popitem(last=False)
+            self._forget(thread)
+            yield thread
+
+    def drain(self) -> Iterator[RepeatedConversation]:
+        """Take all out."""
+        while self._open:
+            yield self._open.popitem(last=False)[1]
+
+    # --- which one -------------------------------------------------------------------------------
+
+    def find_by_name(self, exchange: Exchange, asked: ModelRequest) -> FoundConversation | None:
+        """Find it by the id of the reply that it continues, or by unique ids of its last calls."""
+        refers = [asked.previous]
+        if not asked.parts:
+            refers += [id_ for reply in exchange.replies for id_ in reply.refers]
+        for name in filter(None, refers):
+            if name in self._names:
+                thread = self._open[self._names[name]]
+                return FoundConversation(thread, 0, thread.head or b"", certain=True)
+        for position in range(len(asked.parts) - 1, -1, -1):
+            made = [
+                id_
+                for item in asked.read(asked.parts[position])
+                if item.kind is ItemKind.MODEL
+                for id_ in item.ids
+            ]
+            number = next((self._names[name] for id_ in made if (name := f"call:{id_}") in self._names), None)
+            if number is not None and self._open[number].anchor is not None:
+                thread = self._open[number]
+                return FoundConversation(thread, position + 1, thread.anchor or b"", certain=True)
+            if made:
+                return None
+        return None
+
+    def find_by_history(self, exchange: Exchange, asked: ModelRequest) -> FoundConversation | None:
+        """Find it by the hash of what it repeats, up to a reply or up to all of an earlier request."""
+        digest, certain, points = hash_seed(exchange, asked), False, []
+        for position, part in enumerate(asked.parts):
+            for item in asked.read(part):
+                digest = extend_hash(digest, item)
+                certain = certain or any(map(is_unique, item.ids))
+                if item.kind is not ItemKind.RESULT:
+                    points.append(HistoryPoint(position + 1, digest, item.kind is ItemKind.MODEL, certain))
+        for point in reversed(points):
+            if point.is_reply and point.digest in self._heads:
+                thread = self._open.get(self._heads[point.digest])
+                return point.to_found(thread) if thread is not None else None
+        return self.find_same_request(exchange, asked, points)
+
+    def find_same_request(
+        self, exchange: Exchange, asked: ModelRequest, points: list[HistoryPoint]
+    ) -> FoundConversation | None:
+        """Find a request that is sent again, or whose reply the client changed or dropped."""
+        for point in reversed(points):
+            thread = self._open.get(self._asked.get(point.digest, _TWICE))
+            if thread is not None and thread.failed is not None and thread.head is None:
+                return FoundConversation(thread, 0, hash_seed(exchange, asked), certain=False)
+            if thread is not None and thread.certain:
+                start = point.start  # the results behind it were in that request, too
+                while start < len(asked.parts) and all(
+                    item.kind is ItemKind.RESULT for item in asked.read(asked.parts[start])
+                ):
+                    start += 1
+                return FoundConversation(thread, start, point.digest, point.certain)
+        return None
+
+    def _begin(self, exchange: Exchange) -> RepeatedConversation:
+        self._numbers += 1
+        session, parent = exchange.session or f"{self._identity}-{self._numbers}", None
+        if exchange.replies:
+            session, parent = self.name_session(exchange, self._numbers)
+        thread = self._open[self._numbers] = RepeatedConversation(self._numbers, session, parent)
+        return thread
+
+    def name_session(self, exchange: Exchange, number: int) -> tuple[str, str | None]:
+        """Return a new session's id and its parent's: the log's id, the first reply's, or a number in the
+        file.
+        """
+        first = exchange.replies[0].id if exchange.replies else None
+        given = exchange.session or unique_id(first)
+        if given is None:
+            return f"{self._identity}-{number}", None
+        count = self._sessions.pop(given, 0) + 1
+        self._sessions[given] = count
+        while len(self._sessions) > OPEN:
+            self._sessions.popitem(last=False)
+        return (given, None) if count == 1 else (f"{given}/{count}", exchange.session)
+
+    # --- keys ------------------------------------------------------------------------------------
+
+    def _remember(self, thread: RepeatedConversation) -> None:
+        for keys, digest in ((self._heads, thread.head), (self._asked, thread.asked)):
+            if digest is None:
+                continue
+            if keys.setdefault(digest, thread.number) not in (thread.number, _TWICE):
+                keys[digest] = _TWICE
+                self._blurred.append((keys, digest))
+        while len(self._blurred) > OPEN:
+            old, digest = self._blurred.popleft()
+            old.pop(digest, None)
+        self._names.update(dict.fromkeys(thread.names, thread.number))
+
+    def _forget(self, thread: RepeatedConversation) -> None:
+        for keys, digest in ((self._heads, thread.head), (self._asked, thread.asked)):
+            if digest is not None and keys.get(digest) == thread.number:
+                del keys[digest]
+        for name in thread.names:
+            if self._names.get(name) == thread.number:
+                del self._names[name]
+
+
+def hash_seed(exchange: Exchange, asked: ModelRequest) -> bytes:
+    return extend_hash(b"", ConversationItem(ItemKind.USER, (exchange.session or "", asked.prompt or "")))
+
+
+def extend_hash(digest: bytes, item: ConversationItem) -> bytes:
+    """Return the hash of a history with one more item; results change nothing."""
+    for mark in item.marks:
+        digest = blake2b(digest + mark.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return digest

@@ -1,0 +1,281 @@
+"""Makes events of exchanges: each message, call and result of a conversation once, however often it is
+repeated.
+
+A turn begins with what the user said since the last reply. Calls are those of the replies; calls in a
+history whose reply the log does not have are nobody's: they may be examples, or another model's. Results
+come out of the next request. A request without a reply is no step: sent again, it is the same one; never
+answered, it ends its turn. Further choices of one reply are conversations of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from hashlib import blake2b
+from typing import Any
+
+from ingest.events import (
+    CallMade,
+    Event,
+    FaultLayer,
+    PromptSeen,
+    ResultSeen,
+    SessionSeen,
+    StepMade,
+    Strategy,
+    ToolsOffered,
+    TurnEnded,
+    TurnStarted,
+)
+from ingest.formats.conversations.conversation import FailedRequest, JoinedExchange, RepeatedConversation
+from ingest.formats.conversations.conversation_matching import ConversationMatcher
+from ingest.formats.conversations.result_layers import MESSAGE
+from ingest.formats.provider_messages.exchange import (
+    ConversationItem,
+    Exchange,
+    ItemKind,
+    ModelCall,
+    ModelReply,
+    ModelRequest,
+    RequestResult,
+    StopReason,
+)
+from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
+
+_SAID = 2_000  # characters of what a user said to a model that never replied
+_LONGEST = timedelta(hours=1)  # that a reply takes
+_TOOL_LISTS = 64  # lists of definitions that are kept to see whether a request offers new ones
+_ENDED = {
+    StopReason.ANSWER: True,
+    StopReason.REFUSED: False,
+    StopReason.CUT: False,
+}  # … with an answer to what was asked?
+
+Judge = Callable[[RequestResult], RequestResult]
+"""A result as the API tells it in, as the client that made it means it out."""
+
+
+def keep_result(result: RequestResult) -> RequestResult:
+    return result
+
+
+class ExchangeTranslator:
+    """Takes the exchanges of one file in order; `judge` reads results where the client is known.
+
+    Can be pickled between two exchanges.
+    """
+
+    def __init__(self, identity: str, judge: Judge = keep_result) -> None:
+        self._threads = ConversationMatcher(identity)
+        self._judge = judge
+        self._tools: list[list[Mapping[str, Any]]] = []
+        self._forgotten = 0  # lists of definitions that were dropped from the front of `_tools`
+
+    def take(self, exchange: Exchange) -> Iterator[Event]:
+        """Yield the events of one exchange. One that the file had before has none."""
+        if self._threads.is_repeated(exchange):
+            return
+        date_request(exchange)
+        joined = self._threads.join(exchange)
+        asked, thread = exchange.asked or ModelRequest(), joined.thread
+        if exchange.replies:
+            yield from self.reply_events(exchange, asked, joined)
+        else:
+            said = last_user_words(joined.fresh)
+            failure = FailedRequest(
+                exchange.where, exchange.ts, exchange.failure or "no reply", (said or "")[:_SAID]
+            )
+            if thread.head is not None and not has_user_words(joined.fresh):
+                failure.said = None  # in the middle of a turn
+            self._threads.note_failure(thread, joined.trail, failure)
+        for silent in self._threads.drain_surplus():
+            yield from unanswered_turn(silent)
+
+    def finish(self) -> Iterator[Event]:
+        """Yield the ends of turns whose request was never answered."""
+        for thread in self._threads.drain():
+            yield from unanswered_turn(thread)
+
+    # --- one reply -------------------------------------------------------------------------------
+
+    def reply_events(
+        self, exchange: Exchange, asked: ModelRequest, joined: JoinedExchange
+    ) -> Iterator[Event]:
+        thread, first = joined.thread, exchange.replies[0]
+        yield from self.fact_events(exchange, asked, thread)
+        yield from self.result_events(exchange, asked, joined)
+        if has_user_words(joined.fresh) or thread.turns == 0:
+            yield self.turn_start(exchange, thread, joined.fresh, first)
+        yield from self.step_events(exchange, asked, thread, first)
+        self._threads.advance(thread, joined.trail, first)
+        for number, reply in enumerate(exchange.replies[1:], start=1):
+            beside = self._threads.fork(thread, f"{thread.session}#{number}")
+            yield from self.fact_events(exchange, asked, beside)
+            yield self.turn_start(exchange, beside, joined.fresh, None)
+            yield from self.step_events(exchange, asked, beside, reply)
+            self._threads.advance(beside, joined.trail, reply)
+
+    def fact_events(
+        self, exchange: Exchange, asked: ModelRequest, thread: RepeatedConversation
+    ) -> Iterator[Event]:
+        """Yield who speaks, the prompt and the definitions, when they are not the same as before."""
+        at = event_place(exchange, thread)
+        if thread.turns == 0 and (exchange.harness or thread.parent or asked.user):
+            yield SessionSeen(
+                **at,
+                harness=exchange.harness,
+                harness_version=exchange.harness_version,
+                parent_session_id=thread.parent,
+                user=asked.user,
+            )
+        stated = (asked.prompt, asked.prompt_name, asked.prompt_version)
+        digest = blake2b(repr(stated).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        if any(stated) and digest != thread.prompt:
+            thread.prompt = digest
+            yield PromptSeen(**at, text=stated[0], name=stated[1], version=stated[2])
+        if asked.tools:
+            known = self.number_definitions(asked.tools)
+            if known != thread.tools:
+                thread.tools = known
+                yield ToolsOffered(**at, definitions=tuple(asked.tools))
+
+    def number_definitions(self, tools: list[Mapping[str, Any]]) -> int:
+        """Return the number of this list of definitions: clients offer the same few again and again."""
+        for place in range(len(self._tools) - 1, -1, -1):
+            if self._tools[place] == tools:
+                return self._forgotten + place
+        self._tools.append(tools)
+        if len(self._tools) > _TOOL_LISTS:
+            del self._tools[0]
+            self._forgotten += 1
+        return self._forgotten + len(self._tools) - 1
+
+    def result_events(
+        self, exchange: Exchange, asked: ModelRequest, joined: JoinedExchange
+    ) -> Iterator[Event]:
+        """Yield the results of calls that wait for one, in the order of the request."""
+        thread = joined.thread
+        # Clients that put each result behind its call put all but the last before what is new.
+        before = asked.read_items(max(0, joined.start - 2 * len(thread.pending)))
+        for id_, item in match_answers(thread.pending, before, len(before) - len(joined.fresh)):
+            thread.pending.remove(id_)
+            result = self._judge(asked.result(item.body))
+            failed = result.fault_layer is not None
+            yield ResultSeen(
+                **event_place(exchange, thread),
+                tool_call_id=id_,
+                tool=result.tool,
+                status=result.status,
+                flag_source=result.flag_source,
+                fault_layer=result.fault_layer,
+                message=(result.content or "")[:MESSAGE] if failed else None,
+                content=result.content,
+            )
+
+    def turn_start(
+        self,
+        exchange: Exchange,
+        thread: RepeatedConversation,
+        fresh: list[ConversationItem],
+        reply: ModelReply | None,
+    ) -> TurnStarted:
+        thread.turns += 1
+        key = f"turn:{reply.id}" if reply is not None and is_unique(reply.id) else None
+        return TurnStarted(**event_place(exchange, thread), text=last_user_words(fresh), key=key)
+
+    def step_events(
+        self, exchange: Exchange, asked: ModelRequest, thread: RepeatedConversation, reply: ModelReply
+    ) -> Iterator[Event]:
+        reply.seal(asked.max_tokens)
+        where = exchange.reply_where or exchange.where
+        at = {**event_place(exchange, thread), "where": where, "ts": reply.ts or exchange.ts}
+        ended = _ENDED.get(reply.end) if not reply.calls else None
+        yield StepMade(
+            **at,
+            text=reply.text or ("" if ended is not None else None),
+            provider=exchange.provider,
+            model=reply.model or asked.model,
+            strategy=Strategy.TOOL_USE if reply.calls or asked.tools else None,
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            latency_ms=exchange.latency_ms,
+            answers=ended is True,
+        )
+        for call in reply.calls:
+            yield call_event(call, {**at, "where": exchange.places.get(call.id or "", where)})
+        if ended is not None:
+            yield TurnEnded(**at, status=reply.word, answer=reply.text or "")
+
+
+def call_event(call: ModelCall, at: Mapping[str, Any]) -> CallMade:
+    return CallMade(
+        **at,
+        tool=call.tool,
+        tool_call_id=call.id,
+        key=unique_id(call.id),
+        **call.arguments,
+        strategy=Strategy.TOOL_USE,
+        refused_by_harness=FaultLayer.EMISSION if call.lost else None,
+        harness_message=call.message,
+    )
+
+
+def date_request(exchange: Exchange) -> None:
+    """Let a request be no later than its reply: loggers and HTTP headers tell when that was sent.
+
+    A server that gives all its replies the same old time is not believed.
+    """
+    told = min((reply.ts for reply in exchange.replies if reply.ts is not None), default=None)
+    if told is not None and (exchange.ts is None or told < exchange.ts <= told + _LONGEST):
+        exchange.ts = told
+
+
+def event_place(exchange: Exchange, thread: RepeatedConversation) -> dict[str, Any]:
+    return {"session_id": thread.session, "where": exchange.where, "ts": exchange.ts}
+
+
+def match_answers(
+    waiting: list[str | None], items: list[ConversationItem], start: int
+) -> list[tuple[str | None, ConversationItem]]:
+    """Match results to the calls that wait for one: by id, of several with one id the last, for ids come
+    again.
+
+    Where the client changed the ids or left them out, as many new results as calls answer them in order.
+    """
+    left, found = list(waiting), []
+    for position in range(len(items) - 1, -1, -1):
+        if not left:
+            break
+        item = items[position]
+        if item.kind is ItemKind.RESULT and item.ids[0] in left and (item.ids[0] or position >= start):
+            left.remove(item.ids[0])
+            found.append((item.ids[0], item))
+    others = [item for item in items[start:] if item.kind is ItemKind.RESULT] if not found else []
+    if others and len(others) == len(left):
+        return list(zip(left, others, strict=True))
+    return found[::-1]
+
+
+def has_user_words(fresh: list[ConversationItem]) -> bool:
+    return any(item.kind is ItemKind.USER for item in fresh)
+
+
+def last_user_words(fresh: list[ConversationItem]) -> str | None:
+    """Return what the user said last, in however many messages in a row."""
+    words: list[str] = []
+    for item in reversed(fresh):
+        if item.kind is ItemKind.USER:
+            words.append(item.text or "")
+        elif words:
+            break
+    return "\n".join(reversed(words)) or None
+
+
+def unanswered_turn(thread: RepeatedConversation) -> Iterator[Event]:
+    failed = thread.failed
+    if failed is None:
+        return
+    at: dict[str, Any] = {"session_id": thread.session, "where": failed.where, "ts": failed.ts}
+    if failed.said is not None or thread.turns == 0:
+        yield TurnStarted(**at, text=failed.said or None)
+    yield TurnEnded(**at, status=failed.word, answer="")

@@ -1,0 +1,51 @@
+"""Reads content parts as Gemini's API has them: words, calls and answers of tools.
+
+The shape (https://ai.google.dev/api/caching#Content): `parts[].{text, thought, functionCall: {id, name,
+args}, functionResponse: {id, name, response}}`. Gemini CLI and its forks keep conversations in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from ingest.decoding.fields import read_object, read_objects, read_text
+from ingest.formats.conversations.agent_session import decoded_argument_fields, native_call_fields
+from ingest.formats.provider_messages.chat_messages import join_content
+
+
+def join_spoken(parts: Any) -> str | None:
+    """Return the text of parts that are no thoughts; None where there is none."""
+    words = [
+        read_text(part.get("text")) or ""
+        for part in read_objects(parts)
+        if isinstance(part.get("text"), str) and part.get("thought") is not True
+    ]
+    return "\n".join(words) if words else None
+
+
+def call_fields(parts: Any) -> Iterator[dict[str, Any]]:
+    """Yield the fields of `CallMade` for each function call."""
+    for part in read_objects(parts):
+        call = read_object(part.get("functionCall"))
+        if call:
+            call_id = read_text(call.get("id"))
+            yield {
+                **decoded_argument_fields(call.get("args")),
+                "tool": read_text(call.get("name")),
+                **native_call_fields(call_id),
+            }
+
+
+def join_answers(parts: Any) -> str | None:
+    """Return what tools answered: the output or error of function responses, else the text of the parts."""
+    answers = [
+        read_object(read_object(part.get("functionResponse")).get("response")) for part in read_objects(parts)
+    ]
+    told = [
+        read_text(answer.get("output")) or read_text(answer.get("error")) or json.dumps(answer)
+        for answer in answers
+        if answer
+    ]
+    return "\n".join(told) if told else join_content(parts)

@@ -1,0 +1,149 @@
+"""Translates the chat messages of one benchmark attempt or training example, and its verdict.
+
+The messages are those of `ingest.formats.provider_messages.chat_messages`. The user is often played by a
+model that ends the talk with a message nobody answers: that one begins no turn. The benchmark judges the
+whole attempt; its verdict stands on the last turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from ingest.decoding.fields import read_objects, read_text
+from ingest.events import (
+    Event,
+    FaultLayer,
+    LogLine,
+    PromptSeen,
+    ResultSeen,
+    StepMade,
+    Strategy,
+    TurnEnded,
+    TurnStarted,
+)
+from ingest.formats.provider_messages.chat_messages import (
+    ResultFlag,
+    join_content,
+    list_calls,
+    make_call,
+    read_no_flag,
+)
+from ingest.record import Record
+
+_ANSWERING = ("assistant", "model")
+_ANSWERED = (*_ANSWERING, "tool", "function")
+
+Messages = Sequence[Mapping[str, Any]]
+
+
+class TrialMessages:
+    """The messages of one attempt. `flag` reads a result where the log says more than the chat API does.
+
+    `step` makes further fields of `StepMade` (model, tokens, latency) of an assistant's message, `when` the
+    time of any. `where` is where the attempt begins, when that is within the record.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        record: Record,
+        *,
+        where: LogLine | None = None,
+        flag: Callable[[Mapping[str, Any]], ResultFlag] = read_no_flag,
+        step: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda _message: {},
+        when: Callable[[Mapping[str, Any]], datetime | None] = lambda _message: None,
+    ) -> None:
+        self._session_id = session_id
+        self._record = record
+        self._flag, self._step, self._when = flag, step, when
+        self._where = where or record.where
+        self._ts: datetime | None = None
+        self._prompt: str | None = None
+        self._answer: str | None = ""  # None after a call whose result has not come
+
+    def to_events(self, messages: Messages, **verdict: Any) -> Iterator[Event]:
+        """Yield everything in order. `verdict` are fields of the last `TurnEnded`: status, recorded_ok.
+
+        Without a verdict, messages that stop at a call leave the turn open: what came next is not told.
+        """
+        last = max((at for at, one in enumerate(messages) if one.get("role") in _ANSWERED), default=-1)
+        open_turn = False
+        for message in messages[: last + 1]:
+            self._ts = self._when(message) or self._ts
+            if message.get("role") == "user":
+                if open_turn:
+                    yield TurnEnded(**self.event_place(), answer=self._answer or "")
+                open_turn, self._answer = True, ""
+            yield from self.take_message(message)
+        if verdict or (self._answer is not None and last >= 0):
+            yield TurnEnded(**self.event_place(), answer=self._answer, **verdict)
+
+    def take_message(self, message: Mapping[str, Any]) -> Iterator[Event]:
+        role, words = message.get("role"), join_content(message.get("content"))
+        if role in ("system", "developer") and words and words != self._prompt:
+            self._prompt = words
+            yield PromptSeen(**self.event_place(), text=words)
+        elif role == "user":
+            yield TurnStarted(**self.event_place(), text=words)
+        elif role in _ANSWERING:
+            yield from self.take_assistant(message, words)
+        elif role in ("tool", "function"):
+            yield self.take_result(message, words)
+
+    def take_assistant(self, message: Mapping[str, Any], words: str | None) -> Iterator[Event]:
+        calls = [(call, self.find_place(call.get("id"))) for call in list_calls(message)]
+        self._where = calls[0][1] if calls else self._where
+        strategy = Strategy.TOOL_USE if calls else None
+        yield StepMade(**self.event_place(), text=words, strategy=strategy, **self._step(message))
+        for call, self._where in calls:
+            yield make_call(call, self.event_place(), strategy=strategy)
+        self._answer = None if calls else words or ""
+
+    def take_result(self, message: Mapping[str, Any], words: str | None) -> ResultSeen:
+        self._where = self.find_place(message.get("tool_call_id"))
+        self._answer = ""
+        flag = self._flag(message)
+        return ResultSeen(
+            **self.event_place(),
+            tool_call_id=read_text(message.get("tool_call_id")),
+            tool=read_text(message.get("name")),
+            content=words,
+            **flag.fields,
+        )
+
+    def find_place(self, token: Any) -> LogLine:
+        return self._record.find_line(f'"{token}"', past=True) if isinstance(token, str) else self._where
+
+    def event_place(self) -> dict[str, Any]:
+        return {"session_id": self._session_id, "where": self._where, "ts": self._ts}
+
+
+def python_fault_layer(message: str) -> FaultLayer | None:
+    """Return the layer at which a Python function refused its arguments, by the exception's text.
+
+    A signature that does not match is what the definition says (schema); a value that a type of the tool's
+    own refused (pydantic: "1 validation error for Payment") is the tool's word. None = neither.
+    """
+    if any(mark in message for mark in _SIGNATURE) or ("missing " in message and _MISSING in message):
+        return FaultLayer.SCHEMA
+    if " validation error for " in message or " validation errors for " in message:
+        return FaultLayer.TOOL_REJECTED
+    return None
+
+
+_SIGNATURE = ("got an unexpected keyword argument", "got multiple values for argument")
+_MISSING = " required "
+
+
+def read_list(stated: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list, or of the JSON text of one: data sets store lists both ways."""
+    if isinstance(stated, str):
+        try:
+            stated = orjson.loads(stated)
+        except (orjson.JSONDecodeError, UnicodeEncodeError):
+            return []
+    return read_objects(stated)

@@ -1,0 +1,185 @@
+"""Detects which API the decoded bodies of a request and its reply speak, and makes an `Exchange` of them.
+
+The reply tells the API best; a request alone is told by its fields, and by the path it went to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from ingest.decoding.fields import read_object, read_objects, read_text
+from ingest.formats.provider_messages import anthropic_messages, gemini_content, openai_chat, openai_responses
+from ingest.formats.provider_messages.exchange import Exchange, ModelReply, ModelRequest, StopReason
+from ingest.formats.provider_messages.http_bodies import HttpBody
+
+HTTP_ERROR = 400
+
+# The last labels of a host → the provider, where the host's own name does not say it.
+_HOSTS = (
+    ("openai.azure.com", "azure"),
+    ("cognitiveservices.azure.com", "azure"),
+    ("services.ai.azure.com", "azure"),
+    ("models.inference.ai.azure.com", "azure"),
+    ("googleapis.com", "google"),
+    ("amazonaws.com", "aws"),
+    ("x.ai", "xai"),
+    ("moonshot.cn", "moonshot"),
+    ("z.ai", "zai"),
+    ("bigmodel.cn", "zai"),
+    ("aliyuncs.com", "alibaba"),
+    ("chatgpt.com", "openai"),
+    ("claude.ai", "anthropic"),
+)
+_COUNTRY = re.compile(r"(co|com|org|net)\.[a-z]{2}$")
+
+
+class ModelApi(Protocol):
+    """One provider's API, as its module here reads it."""
+
+    def read_request(self, body: Mapping[str, Any], /) -> ModelRequest: ...
+
+    def read_replies(self, body: Mapping[str, Any], /) -> Iterator[ModelReply]: ...
+
+
+def provider_name(url: str | None) -> str | None:
+    """Return the provider that a request went to: `openai` for api.openai.com, the host itself where it is
+    local.
+    """
+    try:
+        parts = urlsplit(url or "")
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if host is None or not host:
+        return None
+    for ending, provider in _HOSTS:
+        if host == ending or host.endswith("." + ending):
+            return provider
+    labels = host.split(".")
+    if len(labels) < 2 or labels[-1].isdigit() or ":" in host:
+        return f"{host}:{port}" if port else host
+    return labels[-3] if _COUNTRY.search(host) and len(labels) > 2 else labels[-2]
+
+
+def is_reply(body: Mapping[str, Any]) -> bool:
+    """True for the whole reply of an API that is known here."""
+    return detect_reply_api(body) is not None
+
+
+def is_request(body: Mapping[str, Any]) -> bool:
+    """True for a request to such an API: it has a conversation in it, and names a model or offers tools."""
+    talk = body.get("messages", body.get("contents"))
+    if isinstance(talk, list) and talk:
+        return isinstance(talk[0], dict) and ("role" in talk[0] or "parts" in talk[0])
+    return isinstance(body.get("input"), str | list) and "model" in body
+
+
+def is_error(body: Mapping[str, Any]) -> bool:
+    """True for what an API sends instead of a reply."""
+    return body.get("type") == "error" or (isinstance(body.get("error"), dict | str) and not is_reply(body))
+
+
+def read_replies(body: Mapping[str, Any]) -> list[ModelReply]:
+    """Read the replies in the body of a response; none in an error, but for a call that it tells of."""
+    api = detect_reply_api(body)
+    if api is not None:
+        return list(api.read_replies(body))
+    told = openai_chat.read_failed_generation(read_object(body.get("error")))
+    return [told] if told is not None else []
+
+
+def read_request(
+    body: Mapping[str, Any], reply: Mapping[str, Any] | None = None, url: str | None = None
+) -> ModelRequest:
+    """Read what a request asks. `reply` is the body of its response, the best sign of the API."""
+    api = (detect_reply_api(reply) if reply else None) or detect_request_api(body, url or "")
+    if api is openai_chat and "messages" not in body and isinstance(body.get("prompt"), str):
+        said = {"role": "user", "content": body["prompt"]}
+        return ModelRequest(parts=[said], read=openai_chat.read_items, model=read_text(body.get("model")))
+    return api.read_request(body)
+
+
+def read_repeated_request(body: Mapping[str, Any]) -> ModelRequest | None:
+    """Read what a reply repeats of its request:
+
+    instructions, tools and the reply before it (Responses only).
+    """
+    return openai_responses.read_request(body) if detect_reply_api(body) is openai_responses else None
+
+
+def detect_reply_api(body: Mapping[str, Any]) -> ModelApi | None:
+    if isinstance(body.get("choices"), list) and body.get("object") != "chat.completion.chunk":
+        return openai_chat
+    if body.get("object") == "response" or (isinstance(body.get("output"), list) and "status" in body):
+        return openai_responses
+    if body.get("type") == "message" and isinstance(body.get("content"), list) and "role" in body:
+        return anthropic_messages
+    if isinstance(body.get("candidates"), list):
+        return gemini_content
+    ended = "finish_reason" in body or "done" in body or "done_reason" in body
+    if isinstance(body.get("message"), dict) and "role" in body["message"] and ended:
+        return openai_chat  # Cohere, Ollama
+    return None
+
+
+def detect_request_api(body: Mapping[str, Any], url: str) -> ModelApi:
+    if "contents" in body:
+        return gemini_content
+    if "messages" not in body and "input" in body:
+        return openai_responses
+    if "/messages" in url or "system" in body:
+        return anthropic_messages
+    blocks = (
+        block.get("type")
+        for said in read_objects(body.get("messages"))
+        for block in read_objects(said.get("content"))
+    )
+    if any("input_schema" in tool for tool in read_objects(body.get("tools"))) or any(
+        kind in ("tool_use", "tool_result") for kind in blocks
+    ):
+        return anthropic_messages
+    return openai_chat
+
+
+def make_exchange(
+    request: HttpBody, response: HttpBody, *, url: str | None = None, status: int | None = None, **facts: Any
+) -> Exchange | None:
+    """Make an exchange of decoded bodies; None when it is none with a model. `facts`: other fields of
+    Exchange.
+
+    A request for one token is left out: clients send it to ask for their quota, and no call fits into it.
+    """
+    sent = next((body for body in request.objects if is_request(body)), None)
+    came = [body for body in response.objects if is_reply(body)]
+    errors = [body for body in response.objects if is_error(body)]
+    if sent is None and not came:
+        return None
+    if response.objects and not came and not errors and (status or 0) < HTTP_ERROR:
+        return None
+    asked = (
+        read_request(sent, came[0] if came else None, url)
+        if sent is not None
+        else read_repeated_request(came[0])
+    )
+    if asked is not None and asked.max_tokens == 1:
+        return None
+    replies = [reply for body in came or errors for reply in read_replies(body)]
+    if errors and all(reply.end is StopReason.BROKEN for reply in replies):
+        replies = []  # the client never had it
+    return Exchange(
+        asked=asked,
+        replies=replies,
+        provider=provider_name(url),
+        failure=None if replies else describe_failure(errors, status),
+        **facts,
+    )
+
+
+def describe_failure(errors: Sequence[Mapping[str, Any]], status: int | None) -> str:
+    if status is not None and status >= HTTP_ERROR:
+        return f"http_{status}"
+    error = read_object(errors[0].get("error")) if errors else {}
+    return read_text(error.get("code")) or read_text(error.get("type")) or ("error" if errors else "no_reply")

@@ -1,0 +1,245 @@
+"""One request to a model and what came back, whatever API they speak: what the readers of each API fill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from enum import Enum
+from typing import Any, NamedTuple
+
+import orjson
+
+from ingest.decoding.fields import read_text, read_time
+from ingest.events import ArgsSource, FaultLayer, FlagSource, LogLine, ResultStatus
+from lenient.calls import leaked_tool_calls
+
+_NOWHERE = LogLine(1, 0)
+_CUT = "the reply was cut off at the token limit in the middle of this call"
+
+
+class ItemKind(Enum):
+    USER = "user"
+    MODEL = "model"
+    RESULT = "result"
+
+
+class ConversationItem(NamedTuple):
+    """One part of a conversation as a request repeats it."""
+
+    kind: ItemKind
+    marks: tuple[str, ...] = ()
+    ids: tuple[str | None, ...] = ()  # of the model's calls, or of the call that a result answers
+    text: str | None = None  # what the user said
+    body: Mapping[str, Any] = {}  # of a result, for `Asked.result`
+
+
+class RequestResult(NamedTuple):
+    """What a request tells of the result of a call; see `ResultSeen`."""
+
+    content: str | None
+    tool: str | None = None
+    status: ResultStatus = ResultStatus.UNKNOWN
+    flag_source: FlagSource = FlagSource.ABSENT
+    fault_layer: FaultLayer | None = None
+
+
+def read_no_items(_part: Mapping[str, Any]) -> Iterable[ConversationItem]:
+    return ()
+
+
+@dataclass(slots=True, kw_only=True)
+class ModelRequest:
+    """A request. `previous` is the id of the reply that it goes on from, where the API keeps the history.
+
+    `parts` are the conversation as the API has it, `read` makes items of one: most requests only add a little
+    to what is known, so the rest is not read again.
+    """
+
+    parts: list[Mapping[str, Any]] = field(default_factory=list)
+    read: Callable[[Mapping[str, Any]], Iterable[ConversationItem]] = read_no_items
+    prompt: str | None = None
+    prompt_name: str | None = None
+    prompt_version: str | None = None
+    tools: list[Mapping[str, Any]] = field(default_factory=list)
+    model: str | None = None
+    user: str | None = None
+    max_tokens: int | None = None
+    previous: str | None = None
+    result: Callable[[Mapping[str, Any]], RequestResult] = lambda _body: RequestResult(None)
+
+    def read_items(self, start: int = 0) -> list[ConversationItem]:
+        """Return the items of the parts from `start` on."""
+        return [item for part in self.parts[start:] for item in self.read(part)]
+
+
+@dataclass(slots=True)
+class ModelCall:
+    """A call of the model. `arguments` are the fields of `CallMade` that hold them."""
+
+    tool: str | None
+    id: str | None
+    arguments: dict[str, Any]
+    message: str | None = None
+    lost: bool = False  # never became a call: cut off, leaked or announced only
+
+    @classmethod
+    def from_api(
+        cls, name: Any, id_: Any, arguments: dict[str, Any], message: str | None = None
+    ) -> ModelCall:
+        """Make a call as an API states it."""
+        return cls(read_text(name), read_text(id_) or None, arguments, message)
+
+    @classmethod
+    def from_stop_reason(cls, words: str | None, reason: str) -> list[ModelCall]:
+        """Return the call that a stop reason speaks of and the reply lacks, unless it stands in the words."""
+        if words and leaked_tool_calls(words):
+            return []  # ingest.sessions.leaked_calls finds it there
+        return [cls(None, None, {"args_source": ArgsSource.MISSING}, reason, lost=True)]
+
+
+class StopReason(Enum):
+    """Why the model stopped."""
+
+    ANSWER = "answer"
+    CALLS = "calls"
+    CUT = "cut"
+    REFUSED = "refused"
+    PAUSED = "paused"
+    BROKEN = "broken"  # the log ends before the reply does
+    UNKNOWN = "unknown"
+
+
+_ENDS: Mapping[str, StopReason] = {
+    **dict.fromkeys(("stop", "end_turn", "stop_sequence", "complete", "completed", "eos"), StopReason.ANSWER),
+    **dict.fromkeys(("tool_calls", "function_call", "tool_use", "tool_call"), StopReason.CALLS),
+    **dict.fromkeys(
+        ("length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"),
+        StopReason.CUT,
+    ),
+    **dict.fromkeys(
+        ("refusal", "content_filter", "safety", "recitation", "prohibited_content", "blocklist", "spii"),
+        StopReason.REFUSED,
+    ),
+    **dict.fromkeys(("pause_turn", "compaction"), StopReason.PAUSED),
+}
+
+
+def read_stop_reason(word: str | None) -> StopReason:
+    """Return what a finish or stop reason of any API means."""
+    return _ENDS.get(word.lower(), StopReason.UNKNOWN) if word else StopReason.UNKNOWN
+
+
+@dataclass(slots=True, kw_only=True)
+class ModelReply:
+    """What the model sent back. `word` is the API's own stop reason."""
+
+    id: str | None = None
+    model: str | None = None
+    ts: datetime | None = None
+    text: str | None = None
+    calls: list[ModelCall] = field(default_factory=list)
+    word: str | None = None
+    end: StopReason = StopReason.UNKNOWN
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    marks: tuple[str, ...] = ()
+    ties: tuple[str, ...] = ()  # ids by which a later reply refers to this one …
+    refers: tuple[str, ...] = ()  # … and by which this one refers to an earlier one
+
+    def seal(self, max_tokens: int | None = None) -> ModelReply:
+        """Mark the last call when the reply shows that it is not whole.
+
+        A limit that was reached is the model's fault of emission, a log that stops in the middle of a stream
+        is not. Some servers report `tool_calls` at the limit, so the count is compared as well.
+        """
+        at_limit = self.end is StopReason.CUT or (
+            max_tokens is not None and self.output_tokens is not None and self.output_tokens >= max_tokens
+        )
+        if self.calls and (at_limit or self.end is StopReason.BROKEN):
+            last = self.calls[-1]
+            if not _is_whole(last.arguments):
+                mark_cut(last, by_limit=at_limit)
+        return self
+
+
+@dataclass(slots=True, kw_only=True)
+class Exchange:
+    """A request and its replies: none when it failed, several when it asked for several choices.
+
+    `session` is the conversation's id where the log names one; `failure` the word for why there is no reply.
+    """
+
+    asked: ModelRequest | None = None
+    replies: Sequence[ModelReply] = ()
+    where: LogLine = _NOWHERE
+    ts: datetime | None = None
+    provider: str | None = None
+    session: str | None = None
+    latency_ms: float | None = None
+    failure: str | None = None
+    harness: str | None = None
+    harness_version: str | None = None
+    reply_where: LogLine | None = None  # where the log has the reply elsewhere than the request …
+    places: Mapping[str, LogLine] = field(default_factory=dict)  # … and each call, by its id, elsewhere again
+
+
+def decoded_argument_fields(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return fields of `CallMade` for a text that was made from the object the model had sent."""
+    try:
+        value = orjson.loads(arguments.get("raw_arguments") or "")
+    except orjson.JSONDecodeError:
+        return arguments
+    return {"arguments": value, "args_source": ArgsSource.RESERIALISED}
+
+
+def _is_whole(arguments: Mapping[str, Any]) -> bool:
+    """Return True when nothing can be missing of the text; what a decoded object lacks, it does not show."""
+    raw = arguments.get("raw_arguments")
+    if raw is None:
+        return False
+    try:
+        orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def mark_cut(call: ModelCall, *, by_limit: bool) -> None:
+    if by_limit:
+        call.lost, call.message = True, call.message or _CUT
+        if call.arguments.get("args_source") is ArgsSource.RESERIALISED and not call.arguments.get(
+            "arguments"
+        ):
+            call.arguments = {"args_source": ArgsSource.MISSING}  # an empty object is no text of the model's
+    elif call.arguments.get("args_source") is ArgsSource.RAW:
+        call.arguments["args_source"] = ArgsSource.TRUNCATED
+
+
+def parse_instant(value: Any) -> datetime | None:
+    """Read a time as APIs and loggers write it:
+
+    ISO 8601, an HTTP date, seconds or milliseconds since 1970.
+    """
+    if isinstance(value, str):
+        return read_time(value) or parse_http_date(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC) if value > 1e8 else None
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def parse_http_date(value: str) -> datetime | None:
+    try:
+        read = parsedate_to_datetime(value)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+
+
+def join_texts(parts: Iterable[str | None]) -> str | None:
+    """Join texts one below the other; None when there is none."""
+    return "\n".join(part for part in parts if part) or None

@@ -1,0 +1,138 @@
+"""Reads bodies of Google's generateContent API.
+
+The shape (https://ai.google.dev/api/generate-content): a request has `systemInstruction`,
+`contents[].{role, parts}`, `tools[].functionDeclarations`; a response `candidates[].{content,
+finishReason}`, `usageMetadata`, `modelVersion`. Calls are `functionCall.{name, args}` parts with decoded
+arguments and seldom an id; results are `functionResponse` parts. Field names come in camelCase and in
+snake_case. `MALFORMED_FUNCTION_CALL` is a call that Google could not read; what the model wrote is not
+there, but for a piece in `finishMessage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from ingest.decoding.fields import read_count, read_object, read_objects, read_text
+from ingest.events import ArgsSource
+from ingest.formats.provider_messages.exchange import (
+    ConversationItem,
+    ItemKind,
+    ModelCall,
+    ModelReply,
+    ModelRequest,
+    RequestResult,
+    StopReason,
+    join_texts,
+    parse_instant,
+    read_stop_reason,
+)
+from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
+
+_LOST = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
+
+
+def read_request(body: Mapping[str, Any]) -> ModelRequest:
+    given = body.get("contents")
+    return ModelRequest(
+        parts=[given] if isinstance(given, dict) else list(read_objects(given)),
+        read=read_items,
+        prompt=join_words(read_objects(read_object(read_field(body, "systemInstruction")).get("parts"))),
+        tools=[
+            declaration
+            for tool in read_objects(body.get("tools"))
+            for declaration in read_objects(read_field(tool, "functionDeclarations"))
+        ],
+        model=read_text(body.get("model")),
+        max_tokens=read_count(
+            read_field(read_object(read_field(body, "generationConfig")), "maxOutputTokens")
+        ),
+        result=read_result,
+    )
+
+
+def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
+    usage = read_object(read_field(body, "usageMetadata"))
+    for number, candidate in enumerate(read_objects(body.get("candidates"))):
+        parts = read_objects(read_object(candidate.get("content")).get("parts"))
+        word = read_text(read_field(candidate, "finishReason"))
+        calls = [read_call(call) for part in parts if (call := read_object(read_field(part, "functionCall")))]
+        if word in _LOST:
+            said = read_text(read_field(candidate, "finishMessage")) or word
+            calls.append(ModelCall(None, None, {"args_source": ArgsSource.MISSING}, said, lost=True))
+        yield ModelReply(
+            id=read_text(read_field(body, "responseId")),
+            model=read_text(read_field(body, "modelVersion")),
+            ts=parse_instant(read_field(body, "createTime")),
+            text=join_model_words(parts),
+            calls=calls,
+            word=word,
+            end=StopReason.CALLS if calls and word == "STOP" else read_stop_reason(word),
+            input_tokens=read_count(read_field(usage, "promptTokenCount")) or None if number == 0 else None,
+            output_tokens=count_output_tokens(usage) if number == 0 else None,
+            marks=part_marks(parts),
+        )
+
+
+def read_field(body: Mapping[str, Any], name: str) -> Any:
+    """Return a field in Google's spelling, or in that of its Python library."""
+    if name in body:
+        return body[name]
+    return body.get("".join("_" + c.lower() if c.isupper() else c for c in name))
+
+
+def count_output_tokens(usage: Mapping[str, Any]) -> int | None:
+    names = ("candidatesTokenCount", "thoughtsTokenCount")
+    return sum(read_count(read_field(usage, name)) or 0 for name in names) or None
+
+
+def read_items(content: Mapping[str, Any]) -> Iterator[ConversationItem]:
+    parts = read_objects(content.get("parts"))
+    if content.get("role") == "model":
+        calls = [call for part in parts if (call := read_object(read_field(part, "functionCall")))]
+        yield ConversationItem(
+            ItemKind.MODEL, part_marks(parts), tuple(read_text(call.get("id")) for call in calls)
+        )
+        return
+    answers = [answer for part in parts if (answer := read_object(read_field(part, "functionResponse")))]
+    for answer in answers:
+        yield ConversationItem(ItemKind.RESULT, ids=(read_text(answer.get("id")),), body=answer)
+    if not answers:
+        words = join_words(parts)
+        yield ConversationItem(ItemKind.USER, ("user:" + (words or ""),), text=words)
+
+
+def read_call(call: Mapping[str, Any]) -> ModelCall:
+    arguments = {"arguments": call.get("args") or {}, "args_source": ArgsSource.RESERIALISED}
+    return ModelCall.from_api(call.get("name"), call.get("id"), arguments)
+
+
+def part_marks(parts: list[dict[str, Any]]) -> tuple[str, ...]:
+    calls = [call for part in parts if (call := read_object(read_field(part, "functionCall")))]
+    marks = tuple(call_mark(call.get("name"), call.get("id"), call.get("args") or {}) for call in calls)
+    return marks or words_mark(join_model_words(parts))
+
+
+def join_model_words(parts: list[dict[str, Any]]) -> str | None:
+    """Return the model's words: what was streamed in pieces is one text."""
+    words = (read_text(part.get("text")) for part in parts if part.get("thought") is not True)
+    return "".join(piece for piece in words if piece) or None
+
+
+def join_words(parts: list[dict[str, Any]]) -> str | None:
+    return join_texts(read_text(part.get("text")) for part in parts)
+
+
+def read_result(answer: Mapping[str, Any]) -> RequestResult:
+    said = answer.get("response")
+    output = read_object(said).get("output", read_object(said).get("result", said))
+    return RequestResult(read_text(output) or json_or_none(output), read_text(answer.get("name")))
+
+
+def json_or_none(value: Any) -> str | None:
+    try:
+        return None if value is None else orjson.dumps(value).decode()
+    except TypeError:
+        return str(value)

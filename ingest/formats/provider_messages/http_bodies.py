@@ -1,0 +1,168 @@
+"""Decodes the body of an HTTP message, as recordings keep it, into the JSON objects of an API.
+
+Recorders keep bodies decoded (`parsed_body`, nock), as text, as bytes, base64 or hexadecimal, compressed
+(gzip, deflate, zstd) or not, and replies that were streamed as the text of their server-sent events
+(https://html.spec.whatwg.org/multipage/server-sent-events.html). Brotli needs a library that is not here.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import json
+import zlib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import orjson
+import zstandard
+
+from ingest.formats.provider_messages.streamed_replies import is_chunk, join_chunks
+
+MAX_BODY = 64 * 1024 * 1024  # bytes, unpacked: a recording must not blow up
+_ENVELOPE = {
+    "string",
+    "base64_string",
+    "encoding",
+    "text",
+    "mimeType",
+    "params",
+    "size",
+    "compression",
+    "comment",
+}
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_UNREAD: tuple[type[Exception], ...] = (zlib.error, zstandard.ZstdError, EOFError, OSError)
+
+
+class HttpBody(NamedTuple):
+    """The objects of a body: one, or several when it was a list or several streams, or why there is none."""
+
+    objects: tuple[dict[str, Any], ...] = ()
+    problem: str | None = None
+
+
+def decode_body(kept: Any, encoding: str | None = None) -> HttpBody:
+    """Return the objects in a body.
+
+    `encoding` is its Content-Encoding header. An empty body has no problem.
+    """
+    if isinstance(kept, dict) and not _is_envelope(kept):
+        return HttpBody((kept,) if kept else ())
+    if isinstance(kept, list) and not all(isinstance(piece, str) for piece in kept):
+        return HttpBody(tuple(join_listed(kept)))
+    return decode_text(kept, encoding)
+
+
+def _is_envelope(kept: dict[str, Any]) -> bool:
+    """True for a recorder's `{string}`, `{base64_string}` or `{text, encoding}` around the body itself."""
+    return bool(kept) and set(kept) <= _ENVELOPE
+
+
+def decode_text(kept: Any, encoding: str | None) -> HttpBody:
+    try:
+        raw = to_bytes(kept)
+    except (binascii.Error, ValueError):
+        return HttpBody(problem="the body is not the base64 that it says it is")
+    try:
+        raw = decompress_body(raw)
+    except _UNREAD:
+        return HttpBody(problem="the body is compressed, and damaged or cut")
+    if len(raw) > MAX_BODY:
+        return HttpBody(problem=f"the body has more than {MAX_BODY:,} bytes")
+    if not raw.strip():
+        return HttpBody()
+    try:
+        said = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        how = f"compressed with {encoding}, which cannot be read here" if encoding else "not UTF-8 text"
+        return HttpBody(problem=f"the body is {how}")
+    return parse_body(said)
+
+
+def to_bytes(kept: Any) -> bytes:
+    if isinstance(kept, dict):
+        if isinstance(kept.get("base64_string"), str):
+            return decode_base64(kept["base64_string"])
+        inner = kept.get("string", kept.get("text"))
+        return decode_base64(inner) if kept.get("encoding") == "base64" and inner else to_bytes(inner)
+    if isinstance(kept, list):  # nock: a compressed body in pieces, hexadecimal or (older) base64
+        text = "".join(piece for piece in kept if isinstance(piece, str))
+        try:
+            return bytes.fromhex(text)
+        except ValueError:
+            return decode_base64(text)
+    if isinstance(kept, str):
+        return kept.encode("utf-8", "surrogatepass")
+    return kept if isinstance(kept, bytes) else b""
+
+
+def decode_base64(kept: Any) -> bytes:
+    return base64.b64decode("".join(str(kept).split()), validate=True)
+
+
+def decompress_body(raw: bytes) -> bytes:
+    if raw.startswith(_ZSTD):
+        with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(raw)) as reader:
+            return reader.read(MAX_BODY + 1)
+    if raw.startswith(_GZIP):
+        return inflate(raw, zlib.decompressobj(31))
+    if raw[:1] == b"\x78" and len(raw) > 1 and (raw[0] * 256 + raw[1]) % 31 == 0:
+        return inflate(raw, zlib.decompressobj())
+    return raw
+
+
+def inflate(raw: bytes, unpacker: Any) -> bytes:
+    found: bytes = unpacker.decompress(raw, MAX_BODY + 1)
+    if not unpacker.eof and len(found) <= MAX_BODY:
+        raise EOFError
+    return found
+
+
+def parse_body(said: str) -> HttpBody:
+    start = said.lstrip("\ufeff \t\r\n")
+    if start.startswith(("{", "[")):
+        value = parse_json(start)
+        if isinstance(value, dict):
+            return HttpBody((value,))
+        if isinstance(value, list):
+            return HttpBody(tuple(join_listed(value)))
+        lines = [parse_json(line) for line in start.splitlines() if line.strip()]
+        if not any(isinstance(line, dict) and is_chunk(line) for line in lines):
+            return HttpBody(problem="the body is cut, or no JSON")
+        return HttpBody(tuple(join_chunks(lines)))
+    return HttpBody(tuple(join_chunks([parse_json(data) for data in split_events(start)])))
+
+
+def join_listed(values: list[Any]) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a list; chunks of a stream are joined."""
+    objects = [value for value in values if isinstance(value, dict)]
+    if any(is_chunk(value) for value in objects):
+        yield from join_chunks(list(objects))
+    else:
+        yield from objects
+
+
+def split_events(said: str) -> Iterator[str]:
+    """Yield the data of each server-sent event; several data lines of one event are one text."""
+    data: list[str] = []
+    for line in said.splitlines():
+        if line.startswith("data:"):
+            data.append(line[5:].removeprefix(" "))
+        elif not line.strip() and data:
+            yield "\n".join(data)
+            data = []
+    if data:
+        yield "\n".join(data)
+
+
+def parse_json(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return json.loads(text)  # lone surrogates, NaN
+    except (ValueError, RecursionError):
+        return None

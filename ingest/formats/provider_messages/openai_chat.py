@@ -1,0 +1,169 @@
+"""Reads bodies of chat APIs: OpenAI's Chat Completions and those built like it.
+
+The shape (https://platform.openai.com/docs/api-reference/chat): a request has `messages`, `tools`; a
+reply `choices[].{message, finish_reason}`, `usage`. Azure, Mistral, Groq, vLLM, OpenRouter, Writer and
+others answer alike; Cohere's v2 and Ollama's own API have one `message` at the top instead of choices.
+Groq answers a call it cannot read with an error and `failed_generation`: that is the model's call, not a
+fault of transport.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ingest.decoding.fields import read_count, read_object, read_objects, read_text
+from ingest.events import ArgsSource
+from ingest.formats.provider_messages.chat_messages import argument_fields, join_content, list_calls
+from ingest.formats.provider_messages.exchange import (
+    ConversationItem,
+    ItemKind,
+    ModelCall,
+    ModelReply,
+    ModelRequest,
+    RequestResult,
+    StopReason,
+    join_texts,
+    parse_instant,
+    read_stop_reason,
+)
+from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
+
+_ANNOUNCED = "the finish reason says tool calls, but the reply has none"
+
+
+def read_request(body: Mapping[str, Any]) -> ModelRequest:
+    messages: list[Mapping[str, Any]] = list(read_objects(body.get("messages")))
+    return ModelRequest(
+        parts=messages,
+        read=read_items,
+        prompt=join_texts(leading_prompt(messages)),
+        tools=client_tools(body),
+        model=read_text(body.get("model")),
+        user=read_text(body.get("user")),
+        max_tokens=read_count(body.get("max_completion_tokens", body.get("max_tokens"))),
+        result=read_result,
+    )
+
+
+def leading_prompt(messages: list[Mapping[str, Any]]) -> Iterator[str | None]:
+    """Yield what the system says before anybody else; later on it only reminds."""
+    for message in messages:
+        if message.get("role") not in ("system", "developer"):
+            return
+        yield join_content(message.get("content"))
+
+
+def client_tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the tools that the client runs; a custom tool takes free text and has no schema."""
+    found: list[Mapping[str, Any]] = list(read_objects(body.get("functions")))
+    for tool in read_objects(body.get("tools")):
+        if tool.get("type") == "custom":
+            found.append({"name": read_object(tool.get("custom")).get("name")})
+        elif "function" in tool or (tool.get("type") in (None, "function") and "name" in tool):
+            found.append(tool)
+    return found
+
+
+def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
+    """Yield one reply a choice; the counts of tokens are those of all and stand with the first."""
+    usage = read_object(body.get("usage"))
+    for number, choice in enumerate(list_choices(body)):
+        message = read_object(choice.get("message"))
+        word = read_text(choice.get("finish_reason"))
+        calls = list(read_calls(message))
+        words = join_content(message.get("content"))
+        refusal = read_text(message.get("refusal"))
+        if not message and isinstance(choice.get("text"), str):
+            words = read_text(choice.get("text"))
+        end = StopReason.BROKEN if body.get("unfinished") is True and word is None else read_stop_reason(word)
+        if end is StopReason.CALLS and not calls:
+            calls = ModelCall.from_stop_reason(words, _ANNOUNCED)
+        yield ModelReply(
+            id=read_text(body.get("id")),
+            model=read_text(body.get("model")),
+            ts=parse_instant(body.get("created", body.get("created_at"))),
+            text=words if refusal is None else refusal,
+            calls=calls,
+            word="refusal" if refusal is not None else word,
+            end=StopReason.REFUSED if refusal is not None else end,
+            input_tokens=count_tokens(usage, body, "prompt") if number == 0 else None,
+            output_tokens=count_tokens(usage, body, "completion") if number == 0 else None,
+            marks=message_marks(message),
+        )
+
+
+def read_failed_generation(error: Mapping[str, Any]) -> ModelReply | None:
+    """Read the call in Groq's `tool_use_failed`: what the model wrote, which the provider could not read."""
+    said = read_text(error.get("failed_generation"))
+    if said is None:
+        return None
+    arguments = {"raw_arguments": said, "args_source": ArgsSource.RAW}
+    call = ModelCall(None, None, arguments, read_text(error.get("message")), lost=True)
+    return ModelReply(calls=[call], word=read_text(error.get("code")), end=StopReason.CALLS)
+
+
+def list_choices(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    if isinstance(body.get("choices"), list):
+        return list(read_objects(body["choices"]))
+    word = body.get("finish_reason", body.get("done_reason"))
+    return [{"message": body.get("message"), "finish_reason": word}]
+
+
+def count_tokens(usage: Mapping[str, Any], body: Mapping[str, Any], side: str) -> int | None:
+    """Count tokens read (`prompt`) or written (`completion`), in the words of four APIs; 0 stands for
+    unknown.
+    """
+    cohere = read_object(usage.get("tokens"))
+    other, ollama = ("input", "prompt_eval") if side == "prompt" else ("output", "eval")
+    for holder, name in (
+        (usage, f"{side}_tokens"),
+        (usage, f"{other}_tokens"),
+        (cohere, f"{other}_tokens"),
+        (body, f"{ollama}_count"),
+    ):
+        if found := read_count(holder.get(name)):
+            return found
+    return None
+
+
+def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
+    """Read a message as an item; those of the system are none."""
+    role = message.get("role")
+    if role == "user":
+        words = join_content(message.get("content"))
+        yield ConversationItem(ItemKind.USER, ("user:" + (words or ""),), text=words)
+    elif role in ("assistant", "model"):
+        ids = tuple(read_text(call.get("id")) for call in list_calls(message))
+        yield ConversationItem(ItemKind.MODEL, message_marks(message), ids)
+    elif role in ("tool", "function"):
+        yield ConversationItem(ItemKind.RESULT, ids=(read_text(message.get("tool_call_id")),), body=message)
+
+
+def message_marks(message: Mapping[str, Any]) -> tuple[str, ...]:
+    calls = tuple(call_mark(call["name"], call["id"], call["arguments"]) for call in list_calls(message))
+    return calls or words_mark(join_content(message.get("content")))
+
+
+def read_calls(message: Mapping[str, Any]) -> Iterator[ModelCall]:
+    for call in read_objects(message.get("tool_calls")):
+        if isinstance(call.get("custom"), dict):
+            custom = call["custom"]
+            yield ModelCall.from_api(
+                custom.get("name"), call.get("id"), free_text_fields(custom.get("input"))
+            )
+    for call in list_calls(message):
+        if call["name"] is not None or call["arguments"] is not None:
+            yield ModelCall.from_api(call["name"], call["id"], argument_fields(call["arguments"]))
+
+
+def free_text_fields(words: Any) -> dict[str, Any]:
+    """Return arguments of a custom tool:
+
+    text that never was to be JSON, kept as the object {"input": text}.
+    """
+    return {"arguments": {"input": words}, "args_source": ArgsSource.RESERIALISED}
+
+
+def read_result(message: Mapping[str, Any]) -> RequestResult:
+    return RequestResult(join_content(message.get("content")), read_text(message.get("name")))

@@ -1,0 +1,239 @@
+"""Joins the chunks of streamed replies to the bodies that the API would have sent whole; arguments stay as
+streamed.
+
+- OpenAI's chat chunks: deltas joined by choice and by call index
+  (https://platform.openai.com/docs/api-reference/ chat-streaming). Some servers leave the index out, or
+  give every call the same: a new id with a name is a new call. Several streams may come mixed, told apart
+  by their id.
+- Anthropic's events: `input_json_delta.partial_json` joined by block index; kept as `partial_json` of its
+  block.
+- Responses' events: `response.function_call_arguments.delta` joined by output index; the closing event
+  repeats the whole response, but some servers leave its output empty.
+- Gemini's chunks: pieces of candidates, one after another.
+
+A body whose stream never ended has `unfinished`: true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ingest.decoding.fields import read_object, read_objects, read_text
+from ingest.formats.provider_messages.chat_stream import ChatStream
+
+_OPEN = 1_000  # chat streams that may be open at once
+_ENDED = ("response.completed", "response.incomplete", "response.failed")
+
+
+def is_chunk(value: Mapping[str, Any]) -> bool:
+    """Return True for a chunk or an event of one of these streams."""
+    if value.get("object") == "chat.completion.chunk":
+        return True
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return "candidates" in value and ("usageMetadata" in value or "usage_metadata" in value)
+    if kind == "message_start":
+        return isinstance(value.get("message"), dict)
+    if kind in ("content_block_start", "content_block_delta"):
+        return "index" in value
+    return kind.startswith("response.") and bool({"response", "item", "delta", "part"} & value.keys())
+
+
+class StreamJoiner:
+    """Takes chunks one by one and gives whole bodies as soon as they are known to be whole."""
+
+    def __init__(self) -> None:
+        self._chats: dict[str, ChatStream] = {}
+        self._message: dict[str, Any] | None = None
+        self._blocks: dict[Any, dict[str, Any]] = {}
+        self._response: dict[str, Any] | None = None
+        self._output: dict[Any, dict[str, Any]] = {}
+        self._candidates: dict[str, Any] | None = None
+
+    def take(self, chunk: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the bodies that are whole with this chunk. What is no chunk is passed over."""
+        kind = chunk.get("type")
+        if isinstance(chunk.get("choices"), list):
+            yield from self.take_chat(chunk)
+        elif isinstance(kind, str) and kind.startswith("response."):
+            yield from self.take_responses(kind, chunk)
+        elif isinstance(kind, str):
+            yield from self.take_anthropic(kind, chunk)
+        elif "candidates" in chunk:
+            yield from self.take_gemini(chunk)
+
+    def finish(self) -> Iterator[dict[str, Any]]:
+        """Yield what the log ends in the middle of."""
+        for chat in self._chats.values():
+            yield chat.build_body()
+        self._chats = {}
+        yield from self._close_message(whole=False)
+        yield from self._close_response({}, whole=False)
+        if self._candidates is not None:
+            yield self._candidates
+        self._candidates = None
+
+    # --- chat --------------------------------------------------------------------------------
+
+    def take_chat(self, chunk: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        key = read_text(chunk.get("id")) or ""
+        if key not in self._chats:
+            yield from self.close_ended_chats()
+            self._chats[key] = ChatStream()
+        self._chats[key].take(chunk)
+
+    def close_ended_chats(self) -> Iterator[dict[str, Any]]:
+        """Yield chats with a finish reason once another stream begins; counts of tokens may follow until
+        then.
+        """
+        full = len(self._chats) >= _OPEN
+        for key in [key for key, chat in self._chats.items() if chat.finished]:
+            yield self._chats.pop(key).build_body()
+        if full and len(self._chats) >= _OPEN:
+            yield self._chats.pop(next(iter(self._chats))).build_body()
+
+    # --- Anthropic ---------------------------------------------------------------------------
+
+    def take_anthropic(self, kind: str, event: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        if kind == "message_start":
+            yield from self._close_message(whole=False)
+            self._message = dict(read_object(event.get("message")))
+            for block in read_objects(self._message.get("content")):
+                self._blocks[len(self._blocks)] = dict(block)
+        elif kind == "content_block_start":
+            self._blocks[index_key(event.get("index"))] = dict(read_object(event.get("content_block")))
+        elif kind == "content_block_delta":
+            self.add_delta(self._blocks.get(index_key(event.get("index"))), read_object(event.get("delta")))
+        elif kind == "message_delta" and self._message is not None:
+            self._message |= read_object(event.get("delta"))
+            told = {
+                name: count for name, count in read_object(event.get("usage")).items() if count is not None
+            }
+            self._message["usage"] = read_object(self._message.get("usage")) | told
+        elif kind == "message_stop":
+            yield from self._close_message(whole=True)
+        elif kind == "error":
+            yield {"type": "error", "error": event.get("error")}
+
+    def add_delta(self, block: dict[str, Any] | None, delta: Mapping[str, Any]) -> None:
+        for kind, name, into in (
+            ("input_json_delta", "partial_json", "partial_json"),
+            ("text_delta", "text", "text"),
+        ):
+            if block is not None and delta.get("type") == kind:
+                append_piece(block, into, delta.get(name))
+
+    def _close_message(self, *, whole: bool) -> Iterator[dict[str, Any]]:
+        message, blocks = self._message, self._blocks
+        self._message, self._blocks = None, {}
+        if message is None and not blocks:
+            return
+        content = [seal_block(block, "text", "partial_json") for block in blocks.values()]
+        yield {
+            "type": "message",
+            "role": "assistant",
+            **(message or {}),
+            "content": content,
+            **({} if whole else {"unfinished": True}),
+        }
+
+    # --- Responses ---------------------------------------------------------------------------
+
+    def take_responses(self, kind: str, event: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        index = index_key(event.get("output_index"))
+        if kind == "response.created":
+            yield from self._close_response({}, whole=False)
+            self._response = dict(read_object(event.get("response")))
+        elif kind in ("response.output_item.added", "response.output_item.done"):
+            self.add_item(index, read_object(event.get("item")))
+        elif kind in ("response.function_call_arguments.delta", "response.custom_tool_call_input.delta"):
+            append_piece(self._output.setdefault(index, {}), "streamed", event.get("delta"))
+        elif kind == "response.function_call_arguments.done":
+            self._output.setdefault(index, {})["arguments"] = event.get("arguments")
+        elif kind == "response.output_text.delta":
+            append_piece(self._output.setdefault(index, {}), "words", event.get("delta"))
+        elif kind in _ENDED:
+            yield from self._close_response(read_object(event.get("response")), whole=True)
+
+    def add_item(self, index: Any, item: Mapping[str, Any]) -> None:
+        known = self._output.get(index, {})
+        kept: dict[str, Any] = {name: known[name] for name in ("streamed", "words") if name in known}
+        self._output[index] = {**known, **item, **kept}
+
+    def _close_response(self, closing: Mapping[str, Any], *, whole: bool) -> Iterator[dict[str, Any]]:
+        response, output = self._response, self._output
+        self._response, self._output = None, {}
+        if response is None and not output and not closing:
+            return
+        body = {"object": "response", **(response or {}), **closing}
+        streamed = [merge_item(item) for item in output.values()]
+        body["output"] = streamed or body.get("output")
+        yield body if whole else {**body, "unfinished": True}
+
+    # --- Gemini ------------------------------------------------------------------------------
+
+    def take_gemini(self, chunk: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        if self._candidates is not None and self._candidates.get("responseId") != chunk.get("responseId"):
+            yield self._candidates
+            self._candidates = None
+        whole = self._candidates or {}
+        pieces: dict[int, dict[str, Any]] = dict(enumerate(read_objects(whole.get("candidates"))))
+        for number, piece in enumerate(read_objects(chunk.get("candidates"))):
+            known = pieces.get(number, {})
+            parts = [*read_objects(read_object(known.get("content")).get("parts"))]
+            for part in read_objects(read_object(piece.get("content")).get("parts")):
+                _add_part(parts, part)
+            pieces[number] = {**known, **piece, "content": {"role": "model", "parts": parts}}
+        self._candidates = {**whole, **chunk, "candidates": list(pieces.values())}
+
+
+def join_chunks(chunks: list[Any]) -> list[dict[str, Any]]:
+    """Return all bodies in a list of chunks."""
+    joiner = StreamJoiner()
+    found = [body for chunk in chunks if isinstance(chunk, dict) for body in joiner.take(chunk)]
+    return [*found, *joiner.finish()]
+
+
+def index_key(index: Any) -> Any:
+    return index if isinstance(index, int | str) else None
+
+
+def append_piece(into: dict[str, Any], name: str, piece: Any) -> None:
+    """Collect a piece; a list, for adding to a text again and again would copy it as often."""
+    if isinstance(piece, str):
+        held = into.get(name)
+        if isinstance(held, list):
+            held.append(piece)
+        else:
+            into[name] = [held, piece] if isinstance(held, str) else [piece]
+
+
+def seal_block(block: dict[str, Any], *names: str) -> dict[str, Any]:
+    for name in names:
+        if isinstance(block.get(name), list):
+            block[name] = "".join(piece for piece in block[name] if isinstance(piece, str))
+    return block
+
+
+def merge_item(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an output item with what was streamed of it."""
+    seal_block(item, "streamed", "words")
+    streamed, words = item.pop("streamed", None), item.pop("words", None)
+    if streamed:
+        item["input" if item.get("type") == "custom_tool_call" else "arguments"] = streamed
+    if words and not item.get("content"):
+        item |= {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": words}]}
+    return item
+
+
+def _add_part(parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
+    last = parts[-1] if parts else {}
+    if (
+        isinstance(part.get("text"), str)
+        and isinstance(last.get("text"), str)
+        and (part.get("thought") == last.get("thought"))
+    ):
+        parts[-1] = {**last, "text": last["text"] + part["text"]}
+    else:
+        parts.append(part)

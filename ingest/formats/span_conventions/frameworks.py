@@ -1,0 +1,124 @@
+"""Reads attributes of single frameworks: ADK, Pydantic AI, LangSmith, Langfuse, Codex."""
+
+from __future__ import annotations
+
+from ingest.decoding.fields import read_object, read_objects
+from ingest.formats.provider_messages.embedded_json import open_json
+from ingest.formats.provider_messages.message_lists import read_messages, read_reply
+from ingest.formats.provider_messages.model_requests import find_definitions, read_request
+from ingest.formats.span_conventions.gen_ai_events import read_events
+from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind
+from ingest.formats.spans.span_attributes import first_count, first_text, first_value
+
+_LANGFUSE = {"generation": SpanKind.INFERENCE, "tool": SpanKind.EXECUTION, "agent": SpanKind.AGENT}
+
+
+def read_adk(raw: RawSpan, facts: SpanFacts) -> None:
+    """Google's Agent Development Kit: request and response of `call_llm` as JSON; a tool's span has `{}`."""
+    attributes = raw.attributes
+    facts.fill(session_id=first_text(attributes, "gcp.vertex.agent.session_id"))
+    if facts.kind is SpanKind.EXECUTION or "gcp.vertex.agent.tool_call_args" in attributes:
+        facts.fill(
+            arguments=first_value(attributes, "gcp.vertex.agent.tool_call_args"),
+            result=first_value(attributes, "gcp.vertex.agent.tool_response"),
+        )
+        return
+    request = read_request(read_object(open_json(attributes.get("gcp.vertex.agent.llm_request"))) or None)
+    if request is None:
+        return
+    facts.fill(
+        kind=SpanKind.INFERENCE,
+        system=request.system,
+        definitions=request.definitions,
+        input=request.messages or None,
+        output=tuple(read_messages(attributes.get("gcp.vertex.agent.llm_response"), "assistant")) or None,
+    )
+
+
+def read_pydantic_ai(raw: RawSpan, facts: SpanFacts) -> None:
+    """Pydantic AI, Logfire: events as one JSON attribute, definitions among the request's parameters."""
+    attributes = raw.attributes
+    listed = read_objects(open_json(attributes.get("events")))
+    read_events([(str(event.get("event.name")), event) for event in listed], facts)
+    parameters = read_object(open_json(attributes.get("model_request_parameters")))
+    facts.fill(
+        definitions=find_definitions(parameters.get("function_tools")) or None,
+        arguments=first_value(attributes, "tool_arguments"),
+        result=first_value(attributes, "tool_response"),
+    )
+
+
+def read_langsmith(raw: RawSpan, facts: SpanFacts) -> None:
+    """LangSmith's OpenTelemetry exporter: inputs and outputs of a run as JSON."""
+    attributes = raw.attributes
+    kind = {"llm": SpanKind.INFERENCE, "tool": SpanKind.EXECUTION}.get(
+        first_text(attributes, "langsmith.span.kind") or ""
+    )
+    meta = "langsmith.metadata."
+    facts.fill(
+        kind=kind,
+        session_id=first_text(attributes, meta + "session_id", meta + "thread_id", meta + "conversation_id"),
+        model=first_text(attributes, meta + "ls_model_name"),
+        provider=first_text(attributes, meta + "ls_provider"),
+    )
+    if kind is SpanKind.EXECUTION:
+        given = open_json(attributes.get("gen_ai.prompt"))
+        facts.fill(
+            tool=raw.name or None,
+            arguments=read_object(given).get("input", given),
+            result=first_value(attributes, "gen_ai.completion"),
+        )
+    elif kind is SpanKind.INFERENCE:
+        request = read_request(first_value(attributes, "gen_ai.prompt"))
+        if request is not None:
+            facts.fill(input=request.messages or None, system=request.system, definitions=request.definitions)
+        facts.fill(
+            output=tuple(read_messages(first_value(attributes, "gen_ai.completion"), "assistant")) or None
+        )
+
+
+def read_langfuse(raw: RawSpan, facts: SpanFacts) -> None:
+    """Langfuse's SDK (version 3 and later) writes OpenTelemetry spans with attributes of its own."""
+    attributes = raw.attributes
+    start = "langfuse.observation."
+    kind = _LANGFUSE.get(first_text(attributes, start + "type") or "")
+    version = first_value(attributes, start + "prompt.version")
+    facts.fill(
+        kind=kind,
+        session_id=first_text(attributes, "langfuse.session.id"),
+        user=first_text(attributes, "langfuse.user.id"),
+        task=first_text(attributes, "langfuse.experiment.item.id"),
+        prompt_name=first_text(attributes, start + "prompt.name"),
+        prompt_version=None if version is None else str(version),
+    )
+    if kind is SpanKind.EXECUTION:
+        facts.fill(
+            tool=raw.name or None,
+            arguments=first_value(attributes, start + "input"),
+            result=first_value(attributes, start + "output"),
+        )
+    elif kind is SpanKind.INFERENCE:
+        request = read_request(first_value(attributes, start + "input"))
+        usage = read_object(open_json(first_value(attributes, start + "usage_details")))
+        facts.fill(
+            model=first_text(attributes, start + "model.name"),
+            input=request.messages or None if request else None,
+            system=request.system if request else None,
+            definitions=request.definitions if request else None,
+            output=read_reply(first_value(attributes, start + "output")),
+            input_tokens=first_count(usage, "input"),
+            output_tokens=first_count(usage, "output"),
+        )
+
+
+def read_codex(raw: RawSpan, facts: SpanFacts) -> None:
+    """Codex: a turn without its model calls. `thread.id` is the operating system's in any other span."""
+    attributes = raw.attributes
+    if first_count(attributes, "codex.turn.token_usage.total_tokens") is None:
+        return
+    facts.fill(
+        kind=SpanKind.AGENT,
+        session_id=first_text(attributes, "thread.id"),
+        provider="openai",
+        model=first_text(attributes, "model"),
+    )

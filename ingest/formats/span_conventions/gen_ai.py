@@ -1,0 +1,84 @@
+"""Reads OpenTelemetry's GenAI attributes (semantic conventions 1.28 and later).
+
+https://github.com/open-telemetry/semantic-conventions-genai. Content is opt-in: `gen_ai.input.messages`,
+`gen_ai.output.messages`, `gen_ai.system_instructions`, `gen_ai.tool.definitions`, `gen_ai.tool.call.*`. The
+arguments of a call must be an object there, so the model's own text is mostly gone; some exporters keep it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ingest.formats.provider_messages.embedded_json import open_json
+from ingest.formats.provider_messages.message_lists import read_messages
+from ingest.formats.provider_messages.message_parts import Message
+from ingest.formats.provider_messages.model_requests import find_definitions, prompt_text
+from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind
+from ingest.formats.spans.span_attributes import Attributes, first_count, first_text, first_value
+
+_KINDS = {
+    "chat": SpanKind.INFERENCE, "text_completion": SpanKind.INFERENCE, "generate_content": SpanKind.INFERENCE,
+    "llm_call": SpanKind.INFERENCE, "execute_tool": SpanKind.EXECUTION, "tool_call": SpanKind.EXECUTION,
+    "invoke_agent": SpanKind.AGENT, "agent_call": SpanKind.AGENT, "create_agent": SpanKind.OTHER,
+    "embeddings": SpanKind.OTHER, "retrieval": SpanKind.OTHER, "chain": SpanKind.OTHER,
+}  # fmt: skip
+
+
+def read(raw: RawSpan, facts: SpanFacts) -> None:
+    attributes = raw.attributes
+    facts.fill(
+        kind=_KINDS.get(first_text(attributes, "gen_ai.operation.name") or ""),
+        session_id=conversation_id(attributes),
+        user=first_text(attributes, "user.id", "enduser.id"),
+        provider=first_text(attributes, "gen_ai.provider.name", "gen_ai.system"),
+        model=first_text(attributes, "gen_ai.response.model", "gen_ai.request.model"),
+        system=prompt_text(first_value(attributes, "gen_ai.system_instructions")),
+        definitions=find_definitions(first_value(attributes, "gen_ai.tool.definitions")) or None,
+        input_tokens=first_count(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+        output_tokens=first_count(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+        finish=first_finish_reason(first_value(attributes, "gen_ai.response.finish_reasons")),
+        tool=first_text(attributes, "gen_ai.tool.name"),
+        call_id=first_text(attributes, "gen_ai.tool.call.id"),
+        arguments=first_value(attributes, "gen_ai.tool.call.arguments", "gen_ai.tool.arguments"),
+        result=first_value(attributes, "gen_ai.tool.call.result", "gen_ai.tool.result"),
+    )
+    name = first_text(attributes, "gen_ai.prompt.name")
+    if name is not None and "########" not in name:  # Gemini CLI: the id of one prompt of a user
+        version = first_value(attributes, "gen_ai.prompt.version")
+        facts.fill(prompt_name=name, prompt_version=None if version is None else str(version))
+    read_message_attributes(attributes, facts)
+
+
+def read_message_attributes(attributes: Attributes, facts: SpanFacts) -> None:
+    """Read the messages, which an event of the span may carry instead of the span itself."""
+    for role, name in (("user", "input"), ("assistant", "output")):
+        found = parse_messages(first_value(attributes, f"gen_ai.{name}.messages"), role)
+        if found is None:
+            facts.fill(
+                problem=f"gen_ai.{name}.messages is not JSON; a limit on the length of attributes cuts it"
+            )
+        elif found:
+            facts.fill(**{name: found})
+
+
+def parse_messages(value: Any, role: str) -> tuple[Message, ...] | None:
+    """Return None for JSON that was cut."""
+    body = open_json(value)
+    if isinstance(body, str):
+        cut = body.lstrip().startswith(("[{", '{"'))
+        return None if cut else (Message(role=role, text=body),)
+    return tuple(read_messages(body, role))
+
+
+def conversation_id(attributes: Attributes) -> str | None:
+    """Return the id of the conversation; that of an earlier response (`resp_…`) differs for every call."""
+    found = first_text(attributes, "gen_ai.conversation.id")
+    return None if found is None or found.startswith("resp_") else found
+
+
+def first_finish_reason(value: Any) -> str | None:
+    """Return the first finish reason of a list, of JSON text, or the one that stands alone."""
+    reasons = open_json(value)
+    if isinstance(reasons, list):
+        reasons = next((reason for reason in reasons if isinstance(reason, str)), None)
+    return reasons if isinstance(reasons, str) else None

@@ -1,0 +1,1 @@
+"""Traces as events: from the spans of a file to sessions, turns, steps and calls."""

@@ -1,0 +1,116 @@
+"""The event fields of a call in a trace, and of what is known of its result."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ingest.events import ArgsSource, FaultLayer, FlagSource, ResultStatus, Visibility
+from ingest.formats.provider_messages.embedded_json import open_json
+from ingest.formats.provider_messages.exchange import StopReason
+from ingest.formats.provider_messages.message_parts import read_result
+from ingest.formats.spans.span import UnderstoodSpan
+from ingest.formats.traces.span_steps import TracedCall, TracedStep
+from ingest.formats.traces.tool_faults import fault_layer_in, fault_shown_by
+
+# APIs that hand arguments over as an object: a text of them was written by the instrumentation.
+_OBJECT_APIS = ("anthropic", "aws", "amazon", "bedrock", "gcp", "google", "gemini", "vertex", "cohere")
+_AT_THE_LIMIT = "the reply was cut off at the token limit in the middle of this call"
+_OBJECT_MODELS = ("claude", "gemini")
+
+
+def call_fields(step: TracedStep, ordinal: int) -> dict[str, Any]:
+    """Return the fields of `CallMade` on the arguments of one of the calls of a step."""
+    fields = argument_fields(step.calls[ordinal], step.span)
+    last = ordinal + 1 == len(step.calls)
+    return {**fields, **cut_fields(fields)} if last and step.stop_reason is StopReason.CUT else fields
+
+
+def cut_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return what changes for the last call of a reply that reached the limit:
+
+    nothing if its text is whole.
+    """
+    if isinstance(open_json(fields.get("raw_arguments")), dict):
+        return {}
+    lost: dict[str, Any] = {"refused_by_harness": FaultLayer.EMISSION, "harness_message": _AT_THE_LIMIT}
+    nothing = "arguments" in fields and not fields["arguments"]  # an empty object is no text of the model's
+    return {**lost, "arguments": None, "args_source": ArgsSource.MISSING} if nothing else lost
+
+
+def argument_fields(made: TracedCall, asked: UnderstoodSpan) -> dict[str, Any]:
+    said = made.said
+    sent = said.arguments
+    if said.refused is not None:
+        refused = {"refused_by_harness": FaultLayer.SYNTAX, "harness_message": said.refused}
+        if isinstance(sent, str):
+            return {"raw_arguments": sent, "args_source": ArgsSource.RAW, **refused}
+        return {"args_source": ArgsSource.MISSING, **refused}
+    if sent is None and made.run is not None:
+        sent = received_arguments(made.run.facts.arguments)
+    elif made.run is not None and made.run.facts.arguments is sent:
+        sent = received_arguments(sent)  # a reply that was not recorded
+    if isinstance(sent, str) and (uses_object_arguments(asked) or is_rewritten(sent, asked)):
+        decoded = received_arguments(sent)
+        sent = sent if decoded is None else decoded
+    if isinstance(sent, str):
+        return {"raw_arguments": sent, "args_source": ArgsSource.RAW}
+    if sent is None:
+        return {"args_source": ArgsSource.MISSING}
+    seen = {"syntax_seen": Visibility.FAILURES} if said.marks else {}
+    return {"arguments": sent, "args_source": ArgsSource.RESERIALISED, **seen}
+
+
+def received_arguments(arguments: Any) -> Any:
+    """Return what a tool was given, which is no longer the model's text; None where it is not an object."""
+    inner = open_json(arguments)
+    return inner if isinstance(inner, dict) else None
+
+
+def uses_object_arguments(asked: UnderstoodSpan) -> bool:
+    provider, model = asked.facts.provider, asked.facts.model
+    if provider is not None:
+        return provider.startswith(_OBJECT_APIS)
+    return model is not None and any(name in model.lower() for name in _OBJECT_MODELS)
+
+
+def is_rewritten(sent: str, asked: UnderstoodSpan) -> bool:
+    """Return True when a text may be arguments that LangChain decoded, as Python writes JSON.
+
+    Its instrumentations write them again unless LangChain kept the model's own text, which seldom has just
+    this form.
+    """
+    if "instrumentation.langchain" not in (asked.scope or ""):
+        return False
+    decoded = received_arguments(sent)
+    try:
+        return sent in (json.dumps(decoded), json.dumps(decoded, ensure_ascii=False))
+    except (RecursionError, ValueError):
+        return False
+
+
+def result_fields(made: TracedCall) -> dict[str, Any] | None:
+    """Return the fields of `ResultSeen` on what became of a call; None where the file does not tell.
+
+    A span has a status: one without an error is a run without one (OpenTelemetry leaves a good run's status
+    unset). What only a later request tells has the flag of the message, mostly none.
+    """
+    run, answered = made.run, made.answered
+    if run is None and answered is None:
+        return None
+    content, failed = read_result(run.facts.result) if run is not None else (None, None)
+    if answered is not None:
+        content = content if content is not None else answered.content
+        failed = answered.failed if failed is None else failed
+    error = run.error if run is not None else None
+    fields: dict[str, Any] = {"content": content, "latency_ms": run.latency_ms if run is not None else None}
+    if error is not None or failed:
+        message = error or content
+        told = {"fault_layer": fault_layer_in(message), "message": message}
+        return {**fields, **told, "status": ResultStatus.ERROR, "flag_source": FlagSource.EXPLICIT}
+    if (layer := fault_shown_by(content)) is not None:
+        told = {"fault_layer": layer, "message": content}
+        return {**fields, **told, "status": ResultStatus.ERROR, "flag_source": FlagSource.DERIVED_TEXT}
+    if run is not None or failed is False:
+        return {**fields, "status": ResultStatus.OK, "flag_source": FlagSource.EXPLICIT}
+    return {**fields, "status": ResultStatus.UNKNOWN, "flag_source": FlagSource.ABSENT}

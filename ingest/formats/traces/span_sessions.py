@@ -1,0 +1,265 @@
+"""Makes the events of a session from the lanes of its traces, in order of time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import Any
+
+from ingest.events import (
+    ArgsSource,
+    CallMade,
+    Event,
+    FaultLayer,
+    PromptSeen,
+    Rejected,
+    ResultSeen,
+    SessionSeen,
+    StepMade,
+    ToolsOffered,
+    TurnEnded,
+    TurnStarted,
+)
+from ingest.formats.provider_messages.exchange import StopReason
+from ingest.formats.provider_messages.message_parts import MessageCall
+from ingest.formats.provider_messages.model_requests import Definitions, are_same_definitions
+from ingest.formats.spans.span import UnderstoodSpan, to_datetime
+from ingest.formats.traces.span_calls import call_fields, result_fields
+from ingest.formats.traces.span_steps import TracedCall, TracedStep, find_steps
+from ingest.formats.traces.span_tree import TraceLane
+from ingest.formats.traces.span_turns import TurnPlan, user_texts
+
+_KNOWN = 1_000
+_WAITING = 200  # calls of earlier traces that may still get a result
+
+
+class TracedSession:
+    """One session, trace by trace."""
+
+    def __init__(self, session_id: str, parent: str | None = None) -> None:
+        self._session_id = session_id
+        self._parent = parent
+        self._turns = TurnPlan()
+        self._prompt: tuple[str | None, ...] = (None, None, None)
+        self._offered: Definitions | None = None
+        self._introduced: tuple[str | None, ...] | None = None
+        self._waiting: list[
+            tuple[TracedCall, dict[str, Any]]
+        ] = []  # calls without a result, and their places
+        self._known: deque[str] = deque(maxlen=_KNOWN)  # the ids of the latest calls
+
+    def take(self, lane: TraceLane, root: UnderstoodSpan | None) -> Iterator[Event | Rejected]:
+        """Yield the events of one trace's lane. `root` is the span around all of it, where there is one."""
+        steps, left = find_steps(lane, [made for made, _ in self._waiting])
+        left = self.give_runs_to_waiting(left)
+        yield from self._introduce(lane, root)
+        yield from self.late_result_events()
+        yield from self.foreign_result_events(steps)
+        planned = self._turns.plan(steps)
+        for turn, (begins, of_turn) in planned.items():
+            yield from self._turn_events(turn, of_turn, root, begins=begins, alone=len(planned) == 1)
+        if not steps and lane.agents:
+            yield from self._turn_without_steps(lane.agents[0])
+        for run in left:
+            yield self.unrequested_run_event(run)
+
+    def event_place(self, span: UnderstoodSpan, time: int | None) -> dict[str, Any]:
+        return {"session_id": self._session_id, "where": span.where, "ts": to_datetime(time)}
+
+    def _introduce(self, lane: TraceLane, root: UnderstoodSpan | None) -> Iterator[Event]:
+        span = next(iter((*lane.calls, *lane.agents)), None)
+        if span is None:
+            return
+        named = root if root is not None and root.harness else span
+        told = [one.facts for one in (root, *lane.calls, *lane.agents) if one is not None]
+        user = next((facts.user for facts in told if facts.user), None)
+        task = next((facts.task for facts in told if facts.task), None)
+        found = (named.harness, named.harness_version, self._parent, user, task)
+        if any(found) and found != self._introduced:
+            self._introduced = found
+            yield SessionSeen(
+                **self.event_place(span, span.start),
+                harness=named.harness,
+                harness_version=named.harness_version,
+                parent_session_id=self._parent,
+                user=user,
+                task=task,
+            )
+
+    # --- turns ---------------------------------------------------------------------------------
+
+    def _turn_events(
+        self,
+        turn: int,
+        steps: Sequence[TracedStep],
+        root: UnderstoodSpan | None,
+        *,
+        begins: bool,
+        alone: bool,
+    ) -> Iterator[Event]:
+        first, last = steps[0].span, steps[-1]
+        around = root if alone and encloses(root, steps) else None
+        if begins:
+            asked = next(reversed(user_texts(first)), None) or (root.facts.asked if root else None)
+            key = f"{first.trace_id}/{first.span_id}"
+            at = self.event_place(first, around.start if around else first.start)
+            yield TurnStarted(**at, turn=turn, text=asked, key=key)
+        for step in steps:
+            if not step.has_no_reply:
+                yield from self._step_events(step, turn)
+        answer, status = turn_end(last, around)
+        if answer is not None or status is not None or not last.calls:
+            at = self.event_place(last.span, around.end if around else last.span.end)
+            latency = around.latency_ms if around else None
+            yield TurnEnded(**at, turn=turn, status=status, answer=answer, latency_ms=latency)
+
+    def _turn_without_steps(self, agent: UnderstoodSpan) -> Iterator[Event]:
+        """An agent's run of whose model calls nothing was recorded."""
+        turn = self._turns.begin_turn()
+        facts = agent.facts
+        if facts.model is not None:
+            at = self.event_place(agent, agent.start)
+            yield SessionSeen(**at, model=facts.model, provider=facts.provider)
+        key = f"{agent.trace_id}/{agent.span_id}"
+        yield TurnStarted(**self.event_place(agent, agent.start), turn=turn, text=facts.asked, key=key)
+        yield TurnEnded(
+            **self.event_place(agent, agent.end),
+            turn=turn,
+            status="error" if agent.error is not None else None,
+            answer=facts.answered if agent.error is None else "",
+            latency_ms=agent.latency_ms,
+        )
+
+    # --- steps ---------------------------------------------------------------------------------
+
+    def _step_events(self, step: TracedStep, turn: int) -> Iterator[Event]:
+        span, facts = step.span, step.span.facts
+        shared = self.event_place(span, span.end or span.start)
+        yield from self.prompt_events(span)
+        if facts.definitions and not are_same_definitions(facts.definitions, self._offered):
+            self._offered = facts.definitions
+            yield ToolsOffered(**self.event_place(span, span.start), definitions=facts.definitions)
+        number = self._turns.next_step(turn)
+        place: dict[str, Any] = {"turn": turn, "step": number}
+        yield StepMade(
+            **shared,
+            **place,
+            text=step.text or (None if step.calls else step.text),
+            provider=facts.provider,
+            model=facts.model,
+            input_tokens=facts.input_tokens if step.whole else None,
+            output_tokens=facts.output_tokens if step.whole else None,
+            latency_ms=span.latency_ms if step.whole else None,
+            answers=not step.calls and step.stop_reason is StopReason.ANSWER,
+        )
+        key = f"{span.trace_id}/{span.span_id}/{number if not step.whole else 0}"
+        self._known.extend(made.said.id for made in step.calls if made.said.id is not None)
+        for ordinal, made in enumerate(step.calls):
+            yield CallMade(
+                **shared,
+                **place,
+                tool=made.said.name,
+                tool_call_id=made.said.id,
+                key=f"{key}/{ordinal}",
+                **call_fields(step, ordinal),
+            )
+        if not step.calls and step.unreadable_call_message is not None:
+            yield CallMade(  # the API says that the model wrote a call which was none
+                **shared,
+                **place,
+                tool=None,
+                args_source=ArgsSource.MISSING,
+                refused_by_harness=FaultLayer.EMISSION,
+                harness_message=step.unreadable_call_message,
+            )
+        for ordinal, made in enumerate(step.calls):
+            yield from self.result_events(made, {**place, "ordinal": ordinal, "tool": made.said.name})
+
+    def prompt_events(self, span: UnderstoodSpan) -> Iterator[Event]:
+        facts = span.facts
+        spoken = (message.text for message in facts.input or () if message.role == "system" and message.text)
+        found = (facts.system or "\n\n".join(spoken) or None, facts.prompt_name, facts.prompt_version)
+        if any(found) and found != self._prompt:
+            self._prompt = found
+            at = self.event_place(span, span.start)
+            yield PromptSeen(**at, text=found[0], name=found[1], version=found[2])
+
+    # --- results -------------------------------------------------------------------------------
+
+    def result_events(self, made: TracedCall, place: dict[str, Any]) -> Iterator[Event]:
+        fields = result_fields(made)
+        if fields is None:
+            self._waiting = [*self._waiting[-_WAITING + 1 :], (made, place)]
+            return
+        source = made.run or made.told_by
+        if source is not None:
+            yield ResultSeen(
+                **self.event_place(source, made.run.end if made.run else source.start), **place, **fields
+            )
+
+    def late_result_events(self) -> Iterator[Event]:
+        """Yield results of calls in earlier traces: an approval by a person may lie between."""
+        waiting, self._waiting = self._waiting, []
+        for made, place in waiting:
+            yield from self.result_events(made, place)
+
+    def give_runs_to_waiting(self, runs: Sequence[UnderstoodSpan]) -> list[UnderstoodSpan]:
+        """Give runs to calls of earlier traces that have their ids; return the others."""
+        waiting = {made.said.id: made for made, _ in self._waiting if made.run is None}
+        left = []
+        for run in runs:
+            made = waiting.pop(run.facts.call_id, None) if run.facts.call_id is not None else None
+            if made is None:
+                left.append(run)
+            else:
+                made.run = run
+        return left
+
+    def foreign_result_events(self, steps: Sequence[TracedStep]) -> Iterator[Event]:
+        """Results that end a trace's first request, of calls that are not here:
+
+        `ingest.store.generation_file` joins them.
+        """
+        messages = steps[0].span.facts.input or () if steps else ()
+        ended = list(takewhile(lambda message: message.results, reversed(messages)))
+        for result in (result for message in reversed(ended) for result in message.results):
+            if result.id is not None and result.id not in self._known:
+                made = TracedCall(said=MessageCall(result.name, result.id), answered=result)
+                span = steps[0].span
+                yield self.foreign_result(made, span, span.start)
+
+    def unrequested_run_event(self, run: UnderstoodSpan) -> Event | Rejected:
+        """A run that no model call of its trace asked for: one in another file may have."""
+        call_id, tool = run.facts.call_id, run.facts.tool
+        if call_id is not None and call_id not in self._known:
+            return self.foreign_result(TracedCall(said=MessageCall(tool, call_id), run=run), run, run.end)
+        reason = f"a run of the tool {tool} that no model call of its trace asked for"
+        return Rejected(run.where, "orphan_result", reason[:500], run.span_id[:200])
+
+    def foreign_result(self, made: TracedCall, told_by: UnderstoodSpan, time: int | None) -> ResultSeen:
+        fields = result_fields(made) or {}
+        return ResultSeen(
+            **self.event_place(told_by, time), tool_call_id=made.said.id, tool=made.said.name, **fields
+        )
+
+
+def encloses(root: UnderstoodSpan | None, steps: Sequence[TracedStep]) -> bool:
+    """Return True when a span lasted from before the first of the steps until after the last."""
+    first, last = steps[0].span, steps[-1].span
+    if root is None or root.start is None or root.end is None:
+        return False
+    return root.start <= (first.start or root.start) and root.end >= (last.end or root.end)
+
+
+def turn_end(step: TracedStep, root: UnderstoodSpan | None) -> tuple[str | None, str | None]:
+    """Return (answer, status) of a turn whose last step this is; (None, None) where its end is not in the
+    file.
+    """
+    failed = step.span.error is not None or (root is not None and root.error is not None)
+    if failed and not step.text:
+        return "", "error"
+    if not step.calls:
+        return step.text, None
+    done = all(result_fields(made) is not None for made in step.calls)
+    return (root.facts.answered if root is not None and done else None), None

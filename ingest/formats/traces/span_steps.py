@@ -1,0 +1,236 @@
+"""Finds the steps of a lane of a trace: what the model said each time, and what became of every call.
+
+What counts is what models asked for, not what ran: the calls are those in a model's reply. Runs of tools are
+their results, joined by the id of the call, else by name and order. Only a reply whose content was not
+recorded has the tools that ran after it as its calls. What later requests say of a result is joined, too: by
+id, else by name, counted from the end, because every request repeats what was before it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from ingest.formats.provider_messages.exchange import StopReason, read_stop_reason
+from ingest.formats.provider_messages.message_parts import Message, MessageCall, MessageResult
+from ingest.formats.spans.span import SpanKind, UnderstoodSpan
+from ingest.formats.traces.span_tree import TraceLane
+
+_RECENT = 1_000  # calls and results that are compared, from the end: every request repeats all before it
+_BROKEN = frozenset({"malformed_function_call", "unexpected_tool_call", "malformed_tool_call"})
+_UNREADABLE = "tool_use_failed"  # Groq's word for a call of the model that it could not read
+
+
+class TracedCall(msgspec.Struct):
+    """A call, and what is known of its result: the tool's run, what the next request said of it, or both."""
+
+    said: MessageCall
+    run: UnderstoodSpan | None = None
+    answered: MessageResult | None = None
+    told_by: UnderstoodSpan | None = None  # whose request said so
+
+
+class TracedStep(msgspec.Struct):
+    """One reply of a model. `whole` False: a further reply in the same span, whose figures are counted."""
+
+    span: UnderstoodSpan
+    text: str | None = None
+    calls: list[TracedCall] = []
+    finish: str | None = None
+    whole: bool = True
+
+    @property
+    def stop_reason(self) -> StopReason:
+        """Why the model stopped."""
+        return read_stop_reason(self.finish.replace("-", "_") if self.finish else None)
+
+    @property
+    def has_no_reply(self) -> bool:
+        """True when there was no reply: a limit of requests, a network. Clients ask again."""
+        error = self.span.error
+        return error is not None and not self.text and not self.calls and _UNREADABLE not in error
+
+    @property
+    def unreadable_call_message(self) -> str | None:
+        """The provider's word on a call that it could not read, where it says so."""
+        error = self.span.error or ""
+        word = (self.finish or "").lower()
+        return self.finish if word in _BROKEN else error if _UNREADABLE in error else None
+
+
+def find_steps(
+    lane: TraceLane, before: Sequence[TracedCall] = ()
+) -> tuple[list[TracedStep], list[UnderstoodSpan]]:
+    """Return the steps in order, and the tools' runs that belong to none of their calls.
+
+    `before` are calls of the session's earlier traces that still wait for their results.
+    """
+    runs = RunIndex(lane.runs)
+    steps = [step for span in lane.calls for step in steps_in_output(span)]
+    times = Counter(made.said.id for step in steps for made in step.calls)
+    for step in steps:
+        for made in step.calls:
+            made.run = runs.take_by_id(made.said.id, step.span, once=times[made.said.id] == 1)
+    for step in steps:
+        for made in step.calls:
+            made.run = made.run or runs.take_by_name(made.said, step.span)
+    for number, step in enumerate(steps, start=1):
+        if (
+            not step.calls
+            and step.span.error is None
+            and (step.text is None or step.stop_reason is StopReason.CALLS)
+        ):
+            following = steps[number].span if number < len(steps) else None
+            step.calls = infer_calls(step, runs.take_between(step.span, following))
+    known = deque(before, maxlen=_RECENT)
+    for step in steps:
+        join_results(step.span.facts.input or (), known, step.span)
+        known.extend(step.calls)
+    return steps, runs.take_rest()
+
+
+def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
+    """Yield the steps in the output of a span: one, but for an agent's, which has results between its
+    replies.
+    """
+    step, answered = TracedStep(span=span, calls=[], finish=span.facts.finish), False
+    for message in span.facts.output or ():
+        if message.role == "assistant":
+            if answered:
+                yield step
+                step, answered = TracedStep(span=span, calls=[], whole=False), False
+            said = [part for part in (step.text, message.text) if part is not None]
+            step.text = "\n".join(said) if said else None
+            step.finish = message.finish or step.finish
+            step.calls.extend(TracedCall(said=call) for call in message.calls)
+        elif message.results:
+            answered = True
+            join_results((message,), step.calls, span)
+    yield step
+
+
+def infer_calls(step: TracedStep, ran: Iterable[UnderstoodSpan]) -> list[TracedCall]:
+    """Return the calls of a reply that were not recorded:
+
+    what ran next; one without a name if nothing did.
+    """
+    calls = [
+        TracedCall(said=MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments), run=run)
+        for run in ran
+    ]
+    if not calls and step.text is None and step.stop_reason is StopReason.CALLS:
+        calls = [TracedCall(said=MessageCall())]
+    return calls
+
+
+def join_results(messages: Sequence[Message], made: Sequence[TracedCall], told_by: UnderstoodSpan) -> None:
+    """Give calls the results that the messages of a request tell of."""
+    results = [result for message in messages for result in message.results][-_RECENT:]
+    if not results or not made:
+        return
+    rest = align_results(results, made, lambda result: result.id, lambda call: call.said.id, told_by)
+    rest = align_results(rest, made, lambda result: result.name, lambda call: call.said.name, told_by)
+    waiting = [call for call in made if call.answered is None]
+    nameless = [result for result in rest if result.id is None and result.name is None]
+    if len(nameless) == len(waiting):
+        for call, result in zip(waiting, nameless, strict=True):
+            call.answered, call.told_by = result, told_by
+
+
+def align_results(
+    results: Sequence[MessageResult],
+    made: Sequence[TracedCall],
+    key_of_result: Callable[[MessageResult], str | None],
+    key_of_call: Callable[[TracedCall], str | None],
+    told_by: UnderstoodSpan,
+) -> list[MessageResult]:
+    """Join what has the same key, the last with the last; return the results whose key no call has."""
+    calls: dict[str, list[TracedCall]] = {}
+    for call in made:
+        if (key := key_of_call(call)) is not None:
+            calls.setdefault(key, []).append(call)
+    left: list[MessageResult] = []
+    for result in reversed(results):
+        key = key_of_result(result)
+        if key is None or key not in calls:
+            left.append(result)
+        elif calls[key]:
+            call = calls[key].pop()
+            if call.answered is None:
+                call.answered, call.told_by = result, told_by
+    return left[::-1]
+
+
+class RunIndex:
+    """The runs of a lane in order of time, each given away once. Steps ask in order of time, too."""
+
+    def __init__(self, runs: Sequence[UnderstoodSpan]) -> None:
+        self._runs = runs
+        self._at = 0  # runs before this one have been looked at by `between`
+        self._given: set[str] = set()
+        self._by_id = group_runs(runs, lambda run: run.facts.call_id)
+        self._by_name = group_runs(runs, lambda run: run.facts.tool)
+
+    def take_by_id(self, call_id: str | None, asked: UnderstoodSpan, *, once: bool) -> UnderstoodSpan | None:
+        """The run of this call. Where one call has several, the client tried again and the last one counts;
+        where several calls have the id (some providers use the tool's name), each has the next run.
+        """
+        queue = self._by_id.get(call_id or "", deque())
+        while queue:
+            run = queue.popleft()
+            if not queue or not (once or began_before(run, asked)):
+                self._given.add(run.span_id)
+                return run
+            if once:
+                self._given.add(run.span_id)
+        return None
+
+    def take_by_name(self, said: MessageCall, asked: UnderstoodSpan) -> UnderstoodSpan | None:
+        """Return the next run of the tool that is not another call's, when one of the two tells no id."""
+        queue = self._by_name.get(said.name or "", deque())
+        while queue:
+            run = queue[0]
+            if run.span_id in self._given or began_before(run, asked):
+                queue.popleft()
+            elif None in (said.id, run.facts.call_id) or said.id not in self._by_id:
+                self._given.add(run.span_id)
+                return run
+            else:
+                break
+        return None
+
+    def take_between(
+        self, asked: UnderstoodSpan, following: UnderstoodSpan | None
+    ) -> Iterator[UnderstoodSpan]:
+        """Yield the runs not given away that began after one model call and before the next."""
+        end = following.start if following is not None else None
+        while self._at < len(self._runs):
+            run = self._runs[self._at]
+            if end is not None and run.start is not None and run.start >= end:
+                return
+            self._at += 1
+            if run.span_id not in self._given and not began_before(run, asked):
+                self._given.add(run.span_id)
+                yield run
+
+    def take_rest(self) -> list[UnderstoodSpan]:
+        """Return the runs that nobody asked for. A span that only its name makes a run may be anything."""
+        sure = (run for run in self._runs if run.facts.kind is SpanKind.EXECUTION)
+        return [run for run in sure if run.span_id not in self._given]
+
+
+def group_runs(
+    runs: Iterable[UnderstoodSpan], key_of: Callable[[UnderstoodSpan], str | None]
+) -> dict[str, deque[UnderstoodSpan]]:
+    groups: dict[str, deque[UnderstoodSpan]] = {}
+    for run in runs:
+        if (key := key_of(run)) is not None:
+            groups.setdefault(key, deque()).append(run)
+    return groups
+
+
+def began_before(run: UnderstoodSpan, asked: UnderstoodSpan) -> bool:
+    """Return True when a run began before the model was asked."""
+    return run.start is not None and asked.start is not None and run.start < asked.start

@@ -1,0 +1,64 @@
+"""Reads from a tool's result or error at which layer the call went wrong, where the text tells.
+
+Frameworks answer a call that they could not run with a sentence of their own, mostly without a flag: each row
+is one such sentence, as its source has it. Patterns that begin with `^` are the framework's whole answer and
+tell a failure alone; the others only say which layer it was when a flag has said that there was one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ingest.events import FaultLayer
+
+_LONGEST = 4_000  # characters that are looked at; the sentences stand at the beginning
+_ROWS = (
+    # LangGraph's ToolNode
+    (FaultLayer.SCHEMA, r"^Error: \S{1,200} is not a valid tool, try one of \["),
+    (FaultLayer.SCHEMA, r"^Error invoking tool '[^'\n]{1,200}' with kwargs "),
+    (FaultLayer.SCHEMA, r"^Error: [^\n]{0,100}\d validation errors? for "),
+    # Google ADK
+    (
+        FaultLayer.SCHEMA,
+        r'^(?:\{"error":\s?")?Invoking `[^`\n]{1,200}\(\)` failed as the following mandatory ',
+    ),
+    # Pydantic AI
+    (FaultLayer.SCHEMA, r"^Unknown tool name: "),
+    (FaultLayer.SCHEMA, r"^\d{1,9} validation errors?:"),
+    # Vercel AI SDK
+    (FaultLayer.SCHEMA, r"AI_NoSuchToolError|Model tried to call unavailable tool"),
+    (FaultLayer.SYNTAX, r"AI_InvalidTool(?:Input|Arguments)Error[^\n]{0,300}JSON parsing failed"),
+    (FaultLayer.SYNTAX, r"Invalid (?:input|arguments) for tool [^\n]{0,300}JSON parsing failed"),
+    (FaultLayer.SCHEMA, r"AI_InvalidTool(?:Input|Arguments)Error|Invalid (?:input|arguments) for tool "),
+    # OpenAI Agents SDK
+    (FaultLayer.SYNTAX, r"^Invalid JSON input for tool "),
+    (FaultLayer.SYNTAX, r"ModelBehaviorError: Invalid JSON input for tool "),
+    # MCP servers: the tool itself refuses
+    (FaultLayer.TOOL_REJECTED, r"^MCP error -32602|^Input validation error: "),
+    (FaultLayer.TOOL_REJECTED, r"^Error executing tool [^\n]{1,200}\d validation errors? for "),
+    # JSON and schema libraries
+    (FaultLayer.SYNTAX, r"JSONDecodeError|json\.decoder\.|Unexpected token .{1,40} in JSON|not valid JSON"),
+    (FaultLayer.TOOL_REJECTED, r"ValidationError|validation errors? for |ZodError"),
+    (FaultLayer.TOOL_REJECTED, r"missing \d{1,9} required positional argument"),
+)
+_TEXTS = tuple((re.compile(pattern), layer) for layer, pattern in _ROWS)
+
+
+def fault_shown_by(text: str | None) -> FaultLayer | None:
+    """Return the layer where the text alone shows that the call failed."""
+    return first_match(text, alone=True)
+
+
+def fault_layer_in(text: str | None) -> FaultLayer:
+    """Return the layer of a call that is known to have failed; `execution` unless the text says otherwise."""
+    return first_match(text, alone=False) or FaultLayer.EXECUTION
+
+
+def first_match(text: str | None, *, alone: bool) -> FaultLayer | None:
+    if not text:
+        return None
+    seen = text[:_LONGEST]
+    for pattern, layer in _TEXTS:
+        if (not alone or pattern.pattern.startswith("^")) and pattern.search(seen):
+            return layer
+    return None

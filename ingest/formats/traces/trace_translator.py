@@ -1,0 +1,219 @@
+"""The translator of every trace format: makes events of the spans of a file, which come in any order.
+
+Spans of one trace may lie far apart (an exporter writes them when they end, in batches), so that nothing can
+be said of a trace before the end of the file. They wait by trace, those silent for longest in a temporary
+file. At the end each session has its traces in order of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+import msgspec
+
+from ingest.events import Event, LogLine, Rejected
+from ingest.formats.provider_messages.message_parts import Message
+from ingest.formats.provider_messages.model_requests import Definitions, are_same_definitions
+from ingest.formats.span_conventions import collect_facts, make_span
+from ingest.formats.span_conventions.gen_ai_events import read_events
+from ingest.formats.spans.span import RawSpan, SpanFacts, UnderstoodSpan
+from ingest.formats.spans.span_attributes import Attributes
+from ingest.formats.traces.span_sessions import TracedSession
+from ingest.formats.traces.span_tree import find_lanes, time_key
+from ingest.record import Record
+from ingest.sessions.open_sessions import OpenSessions
+
+# What OpenTelemetry's spans can tell, whatever file they are in: fields of `ingest.formats.Source`.
+TOLD_BY_SPANS: dict[str, str] = {
+    "raw_arguments": "partly: where the instrumentation kept the model's text; the convention wants objects",
+    "argument_failures": "partly: judged where the text is there; a refusal shows as a tool's error, if ever",
+    "error_flag": "yes: the status of the tool's span; what only messages tell has no flag",
+    "definitions": "partly: where the instrumentation records them",
+    "system_prompt": "partly: where content is recorded; name and version where set",
+    "model": "yes: per model call, with its provider",
+    "turn_end": "partly: the last reply without a call; no verdict",
+    "cannot_tell": "Arguments that a client could not decode are often not recorded at all, so few failures "
+    "do not mean that there were few. Calls of replies that were not recorded are unmeasured.",
+}
+
+
+class SpanEvent(msgspec.Struct, kw_only=True):
+    """An event that a file keeps apart from its span: a log record."""
+
+    trace_id: str
+    span_id: str
+    where: LogLine
+    name: str
+    body: Attributes
+    time: int | None = None
+
+
+class KnownSpan(msgspec.Struct):
+    """A span whose format already knows what it says; the conventions are not asked."""
+
+    raw: RawSpan
+    facts: SpanFacts
+
+
+Found = RawSpan | KnownSpan | SpanEvent | Rejected
+
+
+class TraceEntry(msgspec.Struct):
+    """What the index knows of a trace while its spans may be in the temporary file."""
+
+    session_id: str | None = None
+    from_root: bool = False
+    start: int | None = None
+
+
+class TraceTranslator:
+    """Translates a file with a function that finds the spans in one record."""
+
+    def __init__(self, read: Callable[[Record], Iterable[Found]]) -> None:
+        self._read = read
+        self._open = OpenSessions[OpenTrace]()
+        self._index: dict[str, TraceEntry] = {}
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        for found in self._read(record):
+            if isinstance(found, Rejected):
+                yield found
+            elif isinstance(found, SpanEvent):
+                self.open_trace(found.trace_id).add_event(found)
+                self._open.spill(found.trace_id)
+            else:
+                yield from self._take_span(found)
+
+    def finish(self) -> Iterator[Event | Rejected]:
+        """Yield everything: a trace is complete when the file is."""
+        sessions: dict[str, list[tuple[int, int, str]]] = {}
+        for order, (trace_id, entry) in enumerate(self._index.items()):
+            start = entry.start if entry.start is not None else 1 << 63
+            sessions.setdefault(entry.session_id or trace_id, []).append((start, order, trace_id))
+        self._index = {}
+        for session_id, traces in sessions.items():
+            session = TracedSession(session_id)
+            for _, _, trace_id in sorted(traces):
+                trace = self._open.pop(trace_id)
+                if trace is not None:
+                    yield from trace.to_events(session_id, session)
+
+    def close(self) -> None:
+        self._open.close()
+
+    def open_trace(self, trace_id: str) -> OpenTrace:
+        self._index.setdefault(trace_id, TraceEntry())
+        return self._open.open(trace_id, partial(OpenTrace, trace_id))
+
+    def _take_span(self, found: RawSpan | KnownSpan) -> Iterator[Rejected]:
+        raw, facts = (
+            (found.raw, found.facts) if isinstance(found, KnownSpan) else (found, collect_facts(found))
+        )
+        if facts.problem is not None:
+            yield Rejected(raw.where, "wrong_type", facts.problem, raw.span_id[:200])
+        span = make_span(raw, facts)
+        self.open_trace(raw.trace_id).add(span)
+        self._open.spill(raw.trace_id)
+        self.note_span(span)
+
+    def note_span(self, span: UnderstoodSpan) -> None:
+        entry = self._index[span.trace_id]
+        root = span.parent_id is None
+        if span.facts.session_id and (entry.session_id is None or (root and not entry.from_root)):
+            entry.session_id, entry.from_root = span.facts.session_id, root
+        if span.start is not None:
+            entry.start = min(span.start, entry.start if entry.start is not None else span.start)
+
+
+class OpenTrace:
+    """The spans of one trace so far. What requests repeat is kept once; `held` is its size, roughly."""
+
+    def __init__(self, trace_id: str) -> None:
+        self.weight = 0
+        self._trace_id = trace_id
+        self._spans: dict[str, UnderstoodSpan] = {}
+        self._events: dict[str, list[SpanEvent]] = {}
+        self._messages: dict[Message, Message] = {}
+        self._system: str | None = None
+        self._definitions: Definitions | None = None
+
+    def add(self, span: UnderstoodSpan) -> None:
+        """Add a span; where an exporter sent it again, the later copy counts."""
+        facts = span.facts
+        facts.input = tuple(map(self.keep_once, facts.input)) if facts.input is not None else None
+        if facts.system is not None and facts.system != self._system:
+            self._system = facts.system
+            self.weight += len(facts.system)
+        if facts.definitions is not None and not are_same_definitions(facts.definitions, self._definitions):
+            self._definitions = facts.definitions
+            self.weight += 1_000 * len(facts.definitions)
+        facts.system = self._system if facts.system is not None else None
+        facts.definitions = self._definitions if facts.definitions is not None else None
+        self.weight += span.size + sum(map(reply_size, facts.output or ()))
+        self._spans[span.span_id] = span
+
+    def add_event(self, event: SpanEvent) -> None:
+        self._events.setdefault(event.span_id, []).append(event)
+        self.weight += 1_000 + sum(len(value) for value in event.body.values() if isinstance(value, str))
+
+    def to_events(self, session_id: str, session: TracedSession) -> Iterator[Event | Rejected]:
+        """Yield the events of the trace, in the session that it belongs to and in those of its sub-agents."""
+        self._read_events()
+        if not self._spans:
+            return
+        main, *others = find_lanes(self._spans)
+        roots = [span for span in self._spans.values() if span.parent_id not in self._spans]
+        yield from session.take(main, min(roots, key=time_key, default=None))
+        for lane in others:
+            within, parent = lane.within, lane.parent
+            if within is not None:
+                above = f"{session_id}/{parent.span_id}" if parent is not None else session_id
+                below = TracedSession(f"{session_id}/{within.span_id}", above)
+                yield from below.take(lane, next(iter(lane.agents), None))
+
+    def keep_once(self, message: Message) -> Message:
+        """Return a message of a request without what is not asked of it:
+
+        its calls were counted as replies.
+        """
+        if message.role == "assistant":
+            return _SAID_BEFORE
+        known = self._messages.get(message)
+        if known is None:
+            known = self._messages[message] = message
+            texts = (message.text, *(result.content for result in message.results))
+            self.weight += 200 + sum(len(text) for text in texts if text is not None)
+        return known
+
+    def _read_events(self) -> None:
+        """Add what log records tell of spans; a span that is not in the file is made of them."""
+        for span_id, events in self._events.items():
+            bodies = [(event.name, event.body) for event in events]
+            span = self._spans.get(span_id)
+            if span is not None:
+                read_events(bodies, span.facts)
+                continue
+            first, attributes = (
+                events[0],
+                {key: value for event in events for key, value in event.body.items()},
+            )
+            raw = RawSpan(
+                trace_id=self._trace_id,
+                span_id=span_id,
+                where=first.where,
+                start=first.time,
+                end=events[-1].time,
+                attributes=attributes,
+                events=tuple(bodies),
+            )
+            self.add(make_span(raw, collect_facts(raw)))
+
+
+def reply_size(message: Message) -> int:
+    """Return the characters of a reply, roughly: decoded arguments are counted for a kilobyte."""
+    sent = [len(call.arguments) if isinstance(call.arguments, str) else 1_000 for call in message.calls]
+    return len(message.text or "") + sum(sent)
+
+
+_SAID_BEFORE = Message(role="assistant")

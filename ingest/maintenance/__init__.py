@@ -1,0 +1,1 @@
+"""What keeps a store right between loads: forget, reparse, retry what was rejected."""

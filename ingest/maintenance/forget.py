@@ -1,0 +1,112 @@
+"""Removes sessions from a store for good; older generations are removed, too.
+
+What went is remembered by its hash, so that no load brings it back from a log that is still there. The logs
+themselves are not touched.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from ingest.errors import OptionError
+from ingest.load_report import ForgetReport
+from ingest.maintenance.transaction import change_copy, lock_published
+from ingest.sessions.stored_text import shorten_name
+from ingest.sessions.table_rows import session_hash
+from ingest.store.generation_file import GenerationBuilder, utc_now
+from ingest.store.generations import OnWrite, Patience, do_not_wait, ignore_write
+from ingest.store.late_arrivals import conclude_late_turns
+
+_LAST_SIGN = "max(coalesce(ended_at, started_at))"
+_BY_ID = "SELECT DISTINCT source, session_id FROM sessions WHERE session_id IN (SELECT unnest(?::VARCHAR[]))"
+_BEFORE = f"SELECT source, session_id FROM sessions GROUP BY ALL HAVING {_LAST_SIGN} < ?::DATE"  # noqa: S608
+_OF_USER = "SELECT DISTINCT source, session_id FROM sessions WHERE user_name = ?"
+
+_COUNTS = """
+    SELECT
+        (SELECT count(*) FROM leaving) AS sessions,
+        (SELECT count(*) FROM turns SEMI JOIN leaving USING (source, session_id)) AS turns,
+        (SELECT count(*) FROM tool_calls SEMI JOIN leaving USING (source, session_id)) AS calls,
+        (SELECT count(DISTINCT file_id) FROM sessions SEMI JOIN leaving USING (source, session_id)) AS files,
+        (
+            SELECT count(DISTINCT call_id) FROM tool_calls ANTI JOIN leaving USING (source, session_id)
+            WHERE call_id IN (SELECT call_id FROM tool_calls SEMI JOIN leaving USING (source, session_id))
+        ) AS elsewhere,
+        (
+            SELECT count(DISTINCT (source, session_id)) FROM sessions
+            WHERE ended_at IS NULL AND started_at IS NULL
+        ) AS undated"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionChoice:
+    """The sessions that are to go: by id, or those without a sign of life since a day (UTC), or a user's."""
+
+    sessions: Sequence[str] = ()
+    before: date | None = None
+    user: str | None = None
+
+    def choice_query(self) -> tuple[str, list[Any]]:
+        """Return the query for the source and id of each. Raises OptionError unless exactly one choice is
+        made.
+        """
+        named: list[tuple[str, list[Any]]] = []
+        if self.sessions:
+            named.append((_BY_ID, [list(map(shorten_name, self.sessions))]))
+        if self.before is not None:
+            named.append((_BEFORE, [self.before]))
+        if self.user is not None:
+            named.append((_OF_USER, [shorten_name(self.user)]))
+        if len(named) != 1:
+            raise OptionError("say what to forget with one of --session, --before and --user")
+        return named[0]
+
+
+def forget(
+    store_dir: Path,
+    whose: SessionChoice,
+    *,
+    dry_run: bool = False,
+    on_write: OnWrite = ignore_write,
+    patience: Patience = do_not_wait,
+) -> ForgetReport:
+    """Remove sessions from the store for good; a `dry_run` only counts them.
+
+    Raises InputError, StoreError, StoreBusy or StoreVersionError, with nothing removed.
+    """
+    started = time.monotonic()
+    query, values = whose.choice_query()
+    generation = None
+    with lock_published(store_dir, on_write, patience) as (folder, _), change_copy(folder) as building:
+        with building.open_transaction("leaving") as con:
+            con.execute(f"CREATE TEMP TABLE leaving AS {query}", values)
+        (counts,) = building.fetch_rows(_COUNTS)
+        if dry_run or not counts["sessions"]:
+            building.abandon()
+            folder.discard()
+        else:
+            _remove_sessions(building)
+            building.rewrite()
+            generation = folder.publish(alone=True)
+    if whose.before is None:
+        counts["undated"] = 0
+    return ForgetReport(**counts, generation=generation, seconds=time.monotonic() - started)
+
+
+def _remove_sessions(building: GenerationBuilder) -> None:
+    leaving = building.fetch_rows("FROM leaving")
+    hashes = [session_hash(row["source"], row["session_id"]) for row in leaving]
+    with building.open_transaction("forgotten") as con:
+        con.execute("INSERT INTO forgotten SELECT unnest(?::VARCHAR[]), ?", [hashes, utc_now()])
+        con.execute(
+            "INSERT INTO touched_also "
+            "SELECT DISTINCT file_id FROM sessions SEMI JOIN leaving USING (source, session_id)"
+        )
+    building.settle("forget.sql")
+    conclude_late_turns(building)
+    building.roll_up()

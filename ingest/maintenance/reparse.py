@@ -1,0 +1,62 @@
+"""Judges the calls of a store anew without the logs, after a newer parser or with definitions found later.
+
+For a newer parser, or for tool definitions that came to hand later. What comes out is what a load of the same
+logs would hold today.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ingest.load_report import ReparseReport
+from ingest.maintenance.transaction import change_copy, lock_published
+from ingest.pipeline.planning.tool_catalog import read_tools
+from ingest.pipeline.publish import standing_tables
+from ingest.pipeline.reading.file_reader import ReadSettings
+from ingest.store.generations import OnWrite, Patience, do_not_wait, ignore_write
+from ingest.store.reader import count_calls_of_other_parsers, is_outdated
+from ingest.store.reassessment import reassess_turns
+from lenient import PARSER_VERSION
+
+_WANTED = """
+    CREATE TEMP TABLE touched_days (day DATE);
+    CREATE TEMP TABLE wanted AS
+    SELECT DISTINCT turn_id FROM tool_calls WHERE $all OR parser_version IS DISTINCT FROM $version"""
+_GIVEN = "UPDATE files SET tools_hash = ? WHERE status = 'loaded'"
+
+
+def reparse(
+    store_dir: Path,
+    *,
+    everything: bool = False,
+    tools: Sequence[Path] = (),
+    on_write: OnWrite = ignore_write,
+    patience: Patience = do_not_wait,
+) -> ReparseReport:
+    """Judge the calls that another version of the parser judged, or `everything`, and publish the result.
+
+    `tools`: files of definitions that take the place of those once given with --tools; everything is judged
+    by them. Raises InputError, StoreError, StoreBusy or StoreVersionError, with nothing published.
+    """
+    started = time.monotonic()
+    given = read_tools(tools) if tools else None
+    everything = everything or given is not None
+    with lock_published(store_dir, on_write, patience) as (folder, current):
+        calls = count_calls_of_other_parsers(current, None if everything else PARSER_VERSION)
+        if not calls and not is_outdated(current):
+            return ReparseReport(calls=0, changed=0, generation=None, seconds=time.monotonic() - started)
+        with change_copy(folder) as building:
+            with building.open_transaction("wanted") as con:
+                con.execute(_WANTED, {"all": everything, "version": PARSER_VERSION})
+                if given is not None:
+                    con.execute(_GIVEN, [ReadSettings.from_options(given, 0).options.tools])
+            changed = reassess_turns(building, given)
+            building.replace_tables(standing_tables(building.schemas))
+            building.roll_up()
+            building.finish()
+            generation = folder.publish()
+    return ReparseReport(
+        calls=calls, changed=changed, generation=generation, seconds=time.monotonic() - started
+    )

@@ -1,0 +1,41 @@
+"""Builds the next generation from the published one by a few changes, without logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ingest.errors import InputError
+from ingest.store.generation_file import GenerationBuilder
+from ingest.store.generations import OnWrite, Patience, StoreFolder, lock_store, published_generation
+
+
+@contextmanager
+def lock_published(
+    store_dir: Path, on_write: OnWrite, patience: Patience
+) -> Iterator[tuple[StoreFolder, Path]]:
+    """Yield the store's folder with its lock held, and its published generation.
+
+    Raises InputError when nothing was loaded into it yet, StoreBusy, StoreError.
+    """
+    store_dir = store_dir.absolute()
+    if published_generation(store_dir) is None:
+        raise InputError(f"nothing has been loaded into {store_dir} yet; check the spelling of --store")
+    with lock_store(store_dir, on_write, patience) as folder:
+        current = published_generation(store_dir)
+        if current is None:
+            raise InputError(f"nothing is published in {store_dir} any more")
+        yield folder, current
+
+
+@contextmanager
+def change_copy(folder: StoreFolder) -> Iterator[GenerationBuilder]:
+    """Yield a copy of the published generation to change; it is given up when anything fails."""
+    building = GenerationBuilder(folder.start_from_published(), folder.on_write)
+    try:
+        yield building
+    except BaseException:
+        building.abandon()
+        folder.discard()
+        raise

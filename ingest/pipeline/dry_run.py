@@ -1,0 +1,189 @@
+"""Says what a load would do, from the heads of the files and without taking the lock.
+
+The members of a compressed tar archive can only be listed by unpacking it on the way; all else costs the
+beginning of each file that is not in as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+from pathlib import Path
+
+from ingest.decoding.lines import MAX_LINE
+from ingest.load_report import RejectedFile
+from ingest.pipeline.planning.archive_expansion import expand_archives
+from ingest.pipeline.planning.change_detection import ReadOptions, sort_safely
+from ingest.pipeline.planning.selection import check_format_name, select_since
+from ingest.pipeline.planning.tool_catalog import read_given_definitions
+from ingest.pipeline.reading.file_reader import ReadSettings
+from ingest.pipeline.reading.format_recognition import (
+    UnusableFileError,
+    describe_read_error,
+    recognise_content,
+)
+from ingest.privacy.configuration import ALL, PrivacyOptions
+from ingest.sources.archives import compressed_tar
+from ingest.sources.discovery import Named, find_logs
+from ingest.sources.log_content import HEAD, LogContent, open_log
+from ingest.sources.log_file import LogFile
+from ingest.store.generations import published_generation
+from ingest.store.ledger import FileStatus, Ledger, LedgerRow
+from ingest.store.reader import read_ledger
+
+
+class PlannedAction(StrEnum):
+    """What a load would do with a file; all but the last two mean reading it."""
+
+    NEW = "new"
+    GROWN = "grown"
+    CHANGED = "changed"
+    AGAIN = "again"  # it is in, but the options given now see more in it
+    ALIKE = "alike"  # it begins like a log that is in and is as large: passed over when all of it is the same
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class FileShare:
+    """So many files of one kind; `bytes` as stored. `form` None = none was found, or had to be."""
+
+    would: PlannedAction
+    form: str | None
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadForecast:
+    """What a load would do. `left` files would stay out by `--since` and `--limit`."""
+
+    shares: tuple[FileShare, ...]
+    refused: tuple[RejectedFile, ...]
+    left: int
+
+
+def forecast_load(
+    paths: Iterable[Named],
+    store_dir: Path,
+    *,
+    tools: Sequence[Path] = (),
+    max_line: int = MAX_LINE,
+    form: str | None = None,
+    since: str | None = None,
+    limit: int | None = None,
+    private: PrivacyOptions = ALL,
+) -> LoadForecast:
+    """Say what `ingest.pipeline.load.load` would do with the same options. Raises as it does, but for
+    StoreBusy.
+    """
+    store_dir = store_dir.absolute()
+    catalog, _ = read_given_definitions(store_dir, tools)
+    known_as = check_format_name(form)
+    found, left = select_since(find_logs(paths, store_dir), since)
+    current = published_generation(store_dir)
+    ledger = read_ledger(current) if current else Ledger()
+    words = (row.read_with.privacy for row in ledger.rows())
+    privacy, left_out = private.for_store(store_dir, words, keep=False)
+    options = ReadSettings.from_options(catalog, max_line, known_as, privacy, left_out).options
+    foresight = LoadPlanner(ledger, options, limit, left)
+    try:
+        for log in sort_safely(expand_archives(found, ledger, options, privacy).logs, ledger):
+            foresight.plan_file(log)
+    finally:
+        compressed_tar.close_kept_archive()
+    return foresight.forecast()
+
+
+class LoadPlanner:
+    """One load's files, looked at one after another."""
+
+    def __init__(self, ledger: Ledger, options: ReadOptions, limit: int | None, left: int) -> None:
+        self._ledger = ledger
+        self._options = options
+        self._limit = limit
+        self._read = 0
+        self._sums: dict[tuple[PlannedAction, str | None], tuple[int, int]] = {}
+        self._refused: list[RejectedFile] = []
+        self._left = left
+
+    def forecast(self) -> LoadForecast:
+        shares = [FileShare(*kind, *sums) for kind, sums in self._sums.items()]
+        shares.sort(key=lambda share: (list(PlannedAction).index(share.would), share.form or ""))
+        return LoadForecast(tuple(shares), tuple(self._refused), self._left)
+
+    def plan_file(self, found: LogFile) -> None:
+        known = self._ledger.find_by_name(found.name)
+        if known is not None and known.status is FileStatus.REJECTED:
+            self._plan_refused_file(found, known)
+        elif self._is_in(found, known):
+            self._add_action(found, PlannedAction.UNCHANGED, known.source if known else None)
+        elif self._limit is not None and self._read >= self._limit:
+            self._left += 1
+        else:
+            self._plan_by_content(found, known)
+
+    def _plan_refused_file(self, found: LogFile, known: LedgerRow) -> None:
+        if found.settled:
+            self._add_refused(found, known.reason or "")
+        else:
+            self._plan_by_content(found, None)
+
+    def _is_in(self, found: LogFile, known: LedgerRow | None) -> bool:
+        if found.settled:
+            return True
+        row = known or self._ledger.find_copy(found.name)
+        if row is None or (known is not None and self._options.reads_otherwise_than(known)):
+            return False
+        return found.seen.is_telling and row.outside.seen == found.seen
+
+    def _plan_by_content(self, found: LogFile, known: LedgerRow | None) -> None:
+        if found.problem is not None:
+            self._add_refused(found, found.problem)
+            return
+        try:
+            would, form = self.read_head(found, known)
+        except UnusableFileError as unusable:
+            self._add_refused(found, str(unusable))
+        except OSError as error:
+            self._add_refused(found, str(describe_read_error(error)))
+        else:
+            self._read += would is not PlannedAction.ALIKE
+            self._add_action(found, would, form)
+
+    def read_head(self, found: LogFile, known: LedgerRow | None) -> tuple[PlannedAction, str]:
+        with open_log(found, rewinds=True) as content:
+            head = bytearray(HEAD)
+            del head[content.readinto(head) :]
+            would = self._planned_action(found, known, content, bytes(head))
+            content.go_back()
+            recognised = recognise_content(content, found, self._options.max_line, self._options.form)
+        return would, recognised.form.SOURCE.name
+
+    def _planned_action(
+        self, found: LogFile, known: LedgerRow | None, content: LogContent, head: bytes
+    ) -> PlannedAction:
+        size = None if content.packed or not found.place.can_reopen else found.seen.size
+        if known is None:
+            alike = self._ledger.find_by_head(content.head)
+            return (
+                PlannedAction.ALIKE if any(size in (None, row.size) for row in alike) else PlannedAction.NEW
+            )
+        if self._options.reads_otherwise_than(known):
+            return PlannedAction.AGAIN
+        if sha256(head[: known.size]).hexdigest() != known.head:
+            return PlannedAction.CHANGED
+        if size == known.size:
+            return PlannedAction.ALIKE
+        larger = found.seen.size > known.outside.seen.size if size is None else size > known.size
+        return PlannedAction.GROWN if larger else PlannedAction.CHANGED
+
+    def _add_refused(self, found: LogFile, reason: str) -> None:
+        self._refused.append(RejectedFile(found.name, reason))
+        self._add_action(found, PlannedAction.REFUSED)
+
+    def _add_action(self, found: LogFile, would: PlannedAction, form: str | None = None) -> None:
+        files, size = self._sums.get((would, form), (0, 0))
+        self._sums[would, form] = (files + 1, size + found.seen.size)

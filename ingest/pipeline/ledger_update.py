@@ -1,0 +1,138 @@
+"""Brings the ledger and the totals of a load up to date, one log after another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ingest.pipeline.planning.change_detection import Change, ChangeDecision, decide_copy
+from ingest.pipeline.publish import LoadTotals
+from ingest.pipeline.reading.file_reader import FileResult, ReadSettings
+from ingest.pipeline.reading.format_recognition import UnusableFileError
+from ingest.pipeline.resume import move_rows, store_checkpoint
+from ingest.sources.log_file import LogFile
+from ingest.sources.stored_names import stream_name
+from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, LedgerRow
+from ingest.store.writer import FactWriter
+
+KEPT = "; what was loaded from it before stays"
+
+
+class LedgerUpdate:
+    """The only one who changes the ledger while logs are read."""
+
+    def __init__(
+        self, ledger: Ledger, totals: LoadTotals, settings: ReadSettings, writer: FactWriter
+    ) -> None:
+        self._ledger = ledger
+        self._totals = totals
+        self._settings = settings
+        self._writer = writer
+
+    def note_became_archive(self, known: LedgerRow) -> None:
+        """A file that was a log has become an archive."""
+        self._ledger.remove(known)
+        self._totals.replaced.append(known.file_id)
+
+    def note_skipped(self, found: LogFile, decision: ChangeDecision) -> None:
+        known = decision.known
+        if decision.change is Change.MOVED and known is not None and found.place.can_reopen:
+            self._note_name(known, found)
+        elif decision.change is Change.REFUSED and known is not None:
+            self._totals.add_rejected(found.name, known.reason or "")
+        else:
+            self._totals.unchanged += 1
+            if decision.change is Change.COPIED and known is not None:
+                self._note_copy(known, found)
+            elif known is not None:
+                self._note_look(known, found)
+
+    def _note_copy(self, known: LedgerRow, found: LogFile) -> None:
+        if found.place.can_reopen:
+            copy = LedgerCopy(found.name, known.file_id, FileLook.look_of(found))
+            self._ledger.add_copy(copy)
+            self._totals.copies.append(copy)
+            self._totals.worth_noting |= found.is_costly
+
+    def _note_look(self, known: LedgerRow, found: LogFile) -> None:
+        if found.settled or (known.outside.seen == found.seen and found.archive is None):
+            return
+        outside = FileLook.look_of(found)
+        if known.outside != outside:
+            self._ledger.remove(known)
+            self._ledger.add(replace(known, outside=outside))
+            self._totals.seen_anew.append((known.file_id, outside))
+            self._totals.worth_noting |= found.is_costly
+
+    def _note_name(self, known: LedgerRow, found: LogFile) -> None:
+        self._ledger.remove(known)
+        outside = FileLook.look_of(found)
+        row = replace(known, name=found.name, outside=outside, status=FileStatus.LOADED, reason=None)
+        self._ledger.add(row)
+        self._totals.renamed.append(row)
+
+    def note_read(self, found: LogFile, known: LedgerRow | None, intake: FileResult) -> None:
+        """Count what was read, unless its end shows that it is in: of a stream only reading tells that."""
+        options = self._settings.options
+        is_new = known is None or known.fingerprint is None
+        same = self._ledger.find_by_content(intake.fingerprint) if is_new else []
+        if known is None:
+            known = next((row for row in same if options.leaves_out_more_than(row.read_with)), None)
+            same = [] if known else same
+        if known is not None:
+            self._ledger.remove(known)
+            self._totals.replaced.append(known.file_id)
+            self._totals.less_kept |= options.leaves_out_more_than(known.read_with)
+        if same:
+            self._writer.take_back_file()
+            self.note_skipped(found, decide_copy(same))
+            return
+        if known is not None and intake.begun is not None:
+            building = self._writer.builder
+            intake.rows.update(move_rows(building, known.file_id, intake.file_id, intake.begun))
+        if intake.unfinished is not None:
+            store_checkpoint(self._writer.builder, intake.file_id, intake.unfinished)
+        row = _ledger_row(found, known, intake)
+        self._ledger.add(row)
+        self._totals.add_loaded(row, intake)
+
+    def note_refused(self, found: LogFile, unusable: UnusableFileError) -> None:
+        """Record why, unless the store says just that already. Rows of an earlier reading stay."""
+        known, reason = (
+            self._ledger.find_by_name(found.name),
+            self._settings.privacy.redact_text(str(unusable)),
+        )
+        if unusable.may_pass:
+            found = replace(found, archive_seen=None)
+        if known is not None and known.fingerprint is not None:
+            reason += KEPT
+        self._totals.add_rejected(found.name, reason)
+        if known is None:
+            outside = FileLook.look_of(found)
+            row = LedgerRow(self._writer.begin_file(), found.name, FileStatus.REJECTED, reason, outside)
+            self._ledger.add(row)
+            self._totals.refused_new.append(row)
+            return
+        if (known.status, known.reason) != (FileStatus.REJECTED, reason):
+            self._ledger.remove(known)
+            known = replace(known, status=FileStatus.REJECTED, reason=reason)
+            self._ledger.add(known)
+            self._totals.refused_again.append((known.file_id, reason))
+        if found.archive is not None:
+            self._note_look(known, found)
+
+
+def _ledger_row(found: LogFile, known: LedgerRow | None, intake: FileResult) -> LedgerRow:
+    content = (intake.bytes, intake.fingerprint, intake.head, intake.source)
+    name = found.name if found.place.can_reopen else stream_name(intake.fingerprint)
+    forgetful = intake.forgot or (known is not None and known.forgetful)
+    outside = FileLook.look_of(found)
+    return LedgerRow(
+        intake.file_id,
+        name,
+        FileStatus.LOADED,
+        None,
+        outside,
+        intake.read_with,
+        *content,
+        forgetful=forgetful,
+    )

@@ -1,0 +1,242 @@
+"""Loads logs into a store: which file is read, in what order, and what a failure costs.
+
+A file that fails costs itself, a line that fails costs that line; what the store knew of a file stays until
+the file has been read anew to its end.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from ingest.decoding.lines import MAX_LINE
+from ingest.load_report import LoadReport, Progress
+from ingest.pipeline.cancellation import LoadCancelled, Stop, never_stop
+from ingest.pipeline.ledger_update import LedgerUpdate
+from ingest.pipeline.planning.archive_expansion import expand_archives
+from ingest.pipeline.planning.change_detection import Change, ChangeDecision, decide_change, sort_safely
+from ingest.pipeline.planning.foresight import is_likely_read
+from ingest.pipeline.planning.prompt_labels import read_labels
+from ingest.pipeline.planning.redacted_names import warn_of_earlier_privacy
+from ingest.pipeline.planning.selection import check_format_name, select_since
+from ingest.pipeline.planning.tool_catalog import read_given_definitions
+from ingest.pipeline.publish import LoadTotals, publish
+from ingest.pipeline.reading.checkpoint import Checkpoint
+from ingest.pipeline.reading.file_reader import ReadJob, ReadSettings
+from ingest.pipeline.reading.format_recognition import UnusableFileError, describe_read_error
+from ingest.pipeline.resume import read_checkpoint
+from ingest.pipeline.workers.pool import make_readers
+from ingest.privacy.configuration import ALL, PrivacyOptions
+from ingest.sources.discovery import Named, find_logs
+from ingest.sources.log_file import LogFile
+from ingest.store.generation_file import utc_now
+from ingest.store.generations import (
+    OnWrite,
+    Patience,
+    StoreFolder,
+    do_not_wait,
+    ignore_write,
+    lock_store,
+    published_generation,
+)
+from ingest.store.ledger import FileStatus, Ledger, LedgerRow
+from ingest.store.reader import has_new_labels, is_outdated, read_ledger_and_forgotten
+from ingest.store.writer import FactWriter
+
+OnProgress = Callable[[Progress], None]
+
+
+def load(
+    paths: Iterable[Named],
+    store_dir: Path,
+    *,
+    tools: Sequence[Path] = (),
+    labels: Path | None = None,
+    max_line: int = MAX_LINE,
+    form: str | None = None,
+    since: str | None = None,
+    limit: int | None = None,
+    private: PrivacyOptions = ALL,
+    on_progress: OnProgress | None = None,
+    on_write: OnWrite = ignore_write,
+    stop: Stop = never_stop,
+    patience: Patience = do_not_wait,
+    again: Collection[str] = (),
+    workers: int | None = None,
+) -> LoadReport:
+    """Load logs into a store and publish the new generation, if there is anything new.
+
+    `paths` are files, folders, patterns, addresses and `-` (see `ingest.sources.discovery`), `tools` files of
+    tool definitions (see `ingest.pipeline.planning.tool_catalog`), `labels` a file of people's names for
+    prompts (see `ingest.pipeline.planning.prompt_labels`), `max_line` is in bytes, `form` the name of the
+    format that all are read as. Files that did not change `since` (see `ingest.pipeline.planning.selection`)
+    are left out; at most `limit` are read: those that are in, or that no format takes, do not count.
+    `private` says what is left out of all texts. `again` names files that are read though they are in.
+    `workers` processes read (None = as many as pay, see `ingest.pipeline.workers.pool`), this one writes.
+    Once `stop()` is true, the file at work is given up after its batch, and what was read whole so far is
+    published. Raises InputError, StoreError, StoreBusy or StoreVersionError with nothing published; all are
+    IngestErrors.
+    """
+    started, started_at = time.monotonic(), utc_now()
+    store_dir = store_dir.absolute()
+    catalog, notes = read_given_definitions(store_dir, tools)
+    names, known_as = read_labels(labels), check_format_name(form)
+    found, left = select_since(find_logs(paths, store_dir), since)
+    with lock_store(store_dir, on_write, patience) as folder:
+        current = published_generation(store_dir)
+        ledger, forgotten = read_ledger_and_forgotten(current) if current else (Ledger(), frozenset[str]())
+        privacy, left_out = private.for_store(store_dir, (row.read_with.privacy for row in ledger.rows()))
+        settings = ReadSettings.from_options(catalog, max_line, known_as, privacy, left_out, forgotten)
+        run = LogLoader(
+            folder, ledger, settings, on_progress, stop, limit=limit, again=again, workers=workers
+        )
+        run.totals.left = left
+        try:
+            run.load_all(found)
+            del found  # of 100,000 files 90 MB, which the tables can use
+            news = run.totals.has_changes or (current is not None and _needs_publishing(current, names))
+            generation = publish(run.writer, folder, run.totals, started_at, names) if news else None
+        except BaseException:
+            run.writer.abandon()
+            raise
+        if generation is None:
+            run.writer.abandon()
+    run.totals.notes += (*notes, *warn_of_earlier_privacy(ledger, settings.options))
+    return run.totals.make_report(generation, time.monotonic() - started)
+
+
+def _needs_publishing(current: Path, names: Mapping[str, str]) -> bool:
+    """Return True when the published generation lacks something that no log needs to be read for."""
+    return is_outdated(current) or has_new_labels(current, names)
+
+
+class LogLoader:
+    """The files of one load, one after another."""
+
+    def __init__(
+        self,
+        folder: StoreFolder,
+        ledger: Ledger,
+        settings: ReadSettings,
+        on_progress: OnProgress | None,
+        stop: Stop,
+        *,
+        limit: int | None,
+        again: Collection[str],
+        workers: int | None,
+    ) -> None:
+        self._ledger = ledger
+        self._settings = settings
+        self._on_progress = on_progress
+        self._stop = stop
+        self._limit = limit
+        self._again = again
+        self.writer = FactWriter(folder, ledger.last_id + 1)
+        self.totals = LoadTotals()
+        self._book = LedgerUpdate(ledger, self.totals, settings, self.writer)
+        self._hands = make_readers(workers, settings, self.writer, folder)
+
+    def load_all(self, files: Iterable[LogFile]) -> None:
+        gc.freeze()  # what is imported by now stays; looking through it again and again is of no use
+        try:
+            self._load_logs(self.expand_archives(files))
+        finally:
+            gc.unfreeze()
+            self._hands.close()
+
+    def expand_archives(self, files: Iterable[LogFile]) -> Sequence[LogFile]:
+        settings = self._settings
+        unfolded = expand_archives(files, self._ledger, settings.options, settings.privacy, self._again)
+        self.totals.veiled = unfolded.veiled
+        for known in unfolded.turned:
+            self._book.note_became_archive(known)
+        return unfolded.logs
+
+    def _load_logs(self, files: Sequence[LogFile]) -> None:
+        total, done = sum(found.seen.size for found in files), 0
+        progress = partial(Progress, files_total=len(files), bytes_total=total)
+        base = progress(name="", files_done=0, bytes_done=0, rejects=0)
+        ordered = sort_safely(files, self._ledger)
+        self._hands.expect(ordered, self._is_likely_read, self._plan_job)
+        for position, found in enumerate(ordered):
+            rejects = self.totals.rejects
+            base = progress(name=found.name, files_done=position, bytes_done=done, rejects=rejects)
+            self._report_progress(base)
+            self._hands.reach(position)
+            if self._stop() or not self._try_load_log(found, base):
+                self.totals.unread = len(files) - position
+                break
+            done += found.seen.size
+        self._report_progress(
+            replace(base, files_done=len(files), bytes_done=total, rejects=self.totals.rejects)
+        )
+
+    def _try_load_log(self, found: LogFile, base: Progress) -> bool:
+        """Load a file; return False when somebody asked for an end before its own."""
+        try:
+            self._load_log(found, base)
+        except LoadCancelled:
+            self.writer.take_back_file()
+            return False
+        return True
+
+    def _report_progress(self, progress: Progress) -> None:
+        if self._on_progress is not None:
+            self._on_progress(progress)
+
+    def _load_log(self, found: LogFile, base: Progress) -> None:
+        def on_bytes(read: int, rejects: int) -> None:
+            if read < found.seen.size and self._stop():
+                raise LoadCancelled
+            self._report_progress(
+                replace(base, bytes_done=base.bytes_done + read, rejects=base.rejects + rejects)
+            )
+
+        try:
+            decision = self.decide_change(found)
+            if decision.change is not Change.READ:
+                self._book.note_skipped(found, decision)
+            elif self._limit is not None and len(self.totals.loaded) >= self._limit:
+                self.totals.left += 1
+            else:
+                intake = self._hands.read_file(self._make_job(found, decision.known), on_bytes)
+                self._book.note_read(found, decision.known, intake)
+        except UnusableFileError as unusable:
+            self._book.note_refused(found, unusable)
+
+    def _is_likely_read(self, found: LogFile) -> bool:
+        if self._limit is not None and len(self.totals.loaded) + self._hands.count_ahead >= self._limit:
+            return False
+        return is_likely_read(found, self._ledger, self._settings.options, self._again)
+
+    def _plan_job(self, found: LogFile) -> ReadJob:
+        return self._make_job(found, self._ledger.find_by_name(found.name))
+
+    def _make_job(self, found: LogFile, known: LedgerRow | None) -> ReadJob:
+        return ReadJob(
+            found, self._find_checkpoint(found, known), quoting=known is None or not known.forgetful
+        )
+
+    def _find_checkpoint(self, found: LogFile, known: LedgerRow | None) -> Checkpoint | None:
+        """Return where the reading of a file that has grown stopped; None where it is to be read whole."""
+        if known is None or known.status is not FileStatus.LOADED or not found.place.can_reopen:
+            return None
+        grown = found.content_size is not None and found.content_size > known.size
+        options = self._settings.options
+        same = (known.read_with.tools, known.read_with.privacy) == (options.tools, options.privacy)
+        return read_checkpoint(self.writer.builder, known.file_id) if grown and same else None
+
+    def decide_change(self, found: LogFile) -> ChangeDecision:
+        if found.problem is not None:
+            raise UnusableFileError(found.problem)
+        known = self._ledger.find_by_name(found.name)
+        if known is not None and found.name in self._again:
+            return ChangeDecision(Change.READ, known)
+        try:
+            return decide_change(found, self._ledger, self._settings.options)
+        except OSError as error:
+            raise describe_read_error(error) from error

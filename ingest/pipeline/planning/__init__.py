@@ -1,0 +1,1 @@
+"""Decides before anything is read: which files, in which order, with which definitions and labels."""

@@ -1,0 +1,138 @@
+"""Replaces archives by the logs in them; one that has not changed since it was read is not opened.
+
+An archive that has not changed since all its members were read is not opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from hashlib import blake2b
+
+from ingest.formats import formats
+from ingest.pipeline.planning.change_detection import ReadOptions, make_archive_mark
+from ingest.pipeline.planning.redacted_names import redact_names
+from ingest.privacy.event_redaction import PUBLIC, Privacy
+from ingest.sources.archive_members import Archive, list_members, look_inside
+from ingest.sources.log_file import LogFile
+from ingest.store.ledger import FileStatus, Ledger, LedgerCopy, LedgerRow
+from ingest.version import CALLGAUGE_VERSION
+
+
+@dataclass(slots=True)
+class ExpandedFiles:
+    """`turned` are rows of names that were no archives when they were read, `veiled` rows under new names."""
+
+    logs: list[LogFile] = field(default_factory=list)
+    turned: list[LedgerRow] = field(default_factory=list)
+    veiled: list[LedgerRow] = field(default_factory=list)
+
+
+def expand_archives(
+    files: Iterable[LogFile],
+    ledger: Ledger,
+    options: ReadOptions,
+    privacy: Privacy = PUBLIC,
+    again: Collection[str] = (),
+) -> ExpandedFiles:
+    """Return every log in the files, named as the store may; what cannot be looked into comes with its
+    problem.
+
+    `again` names logs that are to be opened though they are in.
+    """
+    result = ExpandedFiles()
+    named, result.veiled = redact_names(files, privacy, ledger)
+    for found in named:
+        if found.problem is not None or not found.place.can_reopen or _is_unchanged_log(found, ledger):
+            result.logs.append(found)
+        elif settled := _known_members(found, ledger, options, again):
+            result.logs += settled
+        else:
+            _expand_file(found, ledger, result)
+    if privacy:
+        result.logs = [replace(log, name=privacy.redact_path(log.name)) for log in result.logs]
+    return result
+
+
+def _is_unchanged_log(found: LogFile, ledger: Ledger) -> bool:
+    row = ledger.find_by_name(found.name) or ledger.find_copy(found.name)
+    if isinstance(row, LedgerRow) and row.status is FileStatus.REJECTED:
+        return False
+    return row is not None and found.seen.is_telling and row.outside.seen == found.seen
+
+
+def _known_members(
+    archive: LogFile, ledger: Ledger, options: ReadOptions, again: Collection[str]
+) -> list[LogFile]:
+    """Return the members of an archive as the ledger has them; none when it is to be looked into."""
+    if not archive.seen.is_telling:
+        return []
+    by_mark: dict[str | None, list[LedgerRow | LedgerCopy]] = {}
+    for row in ledger.find_members(archive.name):  # among them members that are no longer in it
+        by_mark.setdefault(row.outside.archive_seen, []).append(row)
+    for mark, rows in by_mark.items():
+        if mark == make_archive_mark(archive.seen, len(rows), _reader_version()):
+            anew = any(row.name in again or _would_read_otherwise(row, options) for row in rows)
+            return [] if anew else [_member_of_row(archive, row) for row in rows]
+    return []
+
+
+def _would_read_otherwise(row: LedgerRow | LedgerCopy, options: ReadOptions) -> bool:
+    return isinstance(row, LedgerRow) and options.reads_otherwise_than(row)
+
+
+def _member_of_row(archive: LogFile, row: LedgerRow | LedgerCopy) -> LogFile:
+    outside = row.outside
+    return LogFile(
+        row.name,
+        archive.place,
+        outside.seen,
+        archive=outside.archive,
+        archive_seen=outside.archive_seen,
+        settled=True,
+    )
+
+
+def _expand_file(found: LogFile, ledger: Ledger, result: ExpandedFiles) -> None:
+    try:
+        found, archive = look_inside(found)
+    except OSError as error:
+        result.logs.append(_unreadable_archive(found, error))
+        return
+    if archive is None:
+        result.logs.append(found)
+        return
+    members, broken = _read_members(found, archive, fingerprints=len(ledger) > 0)
+    if broken is not None:
+        result.logs += [*members, _unreadable_archive(found, broken)]
+        return
+    mark = make_archive_mark(found.seen, len(members), _reader_version())
+    result.logs += [replace(member, archive_seen=mark) for member in members]
+    if not members:
+        problem = "is an archive that holds no files (hidden ones are left out)"
+        result.logs.append(replace(found, problem=problem))
+    elif known := ledger.find_by_name(found.name):
+        result.turned.append(known)
+
+
+def _read_members(
+    found: LogFile, archive: Archive, *, fingerprints: bool
+) -> tuple[list[LogFile], OSError | None]:
+    members: list[LogFile] = []
+    try:
+        for member in list_members(found, archive, fingerprints=fingerprints):
+            members.append(member)  # noqa: PERF402 - those before a broken place count
+    except OSError as error:
+        return members, error
+    return members, None
+
+
+def _unreadable_archive(found: LogFile, error: OSError) -> LogFile:
+    return replace(found, problem=f"cannot be read: {error.strerror or error}")
+
+
+@cache
+def _reader_version() -> str:
+    """Return what could read the members: another version, or another format, tries them again."""
+    return blake2b(" ".join([CALLGAUGE_VERSION, *formats()]).encode(), digest_size=8).hexdigest()

@@ -1,0 +1,57 @@
+"""What the options that narrow a load mean: `--since`, `--format`."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from ingest.errors import OptionError
+from ingest.formats import formats
+from ingest.sources.log_file import LogFile
+
+_AGO = re.compile(r"(\d{1,6})\s*([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def select_since(files: Sequence[LogFile], since: str | None) -> tuple[list[LogFile], int]:
+    """Return the files that changed since then, and how many did not. Raises OptionError."""
+    if since is None:
+        return list(files), 0
+    start = parse_moment(since, datetime.now().astimezone())
+    kept = [found for found in files if is_since(found, start)]
+    return kept, len(files) - len(kept)
+
+
+def check_format_name(name: str | None) -> str | None:
+    """Return the name itself when there is such a format. Raises OptionError."""
+    if name is None or name in formats():
+        return name
+    near = difflib.get_close_matches(name, formats(), n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge formats` lists them all"
+    raise OptionError(f"there is no format {name!r}; {hint}")
+
+
+def parse_moment(since: str, now: datetime) -> int:
+    """Nanoseconds since 1970 of `2026-11-20`, of `2026-11-20T18:00+01:00` (ISO 8601; without offset, local
+    time), or of so long before `now`: `90m`, `12h`, `7d`, `2w`. Raises OptionError.
+    """
+    text = since.strip()
+    ago = _AGO.fullmatch(text)
+    try:
+        when = now - timedelta(**{_UNITS[ago[2]]: int(ago[1])}) if ago else datetime.fromisoformat(text)
+        return int(when.astimezone().timestamp() * 1e9)
+    except (ValueError, OverflowError, OSError) as error:
+        raise OptionError(
+            f"--since {since!r} is no time; write a date (2026-11-20), a time (2026-11-20T18:00+01:00) "
+            "or how long ago (12h, 7d, 2w)"
+        ) from error
+
+
+def is_since(found: LogFile, moment_ns: int) -> bool:
+    """True for a file that changed since then; one whose time nobody tells, or that is not there, is kept.
+
+    An archive counts as one file: what it says of its members' times is often the time of another machine.
+    """
+    return found.seen.mtime_ns == 0 or found.seen.mtime_ns >= moment_ns

@@ -1,0 +1,239 @@
+"""The last steps of a load: the ledger, the run, settling, checking, publishing, reporting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from itertools import islice
+
+import msgspec
+import pyarrow as pa
+
+from ingest.events import FaultLayer
+from ingest.formats import formats
+from ingest.load_report import LoadReport, RejectedFile
+from ingest.pipeline.reading.file_reader import FileResult
+from ingest.sessions.row_batches import Row, to_arrow
+from ingest.store.generation_file import utc_now
+from ingest.store.generations import StoreFolder
+from ingest.store.late_arrivals import conclude_late_turns
+from ingest.store.ledger import FileLook, LedgerCopy, LedgerRow
+from ingest.store.vacuum import drop_unused, rewrite_building
+from ingest.store.writer import BATCH_ROWS, FactWriter
+from ingest.version import CALLGAUGE_VERSION
+from lenient import PARSER_VERSION
+from lenient.diagnostics.codes import CODES
+
+
+class LoadedFile(msgspec.Struct, frozen=True, gc=False):
+    """A file that was read, and how many rows of it there are. A load can have 100,000 of these."""
+
+    known: LedgerRow
+    lines: int
+    sessions: int
+    turns: int
+    calls: int
+    rejects: int
+
+
+@dataclass(slots=True)
+class LoadTotals:
+    """What a load did so far, file by file."""
+
+    unchanged: int = 0
+    loaded: list[LoadedFile] = field(default_factory=list)
+    lines_read: int = 0
+    bytes_read: int = 0
+    forgot: list[int] = field(default_factory=list)  # ids of files with sessions that are to be forgotten
+    rejected: list[RejectedFile] = field(default_factory=list)
+    refused_new: list[LedgerRow] = field(default_factory=list)
+    refused_again: list[tuple[int, str]] = field(default_factory=list)  # file id, reason
+    renamed: list[LedgerRow] = field(default_factory=list)
+    seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)  # file id, how it looks by now
+    copies: list[LedgerCopy] = field(default_factory=list)
+    worth_noting: bool = False  # among the two above is one that it cost something to find out
+    replaced: list[int] = field(default_factory=list)  # file ids whose rows others have taken the place of
+    figures: dict[str, int] = field(default_factory=dict)  # see `Building.figures_of_run`
+    veiled: list[LedgerRow] = field(default_factory=list)  # under the names that the store may hold
+    less_kept: bool = False  # files were read again to keep less of them
+    unread: int = 0
+    left: int = 0
+    notes: tuple[str, ...] = ()
+    rejects: int = 0
+
+    @property
+    def has_changes(self) -> bool:
+        news = (self.loaded, self.refused_new, self.refused_again, self.renamed, self.replaced)
+        return any(news) or self.worth_noting
+
+    def add_loaded(self, row: LedgerRow, intake: FileResult) -> None:
+        rows = intake.rows
+        counts = (rows["sessions"], rows["turns"], rows["tool_calls"], rows["rejects"])
+        self.loaded.append(LoadedFile(row, intake.lines, *counts))
+        self.lines_read += intake.lines_read
+        self.bytes_read += intake.bytes_read
+        self.rejects += rows["rejects"]
+        if intake.forgot:
+            self.forgot.append(row.file_id)
+
+    def add_rejected(self, name: str, reason: str) -> None:
+        self.rejected.append(RejectedFile(name, reason))
+
+    def make_report(self, generation: str | None, seconds: float) -> LoadReport:
+        return LoadReport(
+            loaded=len(self.loaded),
+            unchanged=self.unchanged,
+            moved=len(self.renamed),
+            rejected=tuple(self.rejected),
+            lines=self.lines_read,
+            bytes=self.bytes_read,
+            sessions=sum(one.sessions for one in self.loaded),
+            turns=sum(one.turns for one in self.loaded),
+            calls=sum(one.calls for one in self.loaded),
+            duplicates=self.figures.get("duplicates", 0),
+            rejects=self.rejects,
+            faults={layer.value: self.figures[layer] for layer in FaultLayer if layer in self.figures},
+            judged=self.figures.get("judged", 0),
+            unread=self.unread,
+            left=self.left,
+            notes=self.notes,
+            generation=generation,
+            seconds=seconds,
+        )
+
+
+def publish(
+    writer: FactWriter,
+    folder: StoreFolder,
+    totals: LoadTotals,
+    started_at: datetime,
+    labels: Mapping[str, str],
+) -> str:
+    """Write the ledger, settle and check the new generation, publish it; return its name."""
+    writer.flush()
+    pa.default_memory_pool().release_unused()  # what it keeps of the last batch DuckDB can use
+    building = writer.builder
+    run_id = building.next_run_id()
+    building.mark_replaced(totals.replaced)
+    building.drop_quotes(totals.forgot)
+    rejects = 0
+    for files in _split_rows(_file_rows(totals, run_id, writer.unfit)):
+        rejects += sum(row["rejects"] for row in files)
+        building.add(_arrow_tables(building.schemas, {"files": files}))
+    for copies in _split_rows(map(_copy_row, totals.copies)):
+        building.add(_arrow_tables(building.schemas, {"copies": copies}))
+    for known in totals.renamed + [row for row in totals.veiled if row.file_id not in totals.replaced]:
+        building.rename(known.file_id, known.name)
+    looks = [(row.file_id, row.outside) for row in totals.renamed] + totals.seen_anew
+    building.update_stamps([{"file_id": file_id, **_look_row(outside)} for file_id, outside in looks])
+    for file_id, reason in totals.refused_again:
+        building.note_refusal(file_id, reason)
+    run = _run_row(totals, run_id, started_at) | {"rejects": rejects}
+    building.add(_arrow_tables(building.schemas, {"ingest_runs": [run]}))
+    building.replace_tables(standing_tables(building.schemas))
+    building.set_labels(labels)
+    building.settle()
+    conclude_late_turns(building)
+    building.roll_up()
+    totals.figures = building.run_figures()
+    totals.rejects = totals.figures["rejects"]
+    if totals.less_kept:
+        drop_unused(building)
+    building.finish()
+    if totals.less_kept:
+        rewrite_building(folder)
+    return folder.publish()
+
+
+def standing_tables(schemas: Mapping[str, pa.Schema]) -> dict[str, pa.Table]:
+    """Return the tables that depend on this version of Callgauge only."""
+    return _arrow_tables(schemas, {"codes": _code_rows(), "sources": _source_rows()})
+
+
+def _arrow_tables(schemas: Mapping[str, pa.Schema], rows: Mapping[str, list[Row]]) -> dict[str, pa.Table]:
+    return {name: to_arrow(name, some, schemas[name])[0] for name, some in rows.items() if some}
+
+
+def _split_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """A load of 100,000 files would fill 150 MB with what is written of them."""
+    rows = iter(rows)
+    while some := list(islice(rows, BATCH_ROWS)):
+        yield some
+
+
+def _file_rows(totals: LoadTotals, run_id: int, unfit: Mapping[int, int]) -> Iterable[Row]:
+    for one in totals.loaded:
+        yield _file_row(one.known, run_id) | {
+            "source": one.known.source,
+            "lines": one.lines,
+            "read_bytes": one.known.size,
+            "sessions": one.sessions,
+            "turns": one.turns,
+            "calls": one.calls,
+            "rejects": one.rejects + unfit.get(one.known.file_id, 0),
+        }
+    for known in totals.refused_new:
+        zero = dict.fromkeys(("lines", "read_bytes", "sessions", "turns", "calls", "rejects"), 0)
+        yield _file_row(known, run_id) | zero
+
+
+def _file_row(known: LedgerRow, run_id: int) -> Row:
+    return {
+        "file_id": known.file_id,
+        "run_id": run_id,
+        "path": known.name,
+        "status": known.status,
+        "reason": known.reason,
+        "size_bytes": known.size,
+        "fingerprint": known.fingerprint,
+        "head": known.head,
+        **_look_row(known.outside),
+        "tools_hash": known.read_with.tools,
+        "cut_at": known.read_with.cut_at,
+        "privacy": known.read_with.privacy,
+        "forgetful": known.forgetful,
+    }
+
+
+def _copy_row(copy: LedgerCopy) -> Row:
+    return {"path": copy.name, "file_id": copy.file_id, **_look_row(copy.outside)}
+
+
+def _look_row(outside: FileLook) -> Row:
+    seen = outside.seen
+    return {
+        "stored_bytes": seen.size,
+        "mtime_ns": seen.mtime_ns,
+        "version": seen.version,
+        "archive": outside.archive,
+        "archive_seen": outside.archive_seen,
+    }
+
+
+def _run_row(totals: LoadTotals, run_id: int, started_at: datetime) -> Row:
+    report = totals.make_report(None, 0.0)
+    return {
+        "run_id": run_id,
+        "started_at": started_at,
+        "finished_at": utc_now(),
+        "callgauge_version": CALLGAUGE_VERSION,
+        "parser_version": PARSER_VERSION,
+        "files_loaded": report.loaded,
+        "files_unchanged": report.unchanged + report.moved,
+        "files_rejected": len(report.rejected),
+        "bytes": report.bytes,
+        "lines": report.lines,
+        "sessions": report.sessions,
+        "turns": report.turns,
+        "calls": report.calls,
+    }
+
+
+def _code_rows() -> list[Row]:
+    names = ("stage", "severity", "lossy", "summary", "why")
+    return [{"code": code.name, **{name: getattr(code, name) for name in names}} for code in CODES.values()]
+
+
+def _source_rows() -> list[Row]:
+    return [{"source": name, **asdict(form.SOURCE)} for name, form in formats().items()]

@@ -1,0 +1,169 @@
+"""Explains which format reads a file, and why the others do not, by what each of them looked up.
+
+A format says only yes or no. What it asked the first objects for is written down while it decides, so that a
+reason is what happened, not what somebody wrote about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, KeysView, Sequence, Set
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ingest.decoding.lines import MAX_LINE
+from ingest.formats import formats
+from ingest.log_format import Format
+from ingest.pipeline.planning.archive_expansion import expand_archives
+from ingest.pipeline.planning.change_detection import ReadOptions
+from ingest.pipeline.reading.format_recognition import (
+    UnusableFileError,
+    choose_format,
+    describe_log,
+    describe_read_error,
+    read_head,
+)
+from ingest.sources.discovery import Named, find_named
+from ingest.sources.log_content import open_log
+from ingest.sources.log_file import LogFile
+from ingest.store.ledger import Ledger
+
+_NAMED = 4  # keys that a reason names
+_BEFORE = "turns away before it looks at a key (the number of objects is not its own, say)"
+_KEYS = 12  # … and the answer, of the first object
+
+
+@dataclass(frozen=True, slots=True)
+class FormatClaim:
+    """Which format reads a file: its name, or why there is none (the end of a sentence).
+
+    `container` is what its objects stand in, `keys` are those of the first one; `others` say, for each format
+    that does not read it, what that looked for.
+    """
+
+    file: str
+    name: str | None
+    reason: str | None
+    container: str | None = None
+    keys: tuple[str, ...] = ()
+    others: dict[str, str] = field(default_factory=dict)
+
+
+def explain_files(named: Named, max_line: int = MAX_LINE) -> Iterator[FormatClaim]:
+    """Yield the answer for every log that the name stands for, whatever is there. Raises OptionError."""
+    nowhere = Path("/dev/null")  # there is no store to leave out
+    for found in expand_archives(find_named(named, nowhere), Ledger(), ReadOptions()).logs:
+        yield _explain_file(found, max_line)
+
+
+def _explain_file(found: LogFile, max_line: int) -> FormatClaim:
+    if found.problem is not None:
+        return FormatClaim(found.name, None, found.problem)
+    try:
+        with open_log(found, rewinds=True) as content:
+            head = read_head(content, max_line)
+            about = describe_log(found, content, head, max_line)
+    except OSError as error:
+        return FormatClaim(found.name, None, str(describe_read_error(error)))
+    try:
+        name, reason = choose_format(head, about).SOURCE.name, None
+    except UnusableFileError as unusable:
+        name, reason = None, str(unusable)
+    if not head.objects:
+        return FormatClaim(found.name, name, reason)
+    not_its = [form for form in formats().values() if not form.recognise(head.objects)]
+    others = {form.SOURCE.name: explain_refusal(form, head.objects) for form in not_its}
+    return FormatClaim(found.name, name, reason, head.container, tuple(head.objects[0])[:_KEYS], others)
+
+
+def explain_refusal(form: Format, objects: Sequence[dict[str, Any]]) -> str:
+    asked = LookedUpKeys()
+    try:
+        form.recognise([WatchedObject(value, asked) for value in objects])
+    except (TypeError, ValueError):  # it may hand objects on to what takes plain ones only
+        return "looks at whole objects"
+    if missing := [key for key in asked.missing if key not in asked.there]:
+        return f"asks for {_list_keys(missing)}: not there"
+    if asked.there:
+        return f"goes by {_list_keys(list(asked.there))}: another log's"
+    if asked.either:
+        return f"asks for one of {_list_keys(list(asked.either))}: not there"
+    return _BEFORE
+
+
+def _list_keys(keys: Sequence[str]) -> str:
+    more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
+    return ", ".join(f"`{key[:60]}`" for key in keys[:_NAMED]) + more
+
+
+class LookedUpKeys:
+    """Paths of keys that were looked up, in order: those that were there, those that were not, and those of a
+    set of which none was there (whether one should be, or none, the question does not tell).
+    """
+
+    def __init__(self) -> None:
+        self.there: dict[str, None] = {}
+        self.missing: dict[str, None] = {}
+        self.either: dict[str, None] = {}
+
+
+class WatchedObject(dict[str, Any]):
+    """An object that writes down which of its keys were looked up, and in its values the same."""
+
+    def __init__(self, value: dict[str, Any], asked: LookedUpKeys, path: str = "") -> None:
+        super().__init__(value)
+        self._asked = asked
+        self._path = path
+
+    def look_up(self, key: object) -> bool:
+        there = super().__contains__(key)
+        (self._asked.there if there else self._asked.missing)[f"{self._path}{key}"] = None
+        return there
+
+    def look_up_any(self, keys: Iterable[object]) -> None:
+        wanted = sorted(map(str, keys))
+        there = [key for key in wanted if super(WatchedObject, self).__contains__(key)]
+        (self._asked.there if there else self._asked.either).update(
+            dict.fromkeys(f"{self._path}{key}" for key in there or wanted)
+        )
+
+    def __contains__(self, key: object) -> bool:
+        return self.look_up(key)
+
+    def __getitem__(self, key: str) -> Any:
+        self.look_up(key)
+        return self._watch_value(key, super().__getitem__(key))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self._watch_value(key, super().get(key)) if self.look_up(key) else default
+
+    def keys(self) -> WatchedKeys:  # type: ignore[override]  # dict's own class of keys cannot be derived from
+        return WatchedKeys(self)
+
+    def _watch_value(self, key: str, value: Any) -> Any:
+        path = f"{self._path}{key}"
+        if isinstance(value, dict):
+            return WatchedObject(value, self._asked, f"{path}.")
+        if isinstance(value, list):
+            inside = f"{path}[]."
+            return [
+                WatchedObject(item, self._asked, inside) if isinstance(item, dict) else item for item in value
+            ]
+        return value
+
+
+class WatchedKeys(KeysView[str]):
+    """The keys of a watched object: comparing them with a set looks the set's members up."""
+
+    def __init__(self, watched: WatchedObject) -> None:
+        super().__init__(watched)
+        self._watched = watched
+
+    def __ge__(self, other: Set[Any]) -> bool:
+        return all([self._watched.look_up(key) for key in sorted(map(str, other))])  # noqa: C419 - each is asked
+
+    def __and__(self, other: Iterable[Any]) -> set[str]:
+        self._watched.look_up_any(other)
+        return set(iter(self)) & set(other)
+
+    __rand__ = __and__  # type: ignore[assignment]

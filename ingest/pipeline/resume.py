@@ -1,0 +1,94 @@
+"""Hands the rows of a large log's first part to the reading that resumes it, and keeps its checkpoint."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import orjson
+
+from ingest.pipeline.reading.checkpoint import BY_PLACE, Checkpoint, state_version
+from ingest.store.generation_file import GenerationBuilder
+
+_STATE = (
+    "SELECT byte_offset, line, prefix, open_turns, state FROM unfinished WHERE file_id = ? AND made_by = ?"
+)
+_KEEP = "INSERT INTO unfinished VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+# All that the log told before the offset stays, under the new id; what its open turns told is told again, and
+# so is what stood behind the offset: a last line without its line break.
+_REOPENED = """
+    CREATE TEMP TABLE reopened AS
+    SELECT unnest(from_json(?, '[{
+        "session_id": "VARCHAR", "turn": "INTEGER", "line": "BIGINT", "told": "VARCHAR", "place": "BIGINT"
+    }]'), recursive := true)"""
+_TAKEN_BACK = """
+    (t.byte_offset >= $offset
+    OR EXISTS (FROM reopened r WHERE r.session_id = t.session_id AND r.turn = t.turn AND t.line >= r.line))"""
+# A result without its call is a reject as well, made of the row of `late_results`.
+_TOLD_OF_REJECTS = "if(t.code = 'orphan_result', 'late_results', 'rejects')"
+_MOVE = {
+    "diagnostics": f"""
+        UPDATE diagnostics SET file_id = $new WHERE file_id = $old AND call_id NOT IN (
+            SELECT call_id FROM tool_calls t WHERE file_id = $old AND {_TAKEN_BACK})""",  # noqa: S608
+    **{
+        table: f"UPDATE {table} t SET file_id = $new WHERE file_id = $old AND NOT {_TAKEN_BACK}"  # noqa: S608
+        for table in ("tool_calls", "step_texts", "turns")
+    },
+    **{
+        table: f"""
+        UPDATE {table} t SET file_id = $new WHERE file_id = $old AND byte_offset < $offset AND NOT EXISTS (
+            FROM reopened r WHERE r.place = t.byte_offset AND r.told = {told})"""  # noqa: S608
+        for table, told in (
+            {table: f"'{table}'" for table in BY_PLACE} | {"rejects": _TOLD_OF_REJECTS}
+        ).items()
+    },
+}
+_FOLLOW = (
+    "UPDATE turn_parts SET file_id = $new WHERE file_id = $old",
+    "UPDATE tool_calls SET result_file_id = $new WHERE result_file_id = $old",
+)
+
+
+def read_checkpoint(building: GenerationBuilder, file_id: int) -> Checkpoint | None:
+    """Return what it takes to resume a file; None when there is nothing, or another version made it."""
+    for row in building.fetch_rows(_STATE, [file_id, state_version()]):
+        return Checkpoint(
+            row["byte_offset"],
+            row["line"],
+            row["prefix"],
+            row["state"],
+            *(tuple(map(tuple, told)) for told in orjson.loads(row["open_turns"])),
+        )
+    return None
+
+
+def store_checkpoint(building: GenerationBuilder, file_id: int, state: Checkpoint) -> None:
+    """Keep what it takes to resume a file."""
+    told = orjson.dumps([state.turns, state.places]).decode()
+    with building.open_transaction("state") as con:
+        con.execute(
+            _KEEP, [file_id, state.offset, state.line, state.prefix, state_version(), told, state.state]
+        )
+
+
+def move_rows(building: GenerationBuilder, old: int, new: int, state: Checkpoint) -> Counter[str]:
+    """Move the rows of the log's first part from file id `old` to `new`; return how many there are by table.
+
+    What is left under `old` is what the reading on has told anew.
+    """
+    opened: list[dict[str, Any]] = [
+        dict(zip(("session_id", "turn", "line"), turn, strict=True)) for turn in state.turns
+    ]
+    opened += [{"told": table, "place": place} for table, place in state.places]
+    ids = {"old": old, "new": new}
+    moved: Counter[str] = Counter()
+    with building.open_transaction("take over") as con:
+        con.execute(_REOPENED, [orjson.dumps(opened).decode()])
+        for table, statement in _MOVE.items():
+            row = con.execute(statement, ids | {"offset": state.offset}).fetchone()
+            moved[table] = int(row[0]) if row else 0
+        for statement in _FOLLOW:
+            con.execute(statement, ids)
+        con.execute("DROP TABLE reopened")
+    return moved

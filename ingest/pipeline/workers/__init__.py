@@ -1,0 +1,1 @@
+"""Worker pool: child processes read files ahead of the process that writes."""

@@ -1,0 +1,83 @@
+"""Redacts events between a format and the session builder, as the store may hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from ingest.events import CallMade, Event, FaultLayer, Rejected, ResultSeen, StepMade, ToolsOffered
+from lenient import ToolCatalog
+
+if TYPE_CHECKING:  # it imports the detectors, which not every load needs
+    from ingest.privacy.redactor import Redactor
+
+_PARSED = {
+    (CallMade, "raw_arguments"),
+    (StepMade, "text"),
+}  # lenient reads these; a call may leak into a text
+_TEXTS = frozenset(
+    {"text", "content", "answer", "message", "harness_message", "error", "reason", "snippet", "task"}
+)
+# What the harness says of these is about the arguments or the user, not the tool's output.
+_NOT_OUTPUT = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.REFUSED})
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """What one load leaves out. Can be pickled."""
+
+    redactor: Redactor | None = None
+    results: bool = True  # False: what tools said is dropped
+
+    def __bool__(self) -> bool:
+        return self.redactor is not None or not self.results
+
+    def redact_path(self, name: str) -> str:
+        """Return a file's name as the store may hold it."""
+        return name if self.redactor is None else self.redactor.redact_path(name)
+
+    def redact_text(self, text: str) -> str:
+        return text if self.redactor is None else self.redactor.redact_text(text)
+
+    def redact_definitions(self, catalog: ToolCatalog) -> ToolCatalog:
+        return catalog if self.redactor is None else self.redactor.redact_definitions(catalog)
+
+    def redact_events(self, events: Iterable[Event | Rejected]) -> Iterable[Event | Rejected]:
+        """Return the events of a record as they may be stored."""
+        return map(self.redact_event, events) if self else events
+
+    def redact_event(self, event: Event | Rejected) -> Event | Rejected:
+        if not self.results and isinstance(event, ResultSeen):
+            event = replace(event, content=None, message=_argument_message(event))
+        return event if self.redactor is None else _redact_fields(event, self.redactor)
+
+
+PUBLIC = Privacy()
+"""The privacy of a load that leaves nothing out."""
+
+
+def _argument_message(result: ResultSeen) -> str | None:
+    return result.message if result.fault_layer in _NOT_OUTPUT else None
+
+
+def _redact_fields(event: Event | Rejected, redactor: Redactor) -> Event | Rejected:
+    changed: dict[str, Any] = {}
+    for name in event.__struct_fields__:
+        value = getattr(event, name)
+        if type(value) is str:  # an enumeration's member is a str, too, but not exactly
+            parsed = (type(event), name) in _PARSED
+            new = (
+                redactor.redact_text(value, parsed=parsed)
+                if parsed or name in _TEXTS
+                else redactor.redact_name(value)
+            )
+            if new is not value and new != value:
+                changed[name] = new
+    if isinstance(event, CallMade) and event.arguments is not None:
+        changed["arguments"] = redactor.redact_value(event.arguments)
+    if isinstance(event, ToolsOffered):
+        changed["definitions"] = tuple(redactor.redact_value(event.definitions))
+    return replace(event, **changed) if changed else event

@@ -1,0 +1,117 @@
+"""Links the calls of one turn to attempt chains: who tried again after which fault, and how it ended.
+
+A chain is opened by a faulted call. The next call of the same tool in a later step joins it (or the call
+that the log itself names as its retry). A call whose tool name was lost, because its text could not be
+parsed, is continued by the first call of the next step: harnesses that lose the name end the step there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ingest.events import FaultLayer
+
+
+class Attempt(Protocol):
+    """What a chain needs to know of a call."""
+
+    @property
+    def step(self) -> int: ...
+    @property
+    def tool(self) -> str | None: ...
+    @property
+    def tool_call_id(self) -> str | None: ...
+    @property
+    def retry_of(self) -> str | None: ...
+    @property
+    def fault_layer(self) -> FaultLayer | None: ...
+    @property
+    def comparable_arguments(self) -> str | None: ...  # None = unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A call's place in its chain. `first` and the positions are indexes into the calls that were given.
+
+    `retry_kind` is identical or changed for the second and later calls, None for the first, and None where
+    one of the two texts is unknown. `outcome` is recovered or abandoned, the same for the whole chain; None
+    while the turn may go on and the last attempt failed.
+    """
+
+    first: int
+    attempt: int
+    retry_kind: str | None
+    outcome: str | None
+
+
+def link_attempts(calls: Sequence[Attempt], *, may_go_on: bool = False) -> list[Link | None]:
+    """Return for each call, in the order of `calls` (by step and ordinal), its place in a chain or None.
+
+    `may_go_on`: the log stops before the turn's end, so a failed chain may still recover.
+    """
+    if all(call.fault_layer is None and call.retry_of is None for call in calls):
+        return [None] * len(calls)
+    chains = _build_chains(calls)
+    links: list[Link | None] = [None] * len(calls)
+    for chain in chains:
+        failed = calls[chain[-1]].fault_layer is not None
+        outcome = "recovered" if not failed else None if may_go_on else "abandoned"
+        for position, index in enumerate(chain):
+            kind = _retry_kind(calls[chain[position - 1]], calls[index]) if position else None
+            links[index] = Link(chain[0], position + 1, kind, outcome)
+    return links
+
+
+def _build_chains(calls: Sequence[Attempt]) -> list[list[int]]:
+    chains: list[list[int]] = []
+    waiting: list[list[int]] = []  # chains whose last call faulted, oldest first
+    for index, call in enumerate(calls):
+        if not waiting and call.retry_of is None and call.fault_layer is None:
+            continue  # most calls: there is nothing to go on with
+        chain = _chain_of_retried_call(call, index, calls, chains)
+        if chain is None:
+            chain = next((open_ for open_ in waiting if _is_continued_by(call, calls[open_[-1]])), None)
+        if chain is not None:
+            chain.append(index)
+            if chain in waiting:
+                waiting.remove(chain)
+        elif call.fault_layer is not None:
+            chain = [index]
+            chains.append(chain)
+        if chain is not None and call.fault_layer is not None:
+            waiting.append(chain)
+    return chains
+
+
+def _chain_of_retried_call(
+    call: Attempt, index: int, calls: Sequence[Attempt], chains: list[list[int]]
+) -> list[int] | None:
+    """Return the chain of the call that the log names as the one tried again, begun here if need be."""
+    if call.retry_of is None:
+        return None
+    named = next((i for i in range(index - 1, -1, -1) if calls[i].tool_call_id == call.retry_of), None)
+    if named is None:
+        return None
+    chain = next((known for known in chains if named in known), None)
+    if chain is None:
+        chain = [named]
+        chains.append(chain)
+    return chain
+
+
+def _is_continued_by(call: Attempt, faulted: Attempt) -> bool:
+    if call.step <= faulted.step:
+        return False
+    if faulted.tool is None or call.tool is None:
+        return call.step == faulted.step + 1
+    return call.tool == faulted.tool
+
+
+def _retry_kind(before: Attempt, after: Attempt) -> str | None:
+    if before.comparable_arguments is None or after.comparable_arguments is None:
+        return None
+    same_tool = None in (before.tool, after.tool) or before.tool == after.tool
+    same_arguments = before.comparable_arguments == after.comparable_arguments
+    return "identical" if same_tool and same_arguments else "changed"

@@ -1,0 +1,253 @@
+"""Classifies one call with its result: outcome, fault layer, and what could be seen of it.
+
+Two judges are heard: the harness, whose word is in the log, and `lenient`, who reads the text again. A call
+went wrong at the first layer that either of them names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ingest.events import ArgsSource, CallMade, FaultLayer, ResultSeen, ResultStatus, Visibility
+from ingest.sessions.stored_text import json_text
+from lenient import (
+    Outcome,
+    ToolCallRequest,
+    ToolCatalog,
+    ToolDefinition,
+    ToolDefinitionError,
+    clean_tool_name,
+    parse_arguments,
+)
+from lenient.diagnostics.codes import Stage
+
+LAYERS = tuple(FaultLayer)  # in the order in which a call passes them
+ARGUMENT_LAYERS = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA})
+_ABOUT_VALUES = frozenset({Stage.COERCE, Stage.CHECK})
+# Named once: looking a member up in its Enum takes as long as making a small object.
+_RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
+_EMISSION, _SYNTAX, _SCHEMA, _, _EXECUTION, _REFUSED = LAYERS
+_ERROR, _DENIED = ResultStatus.ERROR, ResultStatus.DENIED
+_CLEAN, _COERCED = Outcome.CLEAN, Outcome.COERCED
+_FAILED, _UNMEASURED = Outcome.FAILED, Outcome.UNMEASURED
+_FULL, _FAILURES, _NONE = Visibility.FULL, Visibility.FAILURES, Visibility.NONE
+_MESSAGE = 200  # characters of a harness's message that parse_error repeats
+
+
+@dataclass(frozen=True, slots=True)
+class CallDefinitions:
+    """The tool definitions a call is judged by: those the log offered, then those given with --tools.
+
+    Where the log has a list, a name outside both is an unknown tool; where it has none, it is our ignorance.
+    """
+
+    given: ToolCatalog
+    offered: ToolCatalog | None = None
+
+    def find(self, tool: str | None) -> tuple[ToolDefinition | None, str | None]:
+        """Return the definition and its origin (log or tools); (None, None) when there is none."""
+        if tool is None or (self.offered is None and not len(self.given)):
+            return None, None
+        name = clean_tool_name(tool)[0]
+        for catalog, origin in ((self.offered, "log"), (self.given, "tools")):
+            if catalog is not None and (definition := catalog.get(name)) is not None:
+                return definition, origin
+        return None, None
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What is known of one call. `request` is lenient's reading, None where there was nothing to read."""
+
+    request: ToolCallRequest | None
+    outcome: Outcome
+    syntax_seen: Visibility
+    schema_seen: Visibility
+    fault_layer: FaultLayer | None
+    harness_verdict: str | None  # accepted | the layer at which the harness refused the arguments | None
+    harness_message: str | None
+    parse_error: str | None
+    parse_warning: str | None
+    definition: ToolDefinition | None
+    definition_origin: str | None  # log | tools
+    tools_offered: bool  # the log lists what the model was offered
+
+
+class LoggedCall(NamedTuple):
+    """What the log says of a call and its result, without their texts. `status` None = no result."""
+
+    args_source: ArgsSource
+    refused_by_harness: FaultLayer | None
+    syntax_seen: Visibility
+    schema_seen: Visibility
+    status: ResultStatus | None
+    result_layer: FaultLayer | None
+
+    @property
+    def refused_at(self) -> FaultLayer | None:
+        """The layer up to `schema` at which the harness refused the call, by the call or by its result."""
+        if self.refused_by_harness is not None:
+            return self.refused_by_harness
+        return self.result_layer if self.result_layer in ARGUMENT_LAYERS else None
+
+
+def classify_call(call: CallMade, result: ResultSeen | None, definitions: CallDefinitions) -> Verdict:
+    definition, origin = definitions.find(call.tool)
+    if result is None:
+        status = layer = said = None
+    else:
+        status, layer, said = result.status, result.fault_layer, result.message
+    message = call.harness_message or said
+    request = _parse_call(call, definition, definitions)
+    offered = definitions.offered is not None
+    # A plain tuple: most verdicts are known, and to name its parts takes as long as to look one up.
+    told = (call.args_source, call.refused_by_harness, call.syntax_seen, call.schema_seen, status, layer)
+    if request is None and definition is None and message is None:
+        return _classify_without_text(told, offered)
+    return _make_verdict(LoggedCall(*told), message, request, definition, origin, offered)
+
+
+@lru_cache(maxsize=1024)  # most calls of a night are alike, but for their texts
+def _classify_without_text(told: tuple[Any, ...], offered: bool) -> Verdict:
+    """Return the verdict on a call of which there is no text to read, nor a message."""
+    return _make_verdict(LoggedCall(*told), None, None, None, None, offered)
+
+
+def _make_verdict(
+    told: LoggedCall,
+    message: str | None,
+    request: ToolCallRequest | None,
+    definition: ToolDefinition | None,
+    origin: str | None,
+    offered: bool,
+) -> Verdict:
+    refused_at = told.refused_at
+    defined = definition is not None and _describes_arguments(definition)
+    outcome = _decide_outcome(told, request, refused_at, defined=defined)
+    return Verdict(
+        request=request,
+        outcome=outcome,
+        syntax_seen=_syntax_visibility(told, refused_at),
+        schema_seen=_schema_visibility(told, request, refused_at, defined=defined),
+        fault_layer=_first_layer(refused_at, _parser_fault_layer(request), result_fault_layer(told)),
+        harness_verdict=_harness_verdict(told, refused_at),
+        harness_message=message,
+        parse_error=_parse_error_text(request, outcome, message),
+        parse_warning=request.parse_warning if request else None,
+        definition=definition,
+        definition_origin=origin,
+        tools_offered=offered,
+    )
+
+
+def _parse_call(
+    call: CallMade, definition: ToolDefinition | None, definitions: CallDefinitions
+) -> ToolCallRequest | None:
+    """Return lenient's reading. A text that the log cut would be blamed for the cut, so it is not read."""
+    if call.refused_by_harness is _EMISSION:
+        return None
+    if call.args_source is _RAW and call.raw_arguments is not None:
+        raw = call.raw_arguments
+    elif call.args_source is _RESERIALISED and (definition or definitions.offered is not None):
+        raw = json_text(call.arguments)
+    else:
+        return None
+    known = definitions.offered if definition is None and call.tool is not None else definition
+    return parse_arguments(raw, known, tool_name=call.tool, tool_call_id=call.tool_call_id)
+
+
+def _describes_arguments(definition: ToolDefinition) -> bool:
+    """Return False for a name without a schema, as of tools that a provider runs: anything would fit."""
+    return definition.schema is None or len(definition.schema) > 0
+
+
+def _decide_outcome(
+    told: LoggedCall, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
+) -> Outcome:
+    if told.args_source is _RAW and request is not None:
+        return request.outcome if defined or request.outcome is not _CLEAN else _UNMEASURED
+    if refused_at in ARGUMENT_LAYERS:
+        return _FAILED
+    if request is not None and request.outcome in (_FAILED, _COERCED):
+        return request.outcome
+    # Without the model's own text nobody can say that it needed no mending.
+    return _UNMEASURED
+
+
+def _syntax_visibility(told: LoggedCall, refused_at: FaultLayer | None) -> Visibility:
+    if refused_at is _EMISSION:
+        return _NONE
+    if told.args_source is _RAW:
+        return _FULL
+    return _FAILURES if refused_at else told.syntax_seen
+
+
+def _schema_visibility(
+    told: LoggedCall, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
+) -> Visibility:
+    if refused_at is _EMISSION or (refused_at is _SYNTAX and request is None):
+        return _NONE
+    if request is not None and (defined or _parser_fault_layer(request) is _SCHEMA):
+        return _FULL
+    if refused_at is _SCHEMA:
+        return _FAILURES
+    # A harness that never answered has not said that the arguments fit.
+    return told.schema_seen if told.status is not None else _NONE
+
+
+def _parser_fault_layer(request: ToolCallRequest | None) -> FaultLayer | None:
+    if request is None or request.parse_error is None:
+        return None
+    errors = (finding for finding in request.diagnostics if finding.severity == "error")
+    about_text = any(finding.stage not in _ABOUT_VALUES for finding in errors)
+    return _SYNTAX if about_text else _SCHEMA
+
+
+def result_fault_layer(told: LoggedCall) -> FaultLayer | None:
+    if told.result_layer is not None:
+        return told.result_layer
+    if told.status is _ERROR:
+        return _EXECUTION
+    return _REFUSED if told.status is _DENIED else None
+
+
+def _first_layer(*layers: FaultLayer | None) -> FaultLayer | None:
+    if not any(layers):
+        return None
+    return min((layer for layer in layers if layer is not None), key=LAYERS.index, default=None)
+
+
+def _harness_verdict(told: LoggedCall, refused_at: FaultLayer | None) -> str | None:
+    if refused_at is not None:
+        return refused_at.value
+    return "accepted" if told.status is not None and told.status is not _DENIED else None
+
+
+def _parse_error_text(request: ToolCallRequest | None, outcome: Outcome, message: str | None) -> str | None:
+    if request is not None and request.parse_error is not None:
+        return request.parse_error
+    if outcome is not Outcome.FAILED:
+        return None
+    return f"refused_by_harness:{' '.join((message or 'no reason logged').split())[:_MESSAGE]}"
+
+
+def add_log_definitions(given: ToolCatalog, offered: tuple[str, ...]) -> tuple[CallDefinitions, list[str]]:
+    """Add what the log offered (each definition as JSON text); return a sentence for each that cannot be
+    read.
+    """
+    loaded = [_load_definition(text) for text in offered]
+    definitions = [definition for one in loaded if isinstance(one, ToolCatalog) for definition in one]
+    return CallDefinitions(given, ToolCatalog.from_definitions(definitions)), [
+        one for one in loaded if isinstance(one, str)
+    ]
+
+
+@lru_cache(maxsize=4096)  # a log repeats the same definitions in every session
+def _load_definition(text: str) -> ToolCatalog | str:
+    try:
+        return ToolCatalog.load(text)
+    except ToolDefinitionError as unreadable:
+        return str(unreadable)

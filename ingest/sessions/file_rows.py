@@ -1,0 +1,175 @@
+"""Collects the table rows of one file's turns and sessions until they are drained.
+
+Rows wait here until they are drained. Prompts and definitions are written once a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ingest.events import LogLine
+from ingest.sessions.classification import CallDefinitions, Verdict
+from ingest.sessions.row_batches import TableRows
+from ingest.sessions.session_state import SessionState
+from ingest.sessions.stored_text import cut_text
+from ingest.sessions.table_rows import (
+    JUDGED,
+    Row,
+    call_values,
+    date_columns,
+    definition_row,
+    diagnostic_rows,
+    stable_id,
+    turn_row,
+)
+from ingest.sessions.turns import OpenCall, OpenTurn
+
+_CALL_COLUMNS = (
+    "call_id", "chain_id", "definition_id", "line", "byte_offset", "ts", "day",
+    "file_id", "session_id", "turn", "turn_id", "source", "duplicate",
+    *JUDGED,
+)  # fmt: skip
+
+
+class FileRows:
+    """The rows of one file. `pending` = how many wait."""
+
+    def __init__(self, file_id: int, source: str) -> None:
+        self.file_id = file_id
+        self.pending = 0
+        self._source = source
+        self._rows: dict[str, list[Row]] = {}
+        self._calls: list[tuple[Any, ...]] = []
+        self._known: set[str] = set()  # prompts and definitions of this file that are already written
+        self._definition_ids: dict[int, str] = {}  # by the definition's identity in memory
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With nothing to drain. Places in memory are other ones when it comes back."""
+        return {**self.__dict__, "_definition_ids": {}}
+
+    def drain(self) -> dict[str, TableRows]:
+        """Return the rows that are ready, and empty the buffer. Names are columns of schema.sql; others are
+        NULL.
+        """
+        rows: dict[str, TableRows] = {table: TableRows.from_dicts(some) for table, some in self._rows.items()}
+        if self._calls:
+            rows["tool_calls"] = TableRows(_CALL_COLUMNS, self._calls)
+        self._rows, self._calls, self.pending = {}, [], 0
+        return rows
+
+    def add(self, table: str, where: LogLine, row: Row) -> None:
+        """Add a row of what stands at a place of the file."""
+        place = {"file_id": self.file_id, "line": where.line, "byte_offset": where.offset}
+        self._add(table, {**place, **row})
+
+    def add_once(self, table: str, key: str, row: Row) -> None:
+        if key not in self._known:
+            self._known.add(key)
+            self._add(table, row)
+
+    def _add(self, table: str, row: Row) -> None:
+        self._rows.setdefault(table, []).append(row)
+        self.pending += 1
+
+    def add_session(self, session: SessionState) -> None:
+        facts = session.facts
+        row = {
+            "session_id": session.session_id,
+            "source": self._source,
+            "harness": facts.get("harness"),
+            "harness_version": facts.get("harness_version"),
+            "parent_session_id": facts.get("parent_session_id"),
+            "task": facts.get("task"),
+            "user_name": facts.get("user"),
+            "started_at": session.started,
+            "ended_at": session.ended,
+            "day": date_columns(session.started)["day"],
+            "turns": session.turns,
+            "steps": session.steps,
+            "calls": session.calls,
+            "faults": session.faults,
+            "duplicate_calls": 0,
+            "duplicate": False,
+        }
+        self.add("sessions", session.where, row)
+
+    def add_turn(self, session: SessionState, turn: OpenTurn, definitions: Sequence[CallDefinitions]) -> None:
+        """Judge a turn; write it and its calls, and count both for the session."""
+        turn_id = stable_id(self._source, turn.key or session.session_id, "" if turn.key else turn.number)
+        offered = definitions[turn.definitions].offered
+        judged = turn.judge(definitions, results_expected=session.saw_result)
+        self._add_calls(session.session_id, turn, turn_id)
+        self._add_texts(session.session_id, turn, turn_id, judged.answer)
+        row = {
+            "session_id": session.session_id,
+            "turn": turn.number,
+            "turn_id": turn_id,
+            "source": self._source,
+            "duplicate": False,
+            **date_columns(turn.ts),
+            **turn_row(turn, judged),
+            "results_expected": session.saw_result,
+            "offered_tools": len(offered) if offered is not None else None,
+        }
+        self.add("turns", turn.where, row)
+        session.turns += 1
+        session.steps += row["steps"]
+        session.calls += row["calls"]
+        session.faults += row["faults"]
+
+    def _add_calls(self, session_id: str, turn: OpenTurn, turn_id: str) -> None:
+        shared = (self.file_id, session_id, turn.number, turn_id, self._source, False)
+        call_ids = [self._call_id(session_id, turn, call) for call in turn.calls]
+        add = self._calls.append
+        for call_id, call in zip(call_ids, turn.calls, strict=True):
+            verdict, event, link = call.verdict, call.event, call.link
+            ts, where = event.ts or turn.ts, event.where
+            add(
+                (
+                    call_id,
+                    None if link is None else call_ids[link.first],
+                    None if verdict.definition is None else self._definition_id(verdict),
+                    where.line,
+                    where.offset,
+                    ts,
+                    None if ts is None else ts.date(),
+                    *shared,
+                    *call_values(turn, call),
+                )
+            )
+            if verdict.request is not None:
+                for finding in diagnostic_rows(verdict):
+                    self._add("diagnostics", {"call_id": call_id, "file_id": self.file_id, **finding})
+        self.pending += len(call_ids)
+
+    def _add_texts(self, session_id: str, turn: OpenTurn, turn_id: str, answer: str | None) -> None:
+        """Write what was said in each step; the answer stands in the turn's row."""
+        for number, step in turn.steps.items():
+            if step.text and not (number == turn.last_step and step.text == answer):
+                row = {
+                    "session_id": session_id,
+                    "turn_id": turn_id,
+                    "turn": turn.number,
+                    "step": number,
+                    "source": self._source,
+                    "ts": step.ts,
+                    "model": step.model,
+                    "text": cut_text(step.text),
+                }
+                self.add("step_texts", step.where, row)
+
+    def _call_id(self, session_id: str, turn: OpenTurn, call: OpenCall) -> str:
+        if call.event.key is not None:
+            return stable_id(self._source, call.event.key)
+        return stable_id(self._source, session_id, turn.number, call.step, call.ordinal)
+
+    def _definition_id(self, verdict: Verdict) -> str | None:
+        if verdict.definition is None:
+            return None
+        known = self._definition_ids.get(id(verdict.definition))
+        if known is not None:
+            return known
+        row = definition_row(verdict.definition)
+        self.add_once("tool_definitions", row["definition_id"], {**row, "origin": verdict.definition_origin})
+        return self._definition_ids.setdefault(id(verdict.definition), str(row["definition_id"]))

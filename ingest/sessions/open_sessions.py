@@ -1,0 +1,180 @@
+"""The open sessions of one file: those heard last stay in memory, the others wait in a temporary file.
+
+A nightly dump may interleave any number of sessions, and closing one to save memory would falsify what comes
+after. What a session is, this module does not know.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Generic, Protocol, Self, TypeVar, cast
+
+MEMORY = 24 * 1024 * 1024  # bytes of waiting log lines that are kept in memory, over all sessions of a file
+_SMALL = 4_096  # bytes that a session is counted for when nothing waits in it
+_STEPS = 64  # how often sessions are counted while they grow by as much as fits into memory
+
+
+class _HasWeight(Protocol):
+    @property
+    def weight(self) -> int: ...  # bytes of the lines that wait in the session for what completes them
+
+
+T = TypeVar("T", bound=_HasWeight)
+
+
+class OpenSessions(Generic[T]):
+    """Sessions by key. Every one in the file has been silent for longer than every one in memory."""
+
+    def __init__(self) -> None:
+        self._live: OrderedDict[str, T] = OrderedDict()  # the one heard last comes last
+        self._weights: dict[str, int] = {}
+        self._weight = 0
+        self._uncounted: set[str] = set()  # sessions that have grown since they were counted …
+        self._growth = 0  # … by at most so many bytes
+        self._file: sqlite3.Connection | None = None
+        self._in_file = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the temporary file, if there is one."""
+        if self._file is not None:
+            self._file.close()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._live or self._stored_row(key) is not None
+
+    def open(self, key: str, begin: Callable[[], T]) -> T:
+        """Return the session of this key, begun when there is none; it is now the one heard last."""
+        if key not in self._live:
+            self._live[key] = self._read_from_file(key) or begin()
+        self._live.move_to_end(key)
+        return self._live[key]
+
+    def spill(self, key: str, grown: int | None = None) -> None:
+        """Count what a session in memory holds by now, and spill the longest silent ones to the file.
+
+        Told by how many bytes it may have `grown`, it is counted later, together with others.
+        """
+        self._uncounted.add(key)
+        self._growth += MEMORY if grown is None else grown + _SMALL
+        if self._growth < MEMORY // _STEPS:
+            return
+        for one in self._uncounted:
+            if one in self._live:
+                self._count_weight(one, self._live[one].weight + _SMALL)
+        self._growth = 0
+        self._uncounted.clear()
+        if self._weight > MEMORY:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Move the longest silent ones away, never the one heard last: its next line may be at hand."""
+        *silent, heard = self._live
+        for key in silent:
+            if self._weight <= MEMORY:
+                break
+            if self._write_to_file(key, self._live[key]):
+                del self._live[key]
+            else:
+                self._live.move_to_end(key)  # counted as nothing, or no one would ever have room
+            self._count_weight(key, 0)
+        self._live.move_to_end(heard)
+
+    def pop(self, key: str) -> T | None:
+        """Take a session out; None when there is none."""
+        session = self._live.pop(key, None) or self._read_from_file(key)
+        self._count_weight(key, 0)
+        return session
+
+    def drain(self) -> Iterator[T]:
+        """Take all sessions out, the longest silent first."""
+        while self._in_file and self._file is not None:
+            (key,) = self._file.execute("SELECT key FROM silent ORDER BY number LIMIT 1").fetchone()
+            session = self._read_from_file(_key_text(key))
+            if session is not None:
+                yield session
+        while self._live:
+            key, session = self._live.popitem(last=False)
+            self._count_weight(key, 0)
+            yield session
+
+    def __getstate__(self) -> dict[str, object]:
+        if self._in_file:
+            raise TypeError("sessions wait in a temporary file, which cannot be kept")
+        kept = {name: value for name, value in self.__dict__.items() if name != "__orig_class__"}
+        return kept | {"_file": None}
+
+    def in_memory(self) -> Iterator[T]:
+        """The sessions that do not wait in the temporary file."""
+        yield from self._live.values()
+
+    def _count_weight(self, key: str, weight: int) -> None:
+        self._weight += weight - self._weights.pop(key, 0)
+        if weight:
+            self._weights[key] = weight
+
+    def pack(self, session: T) -> bytes:
+        """Return a session as bytes for the file.
+
+        One for which this raises RecursionError stays in memory.
+        """
+        return pickle.dumps(session, pickle.HIGHEST_PROTOCOL)
+
+    def unpack(self, state: bytes) -> T:
+        """Return the session that `pack` made these bytes of."""
+        return cast("T", pickle.loads(state))  # noqa: S301  # our own file, which has no name
+
+    # --- the temporary file ------------------------------------------------------------------
+
+    def _write_to_file(self, key: str, session: T) -> bool:
+        """Write a session away; False when that fails: nested too deep, too large, a full disk."""
+        try:
+            state = self.pack(session)
+            if self._file is None:
+                self._file = _temporary_file()
+            self._file.execute("INSERT INTO silent (key, state) VALUES (?, ?)", (_key_bytes(key), state))
+        except (RecursionError, OverflowError, sqlite3.Error):
+            return False
+        self._in_file += 1
+        return True
+
+    def _read_from_file(self, key: str) -> T | None:
+        row = self._stored_row(key)
+        if row is None or self._file is None:
+            return None
+        self._file.execute("DELETE FROM silent WHERE number = ?", (row[0],))
+        self._in_file -= 1
+        return self.unpack(row[1])
+
+    def _stored_row(self, key: str) -> tuple[int, bytes] | None:
+        if not self._in_file or self._file is None:
+            return None
+        found = self._file.execute("SELECT number, state FROM silent WHERE key = ?", (_key_bytes(key),))
+        return cast("tuple[int, bytes] | None", found.fetchone())
+
+
+def _temporary_file() -> sqlite3.Connection:
+    """A database without a name: SQLite removes it when it is closed, or when we are killed."""
+    file = sqlite3.connect("", isolation_level=None)
+    file.execute("PRAGMA journal_mode = OFF")
+    file.execute(
+        "CREATE TABLE silent (number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB UNIQUE, state BLOB)"
+    )
+    return file
+
+
+def _key_bytes(key: str) -> bytes:
+    """Encode any text, lone surrogates too."""
+    return key.encode("utf-8", "surrogatepass")
+
+
+def _key_text(key: bytes) -> str:
+    return key.decode("utf-8", "surrogatepass")

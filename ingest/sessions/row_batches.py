@@ -1,0 +1,191 @@
+"""Collects rows of many files and turns them into Arrow tables; takes back the rows of a file that failed.
+
+A value that its column cannot hold costs that value and is reported as a reject: log text is hostile, and one
+number with fifty digits must not stop a night.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ingest.sessions.stored_text import NAME_KEPT, shorten_name
+
+Row = dict[str, Any]
+
+NAMES = frozenset(
+    {
+        "session_id", "parent_session_id", "harness", "harness_version", "user_name", "task",
+        "provider", "model", "prompt_id", "name", "tool", "tool_sent", "tool_call_id", "retry_of",
+    }
+)  # fmt: skip
+"""Columns whose values pages group by and put into links:
+
+kept as `ingest.sessions.stored_text.name_kept` keeps them.
+"""
+
+
+class TableRows(msgspec.Struct, frozen=True):
+    """Rows of one table: the names of the columns, once, and a tuple of values a row."""
+
+    names: tuple[str, ...]
+    values: list[tuple[Any, ...]]
+
+    @classmethod
+    def from_dicts(cls, rows: Sequence[Row]) -> TableRows:
+        """Make rows of dictionaries that name their columns; what one of them lacks is None."""
+        names = tuple(dict.fromkeys(name for row in rows for name in row))
+        return cls(names, [tuple(map(row.get, names)) for row in rows])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def to_dicts(self) -> list[Row]:
+        return [dict(zip(self.names, values, strict=True)) for values in self.values]
+
+
+class TableColumns:
+    """Rows of one table, column by column: a tenth of the memory of the rows. What a row lacks is None."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, list[Any]] = {}
+        self.count = 0
+
+    def extend(self, rows: TableRows) -> None:
+        for name in rows.names:
+            if name not in self._values:
+                self._values[name] = [None] * self.count
+        for name, values in zip(rows.names, zip(*rows.values, strict=True), strict=True):
+            self._values[name].extend(values)
+        self.count += len(rows)
+        if len(self._values) > len(rows.names):
+            for column in self._values.values():
+                column.extend([None] * (self.count - len(column)))
+
+    def keep_first(self, count: int) -> None:
+        """Keep the first `count` rows."""
+        for column in self._values.values():
+            del column[count:]
+        self.count = min(count, self.count)
+
+    def read_row(self, number: int) -> Row:
+        return {name: column[number] for name, column in self._values.items()}
+
+    def to_arrow(self, table: str, schema: pa.Schema) -> tuple[pa.Table, list[Row]]:
+        """Return the columns of `schema`; a value that does not fit becomes NULL and a row of `rejects`."""
+        unfit: list[Row] = []
+        columns = [self._build_column(table, field, unfit) for field in schema]
+        for place, field in enumerate(schema):
+            if field.name in NAMES and _longest_name_bytes(columns[place]) > NAME_KEPT:
+                columns[place] = self._fit_names(table, field, columns[place], unfit)
+        return pa.Table.from_arrays(columns, schema=schema), unfit
+
+    def _build_column(self, table: str, field: pa.Field, unfit: list[Row]) -> pa.Array:
+        values = self._values.get(field.name)
+        if values is None:
+            return pa.nulls(self.count, field.type)
+        not_a_number_is_null = pa.types.is_floating(field.type)
+        try:
+            if _is_constant(values):
+                return pa.repeat(pa.scalar(values[0], field.type), self.count)
+            return pa.array(values, field.type, from_pandas=not_a_number_is_null)
+        except (TypeError, ValueError, OverflowError):
+            fitting = [self._fit_value(table, number, field, unfit) for number in range(self.count)]
+            return pa.array(fitting, field.type, from_pandas=not_a_number_is_null)
+
+    def _fit_names(self, table: str, field: pa.Field, names: pa.Array, unfit: list[Row]) -> pa.Array:
+        """Cut names that are too long; each such name costs one reject a file."""
+        told: set[tuple[Any, str]] = set()
+        shown: list[str | None] = []
+        for number, name in enumerate(names.to_pylist()):
+            shown.append(shorten_name(name))
+            row = {} if shown[-1] == name else self.read_row(number)
+            if row and (row.get("file_id"), name) not in told:
+                told.add((row.get("file_id"), name))
+                reason = (
+                    f"{table}.{field.name} has {len(name):,} characters; its beginning and a hash are kept"
+                )
+                unfit.append(_reject_row(row, "name_too_long", reason))
+        return pa.array(shown, field.type)
+
+    def _fit_value(self, table: str, number: int, field: pa.Field, unfit: list[Row]) -> Any:
+        value = self._values[field.name][number]
+        try:
+            pa.scalar(value, field.type)
+        except UnicodeEncodeError:
+            # Lone surrogates have no UTF-8; their escapes do.
+            return str(value).encode("utf-8", "backslashreplace").decode()
+        except (TypeError, ValueError, OverflowError):
+            reason = f"{table}.{field.name} cannot hold {shorten(value)}; it is stored as unknown"
+            unfit.append(_reject_row(self.read_row(number), "wrong_type", reason))
+            return None
+        return value
+
+
+class RowBatch:
+    """Rows waiting to be written, by table. `count` = how many."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, TableColumns] = {}
+        self._marks: dict[str, int] = {}
+        self.count = 0
+
+    def add(self, table: str, rows: TableRows) -> None:
+        self._tables.setdefault(table, TableColumns()).extend(rows)
+        self.count += len(rows)
+
+    def begin_file(self) -> None:
+        """Remember where the rows of the next file begin."""
+        self._marks = {table: columns.count for table, columns in self._tables.items()}
+
+    def take_back_file(self) -> None:
+        """Drop what was added since `begin_file`. Rows that were already written, the store removes."""
+        for table, columns in self._tables.items():
+            columns.keep_first(self._marks.get(table, 0))
+        self.count = sum(columns.count for columns in self._tables.values())
+
+    def drain(self) -> dict[str, TableColumns]:
+        """Return the rows that wait, and empty the batch."""
+        tables, self._tables, self._marks, self.count = self._tables, {}, {}, 0
+        return {table: columns for table, columns in tables.items() if columns.count}
+
+
+def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Table, list[Row]]:
+    """Return the rows as columns of `schema`; what a row lacks is NULL.
+
+    A value that does not fit becomes NULL and a row of `rejects`, returned beside the table.
+    """
+    columns = TableColumns()
+    columns.extend(TableRows.from_dicts(rows))
+    return columns.to_arrow(table, schema)
+
+
+def _is_constant(values: list[Any]) -> bool:
+    """Return True for one text or nothing throughout, as in half of the columns: checked in a fiftieth of the
+    time.
+
+    Of other types equal values need not be the same: 1 equals true.
+    """
+    first = values[0] if values else 0
+    return (first is None or isinstance(first, str)) and values.count(first) == len(values)
+
+
+def _longest_name_bytes(names: pa.Array) -> int:
+    """Return the bytes of the longest name."""
+    return pc.max(pc.binary_length(names)).as_py() or 0
+
+
+def _reject_row(row: Mapping[str, Any], code: str, reason: str) -> Row:
+    place = {name: row.get(name) for name in ("file_id", "line", "byte_offset")}
+    return {**place, "code": code, "reason": reason, "snippet": ""}
+
+
+def shorten(value: Any) -> str:
+    try:
+        return repr(value)[:100].encode("utf-8", "backslashreplace").decode()
+    except ValueError:  # integers of more than 4,300 digits have no text
+        return f"a {type(value).__name__}"

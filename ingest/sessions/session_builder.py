@@ -1,0 +1,230 @@
+"""Builds the sessions of one file from its events: numbers turns and steps, joins results to calls.
+
+Memory is bounded: a turn is written when two later ones have begun, and sessions that have long been silent
+wait in a temporary file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from ingest.events import (
+    CallMade,
+    Event,
+    ProbeSeen,
+    PromptSeen,
+    ResultSeen,
+    SessionSeen,
+    StepMade,
+    ToolsOffered,
+    TurnEnded,
+    TurnStarted,
+)
+from ingest.sessions.classification import CallDefinitions, add_log_definitions
+from ingest.sessions.file_rows import FileRows
+from ingest.sessions.row_batches import TableRows
+from ingest.sessions.session_state import OpenSessionStates, SessionState
+from ingest.sessions.stored_text import json_text
+from ingest.sessions.table_rows import date_columns, late_result_row, prompt_row, session_hash, stable_id
+from ingest.sessions.turns import OpenTurn
+from lenient import ToolCatalog
+
+OPEN_TURNS = 2  # results and turn ends may come a little late
+_WEIGHED = 256  # events after which the open sessions are weighed, at the latest
+
+
+class SessionBuilder:
+    """Takes the events of one file in file order and gives rows by table name."""
+
+    def __init__(
+        self, *, file_id: int, source: str, catalog: ToolCatalog, forgotten: Collection[str] = ()
+    ) -> None:
+        self._forgotten = forgotten
+        self.forgot = False  # a session in the file is to be forgotten
+        self._source = source
+        self._given = catalog
+        self._definitions = [CallDefinitions(catalog)]
+        self._offered: dict[tuple[str, ...], int] = {}  # texts of definitions → their place in _definitions
+        self._sessions = OpenSessionStates()
+        self._spoken: SessionState | None = None  # of the event before: mostly it goes on
+        self._events = 0  # since the sessions were weighed
+        self._rows = FileRows(file_id, source)
+
+    @property
+    def pending(self) -> int:
+        """How many rows are ready."""
+        return self._rows.pending
+
+    def take(self, event: Event) -> None:
+        """Add one event. Events of several sessions may come mixed."""
+        session = self._spoken
+        if session is None or session.session_id != event.session_id:
+            session = self._switch_session(event)
+        if session.forgotten:
+            return
+        ts = event.ts
+        if ts is not None:
+            if session.started is None or ts < session.started:
+                session.started = ts
+            if session.ended is None or ts > session.ended:
+                session.ended = ts
+        _RULES[type(event)](self, event, session)
+        self._events += 1
+        if self._events == _WEIGHED:
+            self.spill_sessions()
+
+    def _switch_session(self, event: Event) -> SessionState:
+        if self._spoken is not None:
+            self._sessions.spill(self._spoken.session_id, 0)
+        self._spoken = self._sessions.open(event.session_id, lambda: self._begin_session(event))
+        return self._spoken
+
+    def _begin_session(self, event: Event) -> SessionState:
+        forgotten = bool(self._forgotten) and session_hash(self._source, event.session_id) in self._forgotten
+        self.forgot = self.forgot or forgotten
+        return SessionState(event.session_id, event.where, forgotten)
+
+    def spill_sessions(self) -> None:
+        """Move sessions that wait for more to a file when they fill the memory."""
+        self._events = 0
+        if self._spoken is not None:
+            self._sessions.spill(self._spoken.session_id)
+
+    def finish(self) -> None:
+        """Write the turns that are still open, and the sessions."""
+        for _ in self.finish_each():
+            pass
+
+    def finish_each(self) -> Iterator[None]:
+        """Write the same, session by session, so that rows can be drained in between."""
+        self._spoken = None
+        for session in self._sessions.drain():
+            self._close_turns(session, keep=0, at_end=True)
+            if not session.forgotten:
+                self._rows.add_session(session)
+            yield
+
+    def close(self) -> None:
+        """Remove the temporary file, if there is one, whether or not the log was read to its end."""
+        self._sessions.close()
+
+    def resume(self, file_id: int) -> None:
+        """Continue under another file's id."""
+        self._rows.file_id = file_id
+
+    def drain(self) -> dict[str, TableRows]:
+        """Return the rows that are ready, by table; see `FileRows.drain`."""
+        return self._rows.drain()
+
+    # --- one event -------------------------------------------------------------------------------
+
+    def _handle_session(self, event: SessionSeen, session: SessionState) -> None:
+        session.learn(event)
+
+    def _handle_prompt(self, event: PromptSeen, session: SessionState) -> None:
+        row = prompt_row(event)
+        session.put_in_force(prompt_id=row["prompt_id"])
+        session.prompt_hash = row["text_hash"]
+        self._rows.add_once("prompts", stable_id(row["prompt_id"], row["text_hash"]), row)
+
+    def _handle_tools(self, event: ToolsOffered, session: SessionState) -> None:
+        texts = tuple(json_text(definition, sort_keys=True) for definition in event.definitions)
+        if texts not in self._offered:
+            definitions, problems = add_log_definitions(self._given, texts)
+            self._offered[texts] = len(self._definitions)
+            self._definitions.append(definitions)
+            for problem in problems:
+                self._rows.add("rejects", event.where, {"code": "bad_definition", "reason": problem})
+        session.put_in_force(definitions=self._offered[texts])
+
+    def _handle_probe(self, event: ProbeSeen, session: SessionState) -> None:
+        row = {
+            "session_id": session.session_id,
+            **date_columns(event.ts or session.started),
+            "source": self._source,
+            "provider": event.provider or session.context.provider,
+            "model": event.model or session.context.model,
+            "ok": event.ok,
+            "error": event.error,
+        }
+        self._rows.add("probes", event.where, row)
+
+    def _handle_turn_start(self, event: TurnStarted, session: SessionState) -> None:
+        turn = self.open_turn(session, event.turn or session.last_turn + 1, event)
+        turn.text, turn.key, turn.begun = event.text, event.key, True
+        for earlier in session.open_turns[:-1]:
+            earlier.superseded = True
+
+    def _handle_step(self, event: StepMade, session: SessionState) -> None:
+        turn, context = self.open_turn(session, event.turn, event), session.context
+        provider, model = event.provider or context.provider, event.model or context.model
+        if provider != event.provider or model != event.model:
+            event = replace(event, provider=provider, model=model)
+        turn.add_step(event)
+        if event.step is not None:
+            turn.note_number(event.step)
+        turn.prompt_id, turn.prompt_hash = context.prompt_id, session.prompt_hash
+        turn.definitions = context.definitions
+
+    def _handle_call(self, event: CallMade, session: SessionState) -> None:
+        turn = self.open_turn(session, event.turn, event)
+        turn.prompt_id, turn.prompt_hash = session.context.prompt_id, session.prompt_hash
+        if event.step is not None:
+            turn.note_number(event.step)
+        turn.add_call(event, session.context)
+
+    def _handle_result(self, event: ResultSeen, session: SessionState) -> None:
+        session.saw_result = True
+        for turn in reversed(session.open_turns):
+            if turn.take_result(event):
+                return
+        # Its call may stand in another file, or in a turn that is written: ingest.store.generation_file joins
+        # them.
+        row = {"source": self._source, "session_id": event.session_id}
+        self._rows.add("late_results", event.where, {**row, **late_result_row(event)})
+
+    def _handle_turn_end(self, event: TurnEnded, session: SessionState) -> None:
+        self.open_turn(session, event.turn, event).end = event
+
+    def open_turn(self, session: SessionState, number: int | None, event: Event) -> OpenTurn:
+        """Return the open turn of this number (None = the newest), begun here when there is none."""
+        for turn in reversed(session.open_turns):
+            if number is None or turn.number == number:
+                if turn.ts is None:  # the log does not date the message that began it
+                    turn.ts = event.ts
+                return turn
+        session.last_turn = max(session.last_turn, number or session.last_turn + 1)
+        turn = OpenTurn(
+            number=number or session.last_turn,
+            where=event.where,
+            ts=event.ts or session.ended,
+            provider=session.context.provider,
+            model=session.context.model,
+            prompt_id=session.context.prompt_id,
+            prompt_hash=session.prompt_hash,
+        )
+        session.open_turns.append(turn)
+        self._close_turns(session, keep=OPEN_TURNS, at_end=False)
+        return turn
+
+    def _close_turns(self, session: SessionState, *, keep: int, at_end: bool) -> None:
+        while len(session.open_turns) > keep:
+            turn = session.open_turns.pop(0)
+            turn.superseded = turn.superseded or not (at_end and not session.open_turns)
+            self._rows.add_turn(session, turn, self._definitions)
+
+
+_RULES: Mapping[type[Event], Callable[[SessionBuilder, Any, SessionState], None]] = {
+    SessionSeen: SessionBuilder._handle_session,
+    PromptSeen: SessionBuilder._handle_prompt,
+    ToolsOffered: SessionBuilder._handle_tools,
+    ProbeSeen: SessionBuilder._handle_probe,
+    TurnStarted: SessionBuilder._handle_turn_start,
+    StepMade: SessionBuilder._handle_step,
+    CallMade: SessionBuilder._handle_call,
+    ResultSeen: SessionBuilder._handle_result,
+    TurnEnded: SessionBuilder._handle_turn_end,
+}

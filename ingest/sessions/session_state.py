@@ -1,0 +1,69 @@
+"""What one session of a file has said so far: the facts in force and its open turns."""
+
+from __future__ import annotations
+
+import pickle
+from datetime import datetime
+
+import msgspec
+
+from ingest.events import LogLine, SessionSeen
+from ingest.sessions.open_sessions import OpenSessions
+from ingest.sessions.turns import CallContext, OpenTurn
+
+_ENCODE = msgspec.msgpack.Encoder().encode
+_PICKLE = pickle.PROTO  # the first byte of a pickle; in MessagePack an object without fields
+_FACTS = ("harness", "harness_version", "parent_session_id", "user", "task", "provider", "model")
+
+
+class SessionState(msgspec.Struct):
+    """A session while its events come in. `context` is what is in force for the calls made now."""
+
+    session_id: str
+    where: LogLine
+    forgotten: bool = False  # nothing of it is taken in
+    facts: dict[str, str] = {}
+    started: datetime | None = None
+    ended: datetime | None = None
+    prompt_hash: str | None = None
+    context: CallContext = CallContext()
+    open_turns: list[OpenTurn] = []
+    last_turn: int = 0
+    saw_result: bool = False
+    turns: int = 0
+    steps: int = 0
+    calls: int = 0
+    faults: int = 0
+
+    def learn(self, event: SessionSeen) -> None:
+        """Take facts in; what is not None wins over what was known."""
+        self.facts.update({name: value for name in _FACTS if (value := getattr(event, name)) is not None})
+        self.put_in_force(provider=self.facts.get("provider"), model=self.facts.get("model"))
+
+    def put_in_force(self, **changed: str | int | None) -> None:
+        self.context = msgspec.structs.replace(self.context, **changed)
+
+    @property
+    def weight(self) -> int:
+        """Characters of text that wait in the open turns, roughly."""
+        return sum(turn.held for turn in self.open_turns)
+
+
+_DECODE = msgspec.msgpack.Decoder(SessionState).decode
+
+
+class OpenSessionStates(OpenSessions[SessionState]):
+    """The open sessions of a file: packed as MessagePack in an eighth of the time that pickling takes."""
+
+    def pack(self, session: SessionState) -> bytes:
+        """Return the session as bytes; pickled when it holds lone surrogates or integers of more than 64
+        bits.
+        """
+        try:
+            return _ENCODE(session)
+        except (UnicodeEncodeError, OverflowError):
+            return super().pack(session)
+
+    def unpack(self, state: bytes) -> SessionState:
+        """Return the session that `pack` made these bytes of."""
+        return super().unpack(state) if state.startswith(_PICKLE) else _DECODE(state)

@@ -1,0 +1,109 @@
+"""Joins the rows of one turn that several files tell in part.
+
+A session that is written on into the next file leaves a turn without an end in the one and an end without a
+beginning in the other. Copies of one turn share their calls; parts share none.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from ingest.sessions.row_batches import Row
+
+Place = tuple[int, int, int]
+
+_ADDED = ("calls", "faults", "retries", "input_tokens", "output_tokens", "model_latency_ms")
+_LATEST = ("provider", "model", "ended_at", "answer_text", "latency_ms")
+_OF_THE_END = ("recorded_status", "recorded_ok", "derived_ok", "derived_reason")
+
+
+def row_place(row: Row) -> Place:
+    """Return where a row was told: file, line, byte."""
+    return row["file_id"], row["line"] or 0, row["byte_offset"] or 0
+
+
+def assign_calls(turns: Sequence[Row], calls: Sequence[Row]) -> list[tuple[Row, list[Row]]]:
+    """Return the rows of one turn, each with its calls, by place.
+
+    A file may tell a turn twice: a call belongs to the last turn that began before it.
+    """
+    told = sorted(turns, key=row_place)
+    places = [row_place(row) for row in told]
+    held: list[list[Row]] = [[] for _ in told]
+    for call in calls if told else ():
+        held[max(bisect_right(places, row_place(call)) - 1, 0)].append(call)
+    return list(zip(told, held, strict=True))
+
+
+def sort_parts(rows: Sequence[Row]) -> list[Row]:
+    """Return the parts of a turn as they followed each other: the beginning, then by number, then by time."""
+    return sorted(
+        rows, key=lambda row: (not row["begun"], *_sort_key(row, "first_step", "ts"), row_place(row))
+    )
+
+
+def _sort_key(row: Row, *names: str) -> tuple[Any, ...]:
+    """Return values to sort by; what is unknown comes last."""
+    return tuple(part for name in names for part in (row[name] is None, row[name] or 0))
+
+
+def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> list[Row]:
+    """Return the rows of `turns` that are parts of one turn, in order; fewer than two when it is in one
+    piece.
+
+    `calls` are the ids of the calls of each row.
+    """
+    begun = [row for row in rows if row["begun"]]
+    if any(_has_verdict(row) for row in begun):
+        return []
+    fullest = sorted(begun, key=lambda row: (-(row["steps"] or 0), -(row["calls"] or 0), row_place(row)))
+    ordered = [*fullest[:1], *sort_parts([row for row in rows if not row["begun"]])]
+    parts, whole = ordered[:1], ordered[0]
+    held = set(calls.get(row_place(whole), ()))
+    for row in ordered[1:]:
+        more = set(calls.get(row_place(row), ()))
+        if not _has_verdict(whole) and not (held & more) and _can_follow(whole, held, row, more):
+            parts.append(row)
+            held |= more
+            whole = join_parts(parts)
+    return parts
+
+
+def join_parts(parts: Sequence[Row]) -> Row:
+    """Return the first part with the facts of all."""
+    whole = dict(parts[0])
+    for part in parts[1:]:
+        numbered = part["first_step"] is not None
+        steps = [whole["steps"] or 0, part["steps"] or 0]
+        whole["steps"] = max(steps) if numbered else sum(steps)
+        for name in _ADDED:
+            known = [row[name] for row in (whole, part) if row[name] is not None]
+            whole[name] = sum(known) if known else None
+        for name in _LATEST:
+            whole[name] = part[name] if part[name] is not None else whole[name]
+        whole.update({name: part[name] for name in _OF_THE_END})
+        whole["results_expected"] = whole["results_expected"] or part["results_expected"]
+    return whole
+
+
+def _has_ended(row: Row) -> bool:
+    return bool(row["derived_reason"] != "not_ended")
+
+
+def _has_verdict(row: Row) -> bool:
+    """Return True when the log says how the turn ended; an answer ends it, but the verdict may yet come."""
+    return row["recorded_status"] is not None or row["recorded_ok"] is not None
+
+
+def _can_follow(whole: Row, held: Collection[str], row: Row, more: Collection[str]) -> bool:
+    """Return True when a part without a beginning can only be what came after the others."""
+    if not row["steps"] and not more:
+        return _has_ended(row)
+    if _has_ended(whole):
+        return False
+    if row["first_step"] is not None:
+        return bool(row["first_step"] >= (whole["steps"] or 0) - 1)
+    known = whole["ts"] is not None and row["ts"] is not None
+    return bool(held and more and known and row["ts"] >= whole["ts"])

@@ -1,0 +1,88 @@
+"""Makes the text that is stored of a decoded value, a long text or a name; never raises, whatever a log
+holds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from hashlib import sha256
+from math import isfinite
+from typing import Any, TypeVar
+
+import orjson
+
+TEXT_KEPT = 2_000  # characters
+NAME_KEPT = 1_000  # characters of an id, or of a name by which pages group and link
+_HASH = 16  # hexadecimal digits
+
+Name = TypeVar("Name", str, str | None)
+_THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
+
+
+def json_text(value: Any, *, sort_keys: bool = False) -> str:
+    """Return compact JSON. Times become ISO 8601; what JSON has no word for becomes its Python text."""
+    try:
+        return orjson.dumps(
+            value, default=_to_plain_value, option=orjson.OPT_SORT_KEYS if sort_keys else None
+        ).decode()
+    except TypeError:  # integers over 64 bits, lone surrogates
+        return _json_text_of_anything(value, sort_keys)
+
+
+def _json_text_of_anything(value: Any, sort_keys: bool) -> str:
+    try:
+        text = json.dumps(
+            value, default=_to_plain_value, sort_keys=sort_keys, ensure_ascii=False, separators=(",", ":")
+        )
+    except RecursionError:
+        text = json.dumps("(nested too deep to be written as JSON)")
+    except (TypeError, ValueError):
+        text = json.dumps(repr(value))
+    # A lone surrogate cannot be stored as UTF-8; its escape can.
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _to_plain_value(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def canonical_json(text: str) -> str:
+    """Return JSON without white space and with its keys in order; any other text as it is."""
+    try:
+        return json_text(orjson.loads(text), sort_keys=True)
+    except orjson.JSONDecodeError:
+        return text
+
+
+def spell_non_finite(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values with NaN and the infinities as text: JSON has no word for them and would make them
+    null.
+    """
+    return {
+        name: str(value) if isinstance(value, float) and not isfinite(value) else value
+        for name, value in values.items()
+    }
+
+
+def shorten_name(name: Name) -> Name:
+    """Return a name as every table has it: one that is too long is cut and gets a hash of the whole."""
+    if name is None or len(name) <= NAME_KEPT:
+        return name
+    whole = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{name[: NAME_KEPT - _HASH - 1]}…{whole[:_HASH]}"
+
+
+def cut_text(text: str | None) -> str | None:
+    """Return the first `TEXT_KEPT` characters of a message or a result. Raw arguments are never cut."""
+    return text if text is None or len(text) <= TEXT_KEPT else text[:TEXT_KEPT] + "…"
+
+
+def strip_thought(words: str) -> str:
+    """Return what a model said after the thought with which it began; nothing when that has no end."""
+    said = words.lstrip()
+    for opening, closing in _THOUGHTS:
+        if said.startswith(opening):
+            said = said.partition(closing)[2]
+    return said

@@ -1,0 +1,224 @@
+"""Makes the rows of schema.sql's tables from judged turns, calls, prompts and definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+from hashlib import blake2b, sha256
+from typing import Any
+
+from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus
+from ingest.sessions.classification import Verdict
+from ingest.sessions.nesting_depth import text_depth, value_depth
+from ingest.sessions.stored_text import (
+    TEXT_KEPT,
+    cut_text,
+    json_text,
+    shorten_name,
+    spell_non_finite,
+    strip_thought,
+)
+from ingest.sessions.turns import Conclusion, OpenCall, OpenTurn, content_bytes
+from lenient import PARSER_VERSION, ToolCallRequest, ToolDefinition
+
+Row = dict[str, Any]
+_SEVERITIES = ("note", "warning", "error")
+# Named once: looking a member up in its Enum takes as long as making a small object.
+_RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING, FlagSource.ABSENT
+
+
+def stable_id(*parts: object) -> str:
+    """Return a stable id of what the parts name: 16 hexadecimal digits, the same in every file and every
+    load.
+    """
+    text = "\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass")
+    return blake2b(text, digest_size=8).hexdigest()
+
+
+def session_hash(source: str, session_id: str) -> str:
+    """Return what is remembered of a session that was forgotten."""
+    return stable_id("forgotten", source, shorten_name(session_id))
+
+
+def prompt_row(event: PromptSeen) -> Row:
+    text_hash = sha256(event.text.encode("utf-8", "surrogatepass")).hexdigest() if event.text else None
+    if event.name is not None:
+        prompt_id: str | None = f"{event.name}@{event.version}" if event.version else event.name
+    else:
+        prompt_id = text_hash[:12] if text_hash else None
+    row = {"name": event.name, "version": event.version, "text": event.text, "text_hash": text_hash}
+    return {"prompt_id": prompt_id, **row}
+
+
+def date_columns(ts: datetime | None) -> dict[str, datetime | date | None]:
+    return {"ts": ts, "day": ts.date() if ts else None}
+
+
+def turn_row(turn: OpenTurn, conclusion: Conclusion) -> Row:
+    end = turn.end
+    return {
+        "provider": turn.provider,
+        "model": turn.model,
+        "prompt_id": turn.prompt_id,
+        "prompt_hash": turn.prompt_hash,
+        "user_text": cut_text(turn.text),
+        "answer_text": _cut_answer(conclusion.answer),
+        "ended_at": end.ts if end else None,
+        "steps": max(len(turn.steps), turn.last_step + 1),
+        "calls": len(turn.calls),
+        "faults": sum(call.fault_layer is not None for call in turn.calls),
+        "retries": sum(call.link is not None and call.link.attempt > 1 for call in turn.calls),
+        "recorded_status": end.status if end else None,
+        "recorded_ok": end.recorded_ok if end else None,
+        "derived_ok": conclusion.ok,
+        "derived_reason": conclusion.reason,
+        "input_tokens": _sum_known(step.input_tokens for step in turn.steps.values()),
+        "output_tokens": _sum_known(step.output_tokens for step in turn.steps.values()),
+        "latency_ms": end.latency_ms if end else None,
+        "model_latency_ms": _sum_known(step.latency_ms for step in turn.steps.values()),
+        "begun": turn.begun,
+        "first_step": turn.first_step,
+    }
+
+
+def _cut_answer(answer: str | None) -> str | None:
+    """Return the first `TEXT_KEPT` characters of an answer, without a thought that would take their place."""
+    if answer is None or len(answer) <= TEXT_KEPT:
+        return answer
+    return cut_text(strip_thought(answer) or answer)
+
+
+def _sum_known(numbers: Iterable[float | None]) -> float | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
+
+
+JUDGED = (
+    "step", "ordinal", "provider", "model", "prompt_id",
+    "tool", "tool_sent", "tool_call_id", "strategy", "args_source",
+    "raw_arguments", "arguments_depth", "arguments", "rejected", "worst_severity", "lossy",
+    "outcome", "syntax_seen", "schema_seen", "parse_error", "parse_warning",
+    "harness_verdict", "harness_message", "refused_by_harness", "syntax_told", "schema_told",
+    "definition_origin", "tools_offered", "fault_layer",
+    "result_status", "error_flag_source", "result_text", "result_bytes", "result_fault_layer", "latency_ms",
+    "retry_of", "attempt", "retry_kind", "chain_outcome",
+    "input_tokens", "output_tokens", "model_latency_ms", "parser_version",
+)  # fmt: skip
+"""The columns of `tool_calls` that the turn knows, in the order of `call_values`."""
+
+
+def call_row(turn: OpenTurn, call: OpenCall) -> Row:
+    """Return `call_values` by column."""
+    return dict(zip(JUDGED, call_values(turn, call), strict=True))
+
+
+def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
+    """Return everything of `tool_calls` that the turn knows. Tokens are those of the whole step that made it.
+
+    A tuple: calls are most of a night's rows, and a dictionary of so many columns takes three times as long.
+    """
+    event, verdict, link, result = call.event, call.verdict, call.link, call.result
+    step = turn.steps.get(call.step)
+    return (
+        call.step,
+        call.ordinal,
+        call.provider,
+        call.model,
+        call.prompt_id,
+        call.tool,
+        event.tool if event.tool != call.tool else None,
+        event.tool_call_id,
+        event.strategy or (step.strategy if step else None),
+        event.args_source,
+        *_argument_values(event, verdict.request),
+        verdict.outcome,
+        verdict.syntax_seen,
+        verdict.schema_seen,
+        verdict.parse_error,
+        verdict.parse_warning,
+        verdict.harness_verdict,
+        verdict.harness_message,
+        event.refused_by_harness,
+        event.syntax_seen,
+        event.schema_seen,
+        verdict.definition_origin,
+        verdict.tools_offered,
+        verdict.fault_layer,
+        result.status if result else _MISSING,
+        result.flag_source if result else _ABSENT,
+        result.content if result else None,
+        call.result_bytes,
+        result.fault_layer if result else None,
+        result.latency_ms if result else None,
+        event.retry_of,
+        link.attempt if link else None,
+        link.retry_kind if link else None,
+        link.outcome if link else None,
+        step.input_tokens if step else None,
+        step.output_tokens if step else None,
+        step.latency_ms if step else None,
+        PARSER_VERSION,
+    )
+
+
+def _argument_values(event: CallMade, request: ToolCallRequest | None) -> tuple[Any, ...]:
+    """raw_arguments, arguments_depth, arguments, rejected, worst_severity, lossy."""
+    decoded = json_text(event.arguments) if event.arguments is not None else None
+    raw = (decoded or "null") if event.args_source is _RESERIALISED else event.raw_arguments
+    depth = text_depth(raw) if decoded is None else value_depth(event.arguments)
+    if request is None:
+        return raw, depth, decoded, None, None, False
+    arguments = json_text(request.arguments) if request.arguments is not None else None
+    rejected = json_text(spell_non_finite(request.rejected)) if request.rejected else None
+    findings = request.diagnostics
+    worst = max((finding.severity for finding in findings), key=_SEVERITIES.index, default=None)
+    return raw, depth, arguments, rejected, worst, any(finding.lossy for finding in findings)
+
+
+def late_result_row(result: ResultSeen) -> Row:
+    """Return a result whose call is not open: everything that a row of `tool_calls` would take from it."""
+    return {
+        "ts": result.ts,
+        "tool_call_id": result.tool_call_id,
+        "tool": result.tool,
+        "turn": result.turn,
+        "step": result.step,
+        "ordinal": result.ordinal,
+        "result_status": result.status,
+        "error_flag_source": result.flag_source,
+        "result_fault_layer": result.fault_layer,
+        "harness_message": result.message,
+        "result_text": cut_text(result.content),
+        "result_bytes": content_bytes(result.content),
+        "latency_ms": result.latency_ms,
+    }
+
+
+def diagnostic_rows(verdict: Verdict) -> Iterator[Row]:
+    """Yield lenient's findings on a call, in order; `position` counts from 0."""
+    for position, finding in enumerate(verdict.request.diagnostics if verdict.request else ()):
+        yield {
+            "position": position,
+            "code": finding.code,
+            "stage": finding.stage,
+            "severity": finding.severity,
+            "lossy": finding.lossy,
+            "path": finding.path,
+            "span_start": finding.start,
+            "span_end": finding.end,
+            "found": finding.found,
+            "became": finding.became,
+            "detail": finding.detail,
+        }
+
+
+def definition_row(definition: ToolDefinition) -> Row:
+    """Return the definition in canonical JSON; `definition_id` is the hash of all that the model was told."""
+    text = json_text(definition.to_json_schema(), sort_keys=True)
+    told = f"{definition.name}\n{definition.description}\n{text}".encode("utf-8", "surrogatepass")
+    return {
+        "definition_id": sha256(told).hexdigest()[:12],
+        "tool": definition.name,
+        "description": definition.description,
+        "definition": text,
+    }

@@ -1,0 +1,272 @@
+"""A turn while its events come in: its steps and calls, and at its end what is concluded of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from ingest.events import (
+    ArgsSource,
+    CallMade,
+    FaultLayer,
+    LogLine,
+    ResultSeen,
+    StepMade,
+    TurnEnded,
+)
+from ingest.sessions.chains import Link, link_attempts
+from ingest.sessions.classification import CallDefinitions, Verdict, classify_call
+from ingest.sessions.leaked_calls import find_leaked_calls
+from ingest.sessions.stored_text import TEXT_KEPT, canonical_json, cut_text, json_text, strip_thought
+from lenient import clean_tool_name
+
+# A call that ran and failed has told the model something; only one that never got through leaves work undone.
+_NEVER_GOT_THROUGH = frozenset(
+    {FaultLayer.EMISSION, FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.TOOL_REJECTED}
+)
+
+
+_RESERIALISED = ArgsSource.RESERIALISED
+_CALL = 4_096  # characters that a call is counted for besides its raw text: its result, its decoded arguments
+
+
+class CallContext(msgspec.Struct, frozen=True, gc=False):
+    """What a session has in force at one moment."""
+
+    provider: str | None = None
+    model: str | None = None
+    prompt_id: str | None = None
+    definitions: int = 0  # which of the file's sets of definitions: 0 = those given with --tools
+
+
+class OpenCall(msgspec.Struct, gc=False):
+    """One call of the turn. `verdict`, `fault_layer` and `link` are set when the turn closes."""
+
+    event: CallMade
+    step: int
+    ordinal: int
+    provider: str | None
+    model: str | None
+    prompt_id: str | None
+    definitions: int
+    result: ResultSeen | None = None
+    tool: str | None = None  # without what leaked into the name
+    result_bytes: int | None = None  # of the whole result; only its beginning is kept
+    link: Link | None = None
+    fault_layer: FaultLayer | None = None
+    _verdict: Any = None  # a Verdict; told so, msgspec would have to know how to read one of a waiting call
+
+    @property
+    def verdict(self) -> Verdict:
+        if self._verdict is None:
+            raise LookupError("a call is judged when its turn closes")
+        return cast("Verdict", self._verdict)
+
+    def judge(self, definitions: CallDefinitions) -> None:
+        self._verdict = verdict = classify_call(self.event, self.result, definitions)
+        self.fault_layer = verdict.fault_layer
+
+    def keep_result(self, result: ResultSeen) -> None:
+        """Join the result, cut to what is stored: turns stay open for a while, and results can be huge."""
+        content = result.content
+        if content is not None:
+            self.result_bytes = content_bytes(content)
+            if len(content) > TEXT_KEPT:
+                result = replace(result, content=cut_text(content))
+        self.result = result
+
+    @property
+    def tool_call_id(self) -> str | None:
+        return self.event.tool_call_id
+
+    @property
+    def retry_of(self) -> str | None:
+        return self.event.retry_of
+
+    @property
+    def comparable_arguments(self) -> str | None:
+        """The arguments as comparable text: white space and the order of keys make no other attempt.
+
+        A text that is not JSON stands for itself: sending it again mended is another attempt.
+        """
+        if self.event.args_source is _RESERIALISED:
+            return json_text(self.event.arguments, sort_keys=True)
+        raw = self.event.raw_arguments
+        return raw if raw is None else canonical_json(raw)
+
+
+def _clean_tool(tool: str | None) -> str | None:
+    return tool if tool is None or tool.isidentifier() else clean_tool_name(tool)[0]
+
+
+def content_bytes(content: str | None) -> int | None:
+    """Return the bytes of a whole result, of which only the beginning is kept."""
+    if content is None or content.isascii():
+        return None if content is None else len(content)
+    return len(content.encode("utf-8", "surrogatepass"))
+
+
+class OpenTurn(msgspec.Struct):
+    """A turn while its events come in. `superseded`: a later turn has begun, so this one will not go on."""
+
+    number: int
+    where: LogLine
+    ts: datetime | None
+    provider: str | None = None
+    model: str | None = None
+    prompt_id: str | None = None
+    prompt_hash: str | None = None
+    definitions: int = 0  # which of the file's sets of definitions
+    text: str | None = None
+    key: str | None = None
+    steps: dict[int, StepMade] = msgspec.field(default_factory=dict)
+    calls: list[OpenCall] = msgspec.field(default_factory=list)
+    end: TurnEnded | None = None
+    begun: bool = False  # its beginning was seen; else it may go on with a turn of an earlier file
+    superseded: bool = False
+    last_step: int = -1
+    first_step: int | None = None
+    held: int = 0  # characters of text that wait here for the turn's end, roughly
+    _calls_of_step: dict[int, int] = msgspec.field(default_factory=dict)
+    _by_id: dict[str, int] = msgspec.field(default_factory=dict)  # tool_call_id → its place in `calls`
+
+    def add_step(self, event: StepMade) -> None:
+        """Take a step in; the turn's model is that of its last step, each call's that of its own step."""
+        self.last_step = event.step if event.step is not None else self.last_step + 1
+        self.steps[self.last_step] = event
+        self.held += len(event.text or "")
+        self.provider, self.model = event.provider or self.provider, event.model or self.model
+
+    def add_call(self, event: CallMade, context: CallContext) -> None:
+        """Take a call in with what is in force; its model is its step's where there is one."""
+        number = event.step
+        if number is None:
+            number = max(0, self.last_step)
+        if number > self.last_step:
+            self.last_step = number
+        step, ordinal = self.steps.get(number), self._calls_of_step.get(number, 0)
+        served_by = context if step is None else step
+        call = OpenCall(
+            event, number, ordinal, served_by.provider, served_by.model,
+            context.prompt_id, context.definitions, None, _clean_tool(event.tool),
+        )  # fmt: skip
+        self._calls_of_step[number] = ordinal + 1
+        if event.tool_call_id is not None:
+            self._by_id[event.tool_call_id] = len(self.calls)
+        self.calls.append(call)
+        self.held += len(event.raw_arguments or "") + _CALL
+
+    def note_number(self, step: int) -> None:
+        """Remember the lowest number of a step that the log itself gives."""
+        self.first_step = step if self.first_step is None else min(step, self.first_step)
+
+    def take_result(self, result: ResultSeen) -> bool:
+        """Join a result to its call; return False when this turn made no such call."""
+        if result.tool_call_id is not None:
+            place = self._by_id.get(result.tool_call_id)
+            call = None if place is None else self.calls[place]
+        else:
+            call = next((call for call in self.calls if _can_answer(result, call, self.number)), None)
+        if call is None:
+            return False
+        call.keep_result(result)
+        return True
+
+    @property
+    def has_answer(self) -> bool:
+        """True when the log marks a step as the turn's answer."""
+        return any(step.answers for step in self.steps.values())
+
+    def _add_leaked_calls(self, definitions: Sequence[CallDefinitions]) -> None:
+        """Add the calls that stand in the text of steps without a call and reached no tool."""
+        made = {call.step for call in self.calls}
+        for number, step in self.steps.items():
+            if number not in made:
+                offered = definitions[self.definitions].offered
+                context = CallContext(step.provider, step.model, self.prompt_id, self.definitions)
+                for leaked in find_leaked_calls(step, number, offered):
+                    self.add_call(leaked, context)
+
+    def judge(self, definitions: Sequence[CallDefinitions], *, results_expected: bool) -> Conclusion:
+        """Judge every call, leaked ones too, link the attempts, conclude how the turn ended."""
+        self._add_leaked_calls(definitions)
+        self.calls.sort(key=lambda call: (call.step, call.ordinal))
+        for call in self.calls:
+            call.judge(definitions[call.definitions])
+        may_go_on = self.end is None and not self.superseded and not self.has_answer
+        for call, link in zip(self.calls, link_attempts(self.calls, may_go_on=may_go_on), strict=True):
+            call.link = link
+        return conclude_turn(self, results_expected=results_expected)
+
+
+def _can_answer(result: ResultSeen, call: OpenCall, turn: int) -> bool:
+    """Return True for a result without an id and the first call that still lacks one and agrees with it."""
+    agree = (
+        result.turn in (None, turn),
+        result.step in (None, call.step),
+        result.ordinal in (None, call.ordinal),
+        None in (result.tool, call.tool) or result.tool == call.tool,
+    )
+    return call.result is None and all(agree)
+
+
+class Conclusion(msgspec.Struct, frozen=True, gc=False):
+    """What we conclude of a turn: `ok` None = it cannot be known."""
+
+    ok: bool | None
+    reason: str
+    answer: str | None
+
+
+def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
+    """Conclude ok when the turn ended with an answer, no chain abandoned, no call lost; else say which
+    failed.
+    """
+    answer = final_answer(turn, results_expected)
+    ended = turn.end is not None or turn.has_answer
+    if turn.end is not None and turn.end.status == "cancelled":
+        return Conclusion(None, "cancelled", answer)
+    if not ended:
+        return Conclusion(False if turn.superseded else None, "not_ended", answer)
+    if turn.end is not None and turn.end.recorded_ok is False:
+        return Conclusion(False, "ended_badly", answer)
+    if any(_was_abandoned(call) for call in turn.calls):
+        return Conclusion(False, "chain_abandoned", answer)
+    if results_expected and any(_has_no_result(call) for call in turn.calls):
+        return Conclusion(False, "call_lost", answer)
+    if answer is None:
+        return Conclusion(None, "answer_unknown", answer)
+    if not strip_thought(answer).strip():
+        return Conclusion(False, "no_answer", answer)
+    return Conclusion(True, "ended_with_answer", answer)
+
+
+def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
+    """Return the final text: the one the log marks as such, else what the last step said when it made no
+    call.
+
+    A log that stops at the call, as one without any results does, cannot show what was answered.
+    """
+    if turn.end is not None and turn.end.answer is not None:
+        return turn.end.answer
+    if not turn.steps:
+        return None
+    last = max(turn.steps)
+    made_calls = any(call.step == last for call in turn.calls)
+    if made_calls:
+        return "" if results_expected else None
+    return turn.steps[last].text
+
+
+def _was_abandoned(call: OpenCall) -> bool:
+    """Return True for the last call of an abandoned chain that never got through to the tool."""
+    abandoned = call.link is not None and call.link.outcome == "abandoned"
+    return abandoned and call.fault_layer in _NEVER_GOT_THROUGH
+
+
+def _has_no_result(call: OpenCall) -> bool:
+    return call.result is None and call.fault_layer is None

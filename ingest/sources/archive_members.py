@@ -1,0 +1,192 @@
+"""Lists the members of an archive as logs of their own, each with a place to open it from.
+
+A zip whose layout is Inspect's is one log, not an archive. A member may be compressed; one that is itself an
+archive is refused when it is opened. Nothing is unpacked to disk, and no member's name is used as a path.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import ClassVar
+
+from ingest.damaged_file import DamagedFileError
+from ingest.sources.archives import compressed_tar, tar_archive, zip_archive
+from ingest.sources.archives.decompression import Compression, DecompressedStream
+from ingest.sources.archives.file_type import LOOK, ArchiveKind, unpack_stream
+from ingest.sources.archives.inspect_archive import find_documents
+from ingest.sources.archives.streams import RewindableStream, StreamPart
+from ingest.sources.log_content import compute_fingerprint
+from ingest.sources.log_file import FileStamp, LogFile, LogPlace
+from ingest.sources.stored_names import member_name
+
+MEMBERS = 300_000  # of an archive; each costs about a kilobyte of memory
+_OF_A_MAC = "__MACOSX"
+Packed = zip_archive.ZipMember | tar_archive.TarMember
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """`compression` is that of a whole tar archive; the members of a zip are compressed each for itself."""
+
+    place: LogPlace
+    seen: FileStamp
+    is_zip: bool
+    compression: Compression | None = None
+
+    def open(self) -> io.RawIOBase:
+        """Open the archive; a compressed tar comes uncompressed."""
+        stored = StreamPart(self.place.open(), 0, self.seen.size if self.place.random_access else None)
+        return DecompressedStream(stored, self.compression) if self.compression else stored
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveMember:
+    archive: Archive
+    member: Packed
+
+    random_access: ClassVar[bool] = False
+    can_reopen: ClassVar[bool] = True
+
+    @property
+    def needs_unpacking(self) -> bool:
+        """True when the archive must be uncompressed up to the member to reach it."""
+        return isinstance(self.member, tar_archive.TarMember) and self.archive.compression is not None
+
+    @property
+    def own_name(self) -> str:
+        return PurePosixPath(self.member.name).name
+
+    def open(self) -> io.RawIOBase:
+        if isinstance(self.member, zip_archive.ZipMember):
+            return zip_archive.open_member(self.archive.open(), self.member)
+        if self.archive.compression:
+            return compressed_tar.open_member(self.archive, self.archive.open, self.member)
+        return StreamPart(self.archive.open(), self.member.start, self.member.size, exact=True)
+
+    def sibling(self, name: str) -> ArchiveMember | None:
+        if self.archive.compression:
+            return None  # the tape would have to go back
+        path = PurePosixPath(self.member.name).parent / name
+        member = _members_by_path(self.archive).get(path) if path.name == name else None
+        return ArchiveMember(self.archive, member) if member else None
+
+
+@lru_cache(maxsize=1)
+def _members_by_path(archive: Archive) -> dict[PurePosixPath, Packed]:
+    """Return the members by path, to look for a neighbour; nothing when the archive has become unreadable."""
+    try:
+        with closing(archive.open()) as file:
+            tape = None if archive.is_zip else tar_archive.ForwardStream(file)
+            return {PurePosixPath(member.name): member for member in _visible_members(archive, tape)}
+    except OSError:
+        return {}
+
+
+def look_inside(found: LogFile) -> tuple[LogFile, Archive | None]:
+    """Return the file with the size of its content, where that is known, and the archive it is, if it is one.
+
+    Raises OSError.
+    """
+    stored = StreamPart(found.place.open(), 0, found.seen.size if found.place.random_access else None)
+    with closing(stored):
+        stream, packing = unpack_stream(RewindableStream(stored, keeps=LOOK))
+        if packing.archive is None:
+            size = found.seen.size if packing.compression is None else None
+            return replace(found, content_size=size), None
+        stream.detach()
+        is_zip = packing.archive is ArchiveKind.ZIP
+        if is_zip and (
+            packing.compression or find_documents(zip_archive.list_zip_members(stored)) is not None
+        ):
+            return found, None
+        return found, Archive(found.place, found.seen, is_zip, packing.compression)
+
+
+def list_members(found: LogFile, archive: Archive, *, fingerprints: bool) -> Iterator[LogFile]:
+    """Yield the logs in an archive in its order. Hidden ones are left out; of two with one name the last
+    counts.
+
+    `fingerprints`: take them on the way where finding the members means reading them anyway. Raises Damaged
+    where the archive is broken, after the members before that place; OSError.
+    """
+    by_name: dict[str, LogFile] = {}
+    broken: OSError | None = None
+    tape = None if archive.is_zip else tar_archive.ForwardStream(archive.open())
+    try:
+        for order, member in enumerate(_visible_members(archive, tape)):
+            log = _member_log(found, ArchiveMember(archive, member), order)
+            if tape and archive.compression and fingerprints and isinstance(member, tar_archive.TarMember):
+                log = replace(log, fingerprint=_member_fingerprint(log, tape, member))
+            by_name[log.name] = log
+    except OSError as error:
+        broken = error
+    finally:
+        if tape:
+            tape.stream.close()
+    yield from sorted(by_name.values(), key=lambda log: log.order)
+    if broken:
+        raise broken
+
+
+def _visible_members(archive: Archive, tape: tar_archive.ForwardStream | None) -> Iterator[Packed]:
+    """Yield the members that are not hidden."""
+    if tape:
+        listed: Iterable[Packed] = tar_archive.list_tar_members(tape)
+    else:
+        with closing(archive.open()) as file:
+            listed = zip_archive.list_zip_members(file)
+    for count, member in enumerate(member for member in listed if not _is_hidden(member.name)):
+        if count == MEMBERS:
+            raise DamagedFileError(f"it holds more than {MEMBERS:,} files; unpack it")
+        yield member
+
+
+def _is_hidden(name: str) -> bool:
+    parts = [part for part in name.split("/") if part not in ("", ".", "..")]
+    return not parts or parts[0] == _OF_A_MAC or any(part.startswith(".") for part in parts)
+
+
+def _member_log(archive: LogFile, place: ArchiveMember, order: int) -> LogFile:
+    member = place.member
+    name = member_name(archive.name, member.name.removeprefix("./"))
+    if isinstance(member, zip_archive.ZipMember):
+        seen, problem = FileStamp(member.size, 0, f"crc32:{member.checksum:08x}"), None
+    else:
+        seen, problem = FileStamp(member.size, member.mtime_ns), member.problem
+    return LogFile(name, place, seen, problem, archive=archive.name, order=order)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedMember:
+    """A member of a tar that is read while the stream stands at the member's beginning."""
+
+    tape: tar_archive.ForwardStream
+    member: tar_archive.TarMember
+
+    own_name: ClassVar[str] = ""
+    random_access: ClassVar[bool] = False
+    can_reopen: ClassVar[bool] = False
+
+    def open(self) -> io.RawIOBase:
+        self.tape.advance_to(self.member.start)
+        return compressed_tar.MemberStream(self.tape, self.member)
+
+    def sibling(self, name: str) -> None:  # noqa: ARG002 - nobody asks
+        return None
+
+
+def _member_fingerprint(
+    log: LogFile, tape: tar_archive.ForwardStream, member: tar_archive.TarMember
+) -> str | None:
+    """Return None when the member cannot be read; the next read of the archive shows whether all of it is
+    lost.
+    """
+    try:
+        return compute_fingerprint(replace(log, place=StreamedMember(tape, member)))
+    except DamagedFileError:
+        return None

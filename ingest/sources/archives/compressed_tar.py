@@ -1,0 +1,63 @@
+"""Reads one member of a compressed tar archive through a stream that only moves forward.
+
+Such an archive can only be read from its beginning. Each process keeps the one it read last open, where it
+stopped: members asked for in order cost one pass.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from ingest.damaged_file import DamagedFileError
+from ingest.sources.archives.tar_archive import ForwardStream, TarMember
+
+_running: dict[Hashable, ForwardStream] = {}  # one at most
+
+
+def open_member(archive: Hashable, unpack: Callable[[], io.RawIOBase], member: TarMember) -> MemberStream:
+    """Open a member's content. Read it before another member of any such archive is opened.
+
+    `unpack` gives the unpacked archive from its start, where that is needed. Raises OSError.
+    """
+    tape = _running.get(archive)
+    if tape is None or tape.at > member.start:
+        close_kept_archive()
+        tape = _running[archive] = ForwardStream(unpack())
+    try:
+        tape.advance_to(member.start)
+    except BaseException:
+        close_kept_archive()
+        raise
+    return MemberStream(tape, member)
+
+
+def close_kept_archive() -> None:
+    """Close the archive that is kept open."""
+    while _running:
+        _running.popitem()[1].stream.close()
+
+
+class MemberStream(io.RawIOBase):
+    """The content of one member; the archive's stream stays where the reading stops."""
+
+    def __init__(self, tape: ForwardStream, member: TarMember) -> None:
+        self._tape = tape
+        self._at = member.start
+        self._end = member.start + member.size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self._tape.at != self._at:
+            raise ValueError("another member was opened meanwhile")
+        view = memoryview(buffer)[: self._end - self._at]
+        if not len(view):
+            return 0
+        count = self._tape.readinto(view)
+        if not count:
+            raise DamagedFileError("it ends in the middle")
+        self._at += count
+        return count

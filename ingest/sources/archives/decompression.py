@@ -1,0 +1,194 @@
+"""Uncompresses a stream within bounded memory; the first bytes say how it is compressed, not the name.
+
+Formats: gzip (RFC 1952), bzip2, xz, zstd (RFC 8878), and the bare deflate (RFC 1951) of zip members. Several
+streams one after another are one content, as the tools of each format have it. Data that is cut or corrupt
+raises `Damaged` where it breaks; it never ends early in silence.
+"""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+import re
+import zlib
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, Protocol
+
+import zstandard
+
+from ingest.damaged_file import DamagedFileError
+
+_INPUT = 64 * 1024
+_WINDOW = 128 * 1024 * 1024  # bytes of memory that a stream may ask for; `zstd --long=27`, `xz -9` need less
+SUSPECT = 1024 * 1024 * 1024  # bytes of content, before which no ratio is judged …
+_RATIO = 500  # … and the one that no log has: text repeats itself some ten-, at most hundredfold
+
+
+class Compression(StrEnum):
+    GZIP = "gzip"
+    BZIP2 = "bzip2"
+    XZ = "xz"
+    ZSTD = "zstd"
+    DEFLATE = "deflate"
+
+
+_SIGNATURES = (
+    (re.compile(rb"\x1f\x8b\x08"), Compression.GZIP),
+    (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), Compression.BZIP2),
+    (re.compile(rb"\xfd7zXZ\0"), Compression.XZ),
+    (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), Compression.ZSTD),  # or a skippable frame
+)
+
+
+def detect_compression(head: bytes) -> Compression | None:
+    """Return how a file that begins with these bytes is compressed, or None."""
+    return next((kind for signature, kind in _SIGNATURES if signature.match(head)), None)
+
+
+class _Decoder(Protocol):
+    """One compressed stream. `decompress` gives at most some `limit` bytes; what it holds back comes next."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, limit: int) -> bytes: ...
+
+
+class _Zlib:
+    def __init__(self, window_bits: int) -> None:
+        self._inner = zlib.decompressobj(window_bits)
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._inner.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+    def decompress(self, data: bytes, limit: int) -> bytes:
+        return self._inner.decompress(self._inner.unconsumed_tail + data, limit)
+
+
+class _Zstd:
+    """zstandard has no limit on output, and 4 bytes can hold 128 KB, so input is fed in small pieces."""
+
+    _PIECE = 2048  # at most 64 MB at once
+
+    def __init__(self) -> None:
+        self._inner = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
+        self._waiting = b""
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._waiting
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data + self._waiting
+
+    def decompress(self, data: bytes, limit: int) -> bytes:  # noqa: ARG002 - see above
+        data = self._waiting + data
+        self._waiting = data[self._PIECE :]
+        return self._inner.decompress(data[: self._PIECE])
+
+
+_DECODERS: dict[Compression, Callable[[], _Decoder]] = {
+    Compression.GZIP: lambda: _Zlib(31),
+    Compression.DEFLATE: lambda: _Zlib(-15),
+    Compression.BZIP2: bz2.BZ2Decompressor,
+    Compression.XZ: lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_WINDOW),
+    Compression.ZSTD: _Zstd,
+}
+_ERRORS = (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, ValueError)
+
+
+class DecompressedStream(io.RawIOBase):
+    """The uncompressed content of a stream. Closing it closes the stream that it reads from."""
+
+    def __init__(self, source: io.RawIOBase, kind: Compression) -> None:
+        self._source = source
+        self._kind = kind
+        self._decoder: _Decoder = _DECODERS[kind]()
+        self._ready = memoryview(b"")
+        self._consumed = self._made = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
+        if not self._ready and view:
+            self._ready = memoryview(self._next_content(len(view)))
+        count = min(len(view), len(self._ready))
+        view[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+    def _next_content(self, limit: int) -> bytes:
+        """Return some content; nothing only at the end."""
+        data, ended = b"", False
+        while True:
+            if self._decoder.eof:
+                data = self._start_next_stream(self._decoder.unused_data)
+                if not data:
+                    return b""
+                self._decoder = _DECODERS[self._kind]()
+            elif self._decoder.needs_input:
+                data = self._read()
+                ended = not data
+            made = self._decode(data, limit)
+            if made:
+                return made
+            if ended and not self._decoder.eof:
+                raise DamagedFileError(f"its {self._kind} data ends in the middle")
+            data = b""
+
+    def _decode(self, data: bytes, limit: int) -> bytes:
+        try:
+            made = self._decoder.decompress(data, limit)
+        except _ERRORS as error:
+            raise DamagedFileError(
+                f"its {self._kind} data cannot be unpacked ({str(error)[:100]})"
+            ) from error
+        self._made += len(made)
+        if self._made > SUSPECT and self._made > _RATIO * self._consumed:
+            raise DamagedFileError(
+                f"{self._consumed:,} bytes of it hold more than {self._made:,} bytes, as no log does; "
+                "if that is meant, load it unpacked"
+            )
+        return made
+
+    def _read(self) -> bytes:
+        data = self._source.read(_INPUT) or b""
+        self._consumed += len(data)
+        return data
+
+    def _start_next_stream(self, rest: bytes) -> bytes:
+        """Start the stream that follows the end of one, if there is one; zeros are padding."""
+        if self._kind is Compression.DEFLATE:
+            return b""
+        rest = rest.lstrip(b"\0")
+        while not rest:
+            data = self._read()
+            if not data:
+                return b""
+            rest = data.lstrip(b"\0")
+        return rest

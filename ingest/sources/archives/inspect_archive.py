@@ -1,0 +1,68 @@
+"""Turns an Inspect log archive (`.eval`) into JSON Lines: its header, then each sample, in its own order.
+
+https://inspect.aisi.org.uk/eval-logs.html. A `.eval` is a zip of `header.json` (`_journal/start.json` while
+the evaluation runs, or after it crashed), `samples/<id>_epoch_<n>.json` and summaries that repeat them. Each
+of these documents becomes a line: its line breaks become tabs, which JSON allows and forbids in the same
+places, so that line 1 is the header, line 2 the first sample, and what is broken stays broken.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ingest.damaged_file import DamagedFileError
+from ingest.sources.archives.streams import StreamPart
+from ingest.sources.archives.zip_archive import ZipMember, open_member
+
+_HEADERS = ("header.json", "_journal/start.json")
+_SAMPLE = re.compile(r"samples/[^/]+\.json")
+_ONE_LINE = bytes.maketrans(b"\r\n", b"\t\t")
+
+
+def find_documents(members: Sequence[ZipMember]) -> list[ZipMember] | None:
+    """Return the members that make up the log, in order; None when the archive is no Inspect log."""
+    by_name = {member.name: member for member in members}
+    headers = [by_name[name] for name in _HEADERS if name in by_name]
+    samples = [member for member in members if _SAMPLE.fullmatch(member.name)]
+    return [headers[0], *samples] if headers and (samples or len(headers) > 1) else None
+
+
+class EvalLines(io.RawIOBase):
+    """The log as JSON Lines. `file` must be seekable and is closed with it."""
+
+    def __init__(self, file: io.RawIOBase, documents: Sequence[ZipMember]) -> None:
+        self._file = file
+        self._waiting = list(reversed(documents))
+        self._open: tuple[str, io.RawIOBase] | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
+        if not view or not (self._open or self._waiting):
+            return 0
+        count = self.read_document(view)
+        if not count:
+            self._open = None
+            view[:1] = b"\n"
+            return 1
+        view[:count] = bytes(view[:count]).translate(_ONE_LINE)
+        return count
+
+    def read_document(self, view: memoryview) -> int:
+        name = self._open[0] if self._open else self._waiting[-1].name
+        try:
+            if self._open is None:
+                shared = StreamPart(self._file, owner=False)
+                self._open = name, open_member(shared, self._waiting.pop())
+            return self._open[1].readinto(view) or 0
+        except DamagedFileError as error:
+            raise DamagedFileError(f"of its member {name[:200]}: {error}") from error

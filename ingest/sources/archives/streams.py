@@ -1,0 +1,144 @@
+"""Raw streams on top of raw streams: a part of one, and one whose beginning can be read twice."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from ingest.damaged_file import DamagedFileError
+
+
+class StreamPart(io.RawIOBase):
+    """`size` bytes of a stream from `start` on (None = all that is there); closes it when it is its owner.
+
+    A part of a stream that can seek keeps its own position, so that several can be read in turns. `exact`:
+    raises Damaged when the source ends before.
+    """
+
+    def __init__(
+        self,
+        source: io.RawIOBase,
+        start: int = 0,
+        size: int | None = None,
+        *,
+        owner: bool = True,
+        exact: bool = False,
+    ) -> None:
+        self._source = source
+        self._start, self._size = start, size
+        self._seeks = source.seekable()
+        self._owner = owner
+        self._exact = exact
+        self.at = 0
+        self.bytes_read = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._seeks
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        if whence == io.SEEK_END:
+            end = self._source.seek(0, io.SEEK_END) - self._start
+            offset += end if self._size is None else min(self._size, end)
+        elif whence == io.SEEK_CUR:
+            offset += self.at
+        self.at = max(0, offset)
+        return self.at
+
+    def tell(self) -> int:
+        return self.at
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
+        if self._size is not None:
+            view = view[: max(0, self._size - self.at)]
+        if not len(view):
+            return 0
+        if self._seeks:
+            self._source.seek(self._start + self.at)
+        count = self._source.readinto(view) or 0
+        if not count and self._exact:
+            raise DamagedFileError("it ends in the middle")
+        self.at += count
+        self.bytes_read += count
+        return count
+
+    def close(self) -> None:
+        if self._owner:
+            self._source.close()
+        super().close()
+
+
+class RewindableStream(io.RawIOBase):
+    """A stream whose beginning can be looked at, and which can be rewound once to be read for good.
+
+    Where the source cannot seek back cheaply, what was read is kept until then: at most `keeps` bytes, 0 =
+    the source can. Closing it closes the source, and so does forgetting it, unless it was detached.
+    """
+
+    def __init__(self, source: io.RawIOBase, *, keeps: int) -> None:
+        self._source = source
+        self._limit = keeps
+        self._kept = bytearray()
+        self._at = 0  # in what is kept
+        self._trial = True
+        self._detached = False
+        self.rewinds = True
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        if not self._detached:
+            self._source.close()
+        super().close()
+
+    def detach(self) -> io.RawIOBase:
+        """Return the source stream, wherever it stands by now."""
+        self._detached = True
+        return self._source
+
+    def head(self, size: int) -> bytes:
+        """Return the first bytes, fewer at the end; ask before anything is read."""
+        head = b""
+        while len(head) < size and (piece := self.read(size - len(head))):
+            head += piece
+        self.go_back()
+        return head
+
+    def rewind(self) -> None:
+        """Go back to the first byte for the last time; only while `rewinds` is true."""
+        self.go_back()
+        self._trial = False
+
+    def go_back(self) -> None:
+        """Go back to the first byte, while `rewinds` is true."""
+        if self._limit:
+            self._at = 0
+        else:
+            self._source.seek(0)
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
+        if self._at < len(self._kept):
+            return self._read_kept(view)
+        count = self._source.readinto(view) or 0
+        if self._limit and self._trial and self.rewinds:
+            self._keep(view[:count])
+        return count
+
+    def _keep(self, data: memoryview) -> None:
+        self._kept += data
+        self._at = len(self._kept)
+        if self._at > self._limit:
+            self._kept, self._at, self.rewinds = bytearray(), 0, False
+
+    def _read_kept(self, view: memoryview) -> int:
+        count = min(len(view), len(self._kept) - self._at)
+        view[:count] = self._kept[self._at : self._at + count]
+        self._at += count
+        if not self._trial and self._at == len(self._kept):
+            self._kept, self._at = bytearray(), 0
+        return count

@@ -1,0 +1,170 @@
+"""Lists the files of a tar archive in order, each with the place of its content; reads headers only.
+
+Source: POSIX.1-2017 pax (https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html, "ustar
+Interchange Format", "pax Header Block") and the GNU manual ("Basic Tar Format") for long names. The standard
+library decodes the header blocks; it does not walk the archive, because `tarfile` reads extended headers of
+any size whole, and ends in silence at a header that is damaged or cut.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ingest.damaged_file import DamagedFileError
+
+_BLOCK = tarfile.BLOCKSIZE
+EXTENDED = 1024 * 1024  # bytes of a long name or of pax records; paths end at some thousand
+_FILES = {tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE}
+_EMPTY = {
+    tarfile.LNKTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE,
+}  # fmt: skip
+_PASSED_OVER = {tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK}
+_LATEST = 2**62  # nanoseconds
+_SPARSE = "GNU.sparse."
+
+
+@dataclass(frozen=True, slots=True)
+class TarMember:
+    """A file in the archive: where its content begins in the (unpacked) archive and how long it is, in bytes.
+
+    `problem` says why it cannot be read, if so.
+    """
+
+    name: str
+    start: int
+    size: int
+    mtime_ns: int
+    problem: str | None = None
+
+
+def is_tar(head: bytes) -> bool:
+    """Return True for the first block of a tar archive of any age: its checksum is right."""
+    if b"\0" not in head:
+        return False  # the block ends in some; spares most files the sum
+    try:
+        tarfile.TarInfo.frombuf(head[:_BLOCK], "utf-8", "surrogateescape")
+    except tarfile.HeaderError:
+        return False
+    return True
+
+
+class ForwardStream:
+    """A stream that only moves forward, by reading where it cannot seek."""
+
+    def __init__(self, stream: io.RawIOBase) -> None:
+        self.stream = stream
+        self.at = 0
+
+    def readinto(self, buffer: memoryview) -> int:
+        count = self.stream.readinto(buffer) or 0
+        self.at += count
+        return count
+
+    def advance_to(self, position: int) -> None:
+        """Move to a position. Raises Damaged when the stream ends before it, or OSError."""
+        if self.stream.seekable():
+            self.at = self.stream.seek(position)
+            return
+        buffer = memoryview(bytearray(min(1024 * 1024, max(1, position - self.at))))
+        while self.at < position:
+            if not self.readinto(buffer[: position - self.at]):
+                raise DamagedFileError("it ends in the middle of a file")
+
+    def read(self, size: int) -> bytes:
+        """Read exactly `size` bytes, or fewer at the end of the stream."""
+        parts, left = [], size
+        while left:
+            part = self.stream.read(left)
+            if not part:
+                break
+            parts.append(part)
+            left -= len(part)
+        self.at += size - left
+        return b"".join(parts)
+
+
+def list_tar_members(tape: ForwardStream) -> Iterator[TarMember]:
+    """Yield the files in the order of the archive; the caller may read the content of one before the next.
+
+    Raises Damaged where the archive is cut or corrupt, OSError.
+    """
+    extended: dict[str, str] = {}
+    position = 0
+    while True:
+        tape.advance_to(position)
+        header = _read_header(tape)
+        if header is None:
+            return
+        start = position + _BLOCK
+        position = start + _padded_size(header.size)
+        if header.type in (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME):
+            extended |= _read_extended_header(header, tape)
+        elif header.type not in _PASSED_OVER:
+            member = _member_of_header(header, extended, start)
+            position = start + (0 if header.type in _EMPTY else _padded_size(member.size))
+            extended = {}
+            if header.type in _FILES:
+                yield member
+
+
+def _read_header(tape: ForwardStream) -> tarfile.TarInfo | None:
+    """Read the next header; None at the end of the archive, which is a block of zeros."""
+    block = tape.read(_BLOCK)
+    if len(block) < _BLOCK:
+        raise DamagedFileError("it ends in the middle: the end mark is missing")
+    if not any(block):
+        return None
+    try:
+        header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    except tarfile.HeaderError as error:
+        raise DamagedFileError(f"it is corrupt at byte {tape.at - _BLOCK:,} ({error})") from error
+    if header.size < 0:
+        raise DamagedFileError(f"it is corrupt at byte {tape.at - _BLOCK:,} (a negative size)")
+    if header.type == tarfile.GNUTYPE_SPARSE:
+        raise DamagedFileError(
+            "it goes on with a sparse file in the old GNU way, which is not read; unpack it"
+        )
+    return header
+
+
+def _padded_size(size: int) -> int:
+    return -(-size // _BLOCK) * _BLOCK
+
+
+def _read_extended_header(header: tarfile.TarInfo, tape: ForwardStream) -> dict[str, str]:
+    if header.size > EXTENDED:
+        raise DamagedFileError(f"it has an extended header of {header.size:,} bytes; unpack it")
+    data = tape.read(header.size)
+    if header.type == tarfile.GNUTYPE_LONGNAME:
+        return {"path": data.rstrip(b"\0").decode("utf-8", "surrogateescape")}
+    return dict(_parse_pax_records(data))
+
+
+def _parse_pax_records(data: bytes) -> Iterator[tuple[str, str]]:
+    r"""Yield the records `<length> <key>=<value>\n`; the length is decimal and counts all of the record."""
+    at = 0
+    while at < len(data):
+        digits, space, _ = data[at : at + 20].partition(b" ")
+        if not space or not digits.isdigit() or int(digits) <= len(digits) + 1:
+            raise DamagedFileError("it is corrupt (an extended header cannot be read)")
+        record = data[at + len(digits) + 1 : at + int(digits)]
+        key, _, value = record.removesuffix(b"\n").partition(b"=")
+        yield key.decode("utf-8", "surrogateescape"), value.decode("utf-8", "surrogateescape")
+        at += int(digits)
+
+
+def _member_of_header(header: tarfile.TarInfo, extended: dict[str, str], start: int) -> TarMember:
+    try:
+        size = int(extended.get("size", header.size))
+        mtime = float(extended.get("mtime", header.mtime))
+        mtime_ns = max(0, min(int(mtime * 1e9), _LATEST))
+    except (ValueError, OverflowError) as error:
+        raise DamagedFileError("it is corrupt (an extended header has no number where one is due)") from error
+    if size < 0:
+        raise DamagedFileError("it is corrupt (a negative size)")
+    sparse = any(key.startswith(_SPARSE) for key in extended)
+    problem = "is a sparse file; unpack the archive" if sparse else None
+    return TarMember(extended.get("path", header.name), start, size, mtime_ns, problem)

@@ -1,0 +1,142 @@
+"""Finds the files that a person named, each as it looks from outside; reads the content of none.
+
+Folders are walked to the bottom, links included, each folder once. Hidden files, hidden folders and the store
+itself are left out of a walk, but a hidden path that is named is taken. A name with `*`, `?` or `[` that no
+file has is a pattern (`**` = folders to the bottom); `-` is standard input; `s3://…` and its like are
+addresses.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ingest.errors import InputError
+from ingest.sources.local_files import STDIN, LocalFile, StandardInput
+from ingest.sources.log_file import FileStamp, LogFile
+from ingest.sources.stored_names import is_address, parse_stored_path, stored_path
+
+Named = Path | str
+
+
+def find_logs(named: Iterable[Named], store_dir: Path) -> list[LogFile]:
+    """Return every file that is named, each once, sorted by name; one that does not exist comes with its
+    problem.
+
+    Raises InputError when nothing named is there, or none of it holds a file; OptionError when what reads an
+    address is not installed.
+    """
+    named = list(named)
+    found: dict[str, LogFile] = {}
+    missing = []
+    for one in named:
+        there = list(find_named(one, store_dir))
+        missing += [log.name for log in there if log.problem == _MISSING]
+        found |= {log.name: log for log in there}
+    if missing and len(missing) == len(found):
+        raise InputError(f"{' and '.join(missing[:3])} does not exist; check the spelling")
+    if not found:
+        where = ", ".join(stored_path(one) for one in named) or "no path"
+        raise InputError(f"nothing to load: {where} holds no files (hidden ones are left out)")
+    return [found[name] for name in sorted(found)]
+
+
+_MISSING = "does not exist"
+
+
+def find_named(one: Named, store_dir: Path) -> Iterator[LogFile]:
+    if one == STDIN:
+        yield _standard_input_log()
+    elif is_address(one):
+        from ingest.sources.object_store import find_objects  # half a second of imports
+
+        yield from find_objects(str(one))
+    else:
+        path = os.path.abspath(one)  # noqa: PTH100 - resolve() would rename linked files
+        matching = [path] if os.path.lexists(path) or not glob.has_magic(path) else _match_pattern(path)
+        for match in matching:
+            if os.path.isdir(match):  # noqa: PTH112 - Path.is_dir raises where a folder may not be entered
+                yield from _walk_folder(match, store_dir)
+            else:
+                yield look_at_file(match)
+
+
+def _match_pattern(pattern: str) -> list[str]:
+    return glob.glob(pattern, recursive=True) or [pattern]  # noqa: PTH207 - Path.glob takes no absolute pattern
+
+
+def _standard_input_log() -> LogFile:
+    nobody = sys.stdin is None or sys.stdin.isatty()
+    return LogFile(STDIN, StandardInput(), problem="is a terminal; pipe a log into it" if nobody else None)
+
+
+def look_at_file(path: Path | str) -> LogFile:
+    """Describe one path as it is on disk now. Reads nothing, so that pipes and devices cannot block."""
+    place, name = LocalFile(os.fspath(path)), stored_path(path)
+    try:
+        state = os.stat(path)  # noqa: PTH116 - 100,000 Path objects take a second
+    except FileNotFoundError:
+        return LogFile(name, place, problem=_MISSING)
+    except OSError as error:
+        return LogFile(name, place, problem=f"cannot be read: {error.strerror}")
+    if not stat.S_ISREG(state.st_mode):
+        return LogFile(name, place, problem=f"is {_file_kind(state.st_mode)}, not a file")
+    return LogFile(name, place, FileStamp(state.st_size, state.st_mtime_ns))
+
+
+def still_exists(name: str, seen: FileStamp) -> bool:
+    """Return True when the file of this name still looks so.
+
+    What is not on this machine counts as existing.
+    """
+    if is_address(name):
+        return True
+    now = look_at_file(os.fspath(parse_stored_path(name)))
+    return now.problem is None and now.seen == seen
+
+
+def _walk_folder(root: str, store_dir: Path) -> Iterator[LogFile]:
+    seen = {_folder_identity(os.fspath(store_dir))}
+    waiting = [root]
+    while waiting:
+        folder = waiting.pop()
+        if (identity := _folder_identity(folder)) in seen:
+            continue
+        seen.add(identity)
+        try:
+            with os.scandir(folder) as entries:
+                visible = sorted(
+                    (entry for entry in entries if not entry.name.startswith(".")), key=lambda e: e.name
+                )
+        except OSError as error:
+            yield LogFile(stored_path(folder), LocalFile(folder), problem=f"cannot be read: {error.strerror}")
+            continue
+        for entry in visible:
+            if _is_folder(entry):
+                waiting.append(entry.path)
+            else:
+                yield look_at_file(entry.path)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link in a circle, a folder that may not be entered
+        return False
+
+
+def _folder_identity(folder: str) -> tuple[int, int]:
+    try:
+        state = os.stat(folder)  # noqa: PTH116
+    except OSError:
+        return (-1, -1)
+    return (state.st_dev, state.st_ino)
+
+
+def _file_kind(mode: int) -> str:
+    kinds = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISDIR, "a folder"))
+    return next((name for test, name in kinds if test(mode)), "a device")

@@ -1,0 +1,172 @@
+"""The content of a log: one stream of bytes, uncompressed, bounded and fingerprinted."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from typing import Any
+
+from ingest.damaged_file import DamagedFileError
+from ingest.sources.archives import zip_archive
+from ingest.sources.archives.file_type import ArchiveKind, Packing, unpack_stream
+from ingest.sources.archives.inspect_archive import EvalLines, find_documents
+from ingest.sources.archives.streams import RewindableStream, StreamPart
+from ingest.sources.local_files import LocalFile
+from ingest.sources.log_file import LogFile
+
+HEAD = 64 * 1024  # bytes of content that a log is known by before all of it is read
+_BUFFER = 64 * 1024  # bytes; larger reads go past it, and to make one of a megabyte for each file costs more
+_PIECE = 1024 * 1024
+_KEPT = (
+    4 * 1024 * 1024
+)  # bytes of content that are kept while its format is looked for; else it is opened again
+_KEPT_OF_PIPES = 128 * 1024 * 1024  # … which cannot be done with these
+
+
+class LogContent(io.RawIOBase):
+    """The content of a log. It can be rewound once, so that a stream's format can be found before it is read.
+
+    `packed` = the bytes as stored are not the content itself.
+    """
+
+    def __init__(self, found: LogFile) -> None:
+        self._found = found
+        self._open_source()
+
+    def _open_source(self) -> None:
+        place = self._found.place
+        self._stored = StreamPart(place.open(), 0, self._found.seen.size if place.random_access else None)
+        try:
+            self._stream, self.packed = _unpack_source(self._stored, self._found)
+        except BaseException:
+            self._stored.close()
+            raise
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        # Processors have SHA-256 built in, and nobody can make two logs that look alike.
+        self._digest = hashlib.sha256()
+        self._head: str | None = None
+        self._stored_before = self._stored.bytes_read
+        self.bytes_read = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+    def go_back(self) -> None:
+        """Go to the first byte, for another look. Raises OSError."""
+        if not self._stream.rewinds:
+            if not self._found.place.can_reopen:
+                raise DamagedFileError(
+                    f"no format shows in its first {_KEPT_OF_PIPES:,} bytes; name the file instead"
+                )
+            self._stream.close()
+            self._open_source()
+        self._stream.go_back()
+
+    def rewind(self) -> None:
+        """Go to the first byte, to read for good; what was read before counts for nothing. Raises OSError."""
+        self.go_back()
+        self._stream.rewind()
+        self.begin_again()
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer unless the content ends:
+
+        a piece's size must not depend on how the log was packed.
+        """
+        view = memoryview(buffer)
+        filled = 0
+        while filled < len(view) and (count := self._stream.readinto(view[filled:]) or 0):
+            filled += count
+        self._count_and_hash(view[:filled])
+        return filled
+
+    def _count_and_hash(self, data: memoryview) -> None:
+        split = max(0, HEAD - self.bytes_read)
+        self._digest.update(data[:split])
+        if self._head is None and self.bytes_read + len(data) >= HEAD:
+            self._head = self._digest.hexdigest()
+        self._digest.update(data[split:])
+        self.bytes_read += len(data)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the bytes read so far; of the whole content when all were read."""
+        return self._digest.hexdigest()
+
+    def fingerprint_of(self, size: int) -> str:
+        """SHA-256 of the first `size` bytes, where all up to there was read; they are read again if it was
+        more.
+        """
+        if size == self.bytes_read:
+            return self.fingerprint
+        digest, left, buffer = hashlib.sha256(), size, memoryview(bytearray(_PIECE))
+        with open_log(self._found) as again:
+            while left > 0 and (count := again.readinto(buffer[:left])):
+                digest.update(buffer[:count])
+                left -= count
+        return digest.hexdigest()
+
+    @property
+    def head(self) -> str:
+        """SHA-256 of the first `HEAD` bytes, or of all when there are fewer; ask when they were read."""
+        return self._head or self.fingerprint
+
+    @property
+    def stored_read(self) -> int:
+        """How many of the stored bytes were read since the beginning: the progress of a load."""
+        return self._stored.bytes_read - self._stored_before
+
+    def open_buffered(self, size: int = _BUFFER) -> io.BufferedReader:
+        return io.BufferedReader(self, size)
+
+
+def open_log(found: LogFile, *, rewinds: bool = False) -> LogContent:
+    """Open the content of a log, as far as it reached when it was found. Raises OSError, Damaged included.
+
+    `rewinds`: it will be looked at, and then read; else it is read at once.
+    """
+    content = LogContent(found)
+    if not rewinds:
+        content.rewind()
+    return content
+
+
+def _unpack_source(stored: StreamPart, found: LogFile) -> tuple[RewindableStream, bool]:
+    """Return the content, and whether it was packed."""
+    keeps = _KEPT if found.place.can_reopen else _KEPT_OF_PIPES
+    plain = RewindableStream(stored, keeps=0 if isinstance(found.place, LocalFile) else keeps)
+    stream, packing = unpack_stream(plain, keeps=keeps)
+    if packing.archive is None:
+        return stream, packing.compression is not None
+    if packing.archive is ArchiveKind.ZIP and packing.compression is None and found.place.random_access:
+        stream.detach()
+        documents = find_documents(zip_archive.list_zip_members(stored))
+        if documents is not None:
+            return RewindableStream(EvalLines(stored, documents), keeps=keeps), True
+    raise DamagedFileError(_why_no_archive(packing, found))
+
+
+def _why_no_archive(packing: Packing, found: LogFile) -> str:
+    kind = f"it is a {packing.archive} archive"
+    if not found.place.can_reopen:
+        return f"{kind}; name the file instead of piping it"
+    if found.archive is not None:
+        return f"{kind} inside an archive; unpack the outer one"
+    if packing.compression is not None:
+        return f"{kind} inside {packing.compression} data; unpack that"
+    return f"{kind}, which became one while it was being loaded; load it again"
+
+
+def compute_fingerprint(found: LogFile) -> str:
+    """Return the fingerprint of a log's whole content, as reading it computes it. Raises OSError."""
+    with open_log(found) as content:
+        buffer = bytearray(_PIECE)
+        while content.readinto(buffer):
+            pass
+        return content.fingerprint

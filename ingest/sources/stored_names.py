@@ -1,0 +1,57 @@
+"""The spelling of paths, addresses and archive members in the store: text that any table can hold."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+_SECRET = re.compile(r"(?i)sig|token|secret|credential|password|(^|[-_])key")
+_MEMBER = "!"
+_STREAM = "stdin:"
+
+
+def stored_path(path: Path | str) -> str:
+    """Spell a path as text, bytes other than UTF-8 escaped; `path_of` is its inverse."""
+    if isinstance(path, str) and path.isascii() and "\\" not in path:
+        return path
+    return os.fsencode(path).replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+
+
+def parse_stored_path(name: str) -> Path:
+    """Return the path that `stored_path` spelled as `name`."""
+    raw = re.sub(rb"\\(\\|x([0-9a-f]{2}))", unescape, name.encode())
+    return Path(os.fsdecode(raw))
+
+
+def unescape(match: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(match[2].decode()) if match[2] else b"\\"
+
+
+def member_name(archive: str, member: str) -> str:
+    """Return the name of an archive's member; it is never taken for a path again."""
+    return f"{archive}{_MEMBER}{stored_path(member.replace(chr(0), chr(0xFFFD)))}"
+
+
+def stream_name(fingerprint: str) -> str:
+    """Return the name of what was piped in: it is known by its content."""
+    return f"{_STREAM}{fingerprint[:16]}"
+
+
+def is_stream(name: str) -> bool:
+    """Return True for what `stream_name` made; a path in the store is absolute."""
+    return name.startswith(_STREAM)
+
+
+def strip_credentials(url: str) -> str:
+    """Return an address without user name, password and signed query."""
+    if not url.lower().startswith(("http:", "https:")):
+        return stored_path(url)
+    parts = urlsplit(url)
+    query = "" if _SECRET.search(parts.query) else parts.query
+    return stored_path(urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, "")))
+
+
+def is_address(path: Path | str) -> bool:
+    return isinstance(path, str) and re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", path) is not None

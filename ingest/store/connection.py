@@ -1,0 +1,100 @@
+"""DuckDB connections that fill a generation, and DuckDB's errors as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from ingest.errors import StoreError
+
+Connection = duckdb.DuckDBPyConnection
+MEMORY_LIMIT = (
+    "256MB"  # DuckDB's share of a load; what does not fit goes to a folder beside the building file
+)
+MEMORY_BESIDE_WORKERS = "160MB"  # … while workers read; to insert takes no more
+CHECKPOINT = "64MB"  # of uncompressed rows; at 16 MB, its default, the same row groups are written many times
+
+WAITING = """
+    SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"""
+WAITS = 128 * 1024 * 1024  # bytes in memory; CHECKPOINT counts less than short rows take there
+
+# duckdb_columns() knows them all at once, but makes every view of DuckDB itself first: three times the time.
+_COLUMNS = "SELECT name, type FROM pragma_table_info(?)"
+
+
+def connect_for_building(path: Path) -> Connection:
+    """Open a connection without a write-ahead log: a building file is never read after a crash.
+
+    Nor does DuckDB wait for the disk: whoever publishes the finished file does, once.
+    """
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": MEMORY_LIMIT,
+        "temp_directory": f"{path}.tmp",
+        "checkpoint_threshold": CHECKPOINT,
+        "fsync_mode": "NONE",
+    }
+    con = duckdb.connect(config=settings)
+    con.execute(f"ATTACH {_quote_path(path)} AS building (RECOVERY_MODE no_wal_writes)")
+    con.execute("USE building")
+    return con
+
+
+def share_memory(con: Connection, *, beside_workers: bool) -> None:
+    """Keep DuckDB to its share of a load's memory."""
+    con.execute(f"SET memory_limit = '{MEMORY_BESIDE_WORKERS if beside_workers else MEMORY_LIMIT}'")
+
+
+_ARROW: Mapping[str, pa.DataType] = {
+    "VARCHAR": pa.string(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(),
+    "BOOLEAN": pa.bool_(), "TIMESTAMP": pa.timestamp("us"), "DATE": pa.date32(),
+}  # fmt: skip
+
+
+def arrow_schemas(con: Connection, tables: Iterable[str]) -> dict[str, pa.Schema]:
+    """Return the columns of tables as Arrow has them."""
+    return {
+        table: pa.schema([(name, _ARROW[kind]) for name, kind in con.execute(_COLUMNS, [table]).fetchall()])
+        for table in tables
+    }
+
+
+def copy_rows_to(con: Connection, path: Path) -> None:
+    """Write all rows that were not removed into a file of their own."""
+    con.execute("CHECKPOINT")
+    con.execute(f"ATTACH {_quote_path(path)} AS clean (RECOVERY_MODE no_wal_writes)")
+    con.execute("COPY FROM DATABASE building TO clean")
+    con.execute("DETACH clean")
+
+
+def _quote_path(path: Path) -> str:
+    text = str(path).replace("'", "''")
+    return f"'{text}'"
+
+
+_THE_DISK = (
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.FatalException,
+    duckdb.PermissionException,
+)
+
+
+@contextmanager
+def explain_duckdb_errors(path: Path) -> Iterator[None]:
+    """Turn what DuckDB says of the file into a `StoreError`."""
+    try:
+        yield
+    except duckdb.Error as error:
+        next_step = (
+            "check that the disk has space and is healthy, then run the same command again"
+            if isinstance(error, _THE_DISK)
+            else "this is a bug: report it with the files you loaded"
+        )
+        raise StoreError(
+            f"the store {path.parent} failed at {path.name}: {str(error).strip().splitlines()[0]}; "
+            f"{next_step}. What was published is untouched."
+        ) from error

@@ -1,0 +1,253 @@
+"""The files of a store folder: one lock, the published generation, and the one being built.
+
+`CURRENT` names the published generation and is replaced atomically, last of all. A generation is renamed to
+its final name only when it is whole and on disk, and is never written again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ingest.errors import StoreBusy, StoreError, explain_os_errors
+
+CURRENT = "CURRENT"
+LOCK = "lock"
+BUILDING = "building.duckdb"
+_GENERATION = re.compile(r"gen-(\d{6,})\.duckdb")
+_COPY_PIECE = 16 * 1024 * 1024  # bytes; small enough that a copy never shows in the memory of a load
+
+OnWrite = Callable[[str], None]
+"""Called with the step's name before each write that must survive a crash; tests die there."""
+
+
+Patience = Callable[[str], bool]
+"""Called with a sentence on who holds the lock; True = try once more. It may sleep before it answers."""
+
+
+def ignore_write(_step: str) -> None:
+    """The `OnWrite` of everyday loads."""
+
+
+def do_not_wait(_who: str) -> bool:
+    """The `Patience` of those who do not wait."""
+    return False
+
+
+def published_generation(store_dir: Path) -> Path | None:
+    """Return the generation that readers are to open; None when the folder has none yet.
+
+    Raises StoreError when CURRENT names something that is not there.
+    """
+    try:
+        name = (store_dir / CURRENT).read_text("utf-8", "replace").strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StoreError(
+            f"cannot read {store_dir / CURRENT}: {error.strerror}; change its permissions"
+        ) from error
+    path = store_dir / name
+    if not _GENERATION.fullmatch(name) or not path.is_file():
+        what = "which is not there" if _GENERATION.fullmatch(name) else "which is no generation's name"
+        raise StoreError(
+            f"{store_dir / CURRENT} names {name[:80]!r}, {what}; write the name of one of the "
+            "gen-*.duckdb files beside it into CURRENT, or load into a new folder"
+        )
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFolder:
+    """A store folder whose lock is ours."""
+
+    path: Path
+    on_write: OnWrite
+
+    @property
+    def building_path(self) -> Path:
+        """Where the next generation is built."""
+        return self.path / BUILDING
+
+    def start_from_published(self) -> Path:
+        """Start the next generation as a copy of the published one, or as nothing; return its path."""
+        source = published_generation(self.path)
+        if source is not None:
+            with explain_os_errors(self.path), source.open("rb") as old, self.building_path.open("xb") as new:
+                while piece := old.read(_COPY_PIECE):
+                    self.on_write("copy")
+                    new.write(piece)
+        return self.building_path
+
+    def make_rows_folder(self) -> Path:
+        """Make a folder for rows on their way into the next generation; it goes with the building file."""
+        with explain_os_errors(self.path):
+            return Path(tempfile.mkdtemp(prefix=f"{BUILDING}.rows-", dir=self.path))
+
+    def publish(self, *, alone: bool = False) -> str:
+        """Make the finished building file the published generation; returns its name.
+
+        `alone`: none that was published before stays, whenever we may be killed. The number leaves a gap, so
+        that the one before is nobody's predecessor, and any `sweep` removes it.
+        """
+        if self._wal_path(self.building_path).exists():
+            raise StoreError(
+                f"{self.building_path} still has a write-ahead log and was not published; this is a bug"
+            )
+        with explain_os_errors(self.path):
+            name = f"gen-{self._published_number() + (2 if alone else 1):06d}.duckdb"
+            self.on_write("sync")
+            _flush_to_disk(self.building_path)
+            self.on_write("name")
+            self.building_path.rename(self.path / name)
+            _flush_to_disk(self.path)
+            self._replace_current(name)
+            self.sweep()
+        return name
+
+    def sweep(self) -> None:
+        """Remove what killed loads left and what readers have moved on from; repair a lost CURRENT.
+
+        The generation before the published one stays: a reader may just be about to open it.
+        """
+        with explain_os_errors(self.path):
+            if not (self.path / CURRENT).exists() and (whole := self._generations_by_number()):
+                self._replace_current(whole[max(whole)])
+            number = self._published_number()
+            for other, name in self._generations_by_number().items():
+                if other not in (number, number - 1):
+                    self._remove_generation(name)
+            for path in [*sorted(self.path.glob(f"{BUILDING}*")), self.path / f"{CURRENT}.new"]:
+                self._remove_generation(path.name)
+
+    def discard(self) -> None:
+        """Give up the generation that was being built."""
+        with suppress(OSError):  # the next load sweeps again
+            for path in self.path.glob(f"{BUILDING}*"):
+                self._remove_generation(path.name)
+
+    def _generations_by_number(self) -> dict[int, str]:
+        """Return every generation file by number. Its final name says that a file is whole."""
+        found = (_GENERATION.fullmatch(path.name) for path in self.path.iterdir() if path.is_file())
+        return {int(match[1]): match[0] for match in found if match}
+
+    def _published_number(self) -> int:
+        current = published_generation(self.path)
+        match = _GENERATION.fullmatch(current.name) if current else None
+        return int(match[1]) if match else 0
+
+    def _replace_current(self, name: str) -> None:
+        new = self.path / f"{CURRENT}.new"
+        self.on_write("point")
+        new.write_text(f"{name}\n", "utf-8")
+        _flush_to_disk(new)
+        self.on_write("switch")
+        new.replace(self.path / CURRENT)
+        self.on_write("switched")
+        _flush_to_disk(self.path)
+
+    def _remove_generation(self, name: str) -> None:
+        path = self.path / name
+        if path.is_dir():  # where DuckDB puts what does not fit into its memory
+            shutil.rmtree(path)
+        elif path.exists():
+            self.on_write("remove")
+            path.unlink()
+
+    def _wal_path(self, path: Path) -> Path:
+        return path.with_name(f"{path.name}.wal")
+
+
+@contextmanager
+def lock_store(
+    store_dir: Path, on_write: OnWrite = ignore_write, patience: Patience = do_not_wait
+) -> Iterator[StoreFolder]:
+    """Yield the folder with its lock held, made if need be and swept of leftovers.
+
+    Raises StoreBusy when another load holds it and `patience` ends, StoreError when it cannot be a store.
+    """
+    _prepare_folder(store_dir)
+    with explain_os_errors(store_dir):
+        # Not "w": whoever fails to get the lock must not wipe out who holds it.
+        lock = os.open(store_dir / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        while not _try_lock(lock):
+            who = _describe_lock_owner(store_dir)
+            if not patience(f"{who} is loading into the store {store_dir}"):
+                raise StoreBusy(
+                    f"{who} is loading into the store {store_dir}; wait until it is done and run this again, "
+                    "or add --wait"
+                )
+        with explain_os_errors(store_dir):
+            _write_lock_owner(lock)
+        folder = StoreFolder(store_dir, on_write)
+        folder.sweep()
+        yield folder
+    finally:
+        os.close(lock)
+
+
+def _try_lock(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _prepare_folder(store_dir: Path) -> None:
+    if not store_dir.parent.is_dir():
+        raise StoreError(
+            f"cannot make the store {store_dir}: there is no folder {store_dir.parent}; make it, or name "
+            "another place with --store"
+        )
+    if store_dir.exists() and not store_dir.is_dir():
+        raise StoreError(
+            f"the store {store_dir} is a file; a store is a folder: name another place with --store"
+        )
+    with explain_os_errors(store_dir):
+        store_dir.mkdir(exist_ok=True)
+        names = {path.name for path in store_dir.iterdir()}
+    if names and not names & {CURRENT, LOCK}:
+        raise StoreError(
+            f"{store_dir} holds other files and no Callgauge store; name a new or empty folder with --store"
+        )
+
+
+def _write_lock_owner(lock: int) -> None:
+    """Write down who holds the lock. The lock itself is the kernel's: it ends with the process."""
+    holder = {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, json.dumps(holder).encode(), 0)
+
+
+def _describe_lock_owner(store_dir: Path) -> str:
+    try:
+        holder = json.loads((store_dir / LOCK).read_text("utf-8"))
+        who = f"process {int(holder['pid'])} on {str(holder['host'])[:80]} since {str(holder['since'])[:40]}"
+    except (OSError, ValueError, TypeError, KeyError):
+        who = "another process"
+    return who
+
+
+def _flush_to_disk(path: Path) -> None:
+    """Wait until a file, or a folder's list of names, is on disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

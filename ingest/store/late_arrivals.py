@@ -1,0 +1,123 @@
+"""Joins turns that are spread over several files, in the generation being built, and concludes them anew.
+
+Results that come late have joined their calls in `late.sql` by then.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pyarrow as pa
+
+from ingest.sessions.row_batches import Row, to_arrow
+from ingest.sessions.split_turns import Place, assign_calls, find_parts, join_parts, row_place
+from ingest.store.generation_file import GenerationBuilder
+from ingest.store.reassessment import reassess_turns
+
+_AT_ONCE = 1_000  # turns
+# A turn or a session in two files has several rows.
+_MAY_BE_LATE = (
+    "SELECT EXISTS (FROM late_turns) OR EXISTS (FROM copied_turns) OR EXISTS (FROM copied_sessions)"
+)
+
+# Several rows of one turn, one of which has no beginning and one no end.
+_SPREAD = """
+    CREATE TEMP TABLE spread AS
+    SELECT turn_id, (row_number() OVER (ORDER BY turn_id) // ?)::INTEGER AS batch FROM turns
+    WHERE turn_id IN (FROM copied_turns UNION FROM late_turns)
+    GROUP BY turn_id
+    HAVING count(*) > 1 AND bool_or(NOT begun)
+        AND bool_or(recorded_status IS NULL AND recorded_ok IS NULL)"""
+_OF_BATCH = "(SELECT turn_id FROM spread WHERE batch = ?)"
+_CHANGED = (
+    "steps", "calls", "faults", "retries", "input_tokens", "output_tokens", "model_latency_ms",
+    "provider", "model", "ended_at", "answer_text", "latency_ms", "recorded_status", "recorded_ok",
+    "derived_ok", "derived_reason", "results_expected", "duplicate",
+)  # fmt: skip
+_KEEP = """
+    INSERT INTO turn_parts BY NAME
+    SELECT turns.* FROM turns JOIN incoming i USING (turn_id, file_id, line, byte_offset) WHERE i.is_part"""
+_UPDATE = f"""
+    UPDATE turns SET {", ".join(f"{name} = i.{name}" for name in _CHANGED)} FROM incoming i
+    WHERE (turns.turn_id, turns.file_id, turns.line, turns.byte_offset)
+        = (i.turn_id, i.file_id, i.line, i.byte_offset)"""  # noqa: S608 - our own names
+_NOTE = """
+    INSERT INTO touched_days SELECT day FROM incoming EXCEPT FROM touched_days;
+    INSERT INTO late_turns SELECT turn_id FROM incoming EXCEPT FROM late_turns"""
+
+# The last turn of one file will not go on when a later one of its session has begun in another.
+_SUPERSEDE = """
+    CREATE TEMP TABLE superseded AS
+    SELECT t.rowid AS row, t.turn_id, t.day FROM turns t
+    WHERE NOT t.duplicate AND t.derived_reason = 'not_ended' AND t.derived_ok IS NULL
+        AND (t.source, t.session_id) IN (FROM copied_sessions)
+        AND EXISTS (
+            FROM turns u
+            WHERE (u.source, u.session_id) = (t.source, t.session_id)
+                AND u.begun AND u.turn > t.turn AND u.file_id <> t.file_id
+        );
+    INSERT INTO turn_parts BY NAME
+    SELECT turns.* FROM turns JOIN superseded s ON turns.rowid = s.row
+    WHERE NOT EXISTS (
+        FROM turn_parts p
+        WHERE (p.turn_id, p.file_id, p.line, p.byte_offset)
+            = (turns.turn_id, turns.file_id, turns.line, turns.byte_offset)
+    );
+    UPDATE turns SET derived_ok = false FROM superseded s WHERE turns.rowid = s.row;
+    INSERT INTO touched_days SELECT day FROM superseded EXCEPT FROM touched_days;
+    INSERT INTO late_turns SELECT turn_id FROM superseded EXCEPT FROM late_turns"""
+
+
+def conclude_late_turns(building: GenerationBuilder) -> None:
+    """After `Building.settle`: join turns spread over files, conclude those that a late fact has changed."""
+    if not building.is_true(_MAY_BE_LATE):
+        return
+    with building.open_transaction("spread turns") as con:
+        con.execute(_SPREAD, [_AT_ONCE])
+    for row in building.fetch_rows("SELECT DISTINCT batch FROM spread ORDER BY batch"):
+        _join_turns(building, row["batch"])
+    with building.open_transaction("late turns") as con:
+        con.execute(_SUPERSEDE)
+        con.execute("CREATE TEMP TABLE wanted AS SELECT DISTINCT turn_id FROM late_turns")
+    reassess_turns(building)
+
+
+def _join_turns(building: GenerationBuilder, batch: int) -> None:
+    turns = building.fetch_rows(f"FROM turns WHERE turn_id IN {_OF_BATCH}", [batch])
+    calls = building.fetch_rows(
+        f"SELECT turn_id, call_id, file_id, line, byte_offset FROM tool_calls WHERE turn_id IN {_OF_BATCH}",  # noqa: S608
+        [batch],
+    )
+    calls_of: dict[str, list[Row]] = defaultdict(list)
+    for call in calls:
+        calls_of[call["turn_id"]].append(call)
+    told: dict[str, list[Row]] = defaultdict(list)
+    for turn in turns:
+        told[turn["turn_id"]].append(turn)
+    changed = [row for turn_id, rows in told.items() for row in _join_rows(rows, calls_of[turn_id])]
+    if not changed:
+        return
+    table, _ = to_arrow("turns", changed, building.schemas["turns"])
+    is_part = pa.array([row["is_part"] for row in changed], pa.bool_())
+    with building.open_transaction("turn parts") as con:
+        con.register("incoming", table.append_column("is_part", is_part))
+        for statement in (_KEEP, _UPDATE, _NOTE):
+            con.execute(statement)
+        con.unregister("incoming")
+
+
+def _join_rows(rows: list[Row], calls: list[Row]) -> list[Row]:
+    """Return all rows of a turn that is in parts, the first with the facts of all; none when it is in one
+    piece.
+    """
+    ids: dict[Place, set[str]] = {
+        row_place(row): {call["call_id"] for call in held} for row, held in assign_calls(rows, calls)
+    }
+    parts = find_parts(rows, ids)
+    if len(parts) < 2:
+        return []
+    places = {row_place(part) for part in parts}
+    others = [
+        row | {"duplicate": True, "is_part": row_place(row) in places} for row in rows if row is not parts[0]
+    ]
+    return [join_parts(parts) | {"duplicate": False, "is_part": True}, *others]

@@ -1,0 +1,42 @@
+"""Brings the tables of an older store to today's version: one SQL script a version, in one transaction.
+
+A new column is one line in `schema.sql` and one in the newest script: `ALTER TABLE … ADD COLUMN …`, with
+an UPDATE where what is in can tell its value. While that version is unreleased, both are simply edited;
+afterwards a change raises `SCHEMA_VERSION` and begins `to_<version>.sql`. A test holds that both ways lead
+to one schema.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from ingest.errors import StoreVersionError
+
+SCHEMA_VERSION = 3
+_HERE = Path(__file__).parent
+
+
+def read_schema_version(con: duckdb.DuckDBPyConnection, generation: Path) -> int:
+    """Return the version of a generation's tables. Raises StoreVersionError when this Callgauge cannot use
+    them.
+    """
+    try:
+        ((found,),) = con.execute("SELECT max(schema_version) FROM store_info").fetchall()
+    except duckdb.CatalogException:
+        found = None
+    if found is None or not 1 <= found <= SCHEMA_VERSION:
+        version = "without a version" if found is None else f"of version {found}"
+        raise StoreVersionError(
+            f"the store {generation.parent} has tables {version}, this Callgauge writes version "
+            f"{SCHEMA_VERSION}; load the logs into a new folder, or use the Callgauge that made it"
+        )
+    return int(found)
+
+
+def migrate(con: duckdb.DuckDBPyConnection, found: int) -> None:
+    """Bring tables of version `found` to today's; the caller holds the transaction."""
+    for version in range(found + 1, SCHEMA_VERSION + 1):
+        con.execute((_HERE / f"to_{version}.sql").read_text("utf-8"))
+    con.execute("UPDATE store_info SET schema_version = ?", [SCHEMA_VERSION])

@@ -1,0 +1,129 @@
+"""Reads from a published generation what a load must know; opens it read-only and for a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from ingest.errors import StoreError
+from ingest.load_report import Reject
+from ingest.sources.log_file import FileStamp
+from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, LedgerRow, ReadWith
+from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
+
+_AT_ONCE = 1_000  # rows
+
+_REJECTS = """
+    SELECT path, line, byte_offset, code, coalesce(rejects.reason, ''), coalesce(snippet, ''), tools_hash
+    FROM rejects JOIN files USING (file_id) ORDER BY path, line, byte_offset, code"""
+_REFUSED = """
+    SELECT path, NULL, NULL, 'unreadable', 'the file ' || coalesce(reason, 'was refused'), '', tools_hash
+    FROM files WHERE status = 'rejected' ORDER BY path"""
+
+# By prompt id, or by the first characters of the hash of its text.
+LABELLED = """
+    SELECT prompt_id, any_value(p.label) AS old, min(l.label) AS label
+    FROM prompts p, (SELECT unnest(?::VARCHAR[]) AS key, unnest(?::VARCHAR[]) AS label) l
+    WHERE p.prompt_id = l.key OR starts_with(p.text_hash, l.key)
+    GROUP BY prompt_id"""
+
+
+_LEDGER = """
+    SELECT file_id, path, status, reason, stored_bytes, mtime_ns, version, archive, archive_seen,
+           tools_hash, cut_at, privacy, size_bytes, fingerprint, head, source, coalesce(forgetful, false)
+    FROM files"""
+_LEDGER_OF_1 = """
+    SELECT file_id, path, status, reason, size_bytes, mtime_ns, '', NULL, NULL,
+           tools_hash, cut_at, NULL, size_bytes, fingerprint, NULL, source, false
+    FROM files"""
+_STATUS = {str(status): status for status in FileStatus}  # an Enum asked by value takes ten times as long
+_COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archive_seen FROM copies"
+
+
+def read_ledger(generation: Path) -> Ledger:
+    """Return what a published generation knows of files. Raises StoreVersionError, StoreError."""
+    return read_ledger_and_forgotten(generation)[0]
+
+
+def read_ledger_and_forgotten(generation: Path) -> tuple[Ledger, frozenset[str]]:
+    """Return what a published generation knows of files, and the hashes of sessions that no load may bring
+    back.
+
+    Raises StoreVersionError, StoreError.
+    """
+    with open_generation(generation) as con:  # to open one takes longer than all questions
+        is_first = read_schema_version(con, generation) == 1
+        rows = con.execute(_LEDGER_OF_1 if is_first else _LEDGER).fetchall()
+        copies = [] if is_first else con.execute(_COPIES).fetchall()
+        forgotten = [] if is_first else con.execute("SELECT session_hash FROM forgotten").fetchall()
+    ledger = Ledger(
+        (
+            LedgerRow(
+                file_id, name, _STATUS[status], reason, _look_of_row(row[:5]), ReadWith(*row[5:8]), *row[8:13]
+            )
+            for file_id, name, status, reason, *row in rows
+        ),
+        (LedgerCopy(name, file_id, _look_of_row(row)) for name, file_id, *row in copies),
+    )
+    return ledger, frozenset(session for (session,) in forgotten)
+
+
+def _look_of_row(row: Sequence[Any]) -> FileLook:
+    size, mtime_ns, version, archive, archive_seen = row
+    return FileLook(FileStamp(size, mtime_ns, version), archive, archive_seen)
+
+
+def read_rejects(generation: Path) -> Iterator[Reject]:
+    """Yield the lines and values that could not be used, by file and place; then the files.
+
+    Raises StoreVersionError, StoreError.
+    """
+    with open_generation(generation) as con:
+        read_schema_version(con, generation)
+        for query in (_REJECTS, _REFUSED):
+            found = con.execute(query)
+            while rows := found.fetchmany(_AT_ONCE):
+                yield from (Reject(*row) for row in rows)
+
+
+def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -> int:
+    """Count the calls that another version of the parser judged; None = all calls. Raises StoreError."""
+    with open_generation(generation) as con:
+        query = "SELECT count(*) FROM tool_calls WHERE parser_version IS DISTINCT FROM ?"
+        row = con.execute(query, [parser_version]).fetchone()
+        return int(row[0]) if row else 0
+
+
+def has_new_labels(generation: Path, labels: Mapping[str, str]) -> bool:
+    """Return True when a prompt of the published generation would get another name. Raises StoreError."""
+    if not labels:
+        return False
+    with open_generation(generation) as con:
+        changed = f"FROM ({LABELLED}) AS named WHERE label IS DISTINCT FROM old"
+        return bool(con.execute(changed, [list(labels), list(labels.values())]).fetchall())
+
+
+def is_outdated(generation: Path) -> bool:
+    """Return True when its tables are of an older version than today's.
+
+    Raises StoreVersionError, StoreError.
+    """
+    with open_generation(generation) as con:
+        return read_schema_version(con, generation) < SCHEMA_VERSION
+
+
+@contextmanager
+def open_generation(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a read-only connection to a published generation; what goes wrong is damage to that file."""
+    try:
+        with duckdb.connect(str(generation), read_only=True) as con:
+            yield con
+    except duckdb.Error as error:
+        raise StoreError(
+            f"the published generation {generation} cannot be read ({str(error).strip().splitlines()[0]}); "
+            "load the logs into a new folder, or put the file back from a backup"
+        ) from error

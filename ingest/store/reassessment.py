@@ -1,0 +1,229 @@
+"""Judges stored calls and concludes stored turns anew, from what the store kept of the logs.
+
+Only what comes out otherwise than before is written. Turns are read in batches of so much text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import pyarrow as pa
+
+from ingest.sessions.row_batches import Row, to_arrow
+from ingest.sessions.split_turns import row_place
+from ingest.sessions.table_rows import call_row, definition_row, diagnostic_rows, turn_row
+from ingest.store.connection import Connection
+from ingest.store.generation_file import GenerationBuilder
+from ingest.store.stored_turns import (
+    CALL_COLUMNS,
+    TURN_COLUMNS,
+    StoredDefinitions,
+    StoredTurn,
+    restore_definition,
+    restore_turns,
+)
+from lenient import PARSER_VERSION, ToolCatalog, ToolDefinition
+
+BATCH_BYTES = 8 * 1024 * 1024  # of raw arguments and results
+_A_CALL = 1_000  # bytes that a call is counted for besides them
+
+# What judging and concluding can change; all else of a row is what the log said.
+JUDGED = (
+    "tool", "tool_sent", "arguments", "rejected", "outcome", "syntax_seen", "schema_seen", "parse_error",
+    "parse_warning", "worst_severity", "lossy", "harness_verdict", "harness_message", "fault_layer",
+    "definition_id", "definition_origin", "chain_id", "attempt", "retry_kind", "chain_outcome",
+)  # fmt: skip
+CONCLUDED = ("faults", "retries", "derived_ok", "derived_reason")
+_CALL = ("call_id", "file_id")
+
+_QUEUE = f"""
+    CREATE TEMP TABLE reworked (session_id VARCHAR, file_id INTEGER, day DATE);
+    CREATE TEMP TABLE queue AS
+    WITH sized AS (
+        SELECT w.turn_id, min(c.rowid) AS first,
+               sum({_A_CALL} + coalesce(strlen(raw_arguments), 0) + coalesce(strlen(result_text), 0)) AS size
+        FROM wanted w LEFT JOIN tool_calls c USING (turn_id) GROUP BY w.turn_id
+    )
+    SELECT turn_id, (sum(coalesce(size, {_A_CALL})) OVER (
+        ORDER BY first, turn_id ROWS UNBOUNDED PRECEDING
+    ) // {BATCH_BYTES})::INTEGER AS batch
+    FROM sized"""  # noqa: S608 - our own numbers
+_OF_BATCH = "(SELECT turn_id FROM queue WHERE batch = ?)"
+_NEW_VERSION = f"""
+    UPDATE tool_calls SET parser_version = ?
+    WHERE turn_id IN {_OF_BATCH} AND parser_version IS DISTINCT FROM ?"""  # noqa: S608 - our own text
+_FINDINGS = f"""
+    SELECT * FROM diagnostics SEMI JOIN (FROM tool_calls WHERE turn_id IN {_OF_BATCH})
+    USING (call_id, file_id)"""  # noqa: S608 - our own text
+_DEFINITIONS = """
+    SELECT definition_id, tool, coalesce(description, '') AS description, definition FROM tool_definitions
+    WHERE definition_id IN (SELECT unnest(?::VARCHAR[]))"""
+_DELETE_FINDINGS = """
+    DELETE FROM diagnostics USING incoming i
+    WHERE (diagnostics.call_id, diagnostics.file_id) = (i.call_id, i.file_id)"""
+_INSERT_FINDINGS = "INSERT INTO diagnostics BY NAME FROM incoming"
+_INSERT_DEFINITIONS = """
+    INSERT INTO tool_definitions BY NAME FROM incoming
+    WHERE definition_id NOT IN (SELECT definition_id FROM tool_definitions)"""
+_NOTE = "INSERT INTO reworked SELECT DISTINCT session_id, file_id, day FROM incoming"
+_AFTERWARDS = """
+    UPDATE sessions SET faults = counted.faults
+    FROM (
+        SELECT session_id, file_id, count(*) FILTER (fault_layer IS NOT NULL) AS faults
+        FROM tool_calls SEMI JOIN reworked USING (session_id, file_id) GROUP BY ALL
+    ) counted
+    WHERE (sessions.session_id, sessions.file_id) = (counted.session_id, counted.file_id);
+    INSERT INTO touched_days SELECT day FROM reworked EXCEPT FROM touched_days;
+    DROP TABLE reworked;
+    DROP TABLE queue;
+    DROP TABLE wanted"""
+
+
+def reassess_turns(building: GenerationBuilder, given: ToolCatalog | None = None) -> int:
+    """Judge the turns in the temporary table `wanted` (turn_id) anew; return how many calls changed.
+
+    Needs the temporary table `touched_days` (day) and adds to it. `given`: definitions that take the place of
+    those once given with --tools; None = they stay.
+    """
+    with building.open_transaction("queue") as con:
+        con.execute(_QUEUE)
+    changed = 0
+    for row in building.fetch_rows("SELECT DISTINCT batch FROM queue ORDER BY batch"):
+        with building.open_transaction(
+            "rework"
+        ) as con:  # in one transaction: what is known by rowid must stay where it is
+            changed += ReassessedBatch(building, con, row["batch"], given).reassess()
+    with building.open_transaction("reworked") as con:
+        con.execute(_AFTERWARDS)
+    return changed
+
+
+class ReassessedBatch:
+    """So many turns with their calls in memory, and what becomes of them."""
+
+    def __init__(
+        self, building: GenerationBuilder, con: Connection, number: int, given: ToolCatalog | None
+    ) -> None:
+        self._building = building
+        self._con = con
+        self._number = number
+        self._calls = self._read_rows("tool_calls", CALL_COLUMNS)
+        self._turns = self._read_rows("turns", TURN_COLUMNS)
+        self._definitions = StoredDefinitions(self._read_definitions(), given)
+
+    def reassess(self) -> int:
+        """Judge, conclude and write what changed; return the number of calls that came out otherwise."""
+        calls: list[Row] = []
+        turns: list[Row] = []
+        findings: list[Row] = []
+        for stored in self._build_stored_turns():
+            expected = bool(stored.row["results_expected"]) or any(call.result for call in stored.turn.calls)
+            concluded = stored.turn.judge(self._definitions.sets, results_expected=expected)
+            turns.append(turn_row(stored.turn, concluded) | {"rowid": stored.row["rowid"]})
+            for call, row in zip(stored.turn.calls, stored.rows, strict=True):
+                judged = call_row(stored.turn, call) | {"rowid": row["rowid"]}
+                judged["chain_id"] = stored.rows[call.link.first]["call_id"] if call.link else None
+                judged["definition_id"] = self._definitions.find_id(call.verdict.definition)
+                calls.append(judged)
+                owner = {name: row[name] for name in _CALL}
+                findings += [owner | finding for finding in diagnostic_rows(call.verdict)]
+        self._con.execute(_NEW_VERSION, [PARSER_VERSION, self._number, PARSER_VERSION])
+        self._replace_findings(findings)
+        self._run_with_rows(
+            _INSERT_DEFINITIONS,
+            [definition_row(new) | {"origin": "tools"} for new in self._definitions.new],
+            self._building.schemas["tool_definitions"],
+        )
+        self._update_rows("turns", self._turns, turns, CONCLUDED)
+        return self._update_rows("tool_calls", self._calls, calls, JUDGED)
+
+    # --- what the store has -----------------------------------------------------------------------
+
+    def _read_rows(self, table: str, columns: Sequence[str]) -> list[Row]:
+        return self._building.fetch_rows(
+            f"SELECT {', '.join(columns)}, rowid FROM {table} WHERE turn_id IN {_OF_BATCH} "  # noqa: S608 - our names
+            "ORDER BY turn_id, file_id, line, byte_offset, rowid",
+            [self._number],
+        )
+
+    def _read_definitions(self) -> dict[str, ToolDefinition]:
+        ids = sorted({row["definition_id"] for row in self._calls if row["definition_id"] is not None})
+        return {
+            row["definition_id"]: restore_definition(row["tool"], row["description"], row["definition"])
+            for row in self._building.fetch_rows(_DEFINITIONS, [ids])
+        }
+
+    def _build_stored_turns(self) -> Iterator[StoredTurn]:
+        by_turn = itemgetter("turn_id")
+        calls = {turn_id: list(rows) for turn_id, rows in groupby(self._calls, by_turn)}
+        parts = self._building.fetch_rows(f"FROM turn_parts WHERE turn_id IN {_OF_BATCH}", [self._number])
+        places = {row_place(row): row for row in parts}
+        for turn_id, rows in groupby(self._turns, by_turn):
+            yield from restore_turns(list(rows), calls.get(turn_id, []), places, self._definitions)
+
+    # --- what changed -----------------------------------------------------------------------------
+
+    def _update_rows(self, table: str, before: list[Row], after: list[Row], columns: Sequence[str]) -> int:
+        """Write the rows whose `columns` came out otherwise; return how many."""
+        fitting = self._fit_to_columns(table, after, columns)
+        old = {row["rowid"]: row for row in before}
+        changed = [row for row in fitting if any(old[row["rowid"]][name] != row[name] for name in columns)]
+        values = ", ".join(f"{name} = incoming.{name}" for name in columns)
+        statement = f"UPDATE {table} SET {values} FROM incoming WHERE {table}.rowid = incoming.rowid"  # noqa: S608
+        self._run_with_rows(statement, changed, self._table_schema(table, columns))
+        self._note_changed([old[row["rowid"]] for row in changed])
+        return len(changed)
+
+    def _replace_findings(self, findings: list[Row]) -> None:
+        """Write the findings of the calls where they came out otherwise."""
+        new = self._fit_to_columns("diagnostics", findings)
+        stored = self._building.fetch_rows(_FINDINGS, [self._number])
+        before, after = _findings_by_call(stored), _findings_by_call(new)
+        others = {call for call in before.keys() | after.keys() if before.get(call) != after.get(call)}
+        if not others:
+            return
+        gone = [{"call_id": call_id, "file_id": file_id} for call_id, file_id in others]
+        schema = self._building.schemas["diagnostics"]
+        self._run_with_rows(_DELETE_FINDINGS, gone, pa.schema([schema.field(name) for name in _CALL]))
+        self._run_with_rows(_INSERT_FINDINGS, [row for row in new if _call_key(row) in others], schema)
+        self._note_changed([row for row in self._calls if _call_key(row) in others])
+
+    def _note_changed(self, changed: list[Row]) -> None:
+        """Remember whose counts have to be made anew."""
+        schema = self._building.schemas["tool_calls"]
+        self._run_with_rows(
+            _NOTE, changed, pa.schema([schema.field(name) for name in ("session_id", "file_id", "day")])
+        )
+
+    def _fit_to_columns(self, table: str, rows: list[Row], columns: Sequence[str] = ()) -> list[Row]:
+        """Return the rows as they come back from the store: what does not fit a column is NULL there."""
+        fitting, _ = to_arrow(table, rows, self._table_schema(table, columns))
+        return list(fitting.to_pylist())
+
+    def _table_schema(self, table: str, columns: Sequence[str]) -> pa.Schema:
+        """Return the schema of the whole table, or of some of its columns and the row's number."""
+        schema = self._building.schemas[table]
+        if not columns:
+            return schema
+        return pa.schema([*(schema.field(name) for name in columns), pa.field("rowid", pa.int64())])
+
+    def _run_with_rows(self, statement: str, rows: list[Row], schema: pa.Schema) -> None:
+        if rows:
+            self._con.register("incoming", pa.Table.from_pylist(rows, schema))
+            self._con.execute(statement)
+            self._con.unregister("incoming")
+
+
+def _call_key(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in _CALL)
+
+
+def _findings_by_call(findings: Iterable[Row]) -> dict[tuple[Any, ...], list[str]]:
+    """Return the findings of each call, comparable; a call that is told twice in a file has them twice."""
+    held: dict[tuple[Any, ...], list[str]] = {}
+    for row in findings:
+        held.setdefault(_call_key(row), []).append(repr(sorted(row.items())))
+    return {call: sorted(rows) for call, rows in held.items()}

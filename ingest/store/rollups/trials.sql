@@ -1,0 +1,55 @@
+-- One row for each session that tried a task: the task that the log names, else the user's first message where it is long
+-- enough to be one and not cut (ingest.sessions.stored_text keeps 2,000 characters: longer ones often begin alike). A trial passed when
+-- none of its turns that could be judged failed.
+
+CREATE TEMP TABLE tried_sessions AS
+SELECT DISTINCT source, session_id FROM turns
+WHERE EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM turns.day);
+
+DELETE FROM task_trials USING touched_days t WHERE task_trials.day IS NOT DISTINCT FROM t.day;
+-- A session that goes on on another day is counted on its first.
+DELETE FROM task_trials WHERE (source, session_id) IN (FROM tried_sessions);
+
+INSERT INTO task_trials BY NAME
+WITH
+    told AS (
+        SELECT source, session_id, min(task) AS task FROM sessions WHERE NOT duplicate GROUP BY ALL
+    ),
+    tried AS (
+        SELECT
+            source, session_id, min(day) AS day, arg_min(provider, turn) AS provider, arg_min(model, turn) AS model,
+            arg_min(prompt_id, turn) AS prompt_id,
+            -- Never the text: those of 100,000 sessions take 200 MB.
+            arg_min(left(md5(user_text), 16), turn) AS asked, arg_min(left(user_text, 120), turn) AS asked_text,
+            arg_min(length(user_text), turn) AS asked_length,
+            bool_and(recorded_ok) AS recorded_ok, bool_and(derived_ok) AS derived_ok,
+            count(*) AS turns, sum(calls) AS calls
+        FROM turns SEMI JOIN tried_sessions USING (source, session_id)
+        WHERE NOT duplicate
+        GROUP BY source, session_id
+    ),
+    judged AS (
+        SELECT
+            source, session_id,
+            count(*) FILTER (fault_layer IN ('syntax', 'schema')) AS parse_k,
+            count(*) FILTER (
+                syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')
+                OR fault_layer IN ('syntax', 'schema')
+            ) AS parse_n
+        FROM tool_calls SEMI JOIN tried_sessions USING (source, session_id)
+        WHERE NOT duplicate
+        GROUP BY ALL
+    )
+SELECT
+    day, source, provider, model, prompt_id, session_id,
+    coalesce(source || ':' || task, asked) AS task,
+    if(task IS NOT NULL, 'log', 'first message') AS task_origin,
+    coalesce(left(task, 120), asked_text) AS task_text,
+    recorded_ok, derived_ok, turns, calls, coalesce(parse_k, 0) AS parse_k, coalesce(parse_n, 0) AS parse_n
+FROM tried
+LEFT JOIN told USING (source, session_id)
+LEFT JOIN judged USING (source, session_id)
+-- A score file of BFCL names the entries that failed only: as trials they would all have failed.
+WHERE (task IS NOT NULL OR asked_length BETWEEN 40 AND 2000) AND source <> 'bfcl_score';
+
+DROP TABLE tried_sessions;

@@ -1,0 +1,219 @@
+"""Rebuilds turns from their rows in `turns` and `tool_calls`, to be judged again.
+
+What was kept of a log takes its place: the raw arguments, the harness's words, the definitions. Of the steps
+only their numbers are left; how the turn ended stands in its row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from ingest.events import (
+    ArgsSource,
+    CallMade,
+    FaultLayer,
+    FlagSource,
+    LogLine,
+    ResultSeen,
+    ResultStatus,
+    Strategy,
+    TurnEnded,
+    Visibility,
+)
+from ingest.sessions.classification import CallDefinitions
+from ingest.sessions.split_turns import Place, assign_calls, row_place, sort_parts
+from ingest.sessions.stored_text import json_text
+from ingest.sessions.table_rows import Row, definition_row
+from ingest.sessions.turns import OpenCall, OpenTurn
+from lenient import ToolCatalog, ToolDefinition, clean_tool_name
+
+TURN_COLUMNS = (
+    "turn_id", "session_id", "turn", "file_id", "line", "byte_offset", "ts", "day", "steps", "calls",
+    "first_step", "begun", "faults", "retries", "recorded_status", "recorded_ok", "derived_ok",
+    "derived_reason", "answer_text", "results_expected", "duplicate",
+)  # fmt: skip
+CALL_COLUMNS = (
+    "call_id", "session_id", "turn_id", "file_id", "line", "byte_offset", "day", "step", "ordinal",
+    "provider", "model", "prompt_id", "tool", "tool_sent", "tool_call_id", "strategy", "raw_arguments",
+    "args_source", "arguments", "rejected", "outcome", "syntax_seen", "schema_seen", "parse_error",
+    "parse_warning", "worst_severity", "lossy", "harness_verdict", "harness_message",
+    "refused_by_harness", "syntax_told", "schema_told", "fault_layer", "result_status",
+    "error_flag_source", "result_fault_layer", "result_text", "result_bytes", "latency_ms",
+    "definition_id", "definition_origin", "tools_offered", "chain_id", "attempt", "retry_of",
+    "retry_kind", "chain_outcome", "parser_version",
+)  # fmt: skip
+
+
+_NO_RESULT = (None, ResultStatus.MISSING)
+
+
+@dataclass(slots=True)
+class StoredTurn:
+    """One turn with its calls, as one file or several tell it. `rows[i]` is the row of `turn.calls[i]`."""
+
+    row: Row
+    turn: OpenTurn
+    rows: list[Row]
+
+
+class StoredDefinitions:
+    """The definitions that calls were judged by, in the form that `Turn.judged` asks for.
+
+    `given`: the definitions that take the place of those once given with --tools; None = they stay.
+    """
+
+    def __init__(self, known: Mapping[str, ToolDefinition], given: ToolCatalog | None) -> None:
+        self._known = known
+        self._given = given
+        self._places: dict[tuple[str | None, str | None, bool], int] = {}
+        self._ids = {id(definition): definition_id for definition_id, definition in known.items()}
+        self.sets: list[CallDefinitions] = []
+        self.new: list[ToolDefinition] = []  # of `given`: those that a call was judged by
+
+    def set_index(self, row: Row) -> int:
+        """Return which of `sets` a call of this row is judged by."""
+        key = (row["definition_id"], row["definition_origin"], bool(row["tools_offered"]))
+        if key not in self._places:
+            self._places[key] = len(self.sets)
+            self.sets.append(self._make_set(*key))
+        return self._places[key]
+
+    def find_id(self, definition: ToolDefinition | None) -> str | None:
+        """Return the `definition_id` of a definition of one of `sets`."""
+        if definition is None:
+            return None
+        if id(definition) not in self._ids:
+            self._ids[id(definition)] = definition_row(definition)["definition_id"]
+            self.new.append(definition)
+        return self._ids[id(definition)]
+
+    def _make_set(self, definition_id: str | None, origin: str | None, offered: bool) -> CallDefinitions:
+        definition = self._known.get(definition_id) if definition_id is not None else None
+        held = ToolCatalog.from_definitions([definition] if definition is not None else [])
+        if origin == "log":
+            return CallDefinitions(self._given or ToolCatalog(), held)
+        given = held if self._given is None else self._given
+        # What else the log offered is not kept: the name was not in it.
+        return CallDefinitions(given, ToolCatalog() if offered else None)
+
+
+def restore_definition(tool: str, description: str, text: str) -> ToolDefinition:
+    """Return the definition that a row of `tool_definitions` holds."""
+    return ToolDefinition.from_json_schema(name=tool, schema=orjson.loads(text), description=description)
+
+
+def restore_turns(
+    turns: Sequence[Row], calls: Sequence[Row], parts: Mapping[Place, Row], definitions: StoredDefinitions
+) -> list[StoredTurn]:
+    """Return the turns of one turn id. Rows of several files are copies of one another, but for those in
+    `parts`.
+
+    `parts` are rows of `turn_parts` by place: what each file told before the parts were joined.
+    """
+    pieces = assign_calls(turns, calls)
+    spread = [piece for piece in pieces if row_place(piece[0]) in parts]
+    alone = [[piece] for piece in pieces if row_place(piece[0]) not in parts]
+    return [_restore_turn(some, parts, definitions) for some in ([spread] if spread else []) + alone]
+
+
+def _restore_turn(
+    pieces: Sequence[tuple[Row, list[Row]]], parts: Mapping[Place, Row], definitions: StoredDefinitions
+) -> StoredTurn:
+    """Rebuild a turn of one part or several. The first part that counts holds the facts of all."""
+    calls_of = {row_place(row): calls for row, calls in pieces}
+    ordered = sort_parts([row for row, _ in pieces])
+    head = next((row for row in ordered if not row["duplicate"]), ordered[0])
+    turn = _restore_open_turn(head)
+    rows, steps = {}, 0
+    for row in ordered:
+        shift = steps if row["first_step"] is None else 0  # numbers of our own begin anew in each file
+        for call_row in calls_of[row_place(row)]:
+            call = _restore_call(call_row, definitions.set_index(call_row), call_row["step"] + shift)
+            turn.calls.append(call)
+            rows[id(call)] = call_row
+        steps = max(steps, shift + (parts.get(row_place(row), row)["steps"] or 0))
+    turn.calls.sort(key=lambda call: (call.step, call.ordinal))
+    return StoredTurn(head, turn, [rows[id(call)] for call in turn.calls])
+
+
+def _restore_open_turn(row: Row) -> OpenTurn:
+    where = LogLine(row["line"] or 0, row["byte_offset"] or 0)
+    turn = OpenTurn(number=row["turn"] or 0, where=where, ts=row["ts"])
+    if row["derived_reason"] == "not_ended":
+        turn.superseded = row["derived_ok"] is False
+    else:
+        turn.end = TurnEnded(
+            session_id=row["session_id"],
+            where=where,
+            status=row["recorded_status"],
+            recorded_ok=row["recorded_ok"],
+            answer=row["answer_text"],
+        )
+    return turn
+
+
+def _restore_call(row: Row, definitions: int, step: int) -> OpenCall:
+    event = _restore_call_event(row)
+    return OpenCall(
+        event,
+        step=step,
+        ordinal=row["ordinal"],
+        provider=row["provider"],
+        model=row["model"],
+        prompt_id=row["prompt_id"],
+        definitions=definitions,
+        result=_restore_result(row, event),
+        tool=clean_tool_name(event.tool)[0] if event.tool is not None else None,
+        result_bytes=row["result_bytes"],
+    )
+
+
+def _restore_call_event(row: Row) -> CallMade:
+    source, raw = ArgsSource(row["args_source"]), row["raw_arguments"]
+    decoded = source is ArgsSource.RESERIALISED
+    refused = row["refused_by_harness"]
+    return CallMade(
+        session_id=row["session_id"],
+        where=LogLine(row["line"] or 0, row["byte_offset"] or 0),
+        tool=row["tool_sent"] or row["tool"],
+        tool_call_id=row["tool_call_id"],
+        raw_arguments=None if decoded else raw,
+        arguments=_decode_json(raw) if decoded and raw is not None else None,
+        args_source=source,
+        strategy=Strategy(row["strategy"]) if row["strategy"] else None,
+        refused_by_harness=FaultLayer(refused) if refused else None,
+        harness_message=row["harness_message"] if refused or row["result_status"] in _NO_RESULT else None,
+        retry_of=row["retry_of"],
+        syntax_seen=Visibility(row["syntax_told"] or Visibility.NONE),
+        schema_seen=Visibility(row["schema_told"] or Visibility.NONE),
+    )
+
+
+def _decode_json(text: str) -> Any:
+    """Decode what `json_text` wrote: whole numbers of any size come back as they were."""
+    try:
+        value = orjson.loads(text)
+        return value if json_text(value) == text else json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _restore_result(row: Row, event: CallMade) -> ResultSeen | None:
+    if row["result_status"] in _NO_RESULT:
+        return None
+    layer = row["result_fault_layer"]
+    return ResultSeen(
+        session_id=row["session_id"],
+        where=event.where,
+        status=ResultStatus(row["result_status"]),
+        flag_source=FlagSource(row["error_flag_source"] or FlagSource.ABSENT),
+        fault_layer=FaultLayer(layer) if layer else None,
+        message=row["harness_message"],
+        content=row["result_text"],
+        latency_ms=row["latency_ms"],
+    )

@@ -1,0 +1,141 @@
+"""Writes the rows of one file after another into the generation being built, in batches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from ingest.sessions.row_batches import Row, RowBatch, TableRows, to_arrow
+from ingest.store.generation_file import GenerationBuilder
+from ingest.store.generations import StoreFolder
+
+BATCH_ROWS = 10_000  # of calls some 17 MB, twice that while they are put together; more load no faster
+BATCH_BYTES = 32 * 1024 * 1024  # of log read since the last batch: rows can be as long as their lines
+
+
+class FactWriter:
+    """The only one who writes facts. `unfit` counts, by file id, the values that no column could hold."""
+
+    def __init__(self, folder: StoreFolder, first_file_id: int) -> None:
+        self._folder = folder
+        self._building: GenerationBuilder | None = None
+        self._tables = PendingTables()  # rows that came before those of the batch
+        self._batch = RowBatch()
+        self._bytes = 0
+        self._file_id = first_file_id - 1
+        self._written = False  # rows of the present file are in the building file already
+        self.unfit: Counter[int] = Counter()
+
+    @property
+    def builder(self) -> GenerationBuilder:
+        """The generation being built, begun as a copy of the published one when first asked for."""
+        if self._building is None:
+            self._building = GenerationBuilder(self._folder.start_from_published(), self._folder.on_write)
+        return self._building
+
+    @property
+    def has_begun(self) -> bool:
+        return self._building is not None
+
+    def begin_file(self, *, others: bool = False) -> int:
+        """Return the id of the next file, whose rows come now; `others`: from another process, as Arrow
+        tables.
+        """
+        if others:
+            self._convert_batch()
+        self._file_id += 1
+        self._written = False
+        self._batch.begin_file()
+        self._tables.begin_file()
+        return self._file_id
+
+    def add(self, table: str, rows: TableRows) -> None:
+        self._batch.add(table, rows)
+
+    def add_tables(self, tables: Mapping[str, pa.Table], unfit: Sequence[Row]) -> None:
+        """Add rows as tables, and the rejects of values that no column could hold."""
+        self._tables.add(tables, unfit)
+
+    def flush_when_due(self, bytes_read: int) -> None:
+        """Write the batch when it is due, `bytes_read` further bytes of log later."""
+        self._bytes += bytes_read
+        if self._tables.count + self._batch.count >= BATCH_ROWS or self._bytes >= BATCH_BYTES:
+            self._written = True
+            self.flush()
+
+    def take_back_file(self) -> None:
+        """Undo the present file."""
+        self._batch.take_back_file()
+        self._tables.take_back_file()
+        self.unfit.pop(self._file_id, None)
+        if self._written:
+            self.builder.forget(self._file_id)
+
+    def flush(self) -> None:
+        """Write what waits."""
+        self._convert_batch()
+        self._bytes = 0
+        if not self._tables.count:
+            return
+        tables, unfit = self._tables.drain()
+        self.unfit.update(row["file_id"] for row in unfit)
+        if unfit:
+            tables.setdefault("rejects", []).append(
+                to_arrow("rejects", unfit, self._all_schemas["rejects"])[0]
+            )
+        whole = {name: pa.concat_tables(some).combine_chunks() for name, some in tables.items()}
+        self.builder.add(whole)
+
+    def _convert_batch(self) -> None:
+        """Turn the batch into tables, behind those that wait."""
+        for name, columns in self._batch.drain().items():
+            table, unfit = columns.to_arrow(name, self._all_schemas[name])
+            told = [row for row in unfit if row["file_id"] is not None and name != "rejects"]
+            self._tables.add({name: table}, told)
+
+    @property
+    def _all_schemas(self) -> Mapping[str, pa.Schema]:
+        return self.builder.schemas
+
+    def abandon(self) -> None:
+        """Give up what was built."""
+        if self._building is not None:
+            self._building.abandon()
+        self._folder.discard()
+
+
+class PendingTables:
+    """Tables that wait to be written, by name, and rejects of values that they could not hold."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, list[pa.Table]] = {}
+        self._unfit: list[Row] = []
+        self._marks: dict[str, int] = {}
+        self._unfit_mark = 0
+        self.count = 0  # rows
+
+    def add(self, tables: Mapping[str, pa.Table], unfit: Sequence[Row]) -> None:
+        for name, table in tables.items():
+            self._tables.setdefault(name, []).append(table)
+            self.count += table.num_rows
+        self._unfit += unfit
+
+    def begin_file(self) -> None:
+        """Remember where the rows of the next file begin."""
+        self._marks = {name: len(some) for name, some in self._tables.items()}
+        self._unfit_mark = len(self._unfit)
+
+    def take_back_file(self) -> None:
+        """Drop what was added since `begin_file`."""
+        for name, some in self._tables.items():
+            del some[self._marks.get(name, 0) :]
+        del self._unfit[self._unfit_mark :]
+        self.count = sum(table.num_rows for some in self._tables.values() for table in some)
+
+    def drain(self) -> tuple[dict[str, list[pa.Table]], list[Row]]:
+        """Return what waits, and let go of it."""
+        tables, unfit = self._tables, self._unfit
+        self._tables, self._unfit, self._marks, self._unfit_mark, self.count = {}, [], {}, 0, 0
+        return {name: some for name, some in tables.items() if some}, unfit

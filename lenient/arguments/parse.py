@@ -1,0 +1,301 @@
+"""Reads the raw arguments of a call: runs the stages in order and returns a ToolCallRequest.
+
+Never raises for any text, bytes or definition.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from orjson import JSONDecodeError, loads
+
+from lenient.arguments.request import LENIENT, NOTHING_REJECTED, Outcome, Policy, ToolCallRequest, outcome_of
+from lenient.arguments.tool_name import clean_tool_name
+from lenient.definitions.json_schema.json_values import to_json_text
+from lenient.definitions.json_schema.nodes import Node
+from lenient.definitions.tools import ToolCatalog, ToolDefinition
+from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, shorten
+from lenient.diagnostics.codes import CODES, Stage
+from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.located_value import LocatedValue
+from lenient.scan.source_text import SourceText
+from lenient.scan.strings.escapes import REPLACEMENT
+from lenient.scan.value_spans import locate_values
+from lenient.unwrap.extraction import decode_nested, extract_value
+from lenient.unwrap.fast_path import NO_JSON, read_one_defect
+from lenient.unwrap.long_strings import LONG, decode_around_string
+from lenient.validate.compiled_tool import compile_tool, holds_each_key_once, is_plain
+from lenient.validate.undeclared import NO_DEFINITION, read_undeclared
+from lenient.validate.validator import Validator
+
+_CLEAN, _REPAIRED, _UNMEASURED = (
+    Outcome.CLEAN,
+    Outcome.REPAIRED,
+    Outcome.UNMEASURED,
+)  # looking a member up takes a tenth of a quick run
+_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_MAX_NAME = 100  # characters; comparing names costs the product of their lengths
+_NAMESPACE = re.compile(r"\A.*(?:[.:/]|__)", re.DOTALL)
+
+
+def parse_arguments(
+    raw: str | bytes,
+    tool: ToolDefinition | ToolCatalog | None = None,
+    *,
+    policy: Policy = LENIENT,
+    tool_name: str | None = None,
+    tool_call_id: str | None = None,
+) -> ToolCallRequest:
+    """Read the arguments of one call.
+
+    `policy` decides which diagnostics count as errors in `parse_error`; what is found, and `arguments`, are
+    the same under each. `tool_name` is the tool's own name unless given. A catalog is all that the model was
+    offered: `tool_name` is looked up in it, and a name that it does not hold is an unknown tool. What leaked
+    into `tool_name` from the model's own format is removed and reported.
+    """
+    if tool_name is not None and not tool_name.isidentifier():
+        clean, leaked = clean_tool_name(tool_name)
+        if leaked and clean != tool_name:
+            return _read_under_clean_name(raw, tool, policy, (tool_name, clean, tool_call_id))
+    text = raw
+    try:
+        if len(raw) < LONG or type(raw) is not str or (apart := decode_around_string(raw)) is None:
+            value = loads(raw)
+        else:
+            value, text = apart
+    except JSONDecodeError:
+        value = NO_JSON
+    if type(value) is dict and type(text) is str:  # most calls: valid JSON that fits as it is
+        if type(tool) is ToolDefinition:
+            quotes = (tool.compiled or compile_tool(tool)).check(value)
+            if quotes >= 0 and (text.count('"') == quotes or holds_each_key_once(text, value)):
+                own_name = tool.name if tool_name is None else tool_name
+                request = (own_name, tool_call_id, raw, value, _CLEAN, (), policy, tool, NOTHING_REJECTED, ())
+                return _NEW(ToolCallRequest, request)
+        elif tool is None and is_plain(value, text):
+            rest = (value, _UNMEASURED, NO_DEFINITION, policy, None, NOTHING_REJECTED, ())
+            return _NEW(ToolCallRequest, (tool_name, tool_call_id, raw, *rest))
+    if isinstance(tool, ToolCatalog):
+        offered, tool = tool, tool.get(tool_name)
+        if tool is None:
+            return _read_for_unknown_tool(raw, offered, policy, tool_name, tool_call_id)
+        return parse_arguments(raw, tool, policy=policy, tool_name=tool_name, tool_call_id=tool_call_id)
+    name = tool.name if tool_name is None and tool is not None else tool_name
+    call = _Call(raw, value, tool, (name, tool_call_id, raw), policy)
+    return (
+        _accept_bytes(call)  # valid JSON that fits as it is
+        or _convert_values(call)  # valid JSON: locate the values, coerce and check them
+        or _mend_one_defect(call)  # a common defect in or around JSON that fits as it is
+        or _TolerantReader(call).read()  # any text: unwrap, repair, coerce, check
+    )
+
+
+def _read_under_clean_name(
+    raw: str | bytes,
+    tool: ToolDefinition | ToolCatalog | None,
+    policy: Policy,
+    names: tuple[str, str, str | None],
+) -> ToolCallRequest:
+    """Read the call under the name that is left of the one that was sent. `names`: sent, clean, call id."""
+    sent, clean, tool_call_id = names
+    request = parse_arguments(raw, tool, policy=policy, tool_name=clean, tool_call_id=tool_call_id)
+    cleaned = Diagnostic(
+        "tool_name_cleaned", detail=shorten(sent), found=shorten(sent), became=shorten(clean)
+    )
+    outcome = request.outcome if request.outcome is Outcome.FAILED else _REPAIRED
+    return request._replace(diagnostics=(cleaned, *request.diagnostics), outcome=outcome)
+
+
+def _read_for_unknown_tool(
+    raw: str | bytes, offered: ToolCatalog, policy: Policy, name: str | None, tool_call_id: str | None
+) -> ToolCallRequest:
+    """Read the text without a definition and add an error; a tool with a similar name is only suggested."""
+    request = parse_arguments(raw, None, policy=policy, tool_name=name, tool_call_id=tool_call_id)
+    near = _find_similar_name(name or "", offered)
+    hint = f"Did the model mean {near!r}?" if near else None if name else "No name of a tool was given."
+    error = Diagnostic("unknown_tool", detail=shorten(name) if name else None, hint=hint)
+    others = tuple(found for found in request.diagnostics if found not in NO_DEFINITION)
+    return request._replace(diagnostics=(*others, error), outcome=Outcome.FAILED)
+
+
+def _find_similar_name(name: str, offered: ToolCatalog) -> str | None:
+    """Return the offered name that equals this one without its namespace, or is spelled most like it."""
+    bare = _NAMESPACE.sub("", name[:_MAX_NAME])
+    if offered.get(bare) is not None:
+        return bare
+    known = [tool.name for tool in offered if len(tool.name) <= _MAX_NAME]
+    return next(iter(get_close_matches(name[:_MAX_NAME], known, 1)), None)
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call to read: the raw text, the value that orjson decoded or NO_JSON, and what the result repeats."""
+
+    raw: str | bytes
+    value: Any
+    tool: ToolDefinition | None
+    head: tuple[str | None, str | None, str | bytes]  # the first fields of the result
+    policy: Policy
+
+
+def _accept_bytes(call: _Call) -> ToolCallRequest | None:
+    """Accept valid JSON in bytes that fits as it is; text was tried by `parse_arguments`."""
+    if type(call.value) is not dict or isinstance(call.raw, str):
+        return None
+    if not (is_plain if call.tool is None else compile_tool(call.tool).accepts)(
+        call.value, call.raw.decode()
+    ):
+        return None
+    outcome, found = (_UNMEASURED, NO_DEFINITION) if call.tool is None else (_CLEAN, ())
+    return ToolCallRequest(*call.head, call.value, outcome, found, call.policy, call.tool)
+
+
+def _convert_values(call: _Call) -> ToolCallRequest | None:
+    """Convert and check the values of valid JSON. None when the tolerant scanner must look at it."""
+    if type(call.value) is not dict:
+        return None
+    text = call.raw if isinstance(call.raw, str) else call.raw.decode()
+    mark = locate_values(text)
+    if mark is None:
+        return None
+    run = _Run(call)
+    try:
+        return run.finish(LocatedValue(call.value, mark, SourceText(text), strict=True))
+    except TooManyFindingsError:
+        return run.refuse(Diagnostic("too_many_findings"))
+
+
+def _mend_one_defect(call: _Call) -> ToolCallRequest | None:
+    """Read text that is valid JSON, and fits, but for one common defect in or around it."""
+    if type(call.value) is dict:
+        return None
+    try:
+        text = call.raw if isinstance(call.raw, str) else call.raw.decode()
+    except UnicodeDecodeError:
+        return None
+    mended = read_one_defect(
+        text, call.value, is_plain if call.tool is None else compile_tool(call.tool).accepts
+    )
+    if mended is None:
+        return None
+    arguments, found, step = mended
+    known = NO_DEFINITION if call.tool is None else ()
+    rest = (arguments, _REPAIRED, found + known, call.policy, call.tool, NOTHING_REJECTED, (step,))
+    return _NEW(ToolCallRequest, call.head + rest)
+
+
+class _Run:
+    """One run over one text: its findings, and the steps that the result shows."""
+
+    def __init__(self, call: _Call) -> None:
+        self.call = call
+        self.tool = call.tool
+        self.node = (call.tool.compiled or compile_tool(call.tool)).root if call.tool is not None else None
+        self.findings = Findings()
+        self.trace: list[tuple[Stage, str, str, Any]] = []
+        self.rejected: dict[str, Any] = {}
+        self.left = 50_000 + 20 * len(call.raw)  # characters of texts within the value that may be decoded
+
+    def finish(self, located: LocatedValue) -> ToolCallRequest:
+        """Coerce and check the value, and return the request."""
+        arguments = self.validate(located)
+        codes = [found.code for found in self.findings.items]
+        stages = {CODES[code].stage for code in codes}
+        if Stage.COERCE in stages and arguments is not located.value:
+            self.trace.append((Stage.COERCE, "values converted", to_json_text(located.value), arguments))
+        rest = (
+            arguments, outcome_of(codes, defined=self.tool is not None), tuple(self.findings.items),
+            self.call.policy, self.tool, self.rejected or NOTHING_REJECTED, tuple(self.trace),
+        )  # fmt: skip
+        return _NEW(ToolCallRequest, self.call.head + rest)
+
+    def validate(self, located: LocatedValue) -> dict[str, Any] | None:
+        """Return the parameters that fit; None when the value is no object."""
+        if located.settled and isinstance(located.value, dict):
+            return located.value
+        attempts = 2_000 + 4 * len(self.call.raw)
+        validator = Validator(self.decode_text, self.findings, self.rejected, attempts=attempts)
+        if not isinstance(located.value, dict):
+            validator.report("arguments_must_be_object", located, None)
+            return None
+        if self.node is None:
+            return read_undeclared(located, validator)
+        return validator.validate_root(self.node, located)[0]
+
+    def decode_text(
+        self, located: LocatedValue, node: Node, path: Path, findings: Findings
+    ) -> LocatedValue | None:
+        """Decode the JSON text in a string value, unless the texts decoded are many times the whole."""
+        self.left -= len(located.value)
+        return decode_nested(located, node, path, findings) if self.left >= 0 else None
+
+    def refuse(self, error: Diagnostic) -> ToolCallRequest:
+        """Return a request without arguments; nothing is invented."""
+        rest = (None, Outcome.FAILED, (error,), self.call.policy, self.tool, NOTHING_REJECTED, ())
+        return _NEW(ToolCallRequest, self.call.head + rest)
+
+
+class _TolerantReader(_Run):
+    """Reads any text."""
+
+    def read(self) -> ToolCallRequest:
+        """Decode bytes, unwrap and repair until there is a value, coerce and check it."""
+        try:
+            piece = self.decode_bytes()
+            located = extract_value(
+                piece,
+                self.node,
+                self.findings,
+                trace=self.trace,
+                fits=self.fits,
+                broken=self.call.value is NO_JSON,
+            )
+            return self.finish(located)
+        except UnreadableError as error:
+            return self.refuse_unreadable(error.reason, error.position)
+        except TooManyFindingsError:
+            return self.refuse(Diagnostic("too_many_findings"))
+
+    def decode_bytes(self) -> SourceText:
+        """Return the text with a replacement character, which is reported, for what is no text."""
+        raw, text = self.call.raw, _replace_invalid(self.call.raw)
+        if isinstance(raw, str):
+            halves = [] if text == raw else [half.start() for half in _SURROGATE.finditer(raw)]
+            first, last = (halves[0], halves[-1] + 1) if halves else (-1, -1)
+        else:
+            first = text.find(REPLACEMENT) if text.encode() != raw else -1
+            last = text.rfind(REPLACEMENT) + 1
+        if first >= 0:
+            found = shorten(repr(raw[first:last]))
+            self.findings.add(Diagnostic("invalid_utf8", "$", first, last, found=found))
+        return SourceText(text)
+
+    def fits(self, value: Any, text: str | None) -> bool:
+        """Return True when a value fits the definition as it is."""
+        if self.tool is None or type(value) is not dict:
+            return False
+        known = compile_tool(self.tool)
+        return known.check(value) >= 0 if text is None else known.accepts(value, text)
+
+    def refuse_unreadable(self, reason: str, position: int) -> ToolCallRequest:
+        """Return an error that says why, shows the start of the text and names what was tried."""
+        text = _replace_invalid(self.call.raw)
+        tried = ["strict JSON", *dict.fromkeys(found.code for found in self.findings.items)]
+        position = min(position, len(text))
+        deep = reason == "nested_too_deep"
+        error = Diagnostic(
+            reason if deep else "json_parse_error", "$", position, min(position + 1, len(text)),
+            found=text[:100], detail=None if deep else reason, hint=f"Tried: {', '.join(tried)}.",
+        )  # fmt: skip
+        return self.refuse(error)
+
+
+def _replace_invalid(raw: str | bytes) -> str:
+    """Return the text, with the replacement character for bytes and surrogates that are no text."""
+    if isinstance(raw, bytes):
+        return raw.decode("utf-8", "replace")
+    return raw if raw.isascii() else _SURROGATE.sub(REPLACEMENT, raw)

@@ -1,0 +1,146 @@
+"""The result of reading one call's arguments: the raw text, the typed arguments and the diagnostics.
+
+A policy is a threshold over the diagnostics of one run: a strict reading is not another run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from lenient.definitions.json_schema.json_values import to_json_text
+from lenient.definitions.tools import ToolDefinition
+from lenient.diagnostics import Diagnostic, join_diagnostics
+from lenient.diagnostics.codes import CODES, Severity, Stage
+from lenient.validate.defaults import apply_defaults
+
+
+class Outcome(StrEnum):
+    """What became of a call's arguments."""
+
+    CLEAN = "clean"
+    COERCED = "coerced"
+    REPAIRED = "repaired"
+    FAILED = "failed"
+    UNMEASURED = "unmeasured"
+
+
+_TEXT_STAGES = frozenset({Stage.UNWRAP, Stage.REPAIR})
+
+
+def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
+    """Return the outcome of arguments with these codes; `defined`: they were checked against a definition."""
+    mended = converted = False
+    for code in codes:
+        row = CODES[code]
+        if row.severity is Severity.ERROR:
+            return Outcome.FAILED
+        mended |= row.stage in _TEXT_STAGES
+        converted |= row.stage is Stage.COERCE
+    if mended:
+        return Outcome.REPAIRED
+    if converted:
+        return Outcome.COERCED
+    return Outcome.CLEAN if defined else Outcome.UNMEASURED
+
+
+class Policy(StrEnum):
+    """The most severe diagnostics that are accepted."""
+
+    STRICT = "strict"  # none
+    SAFE = "safe"  # notes
+    LENIENT = "lenient"  # notes and warnings
+
+    def accepts(self, diagnostics: Iterable[Diagnostic]) -> bool:
+        """Return True when no diagnostic is beyond the threshold."""
+        highest = _HIGHEST[self]
+        return all(diagnostic.severity.rank <= highest for diagnostic in diagnostics)
+
+
+_HIGHEST = {Policy.STRICT: -1, Policy.SAFE: Severity.NOTE.rank, Policy.LENIENT: Severity.WARNING.rank}
+LENIENT = Policy.LENIENT
+NOTHING_REJECTED: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage that changed something: the text before and after it."""
+
+    stage: Stage
+    title: str
+    before: str
+    after: str
+
+
+class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten times as long to make
+    """One call's arguments as read.
+
+    `raw_arguments` is what came in, unchanged. `arguments` holds the values that fit the definition, None
+    when there is no object. `rejected` maps the path of each value that could not be converted to what was
+    sent. `trace` keeps what `steps` shows: the inner text, the decoded value.
+    """
+
+    tool_name: str | None
+    tool_call_id: str | None
+    raw_arguments: str | bytes
+    arguments: dict[str, Any] | None
+    outcome: Outcome
+    diagnostics: tuple[Diagnostic, ...] = ()
+    policy: Policy = LENIENT
+    tool: ToolDefinition | None = None
+    rejected: Mapping[str, Any] = NOTHING_REJECTED
+    trace: tuple[tuple[Stage, str, str, Any], ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy with a plain dict: they cannot take the read-only mapping of nothing rejected."""
+        return ToolCallRequest, (*self[:8], dict(self.rejected), self.trace)
+
+    @property
+    def parse_error(self) -> str | None:
+        """What the policy does not accept, as `code:detail` joined by `; `. None when all is accepted."""
+        return join_diagnostics(self._select_diagnostics(refused=True))
+
+    @property
+    def parse_warning(self) -> str | None:
+        """The warnings and notes that the policy accepts, as `code:detail` joined by `; `."""
+        return join_diagnostics(self._select_diagnostics(refused=False))
+
+    def _select_diagnostics(self, *, refused: bool) -> Iterator[Diagnostic]:
+        highest = _HIGHEST[self.policy]
+        return (found for found in self.diagnostics if (found.severity.rank > highest) is refused)
+
+    @property
+    def worst_severity(self) -> Severity | None:
+        """The severity of the most severe diagnostic, None without any."""
+        return max((found.severity for found in self.diagnostics), key=lambda s: s.rank, default=None)
+
+    @property
+    def lossy(self) -> bool:
+        """True when meaning was lost or invented: no tool should run on these arguments without asking."""
+        return any(found.lossy for found in self.diagnostics)
+
+    def accepted_under(self, policy: Policy) -> bool:
+        """Return True when a tool with this policy may run on the arguments. Ask `lossy` as well."""
+        return self.arguments is not None and Policy(policy).accepts(self.diagnostics)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The stages that changed something, in order, each with the text before and after it."""
+        return tuple(
+            Step(stage, title, before, after if isinstance(after, str) else to_json_text(after))
+            for stage, title, before, after in self.trace
+        )
+
+    def with_defaults(self) -> ToolCallRequest:
+        """Return the request with the declared defaults of absent parameters, each with a note.
+
+        A default that its own declaration refuses is left out, with a warning.
+        """
+        if self.arguments is None or self.tool is None:
+            return self
+        arguments, found = apply_defaults(self.tool, self.arguments, self.rejected)
+        new = tuple(one for one in found if one not in self.diagnostics)
+        return self._replace(arguments=arguments, diagnostics=self.diagnostics + new)

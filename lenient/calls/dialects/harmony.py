@@ -1,0 +1,61 @@
+"""Reads calls in OpenAI's Harmony format, as gpt-oss writes it, with or without its special tokens.
+
+Source: the OpenAI Harmony response format (cookbook) and openai/harmony; SGLang `gpt-oss`. The recipient
+`to=functions.<name>` names the tool, in the header of the channel or in the role before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lenient.calls.reading.extracted_call import FoundCall
+from lenient.calls.reading.json_in_text import pass_blanks
+from lenient.calls.reading.model_text import ModelText
+
+_HEADER = re.compile(
+    r"(?:<\|start\|>\s*+(?:assistant)?(?P<role>[^<>]{0,200}+))?"
+    r"<\|channel\|>\s*+(?P<channel>analysis|commentary|final)(?P<header>[^<>]{0,200}+)"
+    r"(?:<\|constrain\|>[^<>]{0,40}+)?<\|message\|>"
+)
+_RECIPIENT = re.compile(r"\bto=(?:functions\.)?(?P<name>[\w.\-]{1,128}+)")
+_END = re.compile(r"<\|(?:call|end|start|return|channel)\|>")
+_STRIPPED = re.compile(
+    r"(?:(?:commentary|analysis)\s*+to=functions\.(?P<name>[\w.\-]{1,128}?)"
+    r"|to=functions\.(?P<name_before>[\w.\-]{1,128}?)(?:<\|channel\|>)?\s*+(?:commentary|analysis))"
+    r"\s*+(?:<\|constrain\|>)?\s*+(?:json|code)?\s*+(?:<\|message\|>)?\s*+(?=\{)"
+)
+_NOBODY = frozenset({"user", "assistant", "system", "all"})
+
+
+def harmony(reply: ModelText) -> Iterator[FoundCall]:
+    """`<|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>`: gpt-oss."""
+    done = 0
+    for header in reply.find_tokens(_HEADER):
+        recipient = _RECIPIENT.search(header["header"]) or _RECIPIENT.search(header["role"] or "")
+        if header.start() < done or recipient is None or recipient["name"] in _NOBODY:
+            continue
+        found = _read_message(reply, recipient["name"], header)
+        done = found.end
+        yield found
+    if done == 0:
+        for header in reply.find_tokens(_STRIPPED):
+            if header.start() >= done:
+                found = _read_message(reply, header["name"] or header["name_before"], header)
+                done = found.end
+                yield found
+
+
+def _read_message(reply: ModelText, name: str, header: re.Match[str]) -> FoundCall:
+    """Return the call whose arguments are the message after a header."""
+    text, start = reply.text, pass_blanks(reply.text, header.end())
+    end = reply.find_strict_end(start)
+    closing = _END.search(text, end if end is not None else start)
+    limit = closing.start() if closing is not None else len(text)
+    raw = text[start:end] if end is not None else text[start:limit].rstrip()
+    complete = end is not None or closing is not None
+    direct = (
+        closing is not None and closing.group() != "<|start|>" and not text[start + len(raw) : limit].strip()
+    )
+    stop = closing.end() if closing is not None and direct else start + len(raw)
+    return FoundCall(name, raw, header.start(), stop, complete, start if raw else None)

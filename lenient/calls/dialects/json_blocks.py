@@ -1,0 +1,212 @@
+"""Dialects that write each call as a JSON object, or a list of them, between two tokens.
+
+A value is read to its own end where it is JSON, so that a closing token inside a string ends nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from lenient.calls.reading.extracted_call import FoundCall
+from lenient.calls.reading.json_calls import CallEvidence, call_envelope, find_calls
+from lenient.calls.reading.json_in_text import JsonInText, pass_blanks, read_json_value
+from lenient.calls.reading.model_text import ModelText
+from lenient.calls.reading.token_blocks import TokenBlock, find_blocks
+from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.source_text import SourceText
+from lenient.scan.strings.string_search import Lookahead
+
+_LEAD = re.compile(r"(?:\s++|`{3,}\w*+|;|,(?=\s*+\{))*+")
+_NAME = re.compile(r"[\"'](?:name|tool_name|tool|function)[\"']\s*+:\s*+[\"']([^\"'\n]{1,128})[\"']")
+_FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+:")
+_VALUE = re.compile(r"[{\[\"｛]")
+
+
+def read_json_blocks(
+    reply: ModelText, opening: re.Pattern[str], closing: re.Pattern[str]
+) -> Iterator[FoundCall]:
+    """Yield the calls of a dialect that is JSON between two tokens."""
+    done = 0
+    for block in find_blocks(reply, opening, closing):
+        if block.start < done:
+            continue  # the token stands in a string of the call before
+        for found in _read_block(reply, block):
+            yield found
+            done = found.end
+
+
+def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:
+    """Yield the calls of one block: one value after another, to the end of the block."""
+    position = block.body
+    while True:
+        lead = _LEAD.match(reply.text, position)
+        position = lead.end() if lead else position
+        if position >= block.end or _VALUE.match(reply.text, position) is None:
+            return
+        read = _read_block_value(reply, block, position)
+        if read is None:
+            return
+        yield from find_calls(reply, read, CallEvidence.TOKENS)
+        position = max(position + 1, read.base + read.end)
+
+
+def _read_block_value(reply: ModelText, block: TokenBlock, start: int) -> JsonInText | None:
+    """Read the value at a place of a block: to its own end when it is JSON, else mended within the block."""
+    end = reply.find_strict_end(start)
+    if end is not None:
+        return _read_slice(reply, start, end)
+    if not reply.spend_budget(block.end - start):
+        return None
+    read = _read_slice(reply, start, block.end)
+    broken = read is None or not read.complete
+    if broken and block.last_end > block.end and reply.spend_budget(block.last_end - start):
+        return _read_slice(reply, start, block.last_end) or read
+    if read is not None and block.end < len(reply.text):
+        return replace(read, complete=True)  # broken perhaps, but the text goes on after it
+    return read
+
+
+def _read_slice(reply: ModelText, start: int, end: int) -> JsonInText | None:
+    text = reply.text[start:end].rstrip()
+    text = text.removesuffix("```").rstrip()
+    name = _NAME.search(text, 0, 400)
+    node = call_envelope(reply, name.group(1) if name else None)
+    opened = _FIRST_KEY.match(text) is not None
+    read = read_json_value(SourceText(text), 0, Lookahead(text), start, node, opened=opened)
+    return None if isinstance(read, UnreadableError) else read
+
+
+def hermes(reply: ModelText) -> Iterator[FoundCall]:
+    """`<tool_call>{"name": …, "arguments": {…}}</tool_call>`: Hermes 2 Pro.
+
+    Also Qwen 2.5 and 3, ERNIE 4.5, Granite 3.1. Source: the chat templates of NousResearch/Hermes-2-Pro and
+    Qwen/Qwen2.5-Instruct; vLLM `hermes`.
+    """
+    yield from read_json_blocks(reply, _HERMES, _HERMES_END)
+
+
+_HERMES = re.compile(r"<tool_call>(?=\s*+(?:`{3}\w*+\s*+)?[{\[\"｛])")
+_HERMES_END = re.compile(r"</tool_call>|<\|im_end\|>")
+
+
+def granite(reply: ModelText) -> Iterator[FoundCall]:
+    """`<|tool_call|>[{…}]`, `<function_call>{…}`: Granite 3.0 and 20B, Phi-4 mini (`<|/tool_call|>` closes).
+
+    Source: vLLM `granite`, `granite-20b-fc`; the model card of microsoft/Phi-4-mini-instruct.
+    """
+    yield from read_json_blocks(reply, _GRANITE, _GRANITE_END)
+
+
+_GRANITE = re.compile(r"<\|tool_call\|>|<function_call>(?=\s*+[\[{])")
+_GRANITE_END = re.compile(r"<\|/tool_call\|>|</function_call>|<\|end_of_text\|>|<\|end\|>")
+
+
+def tool_calls_tag(reply: ModelText) -> Iterator[FoundCall]:
+    """`<tool_calls>[{…}]</tool_calls>`: Jamba, Hunyuan A13B, MiniMax M1 (one object a line).
+
+    Source: vLLM `jamba`, `hunyuan_a13b`, `minimax`.
+    """
+    yield from read_json_blocks(reply, _TOOL_CALLS, _TOOL_CALLS_END)
+
+
+_TOOL_CALLS = re.compile(r"<tool_calls>(?=\s*+(?:`{3}\w*+\s*+)?[{\[])")
+_TOOL_CALLS_END = re.compile(r"</tool_calls>")
+
+
+def nemotron(reply: ModelText) -> Iterator[FoundCall]:
+    """`<TOOLCALL>[{"name": …, "arguments": {…}}]</TOOLCALL>`: Nemotron Nano v2.
+
+    Source: vLLM `nemotron_json`.
+    """
+    yield from read_json_blocks(reply, _NEMOTRON, _NEMOTRON_END)
+
+
+_NEMOTRON = re.compile(r"<TOOLCALL>")
+_NEMOTRON_END = re.compile(r"</TOOLCALL>")
+
+
+def command(reply: ModelText) -> Iterator[FoundCall]:
+    """`<|START_ACTION|>[{"tool_call_id": …, "tool_name": …, "parameters": {…}}]<|END_ACTION|>`: Cohere.
+
+    Command R7B and A. Source: the chat template of CohereForAI/c4ai-command-r7b; vLLM `cohere_command`.
+    """
+    yield from read_json_blocks(reply, _COMMAND, _COMMAND_END)
+
+
+_COMMAND = re.compile(r"<\|START_ACTION\|>")
+_COMMAND_END = re.compile(r"<\|END_ACTION\|>")
+
+
+def internlm(reply: ModelText) -> Iterator[FoundCall]:
+    """`<|action_start|><|plugin|>{"name": …, "parameters": {…}}<|action_end|>`: InternLM 2.5.
+
+    Source: vLLM `internlm`.
+    """
+    yield from read_json_blocks(reply, _INTERNLM, _INTERNLM_END)
+
+
+_INTERNLM = re.compile(r"<\|action_start\|>\s*+<\|plugin\|>")
+_INTERNLM_END = re.compile(r"<\|action_end\|>")
+
+
+def phi4_mini(reply: ModelText) -> Iterator[FoundCall]:
+    """`functools[{"name": …, "arguments": {…}}]`: Phi-4 mini. Source: vLLM `phi4_mini_json`."""
+    yield from read_json_blocks(reply, _FUNCTOOLS, _FUNCTOOLS_END)
+
+
+_FUNCTOOLS = re.compile(r"(?<![\w.])functools(?=\[\s*+\{)")
+_FUNCTOOLS_END = re.compile(r"<\|(?:end|im_end)\|>")
+
+
+def apertus(reply: ModelText) -> Iterator[FoundCall]:
+    """`<|tools_prefix|>[{"<name>": {…}}]<|tools_suffix|>`: Apertus. Source: vLLM `apertus`."""
+    for block in find_blocks(reply, _APERTUS, _APERTUS_END):
+        read = _read_block_value(reply, block, pass_blanks(reply.text, block.body))
+        entries = read.value if read is not None and isinstance(read.value, list) else []
+        places = read.mark.children if read is not None else None
+        for entry, place in zip(entries, places if isinstance(places, list) else [], strict=False):
+            if read is None or not isinstance(entry, dict) or not isinstance(place.children, dict):
+                continue
+            for name, inner in place.children.items():
+                raw = read.piece[inner.start : inner.end]
+                start, end = read.base + place.start, read.base + place.end
+                yield FoundCall(name, raw, start, end, read.complete, read.base + inner.start)
+
+
+_APERTUS = re.compile(r"<\|tools_prefix\|>")
+_APERTUS_END = re.compile(r"<\|tools_suffix\|>")
+
+
+def longcat(reply: ModelText) -> Iterator[FoundCall]:
+    """`<longcat_tool_call>{"name": …, "arguments": {…}}</longcat_tool_call>`: LongCat Flash.
+
+    Source: vLLM `longcat`.
+    """
+    yield from read_json_blocks(reply, _LONGCAT, _LONGCAT_END)
+
+
+_LONGCAT = re.compile(r"<longcat_tool_call>(?=\s*+[{\[])")
+_LONGCAT_END = re.compile(r"</longcat_tool_call>")
+
+
+def gigachat(reply: ModelText) -> Iterator[FoundCall]:
+    """`function call{"name": …, "arguments": {…}}`: GigaChat 3. Source: vLLM `gigachat3`."""
+    yield from read_json_blocks(reply, _GIGACHAT, _GIGACHAT_END)
+
+
+_GIGACHAT = re.compile(r"(?:<\|message_sep\|>\s*+)?function call(?:<\|role_sep\|>)?\s*+(?=\{\s*+\"name\")")
+_GIGACHAT_END = re.compile(r"<\|message_sep\|>|</s>")
+
+
+def llama3_json(reply: ModelText) -> Iterator[FoundCall]:
+    """`<|python_tag|>{"name": …, "parameters": {…}}; {…}`: Llama 3.1 and 3.2.
+
+    Without the tag it is a bare object. Source: Meta's prompt format for Llama 3.1; vLLM `llama3_json`.
+    """
+    yield from read_json_blocks(reply, _PYTHON_TAG, _PYTHON_TAG_END)
+
+
+_PYTHON_TAG = re.compile(r"<\|python_tag\|>(?=\s*+[{\[])")
+_PYTHON_TAG_END = re.compile(r"<\|(?:eom_id|eot_id|python_end)\|>")

@@ -1,0 +1,128 @@
+"""Dialects that write the tool's name as text and its arguments as one JSON object after it.
+
+The arguments are not read here beyond finding where they end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lenient.calls.dialects.json_blocks import read_json_blocks
+from lenient.calls.reading.extracted_call import FoundCall
+from lenient.calls.reading.json_in_text import pass_blanks
+from lenient.calls.reading.model_text import ModelText
+from lenient.calls.reading.token_blocks import TokenBlock, find_blocks
+
+_FENCE_OPEN = re.compile(r"\s*+`{3,}[ \t]*+\w*+[ \t]*+\n?")
+_FENCE_CLOSE = re.compile(r"\s*+`{3,}")
+
+
+def read_named_json(reply: ModelText, head: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[FoundCall]:
+    """Yield the calls whose head matches; its groups are `name` and perhaps `id`."""
+    done = 0
+    for block in find_blocks(reply, head, closing):
+        if block.start < done:
+            continue
+        call_id = block.opening.groupdict().get("id")
+        found = read_arguments(reply, block, block.opening["name"].strip(), call_id)
+        done = found.end
+        yield found
+
+
+def read_arguments(reply: ModelText, block: TokenBlock, name: str, call_id: str | None = None) -> FoundCall:
+    """Return the call whose arguments begin where the block does, fenced or not."""
+    text, start = reply.text, block.body
+    fence = _FENCE_OPEN.match(text, start)
+    start = pass_blanks(text, fence.end() if fence else start)
+    end = reply.find_strict_end(start)
+    if end is not None:
+        raw, stop, complete = text[start:end], end, True
+        if fence is not None and (last := _FENCE_CLOSE.match(text, end)) is not None:
+            stop = last.end()
+    else:
+        raw, stop, complete = text[start : block.end].rstrip(), block.end, block.end < len(text)
+        if fence is not None:
+            raw = raw.removesuffix("```").rstrip()
+    closing = next((mark for mark in block.ends if mark.start() == pass_blanks(text, stop)), None)
+    stop = closing.end() if closing is not None else start + len(raw) if not block.ends else stop
+    return FoundCall(name, raw, block.start, stop, complete, start if raw else None, call_id)
+
+
+def mistral(reply: ModelText) -> Iterator[FoundCall]:
+    """`[TOOL_CALLS]name[ARGS]{…}`, `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}`, `[TOOL_CALLS]name{…}`: Mistral.
+
+    Since Mistral Small 3.2 (mistral-common, tokenizers v11 and v13); before that, and in xLAM, a list:
+    `[TOOL_CALLS][{"name": …, "arguments": {…}, "id": …}]` (v2 to v7). vLLM `mistral`.
+    """
+    yield from read_named_json(reply, _MISTRAL, _MISTRAL_END)
+    yield from read_json_blocks(reply, _MISTRAL_LIST, _MISTRAL_END)
+
+
+_MISTRAL = re.compile(
+    r"\[TOOL_CALLS\]\s*+(?P<name>[\w.:/\-]{1,128}+)\s*+(?:\[CALL_ID\]\s*+(?P<id>[\w\-]{1,64}+)\s*+)?"
+    r"(?:\[ARGS\]|(?=\s*+\{))"
+)
+_MISTRAL_LIST = re.compile(r"\[TOOL_CALLS\](?=\s*+[{\[](?!TOOL_CALLS|ARGS))")
+_MISTRAL_END = re.compile(r"</s>|\[/TOOL_CALLS\]")
+
+
+def deepseek_v3(reply: ModelText) -> Iterator[FoundCall]:
+    """`<｜tool▁call▁begin｜>function<｜tool▁sep｜>name`, then the arguments in a fence: DeepSeek V3 and R1.
+
+    Source: the chat template of deepseek-ai/DeepSeek-V3-0324; vLLM `deepseek_v3`.
+    """
+    yield from read_named_json(reply, _DEEPSEEK_V3, _DEEPSEEK_END)
+
+
+def deepseek_v31(reply: ModelText) -> Iterator[FoundCall]:
+    """`<｜tool▁call▁begin｜>name<｜tool▁sep｜>{…}<｜tool▁call▁end｜>`: DeepSeek V3.1.
+
+    Source: the chat template of deepseek-ai/DeepSeek-V3.1; vLLM `deepseek_v31`.
+    """
+    yield from read_named_json(reply, _DEEPSEEK_V31, _DEEPSEEK_END)
+
+
+_BEGIN, _SEP = r"<｜tool[▁_]call[▁_]begin｜>", r"<｜tool[▁_]sep｜>"
+_DEEPSEEK_V3 = re.compile(
+    rf"(?:{_BEGIN}\s*+)?+function\s*+{_SEP}\s*+(?P<name>[^\s`{{}}<｜]{{1,128}}+)(?=\s*+(?:`{{3}}|\{{|<｜)|\s++\Z)"
+)
+_DEEPSEEK_V31 = re.compile(
+    rf"{_BEGIN}\s*+(?!function\s*+{_SEP}\s*+[^\s{{`<])(?P<name>[^\s`{{}}<｜]{{1,128}}+)\s*+{_SEP}(?!\s*+<)"
+)
+_DEEPSEEK_END = re.compile(r"<｜tool[▁_]calls?[▁_]end｜>|<｜end▁of▁sentence｜>")
+
+
+def kimi_k2(reply: ModelText) -> Iterator[FoundCall]:
+    """`<|tool_call_begin|>functions.name:0<|tool_call_argument_begin|>{…}<|tool_call_end|>`: Kimi K2.
+
+    Source: docs/tool_call_guidance.md of moonshotai/Kimi-K2-Instruct; vLLM `kimi_k2`.
+    """
+    yield from read_named_json(reply, _KIMI, _KIMI_END)
+
+
+_KIMI = re.compile(
+    r"<\|tool_call_begin\|>\s*+(?P<id>(?:functions\.)?(?P<name>[^\s:<{]{1,128}+)(?::\d++)?+)\s*+<\|tool_call_argument_begin\|>"
+)
+_KIMI_END = re.compile(r"<\|tool_calls?(?:_section)?_end\|>|<\|im_end\|>")
+
+
+def tool_call_name(reply: ModelText) -> Iterator[FoundCall]:
+    """`<tool_call>name`, then the arguments as an object: what models write that mix two forms up."""
+    yield from read_named_json(reply, _TOOL_CALL_NAME, _TOOL_CALL_END)
+
+
+_TOOL_CALL_NAME = re.compile(r"<tool_call>\s*+(?P<name>[\w.:/\-]{1,128}+)\s*+(?=\{)")
+_TOOL_CALL_END = re.compile(r"</tool_call>|<\|im_end\|>")
+
+
+def functionary(reply: ModelText) -> Iterator[FoundCall]:
+    """`>>>name` on a line of its own, then the arguments: Functionary v3.2. `>>>all` is text for the user.
+
+    Source: the prompt template v3 of MeetKai/functionary.
+    """
+    return (found for found in read_named_json(reply, _FUNCTIONARY, _FUNCTIONARY_END) if found.name != "all")
+
+
+_FUNCTIONARY = re.compile(r"(?:^|(?<=\}))>>>(?P<name>[\w.\-]{1,128}+)[ \t]*+\n(?=\s*+\{)", re.MULTILINE)
+_FUNCTIONARY_END = re.compile(r"<\|eot_id\|>|^>>>all$", re.MULTILINE)

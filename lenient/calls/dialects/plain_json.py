@@ -1,0 +1,102 @@
+"""Reads calls without tokens: a JSON object in a fence, or bare in the text.
+
+An object is a call when `CallEvidence.TEXT` is met, unless the words before it announce an example, it is
+quoted in a line of prose, or it stands in a fence of program code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lenient.calls.reading.extracted_call import FoundCall
+from lenient.calls.reading.json_calls import CallEvidence, call_envelope, find_calls
+from lenient.calls.reading.json_in_text import JsonInText, find_json_end, read_json_value
+from lenient.calls.reading.model_text import FencedBlock, ModelText
+from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.source_text import SourceText
+from lenient.scan.strings.string_search import Lookahead
+from lenient.unwrap.prose import OBJECT_START
+
+_LANGUAGES = frozenset(
+    {"", "json", "json5", "jsonc", "jsonl", "tool_call", "tool_calls", "tool", "tool_use", "tool_code",
+     "call", "function_call", "function", "action", "text", "txt", "plaintext", "xml", "javascript", "js"}
+)  # fmt: skip
+_START = re.compile(rf"\[(?=\s*+\{{\s*+\")|{OBJECT_START.pattern}")
+_NAME = re.compile(
+    r"[\"'“]?(?:name|tool|tool_name|tool_call|function|action)[\"'”]?\s*+[:：]\s*+[\"'“]([^\"'“”\n]{1,128})[\"'”]"
+)
+
+
+def fenced_json(reply: ModelText) -> Iterator[FoundCall]:
+    """A call as a JSON object, or a list of such, in a Markdown fence.
+
+    Source: what models write when a prompt asks for JSON.
+    """
+    for fence in reply.find_fences:
+        if fence.language not in _LANGUAGES or reply.is_quoted(fence.start):
+            continue
+        whole = reply.is_whole(fence.start, fence.end)
+        if not whole and reply.is_example(fence.start):
+            continue
+        yield from _read_fence(reply, fence, whole)
+
+
+def _read_fence(reply: ModelText, fence: FencedBlock, whole: bool) -> Iterator[FoundCall]:
+    start = _START.search(reply.text, fence.body, fence.close)
+    if start is None:
+        return
+    end = reply.find_strict_end(start.start())
+    limit = max(fence.close, end) if end is not None else fence.close  # a fence in a string ends nothing
+    text = reply.text[fence.body : limit]
+    for read in _read_objects(reply, text, fence.body):
+        alone = whole and not text[: read.mark.start].strip() and not text[read.end :].strip()
+        yield from find_calls(reply, read, CallEvidence.TEXT, whole=alone)
+
+
+def bare_json(reply: ModelText) -> Iterator[FoundCall]:
+    """A call as a JSON object, or several, in plain text: Llama 3.2, and models without a template for calls.
+
+    Source: vLLM `llama3_json`; what models write when a prompt asks for JSON.
+    """
+    for read in _read_objects(reply, reply.text, 0):
+        whole = reply.is_whole(read.base + read.mark.start, read.base + read.end)
+        if whole or not _is_quoted_example(reply, read):
+            yield from find_calls(reply, read, CallEvidence.TEXT, whole=whole)
+
+
+def _is_quoted_example(reply: ModelText, read: JsonInText) -> bool:
+    """Return True for an object in inline code, in a fence, or after words that announce an example."""
+    start = read.base + read.mark.start
+    before = reply.text[max(0, start - 1) : start]
+    return before == "`" or reply.fence_around(start) is not None or reply.is_example(start)
+
+
+_LOOK = 800  # reading an object costs as much as passing so many characters again
+
+
+def _read_objects(reply: ModelText, text: str, base: int) -> Iterator[JsonInText]:
+    """Yield the objects of a stretch of the reply, and lists of them. What is none is passed over."""
+    piece, ahead, position = SourceText(text), Lookahead(text), 0
+    while (opening := _START.search(text, position)) is not None:
+        hidden = reply.find_reasoning_end(base + opening.start())
+        if hidden is not None:
+            position = max(hidden - base, opening.end())
+            continue
+        is_list = text[opening.start()] == "["
+        if is_list and find_json_end(text, opening.start()) is None:
+            position = opening.start() + 1  # its objects, one by one
+            continue
+        if not reply.spend_budget(_LOOK):
+            return
+        name = _NAME.search(text, opening.start(), opening.start() + 300)
+        node = call_envelope(reply, name.group(1)) if name and not is_list else None
+        read = read_json_value(piece, opening.start(), ahead, base, node)
+        if isinstance(read, UnreadableError):
+            line_end = text.find("\n", read.position)  # a word without quotes is looked at up to there
+            if not reply.spend_budget((line_end if line_end >= 0 else len(text)) - opening.start()):
+                return
+            position = max(opening.start() + 1, min(read.position, len(text)))
+            continue
+        position = max(read.end, opening.start() + 1)
+        yield read

@@ -1,0 +1,108 @@
+"""Reads calls written as ReAct does: `Action:` with a tool's name, `Action Input:` with its arguments.
+
+Source: Yao et al. 2022 (`Action: search[query]`), and LangChain's ReAct agents, which read one JSON object
+or plain text as the input. What stands after an `Observation:` that the model wrote itself is invented and
+not read.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from lenient.calls.reading.extracted_call import FoundCall
+from lenient.calls.reading.json_in_text import is_json, pass_blanks
+from lenient.calls.reading.model_text import ModelText
+from lenient.definitions.json_schema.json_values import to_json_text
+
+_BOLD = r"(?:\*\*|__)?"
+_ACTION = re.compile(
+    rf"^[ \t>\-]*+{_BOLD}(?:Action|Tool)(?:[ \t]*+\d++)?{_BOLD}:{_BOLD}[ \t]*+(?:[`\[\"'*]*+)"
+    rf"(?P<name>[\w.:/\-]{{1,128}}+)(?P<after>[`\]\"'*]*+|[\[(][^\n]*+)[ \t]*+$",
+    re.MULTILINE,
+)
+_INPUT = re.compile(
+    rf"^[ \t>\-]*+{_BOLD}(?:Action[ _]?|Tool[ _]?)Input(?:[ \t]*+\d++)?{_BOLD}:{_BOLD}[ \t]*+",
+    re.MULTILINE | re.IGNORECASE,
+)
+_STOP = re.compile(
+    rf"^[ \t>\-]*+{_BOLD}(?:Observation|Thought|Action|Tool|Final[ ]Answer|Question|Result)"
+    rf"(?:[ \t]*+\d++)?{_BOLD}:",
+    re.MULTILINE,
+)
+_OBSERVATION = re.compile(rf"^[ \t>\-]*+{_BOLD}Observation(?:[ \t]*+\d++)?{_BOLD}:", re.MULTILINE)
+_FENCED = re.compile(r"`{3,}[ \t]*+\w*+[ \t]*+\n?")
+_KEYWORD = re.compile(r"([A-Za-z_]\w*+)\s*+[=:]")
+_NO_TOOL = frozenset({"none", "finish", "final", "n/a", "na", "no", "answer", "respond"})
+
+
+def react(reply: ModelText) -> Iterator[FoundCall]:
+    """`Action: name` and `Action Input: …`; the input is JSON, or the text of a tool's only parameter."""
+    actions = list(reply.find_tokens(_ACTION))
+    if not actions:
+        return
+    observation = next(reply.find_tokens(_OBSERVATION, actions[0].end()), None)
+    limit = observation.start() if observation is not None else len(reply.text)
+    inputs = list(_INPUT.finditer(reply.text))
+    places = [match.start() for match in inputs]
+    for index, action in enumerate(actions):
+        if action.start() >= limit:
+            return
+        following = actions[index + 1].start() if index + 1 < len(actions) else limit
+        near = bisect_left(places, action.end())
+        given = inputs[near] if near < len(inputs) and places[near] < min(following, limit) else None
+        found = (
+            _read_with_input(reply, action, given, limit)
+            if given is not None
+            else _read_inline(reply, action)
+        )
+        if found is not None and (found.name.lower() not in _NO_TOOL or reply.offers(found.name)):
+            yield found
+
+
+def _read_inline(reply: ModelText, action: re.Match[str]) -> FoundCall | None:
+    """Read `Action: search[query]` when the tool was offered, or an action that the text's end cut off."""
+    name, after = action["name"], action["after"].strip()
+    if after and after[0] in "[(" and after[-1:] in "])" and reply.offers(name):
+        raw, offset = _read_input(reply, name, after[1:-1].strip(), action.start("after") + 1)
+        return FoundCall(name, raw, action.start(), action.end(), True, offset)
+    if not reply.text[action.end() :].strip() and (reply.told or reply.offers(name)) and after[:1] != "[":
+        return FoundCall(name, "", action.start(), action.end(), complete=False)
+    return None
+
+
+def _read_with_input(reply: ModelText, action: re.Match[str], given: re.Match[str], limit: int) -> FoundCall:
+    text, start = reply.text, pass_blanks(reply.text, given.end())
+    fence = _FENCED.match(text, start)
+    start = fence.end() if fence is not None else start
+    end = reply.find_strict_end(start)
+    if end is None:
+        stop = _STOP.search(text, start, limit)
+        body = text[start : stop.start() if stop else limit].rstrip()
+        body = body.removesuffix("```").rstrip() if fence is not None or body.startswith("{") else body
+        ended = stop is not None or limit < len(text) or not body.startswith("{") or body.endswith("}")
+        complete = bool(body) and ended
+    else:
+        body, complete = text[start:end], True
+    raw, offset = _read_input(reply, action["name"], body, start)
+    return FoundCall(action["name"], raw, action.start(), start + len(body), complete, offset)
+
+
+def _read_input(reply: ModelText, name: str, body: str, start: int) -> tuple[str, int | None]:
+    """Return the raw arguments of an input: as written, or built when text is a tool's only parameter."""
+    if not body or body.startswith("{"):
+        return body, start if body else None
+    tool = reply.find_tool(name)
+    parameters = tool.parameters if tool is not None else ()
+    required = [parameter for parameter in parameters if parameter.required]
+    only = parameters[0] if len(parameters) == 1 else required[0] if len(required) == 1 else None
+    if only is None:
+        return (
+            ("{}", None) if body.lower() in ("none", "n/a", "null", '""') and not required else (body, start)
+        )
+    keyword = _KEYWORD.match(body)
+    if keyword is not None and any(parameter.name == keyword.group(1) for parameter in parameters):
+        return body, start  # names and values: not the text of one parameter
+    value = body if is_json(body) else to_json_text(body)
+    return f"{{{to_json_text(only.name)}: {value}}}", None

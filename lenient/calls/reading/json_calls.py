@@ -1,0 +1,265 @@
+"""Recognises the calls in a JSON value, in whatever shape models write a call.
+
+Names and arguments may stand under many keys, in lists of calls, or in objects around a call. For text
+without tokens, `CallEvidence` says how much must speak for a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from lenient.calls.reading.extracted_call import FoundCall
+from lenient.calls.reading.json_in_text import JsonInText, is_json, read_json_value
+from lenient.calls.reading.model_text import ModelText
+from lenient.definitions.json_schema.json_values import to_json_text
+from lenient.definitions.json_schema.nodes import Node
+from lenient.definitions.json_schema.value_kinds import ValueKind
+from lenient.definitions.tools import ToolDefinition
+from lenient.diagnostics import Diagnostic
+from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.source_text import SourceText, ValueSpan
+from lenient.scan.strings.string_search import Lookahead
+
+_NAME_KEYS = (
+    "name", "tool", "tool_name", "tool_call", "function", "function_name", "action", "recipient_name", "api",
+)  # fmt: skip
+_ARGUMENT_KEYS = (
+    "arguments", "input", "parameters", "args", "tool_input", "action_input", "params", "kwargs", "tool_args",
+    "function_args", "tool_arguments", "function_arguments", "tool_parameters", "parameter",
+)  # fmt: skip
+_HOLDER_KEYS = ("function", "tool_call", "function_call", "tool", "call", "action", "tool_use", "command")
+_LIST_KEYS = ("tool_calls", "tool_uses", "calls", "function_calls", "actions")
+_ID_KEYS = ("id", "tool_call_id", "call_id", "tool_use_id")
+_BESIDES = frozenset({*_ID_KEYS, "type", "index"})
+_REPORTS = frozenset(
+    {"output", "result", "results", "observation", "response", "error", "status", "tool_result"}
+)
+"""Keys of a call that was already run: a log, not a call."""
+_STRING_HOLDERS = ("content", "response", "answer", "output", "message", "text", "json")
+_MAX_CALLS = 10_000
+
+
+class CallEvidence(Enum):
+    """How much must speak for a call.
+
+    `TOKENS`: tokens around it say that it is one. `TEXT`: the name was offered, or the object is the whole
+    reply and has a name, an arguments object and nothing else; without a catalog that shape alone decides.
+    """
+
+    TOKENS = "tokens"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class _JsonPart:
+    """A value within the value that was read."""
+
+    value: Any
+    mark: ValueSpan
+
+    def child(self, step: str | int) -> _JsonPart:
+        children: Any = self.mark.children
+        return _JsonPart(self.value[step], children[step])
+
+
+def call_envelope(reply: ModelText, name: str | None) -> Node | None:
+    """Return what an object that calls this tool looks like: evidence for where its strings end."""
+    root = reply.arguments_node(name) if name else None
+    if root is None:
+        return None
+    fields = dict.fromkeys(_ARGUMENT_KEYS[:4], root) | dict.fromkeys((*_NAME_KEYS[:3], "id"), Node())
+    return Node(kind=ValueKind.JSON_OBJECT, fields=fields)
+
+
+def find_calls(
+    reply: ModelText, read: JsonInText, bar: CallEvidence, *, whole: bool = False
+) -> list[FoundCall]:
+    """Return the calls in a value. `whole`: there is nothing else in the reply."""
+    shapes = _CallFinder(reply, read, bar, whole)
+    found = list(shapes.find_in(_JsonPart(read.value, read.mark), 0))[:_MAX_CALLS]
+    if found:
+        beyond = tuple(shapes.mends_outside(found))
+        found[-1] = replace(found[-1], complete=read.complete, around=found[-1].around + beyond)
+    return found
+
+
+class _CallFinder:
+    """Looks for calls in one value."""
+
+    def __init__(self, reply: ModelText, read: JsonInText, bar: CallEvidence, whole: bool) -> None:
+        self.reply = reply
+        self.read = read
+        self.bar = bar
+        self.whole = whole
+
+    def find_in(self, part: _JsonPart, depth: int) -> Iterator[FoundCall]:
+        if depth > 4:
+            return
+        if isinstance(part.value, list):
+            for index in range(len(part.value)):
+                yield from self.find_in(part.child(index), depth + 1)
+        elif isinstance(part.value, dict):
+            yield from self.find_in_object(part, depth)
+
+    def find_in_object(self, part: _JsonPart, depth: int) -> Iterator[FoundCall]:
+        value = part.value
+        for key in _LIST_KEYS:
+            if isinstance(value.get(key), list) and not (_REPORTS & value.keys()):
+                yield from self.find_in(part.child(key), depth + 1)
+                return
+        name_key = next((key for key in _NAME_KEYS if isinstance(value.get(key), str) and value[key]), None)
+        if name_key is None:
+            yield from self.find_in_nameless(part, depth)
+            return
+        yield from self.find_in_named(part, name_key)
+
+    def find_in_nameless(self, part: _JsonPart, depth: int) -> Iterator[FoundCall]:
+        """Find a call inside another object, or an object whose key is the tool's name."""
+        value = part.value
+        for key in _HOLDER_KEYS:
+            if isinstance(value.get(key), dict):
+                inner = part.child(key)
+                if not self.reply.offers(key):
+                    id_key = next((k for k in _ID_KEYS if isinstance(value.get(k), str)), None)
+                    start, end = self.read.base + part.mark.start, self.read.base + part.mark.end
+                    for call in self.find_in(inner, depth + 1):
+                        own_id = call.call_id or (value[id_key] if id_key else None)
+                        yield replace(call, call_id=own_id, start=start, end=end)
+                    return
+        if self.reply.catalog is not None and value and all(map(self.reply.offers, value)):
+            for key in value:
+                if isinstance(value[key], dict) and (
+                    self.whole or self.bar is CallEvidence.TOKENS or len(value) == 1
+                ):
+                    yield self.make_call(part, key, part.child(key), None)
+            return
+        if depth == 0 and self.whole and len(value) == 1 and self.reply.catalog is not None:
+            yield from self.find_in_encoded(part)
+
+    def find_in_encoded(self, part: _JsonPart) -> Iterator[FoundCall]:
+        """Find `{"content": "<a call as JSON>"}`, as models write it that were asked for JSON content."""
+        [(key, text)] = part.value.items()
+        if key not in _STRING_HOLDERS or not isinstance(text, str) or text.lstrip()[:1] != "{":
+            return
+        inner = read_json_value(SourceText(text), len(text) - len(text.lstrip()), Lookahead(text), 0)
+        if isinstance(inner, UnreadableError) or text[inner.end :].strip():
+            return
+        place = part.mark
+        for call in _CallFinder(self.reply, inner, self.bar, True).find_in(
+            _JsonPart(inner.value, inner.mark), 1
+        ):
+            encoding = Diagnostic("string_encoding_removed", "$", 0, len(call.raw))
+            start, end = self.read.base + place.start, self.read.base + place.end
+            yield replace(call, start=start, end=end, offset=None, built=(encoding, *call.built), around=())
+
+    def find_in_named(self, part: _JsonPart, name_key: str) -> Iterator[FoundCall]:
+        value, name = part.value, part.value[name_key]
+        holder = next((key for key in _ARGUMENT_KEYS if key in value and key != name_key), None)
+        if self.bar is CallEvidence.TEXT and not self.is_meant(value, name_key, holder):
+            return
+        if not self.read.complete and part.child(name_key).mark.end == len(self.read.piece):
+            return  # the text's end cut the name off
+        call_id = next((value[key] for key in _ID_KEYS if isinstance(value.get(key), str)), None)
+        if holder is not None:
+            yield self.make_call(part, name, part.child(holder), call_id)
+            return
+        beside = [key for key in value if key != name_key and key not in _BESIDES]
+        if beside:
+            yield self.make_flat_call(part, name, beside, call_id)
+        else:
+            yield self.make_call(part, name, None, call_id)
+
+    def is_meant(self, value: Mapping[str, Any], name_key: str, holder: str | None) -> bool:
+        """Return True when an object without tokens is a call, and not data, a definition or a log."""
+        name = value[name_key]
+        if _REPORTS & value.keys():
+            return False
+        tool = self.reply.find_tool(name)
+        arguments = value.get(holder) if holder is not None else None
+        if _is_schema(arguments) and (tool is None or not _declares(tool, "properties")):
+            return False
+        besides = value.keys() - {name_key, holder} - _BESIDES
+        if self.reply.offers(name):
+            if holder is not None:
+                return arguments is None or isinstance(arguments, (dict, str, list))
+            return self.may_stand_alone(tool, besides)
+        exact = holder is not None and isinstance(arguments, dict) and not besides and _is_name(name)
+        return exact and (self.reply.catalog is None or self.whole)
+
+    def may_stand_alone(self, tool: ToolDefinition | None, besides: set[str]) -> bool:
+        """Return True for a name, perhaps with its parameters beside it, without a key for the arguments."""
+        if tool is None:
+            return False
+        required = {parameter.name for parameter in tool.parameters if parameter.required}
+        declared = {parameter.name for parameter in tool.parameters}
+        return required <= besides <= declared if besides else not required or self.whole
+
+    def make_call(
+        self, part: _JsonPart, name: str, arguments: _JsonPart | None, call_id: str | None
+    ) -> FoundCall:
+        base, text = self.read.base, self.read.piece
+        around = tuple(self.mends_around(part, arguments.mark if arguments is not None else None))
+        name = self.reply.plain_name(name)
+        start, end = base + part.mark.start, base + part.mark.end
+        if arguments is None or arguments.value is None:
+            return FoundCall(name, "", start, end, True, None, call_id, around=around)
+        place = arguments.mark
+        raw = text[place.start : place.end]
+        return FoundCall(name, raw, start, end, True, base + place.start, call_id, around=around)
+
+    def make_flat_call(self, part: _JsonPart, name: str, keys: list[str], call_id: str | None) -> FoundCall:
+        """Return a call whose parameters stand beside the name:
+
+        the raw arguments are the object without it.
+        """
+        text, children = self.read.piece, part.mark.children
+        places = {key: children[key] for key in keys} if isinstance(children, dict) else {}
+        raw = ", ".join(
+            f"{to_json_text(key)}: {text[place.start : place.end]}" for key, place in places.items()
+        )
+        start, end = self.read.base + part.mark.start, self.read.base + part.mark.end
+        return FoundCall(name, "{" + raw + "}", start, end, True, None, call_id)
+
+    def mends_around(self, part: _JsonPart, inside: ValueSpan | None) -> Iterator[Diagnostic]:
+        """Return the mends of an object that lie outside its arguments.
+
+        Those inside are found again there.
+        """
+        closed = inside is not None and is_json(self.read.piece[inside.start : inside.end])
+        for mend in self.read.mends:
+            if mend.start is None or mend.end is None or not part.mark.start <= mend.start <= part.mark.end:
+                continue
+            at_end = inside is not None and mend.start == inside.end
+            if inside is None or not inside.start <= mend.start <= inside.end or (closed and at_end):
+                yield self.move_to_reply(mend)
+
+    def mends_outside(self, found: list[FoundCall]) -> Iterator[Diagnostic]:
+        """Return the mends that belong to none of the calls, but to a list or an object around them."""
+        for mend in self.read.mends:
+            placed = self.move_to_reply(mend)
+            at = placed.start
+            if at is not None and not any(call.start <= at <= call.end for call in found):
+                yield placed
+
+    def move_to_reply(self, mend: Diagnostic) -> Diagnostic:
+        """Return the mend with its span in the reply."""
+        if mend.start is None or mend.end is None:
+            return mend
+        return mend._replace(start=self.read.base + mend.start, end=self.read.base + mend.end)
+
+
+def _is_schema(arguments: Any) -> bool:
+    """Return True for the JSON Schema of a tool's parameters: then the object is a definition."""
+    return isinstance(arguments, dict) and isinstance(arguments.get("properties"), dict)
+
+
+def _declares(tool: ToolDefinition, name: str) -> bool:
+    return any(parameter.name == name for parameter in tool.parameters)
+
+
+def _is_name(name: str) -> bool:
+    """Return True when it could be the name of a tool. `Ada Lovelace` could not."""
+    return len(name) <= 128 and not any(sign.isspace() for sign in name)

@@ -1,0 +1,112 @@
+"""Reads the JSON value at a place of a text, as it stands or mended."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from lenient.definitions.json_schema.nodes import Node
+from lenient.diagnostics import Diagnostic, Findings, TooManyFindingsError
+from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.scanner import scan_value
+from lenient.scan.source_text import SourceText, ValueSpan
+from lenient.scan.strings.string_search import Lookahead
+from lenient.scan.valid_json import find_valid_end
+
+_BLANK = re.compile(r"\s*+")
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
+_WINDOW = 400
+_AFTER = 150
+"""Characters after a value, or of a token cut in two, that decide whether it is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonInText:
+    """A JSON value as read: `piece[mark]` is its text, and `base` is where the piece begins in the reply.
+
+    `complete` is False when the text ended with brackets open. `mends` have spans in the piece.
+    """
+
+    value: Any
+    mark: ValueSpan
+    piece: str
+    base: int
+    end: int
+    complete: bool
+    mends: tuple[Diagnostic, ...] = ()
+
+
+def pass_blanks(text: str, position: int) -> int:
+    """Return the place after the blanks at a place."""
+    match = _BLANK.match(text, position)
+    return match.end() if match else position
+
+
+def is_json(text: str) -> bool:
+    """Return True when the whole text is one JSON value."""
+    try:
+        orjson.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def find_json_end(text: str, start: int) -> int | None:
+    """Return where the valid JSON object or array at a place ends, None when it is not valid.
+
+    Looks at a window that grows while the value goes on: a failed decoder counts the lines of all that it
+    was given, which would make many failures in one text quadratic.
+    """
+    size = _WINDOW
+    while True:
+        piece = text[start : start + size]
+        end = find_valid_end(piece, 0)
+        whole = start + size >= len(text)
+        if end is not None and (whole or end + _AFTER < len(piece)):
+            return start + end
+        if whole or (end is None and not _goes_beyond(piece)):
+            return None
+        size *= 4
+
+
+def _goes_beyond(piece: str) -> bool:
+    """Return True when the text is JSON as far as the window goes."""
+    try:
+        _DECODER.raw_decode(piece)
+    except json.JSONDecodeError as error:
+        return error.pos >= len(piece) - _AFTER or error.msg.startswith("Unterminated")
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def read_json_value(
+    piece: SourceText,
+    start: int,
+    ahead: Lookahead,
+    base: int,
+    node: Node | None = None,
+    *,
+    opened: bool = False,
+) -> JsonInText | UnreadableError:
+    """Read the value at a place of a piece of the reply, mended where it must be; or say why there is none.
+
+    `opened` = its opening brace is missing.
+    """
+    findings = Findings()
+    strict = find_json_end(piece.text, start) is not None
+    try:
+        found = scan_value(piece, start, node, findings, ahead=ahead, strict=strict, opened=opened)
+    except UnreadableError as error:
+        return error
+    except TooManyFindingsError:
+        return UnreadableError("too_many_findings", len(piece.text))
+    complete = not any(
+        finding.code in ("missing_closer", "unclosed_string") and finding.end == len(piece.text)
+        for finding in findings.items
+    )
+    return JsonInText(found.value, found.mark, piece.text, base, found.end, complete, tuple(findings.items))

@@ -1,0 +1,218 @@
+"""A model's text, and which of its places may start a call: not those in reasoning, nor in quoted examples.
+
+It holds the names that were offered, and how much looking again may be spent on one text, so that the whole
+stays linear.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from lenient.calls.reading.json_in_text import find_json_end, pass_blanks
+from lenient.definitions.json_schema.nodes import Node, normalise_name
+from lenient.definitions.tools import ToolCatalog, ToolDefinition
+from lenient.validate.compiled_tool import compile_tool
+
+_THOUGHT = re.compile(
+    r"<(think|thinking|thought|thoughts|reasoning|scratchpad|seed:think)>|\[(THINK)\]|◁(think)▷"
+    r"|<\|channel\|>\s*+(analysis)\s*+<\|message\|>|<\|START_(THINKING)\|>"
+)
+_THOUGHT_END = re.compile(
+    r"</(?:think|thinking|thought|reasoning)>(?=\s*+(?:\n|\Z|[<\[{]))|\[/THINK\]|◁/think▷"
+)
+_CLOSERS = {"THINK": "[/THINK]", "analysis": "<|end|>", "THINKING": "<|END_THINKING|>"}
+_FENCE = re.compile(r"^[ \t]*+(`{3,}|~{3,})[ \t]*+([\w+.\-]*+)[^\n`]*+(?:\n|\Z)", re.MULTILINE)
+_END_TOKENS = re.compile(
+    r"(?:\s++|<\|(?:im_end|eot_id|eom_id|end_of_text|endoftext|end|return|call)\|>|</s>|<｜end▁of▁sentence｜>)++\Z"
+)
+_EXAMPLE = re.compile(
+    r"\b(?:examples?|e\.g\.|for instance|looks? like|like this|you (?:can|could|would|might|should|may)"
+    r"|samples?|hypothetical(?:ly)?|illustrat\w+|documentation|docs|beispiel)\b",
+    re.IGNORECASE,
+)
+_FORM = re.compile(r"\b(?:format|syntax|placeholders?|template)\b", re.IGNORECASE)
+_NAMESPACES = ("functions.", "default_api.", "tools.", "tool_code.")
+_PLACEHOLDERS = frozenset(
+    {"function_name", "tool_name", "function-name", "tool-name", "name", "example_function_name",
+     "functionname", "your_function", "your_tool", "example_function", "example_tool", "some_tool", "tool",
+     "function", "toolname"}
+)  # fmt: skip
+_NOT_IN_NAMES = re.compile(r"[\s${}<>\[\]()…]|\.\.\.")
+MAX_TOKENS = 5_000
+_LEAD_IN = 240
+"""Characters before a quoted piece that may say that it is an example."""
+
+
+@dataclass(frozen=True, slots=True)
+class FencedBlock:
+    """A fenced block: the whole is `start:end`, its content `body:close`. `closed`: it has a last line."""
+
+    start: int
+    body: int
+    close: int
+    end: int
+    language: str
+    closed: bool
+
+
+class ModelText:
+    """One text and the tools that were offered. `told`: the caller says which dialect it is in."""
+
+    def __init__(self, text: str, catalog: ToolCatalog | None, *, told: bool = False) -> None:
+        self.text = text
+        self.catalog = catalog
+        self.told = told
+        self.left = 200_000 + 4 * len(text)  # steps that may still be spent on looking at a place again
+        self.thoughts = list(_find_reasoning(text))
+        self._thought_starts = [start for start, _ in self.thoughts]
+        self.body = self._find_body()
+        self._fences: list[FencedBlock] | None = None
+        self._fence_starts: list[int] = []
+        self._spellings = {normalise_name(tool.name) for tool in catalog} if catalog is not None else set()
+
+    # --- the tools ------------------------------------------------------------------------------------
+
+    def find_tool(self, name: str) -> ToolDefinition | None:
+        return self.catalog.get(name) if self.catalog is not None else None
+
+    def offers(self, name: str) -> bool:
+        """Return True when a tool of this name was offered; case and underscores may differ."""
+        return normalise_name(name) in self._spellings
+
+    def may_name(self, name: str, position: int) -> bool:
+        """Return True when a name between tokens may be meant as a tool's.
+
+        Placeholders and examples may not.
+        """
+        if self.offers(name):
+            return True
+        if name.strip("_").casefold() in _PLACEHOLDERS or _NOT_IN_NAMES.search(name):
+            return False
+        return self.catalog is None or not (self.is_example(position) or self.is_example(position, _FORM))
+
+    def plain_name(self, name: str) -> str:
+        """Return the name without the namespace of its tools, unless it was offered with it."""
+        if self.find_tool(name) is None:
+            for prefix in _NAMESPACES:
+                rest = name.removeprefix(prefix)
+                if rest not in ("", name) and (self.catalog is None or self.find_tool(rest) is not None):
+                    return rest
+        return name
+
+    def arguments_node(self, name: str) -> Node | None:
+        """Return what the arguments of a tool must be."""
+        tool = self.find_tool(name)
+        return compile_tool(tool).root if tool is not None else None
+
+    # --- places ---------------------------------------------------------------------------------------
+
+    def find_tokens(self, pattern: re.Pattern[str], start: int = 0) -> Iterator[re.Match[str]]:
+        """Yield the matches that are the model's own: outside reasoning, inline code and quoted examples.
+
+        Of more than `MAX_TOKENS` the rest is not looked at: no reply has so many calls.
+        """
+        found = islice(pattern.finditer(self.text, start), MAX_TOKENS + 1)
+        return (match for match in found if not self.is_quoted(match.start()))
+
+    def find_reasoning_end(self, position: int) -> int | None:
+        """Return the end of the reasoning around a place."""
+        index = bisect_right(self._thought_starts, position) - 1
+        return self.thoughts[index][1] if index >= 0 and position < self.thoughts[index][1] else None
+
+    def is_quoted(self, position: int) -> bool:
+        """Return True for a place in reasoning, in inline code, or in a fence announced as an example."""
+        if self.find_reasoning_end(position) is not None:
+            return True
+        if self.text[max(0, position - 3) : position].endswith("`"):
+            return not self.text.endswith("```", 0, position)
+        fence = self.fence_around(position)
+        return fence is not None and self.is_example(fence.start)
+
+    def is_example(self, position: int, words: re.Pattern[str] = _EXAMPLE) -> bool:
+        """Return True when the words before a place say that what follows is an example."""
+        before = self.text[max(0, position - _LEAD_IN) : position].rstrip()
+        paragraph = before[max(before.rfind("\n\n"), before.rfind("```")) + 1 :]
+        return words.search(paragraph) is not None
+
+    @property
+    def find_fences(self) -> list[FencedBlock]:
+        """Return the fenced blocks, in order; the last may be unclosed."""
+        if self._fences is None:
+            self._fences = list(_find_fenced_blocks(self.text))
+            self._fence_starts = [fence.start for fence in self._fences]
+        return self._fences
+
+    def fence_around(self, position: int) -> FencedBlock | None:
+        index = bisect_right(self._fence_starts, position) - 1 if self.find_fences else -1
+        if index >= 0 and self.find_fences[index].body <= position < self.find_fences[index].close:
+            return self.find_fences[index]
+        return None
+
+    def _find_body(self) -> tuple[int, int]:
+        """Return the span of the text without blanks, leading reasoning and end tokens."""
+        start = 0
+        for first, end in self.thoughts:
+            if self.text[start:first].strip():
+                break
+            start = end
+        tail = _END_TOKENS.search(self.text, max(start, len(self.text) - 200))
+        end = tail.start() if tail is not None else len(self.text)
+        return pass_blanks(self.text, start), end
+
+    def is_whole(self, start: int, end: int) -> bool:
+        """Return True when there is nothing but blanks, reasoning and end tokens around a span."""
+        return start <= self.body[0] and end >= self.body[1]
+
+    # --- values ---------------------------------------------------------------------------------------
+
+    def find_strict_end(self, start: int) -> int | None:
+        """Return where the valid JSON object or array at a place ends."""
+        return find_json_end(self.text, start)
+
+    def spend_budget(self, steps: int) -> bool:
+        """Take from what may be spent on looking again. False when it is used up."""
+        self.left -= steps
+        return self.left >= 0
+
+
+def _find_reasoning(text: str) -> Iterator[tuple[int, int]]:
+    """Return the stretches of reasoning. One that was begun at the start and never closed takes all."""
+    first, closing = _THOUGHT.search(text), _THOUGHT_END.search(text)
+    if closing is not None and (first is None or closing.start() < first.start()):
+        yield 0, closing.end()  # the opening token stood in the prompt
+    position, absent = 0, set[str]()
+    for _ in range(MAX_TOKENS):
+        opening = _THOUGHT.search(text, position)
+        if opening is None:
+            return
+        kind = next(group for group in opening.groups() if group)
+        closer = _CLOSERS.get(kind) or ("◁/think▷" if opening.group() == "◁think▷" else f"</{kind}>")
+        end = -1 if closer in absent else text.find(closer, opening.end())
+        if end < 0:
+            absent.add(closer)
+            if kind == "analysis" or not text[: opening.start()].strip():
+                following = text.find("<|start|>", opening.end()) if kind == "analysis" else -1
+                yield opening.start(), following if following >= 0 else len(text)
+                return
+        position = opening.end() if end < 0 else end + len(closer)
+        if end >= 0:
+            yield opening.start(), position
+
+
+def _find_fenced_blocks(text: str) -> Iterator[FencedBlock]:
+    opening: re.Match[str] | None = None
+    for line in _FENCE.finditer(text):
+        if opening is None:
+            opening = line
+        elif line.group(1).startswith(opening.group(1)) and not line.group(2):
+            language = opening.group(2).lower()
+            yield FencedBlock(opening.start(), opening.end(), line.start(), line.end(), language, True)
+            opening = None
+    if opening is not None:
+        yield FencedBlock(
+            opening.start(), opening.end(), len(text), len(text), opening.group(2).lower(), False
+        )

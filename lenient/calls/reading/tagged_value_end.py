@@ -1,0 +1,112 @@
+"""Finds where the value of a parameter between tags ends, by the tags that follow.
+
+A closing tag ends a value when another tag of the dialect, or the end of the whole, follows it: code that
+holds such a tag goes on with something else. An opening tag within a value is text, unless it names a
+declared parameter that is still to come. No tag is looked at more often than the budget allows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from lenient.calls.reading.model_text import ModelText
+
+REST = re.compile(
+    r"\s*+(?:</?[\w:]*+tool_calls?>|</?[\w:]*+function_calls>|</?｜DSML｜|<｜tool|<\|close\|>|<\||<invoke|\Z)"
+)
+"""What may stand after the last tag of a call: the wrappers of all dialects, or nothing."""
+
+End = tuple[int, int, bool]
+"""Where the value ends, the mark to go on with, and whether a closing tag ended it."""
+
+
+class ValueEndSearch:
+    """Looks for the end of one value. `unseen` are the declared parameters to come, None when unknown.
+
+    The groups of a mark are those of `lenient.calls.dialects.tagged_parameters.Tags`.
+    """
+
+    def __init__(self, text: str, marks: Sequence[re.Match[str]], unseen: set[str] | None) -> None:
+        self.text = text
+        self.marks = marks
+        self.unseen = unseen
+        self.depth = self.calls = 0  # opening tags of parameters and calls within the value
+        self.closing = -1  # the first closing tag that may end it, if none is certain to
+        self.nested = -1  # the same, were the opening tags before it mere text
+        self.cut = -1  # the first mark before which it may have been cut off
+
+    def find_after(self, index: int, reply: ModelText) -> End:
+        """Return the end of the value whose first tag, at the earliest, is mark `index`."""
+        step = {
+            "value_end": self.ends_at_value_end,
+            "parameter": self.ends_at_parameter,
+            "call": self.ends_at_call,
+            "call_end": self.ends_at_call_end,
+        }
+        while index < len(self.marks) and reply.spend_budget(20):
+            end = step[str(self.marks[index].lastgroup)](index)
+            if end is not None:
+                return end
+            index += 1
+        for closing in (self.closing, self.nested):
+            if closing >= 0:
+                return self.marks[closing].start(), closing + 1, True
+        if self.cut >= 0:
+            return self.marks[self.cut].start(), self.cut, False
+        return len(self.text), len(self.marks), False
+
+    def ends_at_value_end(self, index: int) -> End | None:
+        if not self.calls and self.is_structural(index):
+            if self.depth == 0 or self.ends_call(index + 1, strictly=True):
+                return self.marks[index].start(), index + 1, True
+            if self.nested < 0 and self.ends_call(index + 1):
+                self.nested = index
+        if self.depth == self.calls == 0 and self.closing < 0:
+            self.closing = index
+        self.depth = max(0, self.depth - 1)
+        return None
+
+    def ends_at_parameter(self, index: int) -> End | None:
+        mark = self.marks[index]
+        is_next = self.unseen is None or mark["key"] in self.unseen
+        if is_next and self.depth == self.calls == 0 and self.closing < 0:
+            return mark.start(), index, False
+        self.depth += 1
+        return None
+
+    def ends_at_call(self, index: int) -> End | None:
+        self.cut = index if self.cut < 0 else self.cut
+        self.calls += 1
+        return None
+
+    def ends_at_call_end(self, index: int) -> End | None:
+        if self.calls:
+            self.calls -= 1
+        elif self.depth == 0:
+            if self.closing < 0 and self.ends_call(index, strictly=True):
+                return self.marks[index].start(), index, False
+            self.cut = index if self.cut < 0 else self.cut
+        return None
+
+    def is_structural(self, index: int) -> bool:
+        """Return True when a tag of the dialect, or the end of the whole, follows a closing tag."""
+        end = self.marks[index].end()
+        following = self.marks[index + 1].start() if index + 1 < len(self.marks) else -1
+        if following >= 0 and not self.text[end:following].strip():
+            return self.marks[index + 1].lastgroup != "value_end"
+        return REST.match(self.text, end) is not None
+
+    def ends_call(self, index: int, *, strictly: bool = False) -> bool:
+        """Return True when the mark is the closing tag of a call.
+
+        Then a wrapper's end, another call or the text's end comes next; unless `strictly`, other text may, on
+        a new line.
+        """
+        if index >= len(self.marks) or self.marks[index].lastgroup != "call_end":
+            return False
+        end = self.marks[index].end()
+        if index + 1 < len(self.marks) and not self.text[end : self.marks[index + 1].start()].strip():
+            return self.marks[index + 1].lastgroup == "call"
+        line = self.text[end : end + 200].split("\n", 1)[0]
+        return REST.match(self.text, end) is not None or not (strictly or line.strip())

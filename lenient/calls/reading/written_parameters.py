@@ -1,0 +1,137 @@
+"""Builds the raw arguments as JSON from parameters that a dialect writes one by one.
+
+A value is text unless the tool's definition, or the dialect, says otherwise; then it goes in as it was
+written, and `lenient.arguments.parse` reads, coerces and checks it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from xml.sax.saxutils import unescape
+
+from lenient.calls.reading.json_in_text import is_json
+from lenient.definitions.json_schema.json_values import to_json_text
+from lenient.definitions.json_schema.nodes import Node, normalise_name
+from lenient.definitions.json_schema.value_kinds import ValueKind
+from lenient.diagnostics import Diagnostic, render_path, shorten
+
+_TEXT_KINDS = frozenset(
+    {
+        ValueKind.STRING,
+        ValueKind.ENUM_TOKEN,
+        ValueKind.URI,
+        ValueKind.TIMESTAMP,
+        ValueKind.ATTACHMENT_REFERENCE,
+    }
+)
+_PYTHON_LITERALS = frozenset({"True", "False", "None"})
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#39);")
+_BARE_SIGN = re.compile(r"<|&(?!(?:lt|gt|amp|quot|apos|#39);)")
+_QUOTES = {"&quot;": '"', "&apos;": "'", "&#39;": "'"}
+
+
+class UndeclaredType(Enum):
+    """What a value is of which neither the definition nor the model says the type."""
+
+    TEXT = "text"
+    JSON = "json"  # JSON where it can be
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenParameter:
+    """One parameter as written. `is_text`: what the model says of its type, None when it says nothing.
+
+    `cut` = the text ends within the value; `layout` = line breaks around it were taken for layout; `end` is
+    the place after it in the reply.
+    """
+
+    name: str
+    value: str
+    is_text: bool | None
+    closed: bool
+    cut: bool
+    layout: bool
+    end: int
+
+
+def build_arguments(
+    parameters: Sequence[WrittenParameter],
+    root: Node | None,
+    undeclared: UndeclaredType,
+    *,
+    entities: bool,
+    cut: bool,
+) -> tuple[str, tuple[Diagnostic, ...]]:
+    """Return the JSON text of the parameters, in order and with repetitions. Findings have spans in it.
+
+    `cut` = the call was not closed: more parameters may have followed.
+    """
+    parts, findings, length = list[str](), list[Diagnostic](), 1
+    for parameter in parameters:
+        key = to_json_text(parameter.name) + ": "
+        text, codes = _write_parameter(parameter, _find_node(root, parameter.name), undeclared, entities)
+        if not parameter.closed and not parameter.cut:
+            codes.append("missing_closing_tag")
+        start = length + len(key)
+        path, end = render_path((None, parameter.name)), start + len(text)
+        found = shorten(parameter.value)
+        findings += [Diagnostic(code, path, start, end, found) for code in codes]
+        parts.append(key + text)
+        length = end + 2
+    raw = "{" + ", ".join(parts) + "}"
+    if cut and not (parameters and parameters[-1].cut):
+        findings.append(Diagnostic("truncated_text", "$", len(raw) - 1, len(raw)))
+    return raw, tuple(findings)
+
+
+def _find_node(root: Node | None, name: str) -> Node | None:
+    """Return what the definition says of a parameter, in any spelling of its name."""
+    if root is None:
+        return None
+    declared = name if name in root.fields else root.spellings.get(normalise_name(name))
+    if declared is None:
+        return root.extra if isinstance(root.extra, Node) else None
+    return root.fields[declared]
+
+
+def _write_parameter(
+    parameter: WrittenParameter, node: Node | None, undeclared: UndeclaredType, entities: bool
+) -> tuple[str, list[str]]:
+    """Return the JSON text of one value, and the codes of what was done to it."""
+    trimmed = parameter.value.strip()
+    said = parameter.is_text
+    if said is None:
+        said = _is_text(node, trimmed, undeclared)
+    if not said:
+        if parameter.cut:
+            return to_json_text(trimmed), ["unclosed_string"]
+        return (trimmed if is_json(trimmed) or trimmed in _PYTHON_LITERALS else to_json_text(trimmed)), []
+    codes = ["layout_newlines_removed"] if parameter.layout else []
+    value = parameter.value
+    if entities and _ENTITY.search(value) and not _BARE_SIGN.search(value):
+        value = unescape(value, _QUOTES)
+        codes.append("xml_entities_decoded")
+    if parameter.cut:
+        codes.append("unclosed_string")
+    return to_json_text(value), codes
+
+
+def _is_text(node: Node | None, value: str, undeclared: UndeclaredType) -> bool:
+    """Return True when a value is text by its definition.
+
+    One that may be text or something else is what it looks like.
+    """
+    if node is None:
+        return undeclared is UndeclaredType.TEXT or not is_json(value)
+    if node.nullable and value in ("null", "None"):
+        return False
+    branches = node.branches or (node,)
+    kinds = {branch.kind for branch in branches}
+    if kinds <= _TEXT_KINDS:
+        return True
+    if None in kinds:
+        return node.choices is not None or undeclared is UndeclaredType.TEXT or not is_json(value)
+    return bool(kinds & _TEXT_KINDS) and not is_json(value)

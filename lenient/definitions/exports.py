@@ -1,0 +1,69 @@
+"""Writes tool declarations in the shapes that providers take.
+
+Nothing is lost: what a shape cannot express is an error, or is written in another way that it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lenient.definitions import gemini
+from lenient.definitions.declarations import ToolDefinitionError
+from lenient.definitions.strict_mode import StrictWriter
+
+_LISTED = 5
+
+
+def to_anthropic(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a declaration for the Anthropic Messages API."""
+    return {"name": name, "description": description, "input_schema": dict(schema)}
+
+
+def to_openai(name: str, description: str, schema: Mapping[str, Any], *, strict: bool) -> dict[str, Any]:
+    """Write a declaration for OpenAI chat completions. May raise ToolDefinitionError if strict."""
+    responses = to_openai_responses(name, description, schema, strict=strict)
+    return {"type": "function", "function": {key: responses[key] for key in responses if key != "type"}}
+
+
+def to_openai_responses(
+    name: str, description: str, schema: Mapping[str, Any], *, strict: bool
+) -> dict[str, Any]:
+    """Write a declaration for OpenAI's Responses API. May raise ToolDefinitionError if strict."""
+    parameters = write_strict_schema(name, schema) if strict else dict(schema)
+    declared = {"type": "function", "name": name, "description": description, "parameters": parameters}
+    return {**declared, "strict": True} if strict else declared
+
+
+def write_strict_schema(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a schema for strict mode.
+
+    Raises ToolDefinitionError that lists what strict mode cannot express.
+    """
+    writer = StrictWriter(schema)
+    written = writer.write({"type": "object", **schema})
+    if writer.lost:
+        more = f" and {len(writer.lost) - _LISTED} more" if len(writer.lost) > _LISTED else ""
+        listed = "; ".join(writer.lost[:_LISTED])
+        raise ToolDefinitionError(f"OpenAI's strict mode cannot say all of {name!r}: {listed}{more}.")
+    return written
+
+
+def to_mcp(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a declaration for the Model Context Protocol."""
+    return {"name": name, "description": description, "inputSchema": dict(schema)}
+
+
+def to_gemini(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a Gemini function declaration.
+
+    `parameters` is in Gemini's dialect; a schema that cannot be expressed there is written under
+    `parametersJsonSchema`, which Gemini takes instead.
+    """
+    declared: dict[str, Any] = {"name": name, "description": description}
+    if not schema.get("properties") and schema.keys() <= {"type", "properties", "required"}:
+        return declared  # a tool without parameters leaves them unset
+    dialect = gemini.to_gemini(schema)
+    if dialect is None:
+        return {**declared, "parametersJsonSchema": dict(schema)}
+    return {**declared, "parameters": dialect}

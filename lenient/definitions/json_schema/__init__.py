@@ -1,0 +1,1 @@
+"""JSON Schema: references, merging, and the compiled nodes that arguments are checked against."""

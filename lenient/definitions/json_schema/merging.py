@@ -1,0 +1,219 @@
+"""Merges two schemas that must both hold into one: for `allOf`, references with siblings, and branches.
+
+What one schema cannot express is gathered beside it, to be checked on its own, or listed as unsupported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any
+
+from lenient.definitions.json_schema.json_values import same_json
+
+Schema = Mapping[Any, Any]
+
+
+class GatheredKey(Enum):
+    """Keys of a prepared schema, each with a list, for demands beside its shape.
+
+    They are not strings, so that no schema of a user can contain them.
+    """
+
+    NOT = "schemas that must not hold"
+    ALSO = "schemas that must hold as well"
+    WHEN = "(test, schema when it holds, schema when it does not)"
+    CONTAINS = "(schema, least, most)"
+    UNSUPPORTED = "keywords that are not checked"
+
+
+SAYING_NOTHING = frozenset({
+    "description", "title", "default", "examples", "example", "$comment", "deprecated", "readOnly",
+    "writeOnly", "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$defs", "definitions", "$vocabulary",
+    "contentEncoding", "contentMediaType", "contentSchema", "discriminator",
+})  # fmt: skip
+"""Keywords that demand nothing of a value."""
+_FIRST_WINS = SAYING_NOTHING | {"nullable", "x-case-sensitive"}
+_HIGHER = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
+_LOWER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
+_ARRAY_SHAPE = ("items", "prefixItems", "additionalItems")
+_EXCLUSIVE = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+_UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
+
+
+def prepare_schema(schema: Schema) -> dict[Any, Any]:
+    """Copy a schema and gather the demands beside its shape into lists."""
+    result = dict(schema)
+    for keyword, bound in _EXCLUSIVE.items():
+        flag = result.get(keyword)
+        if isinstance(flag, bool):  # draft 4: a flag beside the bound
+            del result[keyword]
+            if flag and bound in result:
+                result[keyword] = result.pop(bound)
+    if result.get("nullable") is True and "type" in result:
+        declared = result["type"]
+        result["type"] = [*(declared if isinstance(declared, list) else [declared]), "null"]
+    if isinstance(result.get("not"), (Mapping, bool)):
+        _gather(result, GatheredKey.NOT, result.pop("not"))
+    if "contains" in result:
+        least, most = result.pop("minContains", 1), result.pop("maxContains", None)
+        _gather(result, GatheredKey.CONTAINS, (result.pop("contains"), least, most))
+    if "if" in result:
+        _gather(
+            result, GatheredKey.WHEN, (result.pop("if"), result.pop("then", True), result.pop("else", True))
+        )
+    _prepare_dependencies(result)
+    return result
+
+
+def _prepare_dependencies(result: dict[Any, Any]) -> None:
+    """Gather what a field requires when it is present, as conditions."""
+    for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
+        entries = result.pop(keyword, None)
+        for name, asked in entries.items() if isinstance(entries, Mapping) else ():
+            wanted = {"required": asked} if isinstance(asked, list) else asked
+            _gather(result, GatheredKey.WHEN, ({"type": "object", "required": [name]}, wanted, True))
+
+
+def _gather(result: dict[Any, Any], key: GatheredKey, *found: Any) -> None:
+    result[key] = [*result.get(key, ()), *found]
+
+
+def merge_schemas(base: Any, over: Any) -> Any:
+    """Merge two schemas, each prepared or not; False when no value can fit both.
+
+    Annotations of `base` win. `unevaluated…` counts in `base` alone: in `over` it cannot see the rest.
+    """
+    if base is False or over is False:
+        return False
+    if not isinstance(base, Mapping) or not isinstance(over, Mapping):
+        return base if isinstance(base, Mapping) else over
+    result, other = prepare_schema(base), prepare_schema(over)
+    for keyword in _UNEVALUATED:
+        _merge_unevaluated(result, other, keyword)
+    _merge_fields(result, other)
+    _merge_items(result, other)
+    for keyword, value in other.items():
+        if isinstance(keyword, GatheredKey):
+            _gather(result, keyword, *value)
+        elif keyword not in result:
+            result[keyword] = value
+        elif keyword not in _FIRST_WINS and not same_json(result[keyword], value):
+            _merge_keyword(result, keyword, value)
+    return False if result.get("type") == [] or result.get("enum") == [] else result
+
+
+def _merge_unevaluated(result: dict[Any, Any], other: dict[Any, Any], keyword: str) -> None:
+    """Merge `unevaluated…`: a demand of `other` is not checked; what it allows in general counts for both."""
+    theirs = other.pop(keyword, None)
+    if theirs not in (None, True):
+        _gather(result, GatheredKey.UNSUPPORTED, keyword)
+    all_properties = keyword == _UNEVALUATED[0] and other.get("additionalProperties") is True
+    if all_properties or theirs not in (None, False):
+        result.pop(keyword, None)
+
+
+def _merge_keyword(result: dict[Any, Any], keyword: str, value: Any) -> None:
+    both = _JOINED.get(keyword)
+    joined = both(result[keyword], value) if both is not None else None
+    if joined is not None:
+        result[keyword] = joined
+    elif keyword == "format":
+        _gather(result, GatheredKey.UNSUPPORTED, f"a second {keyword}")
+    else:
+        _gather(result, GatheredKey.ALSO, {keyword: value})
+
+
+def _take_higher(one: Any, other: Any) -> Any:
+    return max(one, other) if _are_numbers(one, other) else None
+
+
+def _take_lower(one: Any, other: Any) -> Any:
+    return min(one, other) if _are_numbers(one, other) else None
+
+
+def _are_numbers(*values: Any) -> bool:
+    return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
+
+
+def _find_common_types(one: Any, other: Any) -> Any:
+    ours, theirs = (value if isinstance(value, list) else [value] for value in (one, other))
+    names = [_narrow_type(name, theirs) for name in ours if isinstance(name, str)]
+    return [name for name in names if name is not None]
+
+
+def _narrow_type(name: str, allowed: list[Any]) -> str | None:
+    lowered = [str(other).lower() for other in allowed]
+    if name.lower() in lowered or (name.lower() == "integer" and "number" in lowered):
+        return name
+    return "integer" if name.lower() == "number" and "integer" in lowered else None
+
+
+def _find_common_values(one: Any, other: Any) -> Any:
+    if not isinstance(one, list) or not isinstance(other, list):
+        return None
+    return [value for value in one if any(same_json(value, allowed) for allowed in other)]
+
+
+def _join_required(one: Any, other: Any) -> Any:
+    return [*one, *other] if isinstance(one, list) and isinstance(other, list) else None
+
+
+_JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
+    **dict.fromkeys(_HIGHER, _take_higher),
+    **dict.fromkeys(_LOWER, _take_lower),
+    "type": _find_common_types,
+    "enum": _find_common_values,
+    "required": _join_required,
+    "uniqueItems": lambda one, other: one is True or other is True,
+    "propertyNames": lambda one, other: {"allOf": [one, other]},
+}
+"""Functions that join the values of a keyword in two schemas; they return None for malformed values."""
+
+
+def _merge_fields(result: dict[Any, Any], other: dict[Any, Any]) -> None:
+    """Merge properties by name, and what is allowed beside them.
+
+    `additionalProperties` looks at the properties of its own schema alone. When the other schema has further
+    ones, a merged schema cannot express that: the properties of both are allowed, and that is reported.
+    """
+    names = [{*_declared_names(schema)} for schema in (result, other)]
+    extras = [schema.get("additionalProperties", True) for schema in (result, other)]
+    if (extras[0] is not True and names[1] - names[0]) or (extras[1] is not True and names[0] - names[1]):
+        _gather(result, GatheredKey.UNSUPPORTED, "additionalProperties beside further properties")
+    extra = other.pop("additionalProperties", True)
+    if extra is not True:
+        result["additionalProperties"] = _combine_schemas(extras[0], extra)
+    for keyword in ("properties", "patternProperties"):
+        mine, theirs = result.get(keyword), other.get(keyword)
+        if isinstance(mine, Mapping) and isinstance(theirs, Mapping):
+            del other[keyword]
+            shared = {
+                name: _combine_schemas(mine[name], inner) for name, inner in theirs.items() if name in mine
+            }
+            result[keyword] = {**mine, **theirs, **shared}
+
+
+def _declared_names(schema: dict[Any, Any]) -> list[tuple[str, str]]:
+    declared = ((keyword, schema.get(keyword)) for keyword in ("properties", "patternProperties"))
+    return [(keyword, name) for keyword, names in declared if isinstance(names, Mapping) for name in names]
+
+
+def _combine_schemas(one: Any, other: Any) -> Any:
+    if one is False or other is False:
+        return False
+    if one is True or same_json(one, other):
+        return other
+    return one if other is True else {"allOf": [one, other]}
+
+
+def _merge_items(result: dict[Any, Any], other: dict[Any, Any]) -> None:
+    """Merge two schemas for all items; tuples are checked on their own."""
+    theirs = {keyword: other.pop(keyword) for keyword in _ARRAY_SHAPE if keyword in other}
+    mine = [keyword for keyword in _ARRAY_SHAPE if keyword in result]
+    if not mine:
+        result.update(theirs)
+    elif mine == ["items"] == list(theirs) and not isinstance(result["items"], list):
+        result["items"] = _combine_schemas(result["items"], theirs["items"])
+    elif theirs:
+        _gather(result, GatheredKey.ALSO, theirs)

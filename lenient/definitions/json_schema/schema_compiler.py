@@ -1,0 +1,283 @@
+"""Compiles a JSON Schema to its graph of nodes, once per definition.
+
+A keyword that is not supported becomes a remark, which is reported with every value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from lenient.definitions.json_schema.constraints import compile_pattern, read_rules
+from lenient.definitions.json_schema.flattening import MAX_NODES, MAX_SCHEMA_DEPTH, Flattener
+from lenient.definitions.json_schema.merging import SAYING_NOTHING, GatheredKey, merge_schemas
+from lenient.definitions.json_schema.nodes import (
+    Conditions,
+    Contains,
+    Demands,
+    EnumChoices,
+    Node,
+    inner_nodes,
+)
+from lenient.definitions.json_schema.scalar_schema import (
+    admits_null,
+    find_kind,
+    lists_its_type,
+    map_spellings,
+    read_choices,
+    takes_null,
+)
+from lenient.definitions.json_schema.unions import NULL, are_all_disjoint, find_tag
+from lenient.definitions.json_schema.value_kinds import KINDS_BY_TYPE, ValueKind, type_names
+
+_NULL_ALONE = SAYING_NOTHING | {"type"}
+_MAX_GATHERED = 1_000
+_MAX_CHOSEN = 64
+
+
+def compile_schema(schema: Any) -> Node:
+    """Compile the schema of an arguments object. Never raises: a malformed part becomes a remark."""
+    root = _SchemaCompiler(schema).compile_node(schema, 0)
+    if root.kind is None and not root.branches and not root.never:
+        root.kind = ValueKind.JSON_OBJECT
+    return root
+
+
+class _SchemaCompiler:
+    def __init__(self, root: Any) -> None:
+        self.schemas = Flattener(root)
+        self.by_target: dict[int, Node] = {}
+        self.count = 0
+
+    def compile_node(self, schema: Any, depth: int) -> Node:
+        self.count += 1
+        if not isinstance(schema, Mapping):
+            return Node(never=schema is False)
+        if depth > MAX_SCHEMA_DEPTH or self.count > MAX_NODES:
+            return Node(remarks=(("schema_keyword_unsupported", "nesting"),))
+        target = self.schemas.find_shared_target(schema)
+        if target is None:
+            node = Node()
+            self.fill(node, self.schemas.flatten(schema, depth), depth)
+        elif id(target) in self.by_target:
+            return self.by_target[id(target)]
+        else:
+            node = self.by_target[id(target)] = Node()
+            self.fill(node, self.schemas.flatten(target, depth), depth + 1)
+        return node
+
+    # --- one node ------------------------------------------------------------------------------------
+
+    def fill(self, node: Node, flat: Any, depth: int) -> None:
+        """Write a flattened schema into `node`, which other nodes may already refer to."""
+        if not isinstance(flat, Mapping):
+            node.never = flat is False
+            return
+        if "unevaluatedItems" in flat and _has_items_elsewhere(flat):
+            flat = {key: value for key, value in flat.items() if key != "unevaluatedItems"}
+            flat[GatheredKey.UNSUPPORTED] = [*flat.get(GatheredKey.UNSUPPORTED, ()), "unevaluatedItems"]
+        schema = {key: value for key, value in flat.items() if not isinstance(key, GatheredKey)}
+        node.remarks = tuple(
+            ("schema_keyword_unsupported", keyword)
+            for keyword in dict.fromkeys(flat.get(GatheredKey.UNSUPPORTED, ()))
+        )
+        self.fill_shape(node, schema, depth)
+        self.fill_demands(node, flat, depth)
+
+    def fill_shape(self, node: Node, schema: Mapping[Any, Any], depth: int) -> None:
+        for keyword in ("anyOf", "oneOf"):
+            branches = schema.get(keyword)
+            if isinstance(branches, list) and branches:
+                rest = {key: value for key, value in schema.items() if key != keyword}
+                self.fill_branches(node, rest, branches, depth)
+                apart = are_all_disjoint((*node.branches, NULL) if node.nullable else node.branches)
+                if keyword == "oneOf" and not apart:
+                    ensure_demands(node).exclusive = True
+                return
+        types = type_names(schema)
+        named = [name for name in dict.fromkeys(types) if name != "null"]
+        if len(named) > 1:
+            self.fill_branches(node, {}, [{**schema, "type": name} for name in named], depth)
+            node.nullable |= takes_null(schema)
+        else:
+            self.fill_single(node, schema, types, named[0] if named else None, depth)
+
+    def fill_branches(self, node: Node, rest: Mapping[Any, Any], branches: list[Any], depth: int) -> None:
+        apart = {"anyOf", "oneOf"}.isdisjoint(rest)  # else null must fit another union, too
+        null = next((branch for branch in branches if apart and _is_null(branch)), None)
+        real = [branch for branch in branches if null is None or branch is not null]
+        node.nullable = rest.get("nullable") is True or (len(real) < len(branches) and admits_null(rest))
+        node.branches = tuple(self.compile_branch(rest, branch, depth + 1) for branch in real)
+        node.tag = find_tag(node.branches)
+        if not real:
+            node.choices = EnumChoices("const_mismatch", (None,) if node.nullable else ())
+
+    def compile_branch(self, rest: Mapping[Any, Any], branch: Any, depth: int) -> Node:
+        if SAYING_NOTHING.issuperset(rest):
+            return self.compile_node(branch, depth)
+        node = Node()
+        self.fill(node, merge_schemas(rest, self.schemas.flatten(branch, depth)), depth)
+        return node
+
+    def fill_single(
+        self, node: Node, schema: Mapping[Any, Any], types: list[str], type_name: str | None, depth: int
+    ) -> None:
+        node.nullable = takes_null(schema)
+        node.kind = find_kind(schema, type_name)
+        node.typed = type_name is not None
+        node.choices = read_choices(schema)
+        if type_name is None and types:  # null alone
+            node.kind, node.choices = None, EnumChoices("const_mismatch", (None,) if node.nullable else ())
+        node.rules = tuple(read_rules(schema))
+        self.fill_remarks(node, schema, type_name)
+        if type_name in (None, "object"):
+            self.fill_object(node, schema, depth)
+        if type_name in (None, "array"):
+            self.fill_array(node, schema, depth)
+
+    def fill_remarks(self, node: Node, schema: Mapping[Any, Any], type_name: str | None) -> None:
+        remarks = [
+            ("schema_keyword_unsupported", keyword)
+            for keyword in ("anyOf", "oneOf", "allOf", "not")
+            if keyword in schema
+        ]
+        if node.typed and node.choices is not None and not lists_its_type(node):
+            remarks.append(("schema_keyword_unsupported", "type beside enum of another"))
+        if type_name is not None and type_name not in KINDS_BY_TYPE:
+            remarks.append(("schema_keyword_unsupported", f"type {type_name}"[:100]))
+        if "pattern" in schema:
+            node.pattern = compile_pattern(schema["pattern"])
+            if node.pattern is None:
+                remarks.append(("pattern_not_checked", str(schema["pattern"])[:100]))
+        node.remarks += tuple(remarks)
+
+    def fill_object(self, node: Node, schema: Mapping[Any, Any], depth: int) -> None:
+        properties = schema.get("properties")
+        declared = properties if isinstance(properties, Mapping) else {}
+        for name, inner in declared.items():
+            node.fields[str(name)] = self.compile_node(inner, depth + 1)
+        required = schema.get("required")
+        node.required = frozenset(
+            name for name in (required if isinstance(required, list) else ()) if isinstance(name, str)
+        )
+        self.fill_extra(node, schema, depth)
+        for name in sorted(node.required - node.fields.keys()):
+            undeclared = node.extra if isinstance(node.extra, Node) else Node()
+            if node.closed:  # asked for and forbidden at once
+                undeclared.remarks = (("schema_keyword_unsupported", "additionalProperties beside required"),)
+            node.fields[name] = next(iter(inner_nodes(node, name)), undeclared)
+        node.spellings = map_spellings(node.fields)
+        if isinstance(schema.get("propertyNames"), (Mapping, bool)):
+            ensure_demands(node).names = self.compile_node(schema["propertyNames"], depth + 1)
+
+    def fill_extra(self, node: Node, schema: Mapping[Any, Any], depth: int) -> None:
+        patterns = schema.get("patternProperties")
+        for text, inner in patterns.items() if isinstance(patterns, Mapping) else ():
+            pattern = compile_pattern(text)
+            if pattern is None:
+                node.remarks += (("pattern_not_checked", str(text)[:100]),)
+            else:
+                ensure_demands(node).patterns += ((pattern, self.compile_node(inner, depth + 1)),)
+        extra = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
+        node.closed = extra is False
+        if isinstance(extra, Mapping):
+            node.extra = self.compile_node(extra, depth + 1)
+        elif extra is True or (extra is None and (schema.get("properties") is None or patterns)):
+            node.extra = True
+
+    def fill_array(self, node: Node, schema: Mapping[Any, Any], depth: int) -> None:
+        items, prefix = schema.get("items"), schema.get("prefixItems")
+        if isinstance(items, list):  # draft 7 writes tuples so
+            items, prefix = schema.get("additionalItems"), items
+        if items is None:
+            items = schema.get("unevaluatedItems")
+        node.prefix = (
+            tuple(self.compile_node(item, depth + 1) for item in prefix) if isinstance(prefix, list) else ()
+        )
+        node.items = self.compile_node(items, depth + 1) if isinstance(items, (Mapping, bool)) else None
+
+    # --- what stands beside the shape ----------------------------------------------------------------
+
+    def fill_demands(self, node: Node, flat: Mapping[Any, Any], depth: int) -> None:
+        if max((len(found) for key, found in flat.items() if isinstance(key, GatheredKey)), default=0) > (
+            _MAX_GATHERED
+        ):
+            node.remarks += (("schema_keyword_unsupported", "allOf"),)
+            return
+        for forbidden in flat.get(GatheredKey.NOT, ()):
+            ensure_demands(node).forbidden += (self.compile_node(forbidden, depth + 1),)
+        for also in flat.get(GatheredKey.ALSO, ()):
+            ensure_demands(node).also += ((" ".join(also), self.compile_node(also, depth + 1)),)
+        for item, least, most in flat.get(GatheredKey.CONTAINS, ()):
+            contains = Contains(
+                self.compile_node(item, depth + 1), _read_size(least, 1) or 0, _read_size(most, None)
+            )
+            ensure_demands(node).contains += (contains,)
+        if GatheredKey.WHEN in flat:
+            self.fill_conditions(node, flat, depth)
+
+    def fill_conditions(self, node: Node, flat: Mapping[Any, Any], depth: int) -> None:
+        conditions = flat[GatheredKey.WHEN]
+        base = replace(node, demands=replace(node.demands) if node.demands is not None else None)
+        tests = tuple(self.compile_node(test, depth + 1) for test, _, _ in conditions)
+        bare = {key: value for key, value in flat.items() if key is not GatheredKey.WHEN}
+        known: dict[tuple[bool | None, ...], Node] = {}
+
+        def choose(answers: tuple[bool | None, ...]) -> Node:
+            found = known.get(answers)
+            if found is None:
+                if len(known) >= _MAX_CHOSEN:
+                    known.clear()
+                found = known[answers] = self.compile_chosen(bare, conditions, answers)
+            return found
+
+        ensure_demands(node).conditions = Conditions(base, tests, choose)
+
+    def compile_chosen(self, bare: Any, conditions: list[Any], answers: tuple[bool | None, ...]) -> Node:
+        """Compile a schema with the parts that the answers to its conditions call for."""
+        self.count = self.schemas.count = 0
+        for (test, when, otherwise), holds in zip(conditions, answers, strict=True):
+            if holds is None:
+                bare = merge_schemas(bare, {GatheredKey.UNSUPPORTED: ["if"]})
+                continue
+            bare = merge_schemas(bare, self.schemas.flatten(when if holds else otherwise, 0))
+            if holds and isinstance(bare, Mapping) and "additionalProperties" not in bare:
+                bare = merge_schemas(bare, self.find_tested_fields(test))
+        node = Node()
+        self.fill(node, bare, 0)
+        return node
+
+    def find_tested_fields(self, test: Any) -> Mapping[str, Any]:
+        """Return a schema that allows any value in the fields that a successful test has looked at."""
+        flat = self.schemas.flatten(test, 0)
+        if not isinstance(flat, Mapping):
+            return {}
+        named = {keyword: flat.get(keyword) for keyword in ("properties", "patternProperties")}
+        return {
+            keyword: dict.fromkeys(names, True)
+            for keyword, names in named.items()
+            if isinstance(names, Mapping)
+        }
+
+
+def ensure_demands(node: Node) -> Demands:
+    """Return the demands of a node; create them when it has none."""
+    if node.demands is None:
+        node.demands = Demands()
+    return node.demands
+
+
+def _is_null(branch: Any) -> bool:
+    """Does a branch allow null and nothing else?"""
+    return isinstance(branch, Mapping) and branch.get("type") == "null" and branch.keys() <= _NULL_ALONE
+
+
+def _has_items_elsewhere(flat: Mapping[Any, Any]) -> bool:
+    """Can items be evaluated by more than the `items` of this schema?"""
+    beside = {"anyOf", "oneOf", GatheredKey.WHEN, GatheredKey.CONTAINS, GatheredKey.ALSO}
+    return not beside.isdisjoint(flat)
+
+
+def _read_size(value: Any, default: int | None) -> int | None:
+    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else default

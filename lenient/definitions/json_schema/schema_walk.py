@@ -1,0 +1,96 @@
+"""Walks over every place of a JSON Schema: its path and its flat schema. For pages and for the lint.
+
+References are followed; a place within itself is not entered again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lenient.definitions.json_schema.flattening import Flattener
+from lenient.definitions.json_schema.merging import GatheredKey
+from lenient.diagnostics import Path, render_path
+
+_MAX_PLACES = 5_000
+_MAX_LEVELS = 12
+
+
+_Waiting = tuple[Path, str | None, Any, bool, int, tuple[int, ...]]
+"""Path, name, schema, required, level, and the schemas above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaPlace:
+    """One place of the arguments.
+
+    `own` is the schema as written; `schema` has references and `allOf` merged into it. `name` is None for the
+    root, items and branches. `level` counts the fields and items above it.
+    """
+
+    path: Path
+    name: str | None
+    own: Mapping[str, Any]
+    schema: Mapping[str, Any]
+    unsupported: tuple[str, ...]
+    required: bool
+    level: int
+
+
+def walk_places(schema: Mapping[str, Any]) -> Iterator[SchemaPlace]:
+    """Yield every place, each before those inside it."""
+    flattener = Flattener(schema)
+    waiting: list[tuple[Path, str | None, Any, bool, int, tuple[int, ...]]] = [
+        (None, None, schema, False, 0, ())
+    ]
+    for _ in range(_MAX_PLACES):
+        if not waiting:
+            return
+        path, name, own, required, level, above = waiting.pop()
+        if not isinstance(own, Mapping):
+            own = {} if own is not False else {"not": {}}
+        flattener.count = 0
+        flat = flattener.flatten(own, 0)
+        flat = flat if isinstance(flat, Mapping) else {}
+        plain = {key: value for key, value in flat.items() if isinstance(key, str)}
+        yield SchemaPlace(
+            path, name, own, plain, tuple(flat.get(GatheredKey.UNSUPPORTED, ())), required, level
+        )
+        target = flattener.find_shared_target(own)
+        key = id(own if target is None else target)
+        if key not in above and level < _MAX_LEVELS:
+            inner = list(_list_inner(plain, path, level, (*above, key)))
+            waiting.extend(reversed(inner))
+
+
+def _list_inner(
+    schema: Mapping[str, Any], path: Path, level: int, above: tuple[int, ...]
+) -> Iterator[_Waiting]:
+    properties, required = schema.get("properties"), schema.get("required")
+    wanted = required if isinstance(required, list) else []
+    for name, inner in properties.items() if isinstance(properties, Mapping) else ():
+        yield (path, str(name)), str(name), inner, name in wanted, level + 1, above
+    items = schema.get("items")
+    if isinstance(items, Mapping):
+        yield (path, "[]"), None, items, False, level + 1, above
+    extra = schema.get("additionalProperties")
+    if isinstance(extra, Mapping):
+        yield (path, "*"), None, extra, False, level + 1, above
+    for keyword in ("anyOf", "oneOf"):
+        branches = schema.get(keyword)
+        for branch in branches if isinstance(branches, list) else ():
+            if isinstance(branch, Mapping) and branch.get("type") != "null":
+                yield path, None, branch, False, level, above
+
+
+def render_place(path: Path) -> str:
+    """Write the path of a place: `$.filters.years[]`; items are `[]`, values of any name `.*`."""
+    steps: list[str] = []
+    while path is not None:
+        path, step = path
+        steps.append(_MARKS[step] if step in _MARKS else render_path((None, step))[1:])
+    return "$" + "".join(reversed(steps))
+
+
+_MARKS: Mapping[str | int, str] = {"[]": "[]", "*": ".*"}

@@ -1,0 +1,177 @@
+"""Tool definitions: the name and parameters of a tool, declared by hand or read from any provider's shape.
+
+A definition made from a JSON Schema keeps that schema; one declared by hand writes its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lenient.definitions import declarations, exports, markdown, signatures
+from lenient.definitions.declarations import Declaration, ToolDefinitionError
+from lenient.definitions.parameters import ToolParameter, read_parameter
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool's name, description and parameters.
+
+    `schema` is the JSON Schema of the whole arguments object, where there is one. `compiled` is a cache that
+    `lenient.validate.compiled_tool` fills on first use; it does not count when definitions are compared.
+    """
+
+    name: str
+    description: str = ""
+    parameters: tuple[ToolParameter, ...] = ()
+    schema: Mapping[str, Any] | None = None
+    compiled: Any = field(default=None, init=False, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy the definition without `compiled`, which holds generated code."""
+        return ToolDefinition, (self.name, self.description, self.parameters, self.schema)
+
+    @classmethod
+    def from_json_schema(
+        cls, *, name: str, schema: Mapping[str, Any], description: str = ""
+    ) -> ToolDefinition:
+        """Read the JSON Schema of the arguments. Raises ToolDefinitionError when it is not an object."""
+        if not isinstance(schema, Mapping):
+            raise ToolDefinitionError(f"The JSON Schema of {name!r} is not an object.")
+        return _define_tool(Declaration(name, description or str(schema.get("description") or ""), schema))
+
+    @classmethod
+    def from_anthropic(cls, tool: Mapping[str, Any]) -> ToolDefinition:
+        """Read `{name, description, input_schema}`. Raises ToolDefinitionError."""
+        return _define_tool(declarations.read_declaration(tool))
+
+    @classmethod
+    def from_openai(cls, tool: Mapping[str, Any]) -> ToolDefinition:
+        """Read a chat or a Responses function tool, strict or not. Raises ToolDefinitionError."""
+        return _define_tool(declarations.read_declaration(tool))
+
+    @classmethod
+    def from_mcp(cls, tool: Mapping[str, Any]) -> ToolDefinition:
+        """Read `{name, description, inputSchema}`. Raises ToolDefinitionError."""
+        return _define_tool(declarations.read_declaration(tool))
+
+    @classmethod
+    def from_gemini(cls, tool: Mapping[str, Any]) -> ToolDefinition:
+        """Read one function declaration. Raises ToolDefinitionError."""
+        return _define_tool(declarations.read_declaration(tool))
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any]) -> ToolDefinition:
+        """Read a Python function or method: its signature, type hints, defaults and docstring."""
+        return _define_tool(signatures.read_function(function))
+
+    def to_json_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of the arguments object."""
+        if self.schema is not None:
+            return dict(self.schema)
+        written: dict[str, Any] = {
+            "type": "object",
+            "properties": {parameter.name: parameter.to_json_schema() for parameter in self.parameters},
+        }
+        if required := [parameter.name for parameter in self.parameters if parameter.required]:
+            written["required"] = required
+        return written
+
+    def to_anthropic(self) -> dict[str, Any]:
+        """Write this definition in the shape of the Anthropic Messages API."""
+        return exports.to_anthropic(self.name, self.description, self.to_json_schema())
+
+    def to_openai(self, *, strict: bool = False) -> dict[str, Any]:
+        """Write this definition in the shape of OpenAI chat completions.
+
+        `strict` closes every object, requires every field and makes the optional ones nullable; raises
+        ToolDefinitionError when strict mode cannot express this definition.
+        """
+        return exports.to_openai(self.name, self.description, self.to_json_schema(), strict=strict)
+
+    def to_openai_responses(self, *, strict: bool = False) -> dict[str, Any]:
+        """Write this definition in the shape of OpenAI's Responses API; `strict` as for `to_openai`."""
+        return exports.to_openai_responses(self.name, self.description, self.to_json_schema(), strict=strict)
+
+    def to_mcp(self) -> dict[str, Any]:
+        """Write this definition in the shape of the Model Context Protocol."""
+        return exports.to_mcp(self.name, self.description, self.to_json_schema())
+
+    def to_gemini(self) -> dict[str, Any]:
+        """Write this definition as a Gemini function declaration."""
+        return exports.to_gemini(self.name, self.description, self.to_json_schema())
+
+    def to_markdown(self) -> str:
+        """Write this definition for people and prompts: heading, description and a table of parameters."""
+        return markdown.write_markdown(self.name, self.description, self.to_json_schema())
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCatalog:
+    """Tool definitions by name. Of two with one name the later counts, and `repeated` lists the name."""
+
+    tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
+    repeated: tuple[str, ...] = ()
+
+    def overlay(self, other: ToolCatalog) -> ToolCatalog:
+        """Combine two catalogs; of two definitions with one name, that of `other` counts."""
+        return ToolCatalog({**self.tools, **other.tools})
+
+    @classmethod
+    def from_definitions(cls, definitions: Iterable[ToolDefinition]) -> ToolCatalog:
+        tools: dict[str, ToolDefinition] = {}
+        repeated: dict[str, None] = {}
+        for definition in definitions:
+            if definition.name in tools:
+                repeated[definition.name] = None
+            tools[definition.name] = definition
+        return cls(tools, tuple(repeated))
+
+    @classmethod
+    def load(cls, source: str | Path | Mapping[str, Any] | list[Any]) -> ToolCatalog:
+        """Load a file, the text of one, or decoded declarations of any provider.
+
+        Raises ToolDefinitionError with one sentence that names the file.
+        """
+        if not isinstance(source, (str, Path)):
+            return cls.from_definitions(map(_define_tool, declarations.read_declarations(source)))
+        if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("{", "[", ""):
+            value = declarations.decode_declarations(source.lstrip("\ufeff"))
+            return cls.from_definitions(map(_define_tool, declarations.read_declarations(value, "tool")))
+        return cls._load_file(Path(source))
+
+    @classmethod
+    def _load_file(cls, path: Path) -> ToolCatalog:
+        try:
+            value = declarations.decode_declarations(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+            return cls.from_definitions(map(_define_tool, declarations.read_declarations(value, path.stem)))
+        except (OSError, ValueError) as error:
+            reason = (error.strerror or "it cannot be read") if isinstance(error, OSError) else str(error)
+            raise ToolDefinitionError(f"{path}: {reason}") from None
+
+    def get(self, name: str | None) -> ToolDefinition | None:
+        """Return the definition of that name, or None."""
+        return self.tools.get(name) if name is not None else None
+
+    def __iter__(self) -> Iterator[ToolDefinition]:
+        return iter(self.tools.values())
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+
+def _define_tool(declared: Declaration) -> ToolDefinition:
+    schema = declared.schema
+    if schema is None:
+        return ToolDefinition(declared.name, declared.description, (), {})
+    properties, required = schema.get("properties"), schema.get("required")
+    wanted = (
+        set(required) if isinstance(required, list) and all(isinstance(n, str) for n in required) else set()
+    )
+    parameters = tuple(
+        read_parameter(str(name), entry, str(name) in wanted)
+        for name, entry in (properties.items() if isinstance(properties, Mapping) else ())
+    )
+    return ToolDefinition(declared.name, declared.description, parameters, schema)

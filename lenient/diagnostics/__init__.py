@@ -1,0 +1,135 @@
+"""Diagnostics of the parser as data; the sentence is made when it is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from lenient.diagnostics.codes import CODES, Severity, Stage
+from lenient.diagnostics.reasons import REASONS
+
+MAX_DEPTH = 128
+"""Levels of nesting beyond which a value is refused: no tool takes it, and orjson writes no more than 254."""
+MAX_FOUND = 100
+MAX_FINDINGS = 10_000
+_MAX_PATH = 1_000
+_MAX_KEY = 100
+
+Path = tuple["Path", str | int] | None
+"""A place in a value, innermost last: `((None, "filters"), 2)` is `$.filters[2]`; None is the root."""
+
+
+class TooManyFindingsError(Exception):
+    """Raised when a text needs more than `MAX_FINDINGS` repairs; `parse_arguments` never lets it out."""
+
+
+class Diagnostic(NamedTuple):  # a frozen dataclass takes five times as long to make
+    """One finding.
+
+    `path` is `$` for the root, `$.filters[2].name` below it. `start`/`end` is a half-open span of
+    characters in the raw text, None where the place is unknown. `found` and `became` are at most 100
+    characters long.
+    """
+
+    code: str
+    path: str = "$"
+    start: int | None = None
+    end: int | None = None
+    found: str | None = None
+    became: str | None = None
+    detail: str | None = None
+    hint: str | None = None
+
+    @property
+    def stage(self) -> Stage:
+        return CODES[self.code].stage
+
+    @property
+    def severity(self) -> Severity:
+        return CODES[self.code].severity
+
+    @property
+    def lossy(self) -> bool:
+        return CODES[self.code].lossy
+
+    @property
+    def text(self) -> str:
+        """`code:detail`, or `code` alone: the spelling in parse_error and parse_warning."""
+        return self.code if self.detail is None else f"{self.code}:{self.detail}"
+
+    @property
+    def message(self) -> str:
+        """An English sentence or two for a person."""
+        parts = [f"{self.path}: {CODES[self.code].summary}"]
+        if self.detail is not None:
+            reason = REASONS.get(self.detail) if self.code == "json_parse_error" else None
+            parts.append(reason or f"({self.detail})")
+        if self.found is not None:
+            parts.append(
+                f"Found {self.found!r}" + ("." if self.became is None else f", read as {self.became!r}.")
+            )
+        elif self.became is not None:
+            parts.append(f"Read as {self.became!r}.")
+        if self.hint is not None:
+            parts.append(self.hint)
+        return " ".join(parts)
+
+
+class Findings:
+    """Diagnostics in the order in which they were made, at most `MAX_FINDINGS`."""
+
+    __slots__ = ("items",)
+
+    def __init__(self) -> None:
+        self.items: list[Diagnostic] = []
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Append one.
+
+        Raises TooManyFindingsError, which `lenient.arguments.parse` turns into a diagnostic.
+        """
+        if len(self.items) >= MAX_FINDINGS:
+            raise TooManyFindingsError
+        self.items.append(diagnostic)
+
+    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Append several. Raises TooManyFindingsError."""
+        self.items.extend(diagnostics)
+        if len(self.items) > MAX_FINDINGS:
+            raise TooManyFindingsError
+
+
+def shorten(text: str, limit: int = MAX_FOUND) -> str:
+    """Cut a text to `limit` characters, the last of which is then an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def render_path(path: Path) -> str:
+    """Write a path as `$.filters[2]["odd key"]`; keys are cut at 100 characters, the whole at 1,000."""
+    steps: list[str] = []
+    while path is not None:
+        path, step = path
+        steps.append(_render_step(step))
+    return shorten("$" + "".join(reversed(steps)), _MAX_PATH)
+
+
+def join_path(path: str, step: str | int) -> str:
+    """Append one step to a rendered path."""
+    if isinstance(step, str) and step.isidentifier() and len(step) <= _MAX_KEY:
+        joined = f"{path}.{step}"
+    else:
+        joined = path + _render_step(step)
+    return joined if len(joined) <= _MAX_PATH else shorten(joined, _MAX_PATH)
+
+
+def _render_step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    if step.isidentifier():
+        return "." + shorten(step, _MAX_KEY)
+    return '["' + shorten(step, _MAX_KEY).replace("\\", "\\\\").replace('"', '\\"') + '"]'
+
+
+def join_diagnostics(diagnostics: Iterable[Diagnostic]) -> str | None:
+    """Join the texts of diagnostics by `; `; None when there are none."""
+    return "; ".join(diagnostic.text for diagnostic in diagnostics) or None

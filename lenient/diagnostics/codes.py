@@ -1,0 +1,336 @@
+"""The codes of the parser: stage, severity, what they mean, why they matter, and an example that is run.
+
+Names say what is wrong with the input and are never reused. The severity says how certain the reading is:
+`note` = the meaning is provably unchanged, `warning` = a guess, `error` = refused. `lossy` codes lose or
+invent meaning: no tool should run on them without asking. The text `"true"` becomes true under a definition
+and, by the rule of the first session log, also without one; because it is a guess there, it is a warning
+everywhere.
+"""
+
+# ruff: noqa: E501  a row of the table is read across: summary and example on one line, the reason on the next
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Stage(StrEnum):
+    """Where in the run a finding is made, in the order of the run."""
+
+    UNWRAP = "unwrap"
+    REPAIR = "repair"
+    COERCE = "coerce"
+    CHECK = "check"
+
+
+class Severity(StrEnum):
+    """How sure we are, mildest first."""
+
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+
+    @property
+    def rank(self) -> int:
+        """0 for a note, 1 for a warning, 2 for an error."""
+        return _RANKS[self]
+
+
+_RANKS = {Severity.NOTE: 0, Severity.WARNING: 1, Severity.ERROR: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Raw arguments that make a code appear. `properties` None = parsed without a tool definition."""
+
+    raw: str | bytes
+    properties: Mapping[str, Any] | None = None
+    required: tuple[str, ...] = ()
+    with_defaults: bool = False  # ask for the declared defaults too
+    called: str | None = None  # the name called, where the model was offered the tool `example` alone
+    is_text: bool = False  # `raw` is a model's text with a call in it
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One row of the table. `summary` is what happened, `why` the reason to care."""
+
+    name: str
+    stage: Stage
+    severity: Severity
+    lossy: bool
+    summary: str
+    why: str
+    example: Example
+
+
+def _index_rows(*rows: Code) -> dict[str, Code]:
+    return {row.name: row for row in rows}
+
+
+_U, _R, _C, _K = Stage.UNWRAP, Stage.REPAIR, Stage.COERCE, Stage.CHECK
+_NOTE, _WARN, _ERR = Severity.NOTE, Severity.WARNING, Severity.ERROR
+_S: dict[str, Any] = {"type": "string"}
+_I: dict[str, Any] = {"type": "integer"}
+_F: dict[str, Any] = {"type": "number"}
+_B: dict[str, Any] = {"type": "boolean"}
+_O: dict[str, Any] = {"type": "object"}
+_L: dict[str, Any] = {"type": "array"}
+
+_UNWRAP_ROWS = (
+    Code("invalid_utf8", _U, _WARN, True, "Bytes that are not UTF-8 became the replacement character.",
+         "The bytes sent are not text; what they meant is unknown.", Example(b'{"a": "caf\xe9"}')),
+    Code("byte_order_mark", _U, _NOTE, False, "A byte order mark before the value was skipped.",
+         "A sign of a file or pipe between the model and us.", Example('\ufeff{"a": 1}')),
+    Code("empty_arguments", _U, _NOTE, False, "Blank text was read as an empty object.",
+         "Models send nothing at all when a tool takes no parameters.", Example("  ")),
+    Code("code_fence_removed", _U, _NOTE, False, "A Markdown code fence around the value was removed.",
+         "The model wrote for a reader instead of a machine.", Example('```json\n{"a": 1}\n```')),
+    Code("tag_removed", _U, _NOTE, False, "A tag around the value was removed.",
+         "The prompt or chat template leaks its own markup.", Example('<arguments>{"a": 1}</arguments>')),
+    Code("tool_name_cleaned", _U, _WARN, False, "Tokens of the model's own format stood in the tool's name and were taken off.",
+         "The server read the model's format wrong; most harnesses know no tool of such a name.",
+         Example("{}", {}, called="example<|channel|>json")),
+    Code("narration_removed", _U, _WARN, False, "Text around the value was set aside.",
+         "The model talked besides calling; the object in the text is taken to be the arguments.",
+         Example('Sure, here it is: {"a": 1}')),
+    Code("layout_newlines_removed", _U, _WARN, False, "A line break at each end of a parameter between tags was taken for layout.",
+         "Where the dialect does not say, the breaks could belong to the text.",
+         Example('<invoke name="example"><parameter name="a">\nx\n</parameter></invoke>', {"a": _S}, is_text=True)),
+    Code("xml_entities_decoded", _U, _WARN, False, "XML entities in a parameter between tags were decoded.",
+         "The model escaped all its signs as in XML, although its dialect is none.",
+         Example('<invoke name="example"><parameter name="a">x &lt; y</parameter></invoke>', {"a": _S}, is_text=True)),
+    Code("string_encoding_removed", _U, _NOTE, False, "The value was JSON text inside a JSON string and was decoded.",
+         "The arguments were encoded once too often.", Example('"{\\"a\\": 1}"')),
+    Code("partial_escaping_removed", _U, _WARN, False, "Quotes were escaped as in a string, but the string's own quotes were not there.",
+         "Only some layers of an encoding were applied.", Example('{\\"a\\": 1}')),
+    Code("outer_quotes_removed", _U, _WARN, False, "Quotes around an unescaped object were removed.",
+         "The object was put in quotes without being encoded.", Example('"{"a": 1}"')),
+    Code("empty_object_skipped", _U, _NOTE, False, "An empty object before the real one was skipped.",
+         "Merged streams start with the empty input of the first event.", Example('{}{"a": 1}')),
+    Code("repeated_value_skipped", _U, _WARN, False, "The same value, or one with fewer of its members, was sent beside it; the fuller was kept.",
+         "Merged streams repeat themselves.", Example('{"a": 1}{"a": 1}')),
+    Code("further_value_dropped", _U, _WARN, True, "A further, different value was dropped.",
+         "Two calls were merged into one text: which one was meant is unknown.", Example('{"a": 1}{"a": 2}')),
+)  # fmt: skip
+
+_REPAIR_ROWS = (
+    Code("trailing_comma", _R, _NOTE, False, "A comma before a closing bracket was dropped.",
+         "Legal in most languages, not in JSON.", Example('{"a": 1,}')),
+    Code("extra_comma", _R, _NOTE, False, "A comma without a value before it was dropped.",
+         "Nothing stands between the commas.", Example('{"a": 1,, "b": 2}')),
+    Code("missing_comma", _R, _WARN, False, "A comma between two values was added.",
+         "The values were told apart by their shape.", Example('{"a": 1 "b": 2}')),
+    Code("missing_colon", _R, _WARN, False, "A colon between a key and its value was added.",
+         "The key was told from the value by its place.", Example('{"a" 1}')),
+    Code("wrong_separator", _R, _WARN, False, "Another sign stood for a colon or comma.",
+         "`=`, `=>` and `;` come from other languages.", Example('{"a" => 1}')),
+    Code("fullwidth_punctuation", _R, _NOTE, False, "Full-width punctuation was read as its ASCII form.",
+         "Input methods for Chinese and Japanese write it.", Example('{"a"：1}')),
+    Code("comment_removed", _R, _NOTE, False, "A comment between values was skipped.",
+         "JSON has no comments.", Example('{"a": 1 /* one */}')),
+    Code("control_character_removed", _R, _NOTE, False, "A control character between values was skipped.",
+         "It has no meaning there.", Example('{"a":\x00 1}')),
+    Code("nonstandard_blank", _R, _NOTE, False, "A blank that JSON does not know was skipped between values.",
+         "Editors and input methods write no-break, wide and zero-width blanks.", Example('{"a":\xa01}')),
+    Code("single_quotes", _R, _NOTE, False, "Text in single quotes was read as a string.",
+         "Python and JavaScript write strings this way.", Example("{'a': 1}")),
+    Code("smart_quotes", _R, _NOTE, False, "Text in typographic quotes was read as a string.",
+         "An editor, or a model trained on edited text, wrote them.", Example("{“a”: 1}")),
+    Code("backtick_quotes", _R, _NOTE, False, "Text in back-ticks was read as a string.",
+         "JavaScript templates and Markdown write it.", Example('{"a": `x`}')),
+    Code("triple_quotes", _R, _NOTE, False, "Text in triple quotes was read as a string.",
+         "Python writes long text this way.", Example('{"a": """x"""}')),
+    Code("string_prefix", _R, _NOTE, False, "A Python string prefix was skipped.",
+         "`r\"…\"` and `b'…'` are not JSON.", Example('{"a": r"x"}')),
+    Code("string_concatenation", _R, _WARN, False, "Strings side by side, or joined by `+`, were read as one.",
+         "An expression, but one with a single reading.", Example('{"a": "x" + "y"}')),
+    Code("unquoted_key", _R, _NOTE, False, "A key without quotes was read as a string.",
+         "JavaScript writes keys this way.", Example("{a: 1}")),
+    Code("unquoted_string", _R, _WARN, False, "A word without quotes was read as a string.",
+         "Where the text ends was a guess.", Example('{"city": Paris}')),
+    Code("nonstandard_literal", _R, _NOTE, False, "True, False, None, undefined and their kin were read as JSON literals.",
+         "Python and JavaScript spell them so.", Example('{"a": True}')),
+    Code("nonstandard_number", _R, _NOTE, False, "A number that JSON does not allow was read.",
+         "`.5`, `+1`, `0x1F` and `1_000` have one meaning elsewhere.", Example('{"a": .5}')),
+    Code("thousands_separator", _R, _WARN, False, "Commas inside a number were read as thousands separators.",
+         "They could also part two values.", Example('{"a": 1,000}')),
+    Code("non_finite_number", _R, _WARN, False, "NaN, Infinity or a number too large to hold stands where a value is due.",
+         "JSON cannot carry it; only a parameter of text can keep it.", Example('{"a": NaN}', {"a": _S})),
+    Code("tuple_as_array", _R, _NOTE, False, "A Python tuple was read as an array.",
+         "JSON has one kind of sequence.", Example('{"a": (1, 2)}')),
+    Code("raw_control_character", _R, _NOTE, False, "Raw newlines, tabs or other control characters inside a string were kept.",
+         "JSON wants them escaped; the meaning is plain.", Example('{"a": "x\ny"}')),
+    Code("invalid_escape", _R, _WARN, False, "A backslash that starts no JSON escape was kept as a backslash.",
+         "Windows paths and regular expressions are written unescaped.", Example('{"a": "\\d+"}')),
+    Code("quote_escape", _R, _NOTE, False, "An escaped quote that needs no escape was read as the quote.",
+         "Python and JavaScript escape the quote that delimits.", Example('{"a": "it\\\'s"}')),
+    Code("lone_surrogate", _R, _WARN, True, "Half of a surrogate pair became the replacement character.",
+         "A character was cut in two; it cannot be stored as text.", Example('{"a": "\\ud83d"}')),
+    Code("unescaped_inner_quote", _R, _WARN, False, "Quotes inside a string were not escaped and were kept as text.",
+         "Where the string ends was a guess.", Example('{"a": "say "hi" now"}')),
+    Code("extra_quote", _R, _WARN, True, "A quote too many was skipped.",
+         "The model typed it twice, or meant it as text.", Example('{"a"": 1}')),
+    Code("ambiguous", _R, _WARN, True, "Two readings of the text survive; one was taken.",
+         "Nothing in the text or the definition decides between them.", Example('{"a": "say "hi", "b": 1, "c": "x"}')),
+    Code("escaped_closing_quote", _R, _WARN, False, "A backslash before the closing quote was read as a backslash.",
+         "A Windows path ends in one.", Example('{"a": "C:\\\\dir\\"}')),
+    Code("missing_opening_quote", _R, _WARN, False, "A string without its first quote was read.",
+         "Where it starts was a guess.", Example('{"a": x"}')),
+    Code("missing_closing_quote", _R, _WARN, True, "A string without its last quote was ended where the next part begins.",
+         "Where it ends was a guess.", Example('{"a": "x, "b": 1}')),
+    Code("missing_closing_tag", _R, _WARN, False, "A parameter without its closing tag was ended where the next tag begins.",
+         "The tag that follows names a declared parameter or ends the call.",
+         Example('<invoke name="example"><parameter name="a">x</invoke>', {"a": _S}, is_text=True)),
+    Code("unclosed_string", _R, _WARN, True, "A string that the text's end cut off was closed.",
+         "What would have followed is lost.", Example('{"a": "hel')),
+    Code("truncated_number", _R, _WARN, True, "A number stands at the end of a cut-off text; digits may be missing.",
+         "12 may be the start of 120.", Example('{"a": 12')),
+    Code("truncated_literal", _R, _WARN, True, "A cut-off true, false or null was completed.",
+         "The rest was not sent.", Example('{"a": tr')),
+    Code("truncated_member_dropped", _R, _WARN, True, "A key that the text's end cut off from its value was dropped.",
+         "The value was never sent.", Example('{"a": 1, "b')),
+    Code("truncated_text", _R, _WARN, True, "The text ends where a further part was due.",
+         "What would have followed is lost.", Example('{"a": 1,')),
+    Code("missing_value", _R, _WARN, True, "A key without a value was given null.",
+         "The value was never sent.", Example('{"a": , "b": 1}')),
+    Code("missing_closer", _R, _WARN, False, "Brackets that were never closed were closed.",
+         "The text was cut off, or the model lost count.", Example('{"a": [1, 2}')),
+    Code("wrong_closer", _R, _WARN, False, "A closing bracket of the wrong kind was read as the right one.",
+         "The model lost track of what it had opened.", Example("[1}")),
+    Code("wrong_opener", _R, _WARN, False, "A square or round bracket before a key was read as a brace.",
+         "Other languages write objects so.", Example('["a": 1]')),
+    Code("doubled_braces", _R, _WARN, False, "Doubled braces were read as single ones.",
+         "A prompt template doubles the braces it is to keep.", Example('{{"a": 1}}')),
+    Code("foreign_escape", _R, _NOTE, False, "A hexadecimal escape of Python or JavaScript was read.",
+         "`\\x41` in single quotes or back-ticks is one character.", Example("{'a': '\\x41'}")),
+    Code("extra_closer", _R, _WARN, False, "A closing bracket without an opening one was skipped.",
+         "The model lost count.", Example('{"a": 1}}')),
+    Code("missing_opener", _R, _WARN, False, "An opening bracket was added.",
+         "The text starts with a key.", Example('"a": 1}')),
+    Code("key_value_lines", _R, _WARN, False, "Names and values in `key=value` form were read as an object.",
+         "The names are those of a call, but this is not the format asked for.", Example("path=/a\nlimit=10")),
+    Code("yaml_block", _R, _WARN, False, "A YAML block was read as an object.",
+         "Every line fits, but this is not the format asked for.", Example("path: /a\nlimit: 10")),
+    Code("duplicate_key", _R, _WARN, True, "A key was sent twice; the last value counts.",
+         "The text is valid JSON, but a value is lost, in most readers without a word.", Example('{"a": 1, "a": 2}')),
+    Code("json_parse_error", _R, _ERR, False, "The text could not be read as JSON, not even mended.",
+         "Nothing is invented: a text without an object has no arguments.", Example("call me maybe")),
+    Code("too_many_findings", _R, _ERR, False, "The text needs more mends than any real call.",
+         "Reading on would be guessing.", Example('{"a": [' + "1,," * 10_001 + "1]}")),
+)  # fmt: skip
+
+_COERCE_ROWS = (
+    Code("non_string_literal_retained", _C, _WARN, False, "A value that is no string was kept as its JSON text.",
+         "The tool wants text; a number or object came.", Example('{"a": 42}', {"a": _S})),
+    Code("string_literal_converted_to_boolean", _C, _WARN, False, "The text true or false became a boolean.",
+         "Quoted booleans are the commonest slip of all.", Example('{"a": "True"}', {"a": _B})),
+    Code("number_coerced_to_boolean", _C, _WARN, False, "0 or 1 became a boolean.",
+         "C counts truth so; any other number is refused.", Example('{"a": 1}', {"a": _B})),
+    Code("string_literal_converted_to_null", _C, _WARN, False, "Without a tool definition, the text null became null.",
+         "Nothing says that the parameter is text.", Example('{"a": "null"}')),
+    Code("number_coerced_to_integer", _C, _NOTE, False, "A whole number written with a fraction became an integer.",
+         "3.0 and 3 are the same number.", Example('{"a": 3.0}', {"a": _I})),
+    Code("fractional_number_truncated_to_integer", _C, _WARN, True, "A fraction was cut off to give an integer.",
+         "3.7 is not 3.", Example('{"a": 3.7}', {"a": _I})),
+    Code("string_literal_converted_to_integer", _C, _NOTE, False, "Text that holds an integer became one.",
+         "Quoted numbers have one reading.", Example('{"a": "42"}', {"a": _I})),
+    Code("string_literal_converted_to_number", _C, _NOTE, False, "Text that holds a number became one.",
+         "Quoted numbers have one reading.", Example('{"a": "4.2"}', {"a": _F})),
+    Code("string_literal_converted_to_object", _C, _NOTE, False, "Text that holds an object became the object.",
+         "Nested values are often encoded once too often.", Example('{"a": "{\\"b\\": 1}"}', {"a": _O})),
+    Code("string_literal_converted_to_array", _C, _NOTE, False, "Text that holds an array became the array.",
+         "Nested values are often encoded once too often.", Example('{"a": "[1, 2]"}', {"a": _L})),
+    Code("scalar_coerced_to_list", _C, _WARN, False, "One value became a list of one.",
+         "The model saw one thing where many may stand.", Example('{"a": "x"}', {"a": {"type": "array", "items": _S}})),
+    Code("timestamp_without_offset", _C, _WARN, False, "A timestamp without an offset was read as UTC.",
+         "The model's clock may be another.", Example('{"a": "2025-01-02T03:04:05"}', {"a": {"type": "string", "format": "date-time"}})),
+    Code("timestamp_truncated_to_microseconds", _C, _WARN, True, "Digits of a second beyond the sixth were cut off.",
+         "Some platforms write seven or nine; a timestamp here holds six.", Example('{"a": "2025-01-02T03:04:05.1234567Z"}', {"a": {"type": "string", "format": "date-time"}})),
+    Code("epoch_converted_to_timestamp", _C, _WARN, False, "A number was read as seconds or milliseconds since 1970.",
+         "Which of the two was told by its size.", Example('{"a": 1735786800}', {"a": {"type": "string", "format": "date-time"}})),
+    Code("enum_case_normalised", _C, _NOTE, False, "A listed value in another case or with blanks around it took the listed spelling.",
+         "The constraint is not case-sensitive.", Example('{"a": "READ"}', {"a": {"enum": ["read", "write"]}})),
+    Code("parameter_name_normalised", _C, _WARN, False, "A parameter in another spelling took the declared name.",
+         "Exactly one declared name differs only in case or underscores.", Example('{"filePath": "x"}', {"file_path": _S})),
+    Code("optional_null_dropped", _C, _NOTE, False, "A null for an optional parameter was read as absent.",
+         "Strict schemas make models send every parameter.", Example('{"a": null}', {"a": _S})),
+    Code("default_applied", _C, _NOTE, False, "The declared default was put in, because it was asked for.",
+         "JSON Schema never sends defaults to the model.", Example("{}", {"a": {"type": "integer", "default": 5}}, with_defaults=True)),
+    Code("default_not_applied", _C, _WARN, False, "The declared default does not fit its own declaration and was left out.",
+         "The definition contradicts itself; the tool may still know the value.",
+         Example("{}", {"a": {"type": "integer", "default": "many"}}, with_defaults=True)),
+    Code("unsupported_boolean_literal", _C, _ERR, False, "The value is neither true nor false.",
+         "Guessing a switch is worse than asking again.", Example('{"a": "yes"}', {"a": _B})),
+    Code("unsupported_integer_literal", _C, _ERR, False, "The value is no integer.",
+         "No number can be made of it.", Example('{"a": "many"}', {"a": _I})),
+    Code("unsupported_number_literal", _C, _ERR, False, "The value is no number that JSON can carry.",
+         "No finite number can be made of it.", Example('{"a": "NaN"}', {"a": _F})),
+    Code("unsupported_object_literal", _C, _ERR, False, "The value is no object.",
+         "No object can be made of it.", Example('{"a": 1}', {"a": _O})),
+    Code("unsupported_array_literal", _C, _ERR, False, "The value is no array.",
+         "No list can be made of it.", Example('{"a": [null]}', {"a": {"type": "array", "items": _L}})),
+    Code("unsupported_timestamp_literal", _C, _ERR, False, "The value is no ISO 8601 timestamp.",
+         "A wrong date is worse than none.", Example('{"a": "soon"}', {"a": {"type": "string", "format": "date-time"}})),
+    Code("unsupported_uri_literal", _C, _ERR, False, "The value is no text.",
+         "A URI is text.", Example('{"a": 1}', {"a": {"type": "string", "format": "uri"}})),
+    Code("unsupported_string_literal", _C, _ERR, False, "The value cannot be text.",
+         "Null is not a text.", Example('{"a": [null]}', {"a": {"type": "array", "items": _S}})),
+)  # fmt: skip
+
+_CHECK_ROWS = (
+    Code("arguments_must_be_object", _K, _ERR, False, "The value is not an object.",
+         "Arguments have names.", Example("[1, 2]")),
+    Code("unknown_tool", _K, _ERR, False, "The model called a tool that it was not offered.",
+         "Nothing can run the call; often the name is a near miss or belongs to another harness.",
+         Example("{}", {}, called="exampel")),
+    Code("tool_definition_missing", _K, _NOTE, False, "There was no definition of this tool to check against.",
+         "The values are as sent; whether they fit is unknown.", Example('{"a": 1}')),
+    Code("missing_required", _K, _ERR, False, "A required parameter was not sent.",
+         "The tool cannot run without it.", Example("{}", {"a": _S}, ("a",))),
+    Code("null_not_allowed", _K, _ERR, False, "Null was sent for a required parameter.",
+         "The tool cannot run without it.", Example('{"a": null}', {"a": _S}, ("a",))),
+    Code("unknown_parameter", _K, _WARN, False, "A parameter that is not declared was kept.",
+         "The tool may ignore it: what the model meant is lost there.", Example('{"b": 1}', {"a": _S})),
+    Code("enum_out_of_range", _K, _ERR, False, "The value is not one of those listed.",
+         "The tool knows no other.", Example('{"a": "erase"}', {"a": {"enum": ["read", "write"]}})),
+    Code("const_mismatch", _K, _ERR, False, "The value is not the one that the definition fixes.",
+         "The tool knows no other.", Example('{"a": 2}', {"a": {"const": 1}})),
+    Code("number_out_of_bounds", _K, _ERR, False, "The number is outside the declared bounds, or not a multiple of the declared step.",
+         "The tool would refuse it.", Example('{"a": 11}', {"a": {"type": "integer", "maximum": 10}})),
+    Code("size_out_of_bounds", _K, _ERR, False, "The text, list or object is shorter or longer than declared.",
+         "The tool would refuse it.", Example('{"a": ""}', {"a": {"type": "string", "minLength": 1}})),
+    Code("items_not_unique", _K, _ERR, False, "A list of distinct items repeats one.",
+         "The tool would refuse it.", Example('{"a": [1, 1]}', {"a": {"type": "array", "uniqueItems": True}})),
+    Code("pattern_mismatch", _K, _ERR, False, "The text does not match the declared pattern.",
+         "The tool would refuse it.", Example('{"a": "x1"}', {"a": {"type": "string", "pattern": "^[0-9]+$"}})),
+    Code("pattern_not_checked", _K, _NOTE, False, "The declared pattern was not tried.",
+         "It is not a regular expression of ours, or one that can run for ever.",
+         Example('{"a": "x"}', {"a": {"type": "string", "pattern": "(a+)+$"}})),
+    Code("format_mismatch", _K, _WARN, False, "The text does not look like the declared format; it was kept.",
+         "A format is a hint to readers, not a rule.", Example('{"a": "x"}', {"a": {"type": "string", "format": "email"}})),
+    Code("uri_not_absolute", _K, _WARN, False, "The text is not an absolute URI; it was kept.",
+         "The tool may still know what to do with it.", Example('{"a": "x y"}', {"a": {"type": "string", "format": "uri"}})),
+    Code("value_not_allowed", _K, _ERR, False, "The definition rules this value out, or allows none here.",
+         "Its schema is `false`, or the value fits a `not` or lacks what an `allOf` asks for.",
+         Example('{"a": "root"}', {"a": {"type": "string", "not": {"const": "root"}}})),
+    Code("contains_mismatch", _K, _ERR, False, "Too few or too many items of the list are what the definition asks for.",
+         "The tool looks for such an item in the list.",
+         Example('{"a": ["x"]}', {"a": {"type": "array", "contains": {"const": "main"}}})),
+    Code("property_name_not_allowed", _K, _ERR, False, "A field has a name that the definition does not allow.",
+         "The tool would not find it, or refuse the object.",
+         Example('{"a": {"no no": 1}}', {"a": {"type": "object", "propertyNames": {"pattern": "^[a-z]+$"}}})),
+    Code("several_branches_fit", _K, _WARN, False, "The value fits several branches of which it must fit one; the first counts.",
+         "`oneOf` wants exactly one; which was meant is a guess.",
+         Example('{"a": 1}', {"a": {"oneOf": [{"type": "integer"}, {"type": "number"}]}})),
+    Code("schema_keyword_unsupported", _K, _NOTE, False, "The definition uses a keyword that is not checked.",
+         "What it demands is unknown to us.", Example('{"a": 1}', {"a": {"$ref": "https://example.org/other.json"}})),
+    Code("nested_too_deep", _K, _ERR, False, "The value is nested deeper than 128 levels.",
+         "No tool takes such a value, and many readers crash on it.",
+         Example('{"a": ' + "[" * 200 + "]" * 200 + "}")),
+)  # fmt: skip
+
+CODES: Mapping[str, Code] = _index_rows(*_UNWRAP_ROWS, *_REPAIR_ROWS, *_COERCE_ROWS, *_CHECK_ROWS)

@@ -1,0 +1,10 @@
+"""The error that ends the reading of a text which cannot be read; it never leaves the parser."""
+
+
+class UnreadableError(Exception):
+    """Raised where no honest mend exists. `reason` is the detail of `json_parse_error`."""
+
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.position = position

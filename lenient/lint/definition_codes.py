@@ -1,0 +1,144 @@
+"""The codes of the lint: what is wrong, why models fail on it, what to do, and an example that is run.
+
+A severity says how certain the harm is: `error` = providers refuse the definition, or no call can fit it;
+`warning` = models fail on it measurably more often; `note` = better said. Names are never reused.
+"""
+
+# ruff: noqa: E501  a row of the table is read across: what is wrong on one line, the reason on the next
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lenient.diagnostics.codes import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionCode:
+    """One row of the table. `example` is a declaration, or a list of them, in which the code is found."""
+
+    name: str
+    severity: Severity
+    summary: str
+    why: str
+    advice: str
+    example: Mapping[str, Any] | list[Any]
+
+
+def _tool(schema: Any = None, *, required: bool = False, name: str = "value", **more: Any) -> dict[str, Any]:
+    """Return a declaration with one parameter."""
+    parameters: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+    if schema is not None:
+        parameters["properties"][name] = schema
+    if required:
+        parameters["required"] = [name]
+    return {"name": "example", "description": "Does it.", "input_schema": parameters, **more}
+
+
+_NOTE, _WARN, _ERR = Severity.NOTE, Severity.WARNING, Severity.ERROR
+_D = {"description": "What it is."}
+_S = {"type": "string", **_D}
+
+_ROWS = (
+    # --- the tool ---
+    DefinitionCode("tool_name_refused", _ERR, "The tool's name has a character or a length that providers refuse.",
+        "Anthropic and OpenAI take 1 to 64 of a–z, A–Z, 0–9, _ and -.",
+        "Write it with letters, digits, underscores and hyphens only.", _tool(name="x", schema=_S) | {"name": "files.search"}),
+    DefinitionCode("tool_name_repeated", _ERR, "Two tools have the same name.",
+        "A call cannot say which it means; providers refuse the list.", "Give each a name of its own.", [_tool(), _tool()]),
+    DefinitionCode("tool_names_alike", _WARN, "Two tools' names differ only by case, underscores or hyphens.",
+        "Models mix them up.", "Rename one so that a word differs.", [_tool() | {"name": "get_file"}, _tool() | {"name": "getFile"}]),
+    DefinitionCode("tool_description_missing", _WARN, "The tool has no description.",
+        "The model chooses a tool by its description, and guesses where there is none.",
+        "Say in a sentence or two what it does, when to use it, and what comes back.", _tool() | {"description": ""}),
+    DefinitionCode("description_too_long", _WARN, "A description has more than 1,024 characters.",
+        "OpenAI refuses longer ones for tools, and models lose what stands in the middle.",
+        "Say the first thing first, and move the rest into the system prompt.", _tool() | {"description": "Does it. " * 200}),
+    DefinitionCode("too_many_parameters", _WARN, "The tool takes more than 20 parameters.",
+        "Models leave out or mix up more of them, the more there are.", "Split the tool, or group what belongs together.",
+        {"name": "example", "description": "Does it.", "input_schema": {"type": "object", "additionalProperties": False, "properties": {f"option_{n}": _S for n in range(21)}}}),
+    DefinitionCode("arguments_not_object", _ERR, "The schema of the arguments is not of the type object.",
+        "Arguments have names; providers refuse any other type.", "Wrap it: an object with one property.",
+        {"name": "example", "description": "Does it.", "input_schema": {"type": "string"}}),
+    DefinitionCode("nested_deep", _WARN, "The arguments are nested more than four levels deep.",
+        "Models lose count of brackets and put fields on the wrong level.", "Flatten it, or split the tool.",
+        _tool({"type": "array", "items": {"type": "array", "items": {"type": "array", "items": {"type": "array", "items": _S}}}, **_D})),
+    # --- names ---
+    DefinitionCode("parameter_name_refused", _ERR, "A parameter's name has a character or a length that providers refuse.",
+        "Anthropic takes 1 to 64 of a–z, A–Z, 0–9, _, . and - as the names of properties.",
+        "Write it with letters, digits and underscores.", _tool(_S, name="file path")),
+    DefinitionCode("parameter_names_alike", _WARN, "Two parameters' names differ only by case, underscores or hyphens.",
+        "Models mix them up, and another spelling can no longer be forgiven.", "Rename one so that a word differs.",
+        {"name": "example", "description": "Does it.", "input_schema": {"type": "object", "additionalProperties": False, "properties": {"file_path": _S, "filePath": _S}}}),
+    DefinitionCode("required_undeclared", _ERR, "A required parameter is not among the properties.",
+        "The model is asked for something that it is told nothing about; strict providers refuse it.",
+        "Declare it, or take it from `required`.",
+        {"name": "example", "description": "Does it.", "input_schema": {"type": "object", "properties": {"a": _S}, "required": ["a", "b"], "additionalProperties": False}}),
+    # --- descriptions ---
+    DefinitionCode("parameter_description_missing", _WARN, "A parameter has no description.",
+        "Its name alone leaves open what is meant, in which form, and with which default.",
+        "Say what it is, in which form, and what happens without it.", _tool({"type": "string"})),
+    DefinitionCode("enum_in_prose", _WARN, "A free text lists its only values in its description.",
+        "Providers that constrain the output cannot see prose; models write synonyms.", "List them as `enum`.",
+        _tool({"type": "string", "description": "The mode, one of: fast, exact, fuzzy."})),
+    DefinitionCode("required_contradicted", _WARN, "The description says optional or required, the schema says the opposite.",
+        "The model follows either: half its calls are wrong.", "Make both say the same.",
+        _tool({"type": "string", "description": "Optional. The folder."}, required=True)),
+    DefinitionCode("number_as_text", _WARN, "A text is described as a number.",
+        "Models send 5 or \"5\" as they like, and a provider's check lets \"five\" pass.", "Declare it as integer or number.",
+        _tool({"type": "string", "description": "Number of results to return."})),
+    DefinitionCode("boolean_as_text", _WARN, "A text is described as true or false.",
+        'Models send true, "true", "yes" or "1" as they like.', "Declare it as boolean.",
+        _tool({"type": "string", "description": "Whether to follow links."})),
+    DefinitionCode("list_as_text", _WARN, "A text is described as a list.",
+        "Models send an array, or part the items in other ways than the tool does.", "Declare it as an array.",
+        _tool({"type": "string", "description": "Comma-separated list of tags."})),
+    DefinitionCode("json_as_text", _WARN, "A text is described as JSON.",
+        "JSON within JSON must be escaped twice: the commonest way to break a call.", "Declare the object or array itself.",
+        _tool({"type": "string", "description": "The filter as a JSON string."})),
+    DefinitionCode("format_missing", _WARN, "A text that is named like a date or a time names no format.",
+        "Models write 3/4/25, March 4th or seconds since 1970.", "Add a `format`, or say it in the description.",
+        _tool(_S, name="start_date")),
+    DefinitionCode("unit_missing", _NOTE, "A number that is named like a measure names no unit.",
+        "30 may be seconds or milliseconds.", "Put the unit in the name or in the description.",
+        _tool({"type": "integer", "description": "How long to wait."}, name="timeout")),
+    # --- types ---
+    DefinitionCode("type_missing", _WARN, "A parameter has no type.",
+        "Anything fits it: neither the model nor a check knows what is wanted.", "Give it a type.", _tool({"description": "The value."})),
+    DefinitionCode("type_unknown", _ERR, "A type is none of JSON Schema.",
+        "Providers refuse it or read it as any type.", "Use string, integer, number, boolean, object, array or null.",
+        _tool({"type": "dict", **_D})),
+    DefinitionCode("items_missing", _WARN, "An array does not say what its items are.",
+        "Models guess; Gemini and strict modes refuse it.", "Declare `items`.", _tool({"type": "array", **_D})),
+    DefinitionCode("object_free_form", _WARN, "An object declares no fields.",
+        "Models invent fields, or send it as text.", "Declare its properties, or the type of its values.", _tool({"type": "object", **_D})),
+    DefinitionCode("object_open", _NOTE, "An object leaves open whether other fields may be sent.",
+        "An invented field passes unseen.", "Add `additionalProperties: false`.",
+        {"name": "example", "description": "Does it.", "input_schema": {"type": "object", "properties": {"a": _S}}}),
+    DefinitionCode("branches_overlap", _WARN, "A value can fit several branches of a union.",
+        "Neither the model nor the tool can tell which is meant.",
+        "Give each branch a required field with a `const` of its own, or make one branch of them.",
+        _tool({"anyOf": [{"type": "object", "properties": {"a": _S}, "additionalProperties": False}, {"type": "object", "properties": {"b": _S}, "additionalProperties": False}], **_D})),
+    DefinitionCode("keyword_unsupported", _NOTE, "A keyword or reference is not understood here.",
+        "It is not checked, and said so with every call.", "Say it in another way.", _tool({"$ref": "https://example.org/other.json", **_D})),
+    DefinitionCode("pattern_unusable", _WARN, "A pattern is no regular expression, or one that can run for ever.",
+        "It is not checked; a tool that runs it can be stopped by a hostile text.", "Write it without repeated groups.",
+        _tool({"type": "string", "pattern": "(a+)+$", **_D})),
+    # --- values ---
+    DefinitionCode("enum_empty", _ERR, "The list of allowed values is empty or no list.",
+        "No value fits.", "List the values, or take `enum` away.", _tool({"type": "string", "enum": [], **_D})),
+    DefinitionCode("enum_type_mismatch", _ERR, "An allowed value is not of the declared type.",
+        "No value can fit both.", "Make type and values agree.", _tool({"type": "string", "enum": [1, 2], **_D})),
+    DefinitionCode("default_unfit", _ERR, "The default does not fit its own schema.",
+        "A call that leaves the parameter out gets a value that a call may not send.", "Change the default or the schema.",
+        _tool({"type": "integer", "default": "ten", **_D})),
+    DefinitionCode("default_required", _NOTE, "A required parameter has a default.",
+        "The default is never used: the model must send a value.", "Take it from `required`, or drop the default.",
+        _tool({"type": "integer", "default": 10, **_D}, required=True)),
+    DefinitionCode("example_unfit", _WARN, "An example does not fit its own schema.",
+        "Models copy examples.", "Change the example or the schema.", _tool({"type": "integer", "examples": ["ten"], **_D})),
+)  # fmt: skip
+
+DEFINITION_CODES: Mapping[str, DefinitionCode] = {row.name: row for row in _ROWS}

@@ -1,0 +1,158 @@
+"""Reads one member of an object: its key, its colon, and the start of its value.
+
+Keys may lack quotes, or a colon; what the text's end cuts off is left out.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.misquoted_keys import (
+    MisquotedKey,
+    find_colon,
+    has_extra_first_quote,
+    has_extra_last_quote,
+    holds_no_key,
+    is_ruby_symbol,
+    read_key_with_colon_inside,
+    read_key_without_first_quote,
+)
+from lenient.scan.open_brackets import OpenContainer
+from lenient.scan.scan_state import ScanState
+from lenient.scan.simple_members import PLAIN_KEY
+from lenient.scan.source_text import ValueSpan
+from lenient.scan.strings.string_end import StringClosing
+from lenient.scan.strings.string_end_scoring import COLONS, VALUE_START, StringRole
+from lenient.scan.strings.string_search import CLOSING_QUOTES
+from lenient.scan.strings.trivia import pass_trivia
+from lenient.scan.value_start import read_value_start
+
+_BARE_KEY = re.compile(r"[^\s,:：=(){}\[\]\"'“”‘’`\ud800-\udfff]++(?:[ \-][\w$.]++)*+")
+
+
+def read_member(reading: ScanState, frame: OpenContainer) -> None:
+    """Read the key and its colon, and begin the value."""
+    start = reading.position
+    frame.key = None
+    plain = PLAIN_KEY.match(reading.text, start)
+    if plain is not None:
+        key: str | None = plain[1]
+        frame.key, reading.position = key, plain.end()
+    else:
+        key = _read_key(reading, frame)
+        if key is None:
+            return
+        frame.key = key
+        reading.pass_gap()
+        if reading.position >= len(reading.text):
+            reading.drop_member(frame, start)
+            return
+        if not _pass_colon(reading, frame, start):
+            return
+    reading.position = pass_trivia(reading.text, reading.position, reading.report, before_value=True)
+    sign = reading.text[reading.position : reading.position + 1]
+    if not sign:
+        reading.drop_member(frame, start)
+    elif sign in ",，}]":
+        _put_missing_value(reading, frame, start)
+    else:
+        read_value_start(reading, frame.fields.get(key or ""))
+
+
+def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
+    """Read the key that starts here. None when the text's end cut it off."""
+    start = reading.position
+    reading.position = reading.strings.pass_prefix(start)
+    sign = reading.text[reading.position]
+    if sign == ":" and is_ruby_symbol(reading.text, reading.position):
+        reading.position += 1
+        start, sign = reading.position, reading.text[reading.position]
+    if sign == "\\" and (escaped := reading.strings.read_escaped(start)) is not None:
+        text, reading.position = escaped
+        return text
+    if sign in CLOSING_QUOTES:
+        return _read_quoted_key(reading, frame, start)
+    match = _BARE_KEY.match(reading.text, start)
+    if match is None:
+        raise UnreadableError("unexpected_character", start)
+    if match.group().startswith(("...", "…")):
+        raise UnreadableError("ellipsis", start)
+    reading.position = match.end()
+    if reading.position >= len(reading.text):
+        reading.drop_member(frame, start)
+        return None
+    if read_key_without_first_quote(reading.text, reading.position):
+        reading.position += 1
+        reading.report("missing_opening_quote", start, reading.position, found=match.group())
+    else:
+        reading.report("unquoted_key", start, reading.position, found=match.group())
+    return match.group()
+
+
+def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:
+    """Read the key in quotes that starts here."""
+    at = reading.position
+    if reading.text.startswith(reading.text[at], at + 1) and has_extra_first_quote(reading.text, at):
+        _pass_extra_quote(reading)
+    text, end = reading.read_string(StringRole.KEY)
+    if has_extra_last_quote(reading.text, reading.position):
+        _pass_extra_quote(reading)
+    if ":" in text or "：" in text:
+        mend = read_key_with_colon_inside(reading.text, start, end.after, frame.fields)
+        if mend is not None:
+            return _read_misquoted_key(reading, mend)
+    if end.closing is StringClosing.TEXT_END:
+        reading.drop_member(frame, start)
+        return None
+    return text
+
+
+def _pass_extra_quote(reading: ScanState) -> None:
+    """Pass a quote too many."""
+    at = reading.position
+    reading.report("extra_quote", at, at + 1, found=reading.text[at])
+    reading.position = at + 1
+
+
+def _read_misquoted_key(reading: ScanState, mend: MisquotedKey) -> str:
+    """Read a key that took its colon in. Reading goes on at the colon."""
+    reading.report(mend.code, mend.start, mend.end, found=reading.text[mend.start : mend.end] or None)
+    reading.position = mend.after
+    reading.colon_passed = mend.colon
+    return mend.name
+
+
+def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
+    """Pass the colon. False when the member has no value."""
+    text, at = reading.text, reading.position
+    sign = text[at]
+    if reading.colon_passed:
+        reading.colon_passed = False
+        return True
+    reading.strings.joins = True
+    written = find_colon(text, at)
+    if written is not None:
+        if written in COLONS and written != ":":
+            reading.report("fullwidth_punctuation", at, at + 1, found=written, became=":")
+        elif written != ":":
+            reading.report("wrong_separator", at, at + len(written), found=written, became=":")
+        reading.position += len(written)
+        return True
+    if sign in ",，}]":
+        _put_missing_value(reading, frame, start)
+        return False
+    if not VALUE_START.match(text, at) and text[start] not in CLOSING_QUOTES:
+        raise UnreadableError("unexpected_character", at)  # two words are no member
+    reading.report("missing_colon", at, at, became=":")
+    reading.strings.joins = False
+    return True
+
+
+def _put_missing_value(reading: ScanState, frame: OpenContainer, start: int) -> None:
+    """Put null for a key without a value. A brace with lone words in it is no object at all."""
+    number = reading.text[start].isdigit()  # half of a number with a decimal comma, no key
+    if number or (not frame.children and holds_no_key(reading.text, start, reading.position)):
+        raise UnreadableError("no_value", start)
+    reading.report("missing_value", start, reading.position, became="null")
+    reading.put_value(None, ValueSpan(start, reading.position))

@@ -1,0 +1,65 @@
+"""The stack of open brackets: what each has read so far, and the path of the part that is being read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lenient.definitions.json_schema.nodes import Node, known_fields
+from lenient.diagnostics import Path, join_path, render_path
+from lenient.scan.strings.string_end_scoring import StringRole
+
+OPENERS = {"{": "}", "[": "]", "(": ")", "｛": "}", "［": "]"}
+"""Opening bracket → the sign that its frame is named by."""
+_ROLES = {"}": StringRole.MEMBER, "]": StringRole.ITEM, ")": StringRole.ITEM}
+
+
+class OpenContainer:
+    """One open bracket. `close` is `}`, `]` or `)`, however it was written."""
+
+    __slots__ = (
+        "also", "children", "close", "comma", "doubled", "fields", "filled", "items", "key", "marks", "node",
+        "start", "where",
+    )  # fmt: skip
+
+    def __init__(self, close: str, start: int, node: Node | None) -> None:
+        self.close = close
+        self.start = start
+        self.node = node
+        self.fields = known_fields(node) if close == "}" else {}
+        self.items: list[Any] = []
+        self.children: dict[str, Any] = {}
+        self.marks: Any = {} if close == "}" else []
+        self.key: str | None = None
+        self.comma = -1
+        self.also = ""  # another sign that closes it, that of its own opening bracket
+        self.doubled = False  # a template doubled its braces
+        self.filled = False  # a value stands since the opening bracket or the last comma
+        self.where: str | None = None  # its path, made when it is first asked for
+
+    def current_path(self) -> str:
+        """Return the path of the part that is being read."""
+        step = self.key if self.close == "}" else len(self.items)
+        return (self.where or "$") if step is None else join_path(self.where or "$", step)
+
+    def item_node(self) -> Node | None:
+        """Return what the definition says of the items of an array."""
+        return self.node.items if self.node is not None else None
+
+
+def role_within(stack: list[OpenContainer]) -> StringRole:
+    """Return what a value is within these brackets."""
+    return _ROLES[stack[-1].close] if stack else StringRole.ROOT
+
+
+def path_within(stack: list[OpenContainer], root: Path) -> str:
+    """Return the place that is being read, as a path. `root` is that of the outermost value."""
+    if not stack:
+        return render_path(root)
+    frame = stack[-1]
+    if frame.where is None:
+        where = render_path(root)
+        for outer in stack:
+            frame, frame.where = outer, where
+            where = frame.current_path()
+        return where
+    return frame.current_path()

@@ -1,0 +1,128 @@
+"""The state of one scan, shared by its parts: the text, the place in it, the open brackets, the findings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lenient.diagnostics import MAX_FOUND, Diagnostic, Findings, Path, shorten
+from lenient.scan.open_brackets import OpenContainer, path_within, role_within
+from lenient.scan.simple_members import SimpleReader
+from lenient.scan.source_text import SourceText, ValueSpan
+from lenient.scan.strings.quoted_string import StringReader
+from lenient.scan.strings.string_end import StringEnd
+from lenient.scan.strings.string_end_scoring import StringPlace, StringRole
+from lenient.scan.strings.trivia import pass_trivia
+
+
+class ScanState:
+    """How far the reading of one value has come. `done` is the value and its mark, once it is read."""
+
+    __slots__ = (
+        "colon_passed", "done", "dropped", "findings", "piece", "plain", "position", "root_path", "stack",
+        "strings", "text",
+    )  # fmt: skip
+
+    def __init__(
+        self, piece: SourceText, start: int, findings: Findings, path: Path, strings: StringReader
+    ) -> None:
+        self.piece = piece
+        self.text = piece.text
+        self.position = start
+        self.findings = findings
+        self.root_path = path
+        self.stack: list[OpenContainer] = []
+        self.done: tuple[Any, ValueSpan] | None = None
+        self.dropped = False  # a part that the text's end cut off was left out
+        self.colon_passed = False  # the quotes of the last key held its colon
+        self.strings = strings
+        strings.report = self.report
+        self.plain = SimpleReader(piece.text, self.report, strings.decode)
+
+    # --- on through the text -------------------------------------------------------------------------
+
+    def pass_gap(self) -> None:
+        """Go on to the next part."""
+        self.position = pass_trivia(self.text, self.position, self.report)
+
+    def string_place(self, role: StringRole) -> StringPlace:
+        """Return where a string that stands here would stand."""
+        return StringPlace(role, self.stack, self.strings.ahead.tail)
+
+    def value_place(self) -> StringPlace:
+        return self.string_place(role_within(self.stack))
+
+    def read_string(self, role: StringRole) -> tuple[str, StringEnd]:
+        """Read the string whose opening quote is here."""
+        text, end = self.strings.read_string(self.position, self.string_place(role))
+        self.position = end.after
+        return text, end
+
+    # --- finished values -----------------------------------------------------------------------------
+
+    def put_value(self, value: Any, mark: ValueSpan) -> None:
+        """Give a finished value to the container around it."""
+        if not self.stack:
+            self.done = (value, mark)
+            return
+        frame = self.stack[-1]
+        if frame.close != "}":
+            frame.items.append(value)
+            frame.marks.append(mark)
+        elif frame.key is not None:
+            if frame.key in frame.children:
+                known: ValueSpan = frame.marks[frame.key]
+                became = scalar_text(value)
+                self.report(
+                    "duplicate_key", known.start, known.end, found=frame.key, became=became, detail=frame.key
+                )
+            frame.children[frame.key] = value
+            frame.marks[frame.key] = mark
+            frame.key = None
+
+    def close_container(self) -> None:
+        """Close the innermost bracket here."""
+        frame = self.stack.pop()
+        value: Any = frame.children if frame.close == "}" else frame.items
+        self.put_value(value, ValueSpan(frame.start, self.position, frame.marks))
+
+    def drop_member(self, frame: OpenContainer, start: int) -> None:
+        """Leave out a member in the middle of which the text ends."""
+        frame.key = None
+        self.dropped = True
+        self.report("truncated_member_dropped", start, len(self.text), found=self.text[start : start + 100])
+        self.position = len(self.text)
+
+    # --- mends ---------------------------------------------------------------------------------------
+
+    def report(
+        self,
+        code: str,
+        start: int,
+        end: int,
+        *,
+        found: str | None = None,
+        became: str | None = None,
+        detail: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        """Report one mend of `text[start:end]`."""
+        if self.piece.parent is not None:
+            start, end = self.piece.raw_span(start, end)
+        if found is not None and len(found) > MAX_FOUND:
+            found = shorten(found)
+        became, detail = became and shorten(became), detail and shorten(detail)
+        where = path_within(self.stack, self.root_path)
+        self.findings.add(Diagnostic(code, where, start, end, found, became, detail, hint))
+
+    def report_missing(self, code: str, became: str) -> None:
+        """Report a sign that should stand here."""
+        self.report(code, self.position, self.position, became=became)
+
+
+def scalar_text(value: Any) -> str | None:
+    """Return a scalar as a finding shows it: a text as it is, a number or literal as JSON writes it."""
+    if isinstance(value, (dict, list)):
+        return None
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)

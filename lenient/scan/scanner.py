@@ -1,0 +1,161 @@
+"""Reads one value from broken text: the value, where each part of it stands, and every mend.
+
+One pass with an explicit stack: no depth of nesting and no length makes it recurse or look back. The
+definition's nodes help it to tell keys from text. Valid JSON passes without a mend.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lenient.definitions.json_schema.nodes import Node
+from lenient.diagnostics import Findings, Path
+from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.closing_brackets import close_all_brackets, close_bracket
+from lenient.scan.object_members import read_member
+from lenient.scan.open_brackets import OpenContainer
+from lenient.scan.scan_state import ScanState
+from lenient.scan.source_text import SourceText, ValueSpan
+from lenient.scan.strings.quoted_string import StringReader
+from lenient.scan.strings.string_end_scoring import CLOSERS, COMMAS, QUOTED_KEY, key_name
+from lenient.scan.strings.string_search import Lookahead
+from lenient.scan.value_start import read_value_start
+
+_EXTRA_OPENER = "Or the first of two opening brackets is one too many."
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """What was read: the value, its mark, and where reading stopped."""
+
+    value: Any
+    mark: ValueSpan
+    end: int
+
+
+def scan_value(
+    piece: SourceText,
+    start: int,
+    node: Node | None,
+    findings: Findings,
+    *,
+    path: Path = None,
+    ahead: Lookahead | None = None,
+    opened: bool = False,
+    strict: bool = False,
+) -> ScanResult:
+    """Read one value of `piece.text` from `start` on; mends go to `findings`.
+
+    `opened` = the opening brace is missing and `start` is the first key; `strict` = the value is known to
+    be valid JSON, so that each string ends at its first quote; `ahead` is shared by scans of one text.
+    Raises UnreadableError and TooManyFindingsError.
+    """
+    strings = StringReader(piece.text, ahead or Lookahead(piece.text), strict=strict)
+    reading = ScanState(piece, start, findings, path, strings)
+    if opened:
+        _open_missing_brace(reading, node)
+    else:
+        reading.pass_gap()
+        read_value_start(reading, node)
+    stack = reading.stack
+    while stack:
+        _read_next_sign(reading, stack[-1])
+    if reading.done is None:
+        raise UnreadableError("truncated", len(reading.text))
+    value, mark = reading.done
+    return ScanResult(value, mark, reading.position)
+
+
+def _open_missing_brace(reading: ScanState, node: Node | None) -> None:
+    """Open the object whose brace is missing here."""
+    reading.report_missing("missing_opener", "{")
+    reading.stack.append(OpenContainer("}", reading.position, node))
+
+
+def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
+    """Take the next sign of the innermost bracket: a part, a comma or a closing bracket."""
+    reading.pass_gap()
+    _pass_simple_parts(reading, frame)
+    if reading.position >= len(reading.text):
+        close_all_brackets(reading)
+        return
+    sign = reading.text[reading.position]
+    if sign in CLOSERS:
+        close_bracket(reading, frame, sign)
+    elif sign in COMMAS:
+        _pass_comma(reading, frame, sign)
+    elif _is_unopened_object(reading, frame):
+        _open_missing_brace(reading, frame.item_node())
+        frame.filled = True
+    elif _is_part_of_outer(reading):
+        if len(frame.items) == 1 and isinstance(frame.items[0], list):
+            reading.report("ambiguous", frame.start, frame.start + 1, hint=_EXTRA_OPENER)
+        reading.report_missing("missing_closer", frame.close)
+        reading.close_container()
+        reading.stack[-1].filled = frame.filled
+    else:
+        _read_part(reading, frame)
+
+
+def _pass_simple_parts(reading: ScanState, frame: OpenContainer) -> None:
+    """Pass the parts that can be read in one way only, with the gaps between them."""
+    around = reading.stack[-2].close if len(reading.stack) > 1 else ""
+    read = reading.plain.read_members if frame.close == "}" else reading.plain.read_items
+    while not frame.filled:
+        position = read(reading.position, frame, around)
+        if position == reading.position:
+            return
+        reading.position = position
+        reading.pass_gap()
+
+
+def _read_part(reading: ScanState, frame: OpenContainer) -> None:
+    """Read the next member or item."""
+    if frame.filled:
+        reading.report_missing("missing_comma", ",")
+        frame.filled, before = False, reading.position
+        _pass_simple_parts(reading, frame)
+        if reading.position != before:
+            return
+    frame.filled = True
+    if frame.close == "}":
+        read_member(reading, frame)
+    else:
+        read_value_start(reading, frame.item_node())
+
+
+def _is_part_of_outer(reading: ScanState) -> bool:
+    """Return True when a part of the bracket around stands here:
+
+    a key in an array, an object where a key is due.
+    """
+    outer = reading.stack[-2] if len(reading.stack) > 1 else None
+    if reading.strings.strict or outer is None or (outer.close == "}") == (reading.stack[-1].close == "}"):
+        return False
+    if reading.stack[-1].close == "}":
+        return reading.text[reading.position] in "{｛" and bool(reading.stack[-1].children)
+    key = QUOTED_KEY.match(reading.text, reading.position)
+    return key is not None and (not outer.fields or key_name(key) in outer.fields)
+
+
+def _is_unopened_object(reading: ScanState, frame: OpenContainer) -> bool:
+    """Return True when the first item of an array starts with a key of its own: its brace is missing."""
+    if reading.strings.strict or frame.close != "]" or frame.items or frame.comma >= 0:
+        return False
+    key = QUOTED_KEY.match(reading.text, reading.position)
+    outer = reading.stack[-2] if len(reading.stack) > 1 else None
+    return key is not None and (outer is None or key_name(key) not in outer.fields)
+
+
+def _pass_comma(reading: ScanState, frame: OpenContainer, sign: str) -> None:
+    at = reading.position
+    if not frame.filled:
+        reading.report("extra_comma", at, at + 1, found=sign)
+    elif sign != ",":
+        code = "wrong_separator" if sign == ";" else "fullwidth_punctuation"
+        reading.report(code, at, at + 1, found=sign, became=",")
+    if frame.filled:
+        frame.comma = at
+    frame.filled = False
+    reading.position = at + 1

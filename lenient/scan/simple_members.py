@@ -1,0 +1,142 @@
+"""Reads members and items that can be read in one way only, by one pattern each.
+
+A part is taken when its string or number is plain and what follows shows that it ends there: a comma and the
+next key, the closing bracket and the end of the text. Everything else is left to the scanner, which reads the
+same from it, only slower.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from lenient.scan.source_text import ValueSpan
+from lenient.scan.strings.trivia import MendReport
+
+_W = r"[ \t\r\n]*+"
+_CLEAN = r"\\\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff"
+_ESCAPE = r"\\(?:[\\/bfnrt]|"
+_DOUBLE = rf"(?:[^\"{_CLEAN}]++|{_ESCAPE}\"(?!\s*+,)))*+"
+_SINGLE = rf"(?:[^'{_CLEAN}]++|{_ESCAPE}\"|'(?!\s*+,)))*+"
+_NUMBER = r"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,17}+)?"
+_QUOTED_KEY = rf"{_W}(?:\"[^\"\\\n]{{0,100}}+\"|'[^'\\\n]{{0,100}}+'){_W}:"
+_NEXT_KEY = rf"(?:{_QUOTED_KEY}|{_W}[A-Za-z_$][\w$]{{0,62}}+{_W}:(?!//))"
+_KEY = (
+    rf"{_W}(?:\"([^\"{_CLEAN}\t\r\n]*+)\"|'([^'{_CLEAN}\t\r\n]*+)'|([A-Za-z_$][\w$]{{0,62}}+)(?!['\"]))"
+    rf"{_W}:{_W}"
+)
+_VALUE = rf"(?:\"({_DOUBLE})\"|'({_SINGLE})'|({_NUMBER})|(true|false|null|True|False|None)\b)"
+_MEMBER = (
+    rf"{_KEY}{_VALUE}(?:{_W},(?={_NEXT_KEY}|{_W}(?:\}}|/[*/]))|(?={_QUOTED_KEY})|(?={_W}\}}{_W}(?:\Z|%s)))"
+)
+_ITEM = (
+    rf"{_W}{_VALUE}(?:{_W},(?={_W}[\"'{{\[\-\dtfnTFN\]])|(?=[ \t\r\n]++[\"'])|(?={_W}\]{_W}(?:\}}{_W}\Z|%s)))"
+)
+_IN_OBJECT, _IN_ARRAY = f",{_NEXT_KEY}", rf",{_W}[\"{{]"
+_AFTER = {"": r"\Z", "}": _IN_OBJECT, "]": _IN_ARRAY, ")": _IN_ARRAY}
+_MEMBERS = {around: re.compile(_MEMBER % after) for around, after in _AFTER.items()}
+_ITEMS = {around: re.compile(_ITEM % after) for around, after in _AFTER.items()}
+"""By the bracket that closes the container around, "" at the root."""
+PLAIN_KEY = re.compile(rf"\"([^\"{_CLEAN}\t\r\n]*+)\"{_W}:{_W}(?=[\"'\w\[{{\-])")
+"""A key, its colon, and the start of a value."""
+_LITERALS: dict[str, Any] = {
+    "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
+}  # fmt: skip
+_WRITTEN = {"True": "true", "False": "false", "None": "null"}
+_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+
+
+class SimpleContainer(Protocol):
+    """What the scanner keeps of an open bracket."""
+
+    children: dict[str, Any]
+    items: list[Any]
+    marks: Any
+    key: str | None
+    comma: int
+    filled: bool
+
+
+class SimpleReader:
+    """Reads the simple parts of one text. `decode` reads and reports a body that holds escapes."""
+
+    __slots__ = ("decode", "report", "text")
+
+    def __init__(self, text: str, report: MendReport, decode: Callable[[int, int], str]) -> None:
+        self.text = text
+        self.report = report
+        self.decode = decode
+
+    def read_members(self, position: int, into: SimpleContainer, around: str) -> int:
+        """Read simple members from `position` on. Returns the place where the first other thing stands."""
+        text, match_member = self.text, _MEMBERS[around].match
+        children, marks = into.children, into.marks
+        while (match := match_member(text, position)) is not None:
+            key = match[1]
+            if key is None:
+                key = match[2] if match[2] is not None else match[3]
+            if key in children:
+                break  # sent twice: the scanner says so
+            if match[1] is None:
+                self.report_key(match, into)
+            into.key = key
+            children[key], marks[key] = self.read_value(match, 4)
+            position = match.end()
+            if text[position - 1] != "," or position == match.end(match.lastindex or 4):
+                into.filled = True
+                break
+            into.comma = position - 1
+        into.key = None
+        return position
+
+    def read_items(self, position: int, into: SimpleContainer, around: str) -> int:
+        """Read simple items from `position` on. Returns the place where the first other thing stands."""
+        text, match_item = self.text, _ITEMS[around].match
+        while (match := match_item(text, position)) is not None:
+            value, mark = self.read_value(match, 1)
+            into.items.append(value)
+            into.marks.append(mark)
+            position = match.end()
+            if text[position - 1] != "," or position == match.end(match.lastindex or 1):
+                into.filled = True
+                break
+            into.comma = position - 1
+        return position
+
+    def report_key(self, match: re.Match[str], into: SimpleContainer) -> None:
+        into.key = None
+        if match[3] is not None:
+            self.report("unquoted_key", *match.span(3), found=match[3])
+        else:
+            start, end = match.span(2)
+            self.report("single_quotes", start - 1, end + 1, found="'")
+
+    def read_value(self, match: re.Match[str], first: int) -> tuple[Any, ValueSpan]:
+        """Read the value in the groups from `first` on:
+
+        in double quotes, in single quotes, number, literal.
+        """
+        group = match.lastindex or first
+        start, end = match.span(group)
+        written = match[group]
+        if group > first + 1:
+            value: Any = (
+                self.read_literal(written, start, end) if group == first + 3 else _parse_number(written)
+            )
+            return value, _NEW(ValueSpan, (start, end, None))
+        if group > first:
+            self.report("single_quotes", start - 1, end + 1, found="'")
+        if "\\" in written or "\n" in written or "\t" in written or "\r" in written:
+            written = self.decode(start, end)
+        return written, _NEW(ValueSpan, (start - 1, end + 1, None))
+
+    def read_literal(self, written: str, start: int, end: int) -> bool | None:
+        if written in _WRITTEN:
+            self.report("nonstandard_literal", start, end, found=written, became=_WRITTEN[written])
+        value: bool | None = _LITERALS[written]
+        return value
+
+
+def _parse_number(written: str) -> int | float:
+    return float(written) if "." in written else int(written)

@@ -1,0 +1,76 @@
+"""Text with a way back to the raw text: slices keep an offset, decoded strings a map."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from typing import NamedTuple
+
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
+)
+
+
+class ValueSpan(NamedTuple):
+    """Where a value stands in its piece: a half-open span, and the marks of what it holds."""
+
+    start: int
+    end: int
+    children: dict[str, ValueSpan] | list[ValueSpan] | None = None
+
+
+class SourceText:
+    r"""A text with a way back to the raw text: it is the decoded body `parent.text[start:end]` of a string.
+
+    The raw text itself has no parent. Escapes that were kept as they are (`\d`) shift the way back by a
+    character; spans stay inside the string.
+    """
+
+    __slots__ = ("_runs", "end", "parent", "start", "text")
+
+    def __init__(self, text: str, parent: SourceText | None = None, start: int = 0, end: int = 0) -> None:
+        self.text = text
+        self.parent = parent
+        self.start = start
+        self.end = end
+        self._runs: tuple[array[int], array[int]] | None = None
+
+    def to_raw(self, position: int) -> int:
+        """Return the place in the raw text of a place in this one."""
+        piece: SourceText | None = self
+        while piece is not None and piece.parent is not None:
+            known, sources = piece.find_runs()
+            run = bisect_right(known, position) - 1
+            source = sources[run] + position - known[run]
+            if run + 1 < len(sources):
+                source = min(source, sources[run + 1])
+            position = min(source, len(piece.parent.text))
+            piece = piece.parent
+        return position
+
+    def raw_span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span in the raw text that covers a span of this one."""
+        if self.parent is None:
+            return start, end
+        first = self.to_raw(start)
+        return first, max(first, self.to_raw(end))
+
+    def find_runs(self) -> tuple[array[int], array[int]]:
+        """Find where runs of unescaped characters begin, here and in the parent.
+
+        Most texts never need them.
+        """
+        if self._runs is None and self.parent is not None:
+            known, sources = array("q", [0]), array("q", [self.start])
+            position, last = 0, self.start
+            for match in _ESCAPE.finditer(self.parent.text, self.start, self.end):
+                start, after = match.span()
+                written = match.group()
+                kept = written[1] not in '"\\/bfnrtu' or written == "\\u"
+                position += start - last + (after - start if kept else 1)
+                last = after
+                known.append(position)
+                sources.append(after)
+            self._runs = known, sources
+        return self._runs or (array("q", [0]), array("q", [0]))

@@ -1,0 +1,161 @@
+"""Decodes the body of a string as written; names every departure from JSON.
+
+Escapes that JSON does not know keep their backslash: they are paths and patterns far more often than slips.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from json import JSONDecodeError
+from json.decoder import scanstring  # type: ignore[attr-defined]  # C function that typeshed does not list
+from typing import NamedTuple
+
+_SPECIAL = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\\$|[\x00-\x1f]++|[\ud800-\udfff]",
+    re.DOTALL,
+)
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_PATH_START = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
+_WHOLE_PATH = re.compile(r"[A-Za-z]:(?:\\[\w.\-]{2,}+){2,}+\\?")
+_WHOLE_SHARE = re.compile(r"\\\\[\w.$\-]{2,}+(?:\\[\w.$ \-]{2,}+)++\\?")
+_VALID = re.compile(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
+_HEX = re.compile(r"[0-9a-fA-F]{2}")
+_HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+REPLACEMENT = "\ufffd"
+
+
+class StringMend(NamedTuple):
+    """One code for all its occurrences in a string: the span from the first to the last, and how many."""
+
+    code: str
+    start: int
+    end: int
+    times: int
+    found: str
+    became: str
+
+
+@dataclass(slots=True)
+class DecodedBody:
+    """The decoded text, and what had to be mended for it."""
+
+    text: str
+    mends: list[StringMend]
+
+
+def decode_body(text: str, start: int, end: int) -> DecodedBody:
+    """Decode `text[start:end]`; the sign before `start` is the opening quote, if there is one."""
+    body = text[start:end]
+    if body[1:3] == ":\\" and _WHOLE_PATH.fullmatch(body):
+        return _decode_slowly(body, start, "")
+    decoded = _decode_strictly(body)
+    if decoded is not None:
+        return DecodedBody(decoded, [])
+    return _decode_quotes(body, start) or _decode_slowly(body, start, text[start - 1 : start])
+
+
+def _decode_strictly(body: str) -> str | None:
+    """Return the text when the body is as JSON wants it."""
+    try:
+        decoded, stop = scanstring(body + '"', 0)
+    except JSONDecodeError:
+        return None
+    whole = stop == len(body) + 1 and (decoded.isascii() or _SURROGATE.search(decoded) is None)
+    return decoded if whole else None
+
+
+def _decode_quotes(body: str, start: int) -> DecodedBody | None:
+    """Return the text when only its quotes are not as JSON wants them.
+
+    They are mended at the speed of `replace`.
+    """
+    if "\\\\" in body or body.endswith("\\"):
+        return None
+    plain = body.replace("\\'", "'")
+    decoded = _decode_strictly(plain.replace('\\"', '"').replace('"', '\\"'))
+    if decoded is None:
+        return None
+    mends = []
+    if times := len(body) - len(plain):
+        first, last = start + body.index("\\'"), start + body.rindex("\\'") + 2
+        mends.append(StringMend("quote_escape", first, last, times, "\\'", "'"))
+    return DecodedBody(decoded, mends)
+
+
+def trim_half_escape(text: str, start: int, end: int) -> int:
+    """Return where a body ends when the text's end cut its last escape in two."""
+    half = _HALF_ESCAPE.search(text, max(start, end - 5), end)
+    if half is None:
+        return end
+    backslashes = half.start() - len(text[start : half.start()].rstrip("\\")) - start
+    return half.start() if backslashes % 2 == 0 else end
+
+
+def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
+    mends: dict[str, StringMend] = {}
+    parts: list[str] = []
+    last, kept = 0, _kept_letters(body)
+    for match in _SPECIAL.finditer(body):
+        became, code = _decode_foreign_escape(body, match, opening) or _decode_escape(match.group(), kept)
+        if match.start() == 0 and kept and _WHOLE_SHARE.fullmatch(body):
+            became, code = match.group(), "invalid_escape"  # a share begins with two backslashes
+        end = match.end() + (2 if code == "foreign_escape" and match.group() == "\\x" else 0)
+        parts += (body[last : match.start()], became)
+        last = end
+        if code is not None:
+            known, written, times = mends.get(code), body[match.start() : last], 1
+            if code == "raw_control_character":  # a run of them, of which the first is shown
+                written, became, times = written[0], written[0], len(written)
+            mends[code] = (
+                StringMend(code, start + match.start(), start + last, times, written, became)
+                if known is None
+                else known._replace(end=start + last, times=known.times + times)
+            )
+    parts.append(body[last:])
+    return DecodedBody("".join(parts), list(mends.values()))
+
+
+def _decode_foreign_escape(body: str, match: re.Match[str], opening: str) -> tuple[str, str] | None:
+    r"""Decode an escape that only the language of the opening quote knows: `A`, and `\$` in a template."""
+    if match.group() == "\\x" and opening in "'`" and (digits := _HEX.match(body, match.end())):
+        return chr(int(digits.group(), 16)), "foreign_escape"
+    if match.group() == "\\$" and opening == "`":
+        return "$", "quote_escape"
+    return None
+
+
+def _kept_letters(body: str) -> str:
+    """Return the escape letters that are text in this body.
+
+    Where another backslash starts no escape, nobody escaped them: `\b` beside `\\d` is a word boundary,
+    and `\f` in a Windows path is a folder.
+    """
+    if _WHOLE_PATH.fullmatch(body):
+        return "bfnrtu"
+    valid = _VALID.match(body)
+    if valid is None or valid.end() >= len(body) - 1:
+        return ""
+    return "bfnrtu" if _PATH_START.match(body) else "bf"
+
+
+def _decode_escape(written: str, kept: str) -> tuple[str, str | None]:
+    """Return what one special sequence means, and the code when it is not JSON."""
+    if written[0] != "\\":
+        return (REPLACEMENT, "lone_surrogate") if written >= "\ud800" else (written, "raw_control_character")
+    sign = written[1:2]
+    if sign and sign in kept:
+        return written, "invalid_escape"
+    if sign in _ESCAPES and sign:
+        return _ESCAPES[sign], None
+    if len(written) == 12:
+        return written.encode().decode("unicode_escape").encode("utf-16", "surrogatepass").decode(
+            "utf-16"
+        ), None
+    if len(written) == 6:
+        character = bytes.fromhex(written[2:]).decode("utf-16-be", "surrogatepass")
+        return (REPLACEMENT, "lone_surrogate") if "\ud800" <= character <= "\udfff" else (character, None)
+    if sign in ("'", "`", "’", "”"):
+        return sign, "quote_escape"
+    return written, "invalid_escape"

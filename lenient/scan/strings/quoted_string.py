@@ -1,0 +1,209 @@
+"""Reads a string in quotes of any kind; reports everything that JSON does not allow in it.
+
+Strings that end for sure are taken at the speed of one pattern; where that is open,
+`lenient.scan.strings.string_search` decides.
+"""
+
+from __future__ import annotations
+
+import re
+from json import JSONDecodeError
+from json.decoder import scanstring  # type: ignore[attr-defined]  # a C function that typeshed does not list
+
+from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.strings.escapes import decode_body, trim_half_escape
+from lenient.scan.strings.string_end import StringClosing, StringEnd
+from lenient.scan.strings.string_end_scoring import NEXT_KEY, StringPlace, StringRole
+from lenient.scan.strings.string_search import CLOSING_QUOTES, Lookahead, find_string_end
+from lenient.scan.strings.trivia import MendReport
+from lenient.scan.strings.unopened_string import find_doubled_end, find_escaped_span, find_unopened_end
+from lenient.scan.strings.unquoted import UnquotedValue
+
+_PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
+_NEXT_ITEM = re.compile(r"\s*+[\"{\[]")
+_PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
+_FILLED_IN = re.compile(
+    r"(?:\"\"\"(?:(?!\"\"\")[^{])*+|'''(?:(?!''')[^{])*+"
+    r"|\"(?!\"\")(?:[^\"\\{\n]|\\.)*+|'(?!'')(?:[^'\\{\n]|\\.)*+)\{"
+)
+_BEFORE_JOINT = (" ", "+", "\n", "\t", "\r")
+_JOINT = re.compile(r"\s*+\+\s*+(?=[\"'])")
+_SIDE_BY_SIDE = re.compile(
+    r"\s++(?=(?:\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+')\s*+[,})\"'])"
+)
+"""Before a string that no colon follows."""
+_WHOLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
+_PARENTHESISED = re.compile(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
+_CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
+
+
+def _ignore_report(*_: object, **__: object) -> None:
+    """Takes a report when nobody listens."""
+
+
+class StringReader:
+    """Reads the strings of one text. `strict` = the text is valid JSON: the first quote ends a string."""
+
+    def __init__(self, text: str, ahead: Lookahead, *, strict: bool) -> None:
+        self.text = text
+        self.report: MendReport = _ignore_report
+        self.joins = True  # strings side by side are one
+        self.raw = False  # the string that follows keeps its backslashes
+        self.strict = strict
+        self.ahead = ahead
+
+    def pass_prefix(self, position: int) -> int:
+        """Return the place after a Python string prefix, or the same place.
+
+        Raises UnreadableError for an f-string with braces: what it stands for was never sent.
+        """
+        match = _PREFIX.match(self.text, position)
+        if match is None:
+            return position
+        if "f" in match.group().lower() and _FILLED_IN.match(self.text, match.end()):
+            raise UnreadableError("expression", position)
+        self.report("string_prefix", position, match.end(), found=match.group())
+        self.raw = "r" in match.group().lower()
+        return match.end()
+
+    def pass_joint(self, position: int) -> int | None:
+        """Return the place after a `+` between two strings, or after the blanks between two side by side."""
+        if self.strict or self.text[position : position + 1] not in _BEFORE_JOINT:
+            return None
+        match = _JOINT.match(self.text, position)
+        if match is None and self.joins:
+            match = _SIDE_BY_SIDE.match(self.text, position)
+        if match is None:
+            return None
+        written = match.group().strip()  # a plus sign, or nothing
+        start = self.text.index("+", position) if written else position
+        self.report("string_concatenation", start, match.end(), found=written or None)
+        return match.end()
+
+    def find_parenthesised(self, at: int) -> int | None:
+        """Return the place of the first string when the round brackets at `at` hold nothing but strings."""
+        match = None if self.strict else _PARENTHESISED.match(self.text, at)
+        if match is None:
+            return None
+        self.report("string_concatenation", at, match.end(), found="(")
+        return match.start(1)
+
+    def read_to_first_quote(self, start: int) -> tuple[str, int]:
+        """Read the string at `start` that the next quote of its kind ends.
+
+        Returns it and the place after it.
+        """
+        match = _WHOLE.match(self.text, start)
+        end = match.end() if match else start + 1
+        return self.decode(start + 1, end - 1), end
+
+    def read_string(self, start: int, place: StringPlace) -> tuple[str, StringEnd]:
+        """Read the string whose opening quote is at `start`."""
+        plain = _PLAIN.match(self.text, start)
+        if plain is not None and self.is_certain(plain, place.role):
+            return plain.group(1), StringEnd(plain.end(1), plain.end(1) + 1, StringClosing.QUOTE)
+        if self.strict:
+            try:
+                text, after = scanstring(self.text, start + 1, False)
+            except JSONDecodeError:  # read past the end of what was valid
+                raise UnreadableError("unexpected_character", start) from None
+            return text, StringEnd(after - 1, after, StringClosing.QUOTE)
+        twice = self.text.startswith(self.text[start] * 2, start)
+        doubled = find_doubled_end(self.text, start) if twice else None
+        if doubled is not None:
+            self.report(
+                _CODES[self.text[start]] or "", start, doubled + 2, found=self.text[start : start + 2]
+            )
+            return self.decode(start + 2, doubled), StringEnd(doubled, doubled + 2, StringClosing.QUOTE)
+        quotes = self.text[start] * 3
+        if quotes[0] in "\"'" and self.text.startswith(quotes, start):
+            end = self.ahead.find_triple_end(quotes, start + 3)
+            if end is not None:
+                return self.read_triple(start, end)
+        return self.finish_string(
+            start, find_string_end(self.text, start + 1, self.text[start], place, self.ahead), place.role
+        )
+
+    def is_certain(self, plain: re.Match[str], role: StringRole) -> bool:
+        """Return True for a simple string that surely ends:
+
+        a key at its colon, a value before what no text is.
+        """
+        if self.strict:
+            return True
+        sign = plain.group(2)
+        if role is StringRole.KEY or sign != ",":
+            return role is StringRole.KEY and sign == ":"
+        following = NEXT_KEY if role is StringRole.MEMBER else _NEXT_ITEM
+        return following.match(self.text, plain.end(2)) is not None
+
+    def finish_string(self, start: int, end: StringEnd, role: StringRole) -> tuple[str, StringEnd]:
+        """Decode the body and report what is wrong with the string."""
+        self.report_quotes(start, end, role)
+        if (extra := end.find_doubled_quote(self.text, start + 1)) is not None:
+            kept = (start + 2, end.body) if extra == start + 1 else (start + 1, extra)
+            return self.decode(*kept), end
+        body = end.body
+        if end.closing is StringClosing.TEXT_END:
+            body = trim_half_escape(self.text, start + 1, body)
+        return self.decode(start + 1, body), end
+
+    def read_unopened(self, start: int, place: StringPlace) -> UnquotedValue | None:
+        """Read the string that starts here without a quote, when the next quote ends it."""
+        end = find_unopened_end(self.text, start, place, self.ahead)
+        if end is None:
+            return None
+        return UnquotedValue(self.decode(start, end), end + 1, "missing_opening_quote")
+
+    def read_escaped(self, start: int) -> tuple[str, int] | None:
+        """Read the string here whose quotes are escaped although no string surrounds it.
+
+        Returns its end, too.
+        """
+        span = find_escaped_span(self.text, start)
+        if span is None:
+            return None
+        body, end, after = span
+        self.report("partial_escaping_removed", start, after, found=self.text[start:body])
+        return self.decode(body, end), after
+
+    def decode(self, start: int, end: int) -> str:
+        raw, self.raw = self.raw, False
+        if raw and (text := self.text[start:end]).isprintable():
+            return text
+        body = decode_body(self.text, start, end)
+        for mend in body.mends:
+            times = f"{mend.times} times" if mend.times > 1 else None
+            self.report(mend.code, mend.start, mend.end, found=mend.found, became=mend.became, hint=times)
+        return body.text
+
+    def read_triple(self, start: int, end: int) -> tuple[str, StringEnd]:
+        self.report("triple_quotes", start, end + 3, found=self.text[start : start + 3])
+        raw, self.raw = self.raw, False
+        text = self.text[start + 3 : end] if raw else decode_body(self.text, start + 3, end).text
+        return text, StringEnd(end, end + 3, StringClosing.QUOTE)
+
+    def report_quotes(self, start: int, end: StringEnd, role: StringRole) -> None:
+        opening = self.text[start]
+        code = _CODES.get(opening, "smart_quotes")
+        whole = self.text[start : min(end.after, start + 200)]
+        if code is not None:
+            self.report(code, start, end.after, found=opening)
+        if opening == '"' and end.closing is StringClosing.QUOTE and self.text[end.body] != opening:
+            self.report("smart_quotes", end.body, end.after, found=self.text[end.body])
+        if (extra := end.find_doubled_quote(self.text, start + 1)) is not None:
+            self.report("extra_quote", extra, extra + 1, found=self.text[extra])
+        elif end.inner:
+            first, after = end.first_inner, end.first_inner + 1
+            hint = f"{end.inner} quotes in this string." if end.inner > 1 else None
+            self.report("unescaped_inner_quote", first, after, found=self.text[first:after], hint=hint)
+        if end.closing is StringClosing.ESCAPED_QUOTE:
+            found = self.text[end.body - 1 : end.after]
+            self.report("escaped_closing_quote", end.body - 1, end.after, found=found)
+        elif end.closing is StringClosing.NEXT_PART:
+            self.report("missing_closing_quote", end.body, end.body, became=CLOSING_QUOTES[opening][0])
+        elif end.closing is StringClosing.TEXT_END and role is not StringRole.KEY:
+            self.report("unclosed_string", start, end.after, found=whole)
+        if end.ambiguous:
+            other = self.text[end.body : end.body + 80]
+            self.report("ambiguous", end.body, end.after, hint=f"Or the text goes on: {other!r}")

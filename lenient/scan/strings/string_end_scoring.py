@@ -1,0 +1,275 @@
+"""Scores how well the text after a quote fits the end of a string, by the brackets that are open there.
+
+A comma and the next key, the closing brackets that are due, a colon after a key: each is a grade of evidence,
+and the names that a tool declares are the strongest. Looks a bounded way ahead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Protocol
+
+QUOTES = "\"'“”„‘’`＂＇「」『』«»‹›"
+COMMAS = ",，;；、،﹐﹑"
+COLONS = ":：﹕"
+BLANKS = r"[\s\x00-\x1f\u200b\ufeff]*+"
+_KEY_TEXT = (
+    r"(?:\"((?:[^\"\\\n]|\\.){0,100}+)\"|'((?:[^'\\\n]|\\.){0,100}+)'"
+    rf"|[“”„‘’`＂＇「『«‹]([^{{{QUOTES}\\\n]{{1,64}})[{QUOTES}])"
+)
+_COLON = rf"{BLANKS}(?:[{COLONS}]|=>?)"
+_EXTRA_QUOTE = r"(?:\"(?=\"[\w$])|'(?='[\w$]))?"
+QUOTED_KEY = re.compile(rf"{BLANKS}{_EXTRA_QUOTE}{_KEY_TEXT}[\"']?{_COLON}")
+_BARE_NAME = r"([A-Za-z_$][\w$.\-]{0,63}|\d{1,9})"
+NEXT_KEY = re.compile(
+    rf"{BLANKS}(?:{_EXTRA_QUOTE}{_KEY_TEXT}[\"']?{_COLON}|{_BARE_NAME}\s*+[{COLONS}](?!//)"
+    rf"|-{{0,2}}{_BARE_NAME}[\"'”’]\s*+[{COLONS}](?!//)"
+    rf"|[\"']-{{0,2}}([A-Za-z_][\w\-]{{0,63}})[“”‘’＂]?\s*+[{COLONS}]\s*+(?=[\"'\[{{\d\-tfnTFN])|:(\w{{1,64}})\s*+=>)"
+)
+"""A key and its colon, its first or last quote missing perhaps; the group that took part is the name."""
+_BARE_GROUP = 4
+LONE_KEY = re.compile(rf"{BLANKS}{_KEY_TEXT}")
+NEXT_PART = re.compile(rf",{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
+_NEXT_STRING = re.compile(rf"{_KEY_TEXT}{BLANKS}(?=[,}}\"'])")
+_CUT_KEY = re.compile(r"\s*+[\"'][^\"'\n,:{}]{0,64}\Z")
+VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
+_GAP = re.compile(BLANKS)
+_COMMENT = re.compile(r"(?:(?://|#|--\s)[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+")
+_AFTER_ALL = re.compile(
+    r"(?:\s*+(?:\Z|```|</|[\"'`”]\s*+\Z|;|[`\"']?\s*+<\||,?\s*+[{｛]\s*+[\"'}]|//|/\*)|[^\S\n]*+\n|`\s*+(?:\n|\Z))"
+)
+"""What may follow a whole value: the end, a fence, a tag, another object, a new line."""
+CLOSERS = {"}": "}", "]": "]", ")": ")", "｝": "}", "］": "]"}
+
+
+class StringRole(Enum):
+    """What a string is where it stands."""
+
+    KEY = "key"
+    MEMBER = "member"  # the value of a key
+    ITEM = "item"  # an element of an array
+    ROOT = "root"
+
+
+class EnclosingBracket(Protocol):
+    """An open bracket: the sign that closes it, the declared names of its object, and those already read."""
+
+    close: str
+    key: str | None
+
+    @property
+    def fields(self) -> Collection[str]: ...
+    @property
+    def children(self) -> Collection[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StringPlace:
+    """Where a string stands:
+
+    its role, the brackets open around it, and where the run of closing brackets at the end of the text
+    begins.
+    """
+
+    role: StringRole
+    stack: Sequence[EnclosingBracket] = ()
+    closers: int = 0
+
+    def awaits(self, name: str) -> bool:
+        """Return True when the name is declared in an object around the string and was not read there yet."""
+        for frame in self.stack[-1:-9:-1]:
+            if name in frame.fields:
+                return name not in frame.children and name != frame.key
+        return False
+
+    def declares_fields(self) -> bool:
+        """Return True when the definition names the fields of the object around the string."""
+        return bool(self.stack and self.stack[-1].fields)
+
+
+class EndFit(IntEnum):
+    """How well what follows a quote fits its ending a string."""
+
+    NO = 0
+    IF_FIRST = 1  # only when no quote before it was taken for text
+    RANDOM = 2  # a key that the definition does not name
+    LIKELY = 3
+    SURE = 4
+
+
+def key_name(key: re.Match[str]) -> str:
+    """Return the name in a match of `NEXT_KEY` or `QUOTED_KEY`."""
+    return key.group(key.lastindex or 0)
+
+
+def pass_blanks(text: str, at: int) -> int:
+    """Return the place after blanks, control characters and at most three short comments."""
+    gap = _GAP.match(text, at)
+    at = gap.end() if gap else at
+    for _ in range(3):
+        if text[at : at + 1] not in ("/", "#", "-") or (comment := _COMMENT.match(text, at)) is None:
+            break
+        at = comment.end()
+    return at
+
+
+def score_end(text: str, position: int, place: StringPlace) -> EndFit:
+    """Score how well the text from `position` on fits the end of a string."""
+    gap = _GAP.match(text, position)
+    at = gap.end() if gap else position
+    sign = text[at : at + 1]
+    if not sign:
+        return EndFit.SURE
+    if place.role is StringRole.ROOT:
+        return EndFit.LIKELY if at > position and "\n" in text[position:at] else EndFit.NO
+    if (sign == "/" or (sign == "#" and at > position)) and (after := pass_blanks(text, at)) > at:
+        at = after
+        sign = text[at : at + 1]
+        position = at - 1
+    if sign in COMMAS:
+        return _score_part(text, at + 1, place, len(place.stack) - 1)
+    if sign in CLOSERS:
+        return _score_closers(text, at, place)
+    if sign == "+" and VALUE_START.match(text, at + 1):
+        return EndFit.LIKELY
+    return _score_missing_comma(text, position, at, place)
+
+
+def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
+    """Score what follows a comma, in the bracket at `level`."""
+    following = pass_blanks(text, at)
+    sign = text[following : following + 1]
+    frame = place.stack[level] if place.stack else None
+    if not sign or sign in ",…" or text.startswith("...", following):
+        return EndFit.LIKELY
+    if sign in CLOSERS:
+        return EndFit.LIKELY if _is_due(CLOSERS[sign], place, level) else EndFit.NO
+    if frame is not None and frame.close != "}":
+        return EndFit.LIKELY if VALUE_START.match(text, following) else EndFit.IF_FIRST
+    if sign in "{｛" and level > 0 and place.stack[level - 1].close == "]":
+        return EndFit.LIKELY  # the object around was not closed
+    return _score_key(text, following, place)
+
+
+def _is_due(close: str, place: StringPlace, level: int) -> bool:
+    """Return True when one of the innermost brackets, from `level` down, waits for this closing bracket."""
+    return any(frame.close == close for frame in place.stack[max(level - 3, 0) : level + 1])
+
+
+def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
+    """Score the next key of an object: declared, some other one, or one that lost its colon."""
+    key = NEXT_KEY.match(text, at)
+    if key is None:
+        return _score_lone_string(text, at, place)
+    if place.awaits(key_name(key)):
+        return EndFit.SURE
+    if (key.lastindex or 0) >= _BARE_GROUP and not VALUE_START.match(text, key.end()):
+        return EndFit.IF_FIRST
+    return EndFit.RANDOM if place.declares_fields() else EndFit.LIKELY
+
+
+def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
+    """Score a string where a key is due, but no colon after it."""
+    if _CUT_KEY.match(text, at):
+        return EndFit.IF_FIRST
+    lone = LONE_KEY.match(text, at)
+    if lone is None:
+        return EndFit.NO
+    after = pass_blanks(text, lone.end())
+    if after < len(text) and text[after] in ":：":  # a comment stood before the colon
+        return EndFit.SURE if place.awaits(key_name(lone)) else EndFit.LIKELY
+    if place.awaits(key_name(lone)):
+        return EndFit.SURE if after > lone.end() and VALUE_START.match(text, after) else EndFit.LIKELY
+    colonless = after > lone.end() and VALUE_START.match(text, after)
+    sign = text[after : after + 1]
+    alone = sign in ("}", "") or (sign == "," and NEXT_KEY.match(text, after + 1))
+    return EndFit.IF_FIRST if colonless or alone else EndFit.NO
+
+
+def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
+    """Score closing brackets:
+
+    they must be those that are due, then the text must go on, or end, as a value does.
+    """
+    level, wrong = len(place.stack) - 1, 0
+    tail = place.closers
+    if tail <= at:  # nothing but closing brackets follows
+        return EndFit.SURE
+    end = at
+    while (sign := text[end : end + 1]) in CLOSERS and sign and level >= -3:
+        if level >= 0 and CLOSERS[sign] != place.stack[level].close:
+            wrong += 1
+        level -= 1
+        end = pass_blanks(text, end + 1)
+    if end >= len(text):
+        return EndFit.SURE
+    if wrong:
+        return _score_wrong_closer(text, end, place, level) if wrong == 1 and level >= -1 else EndFit.NO
+    if level >= 0:
+        return _score_inner_closers(text, end, place, level)
+    if _AFTER_ALL.match(text, _pass_closers(text, at, end)):
+        return EndFit.LIKELY
+    key = NEXT_KEY.match(text, end + 1) if text.startswith(",", end) else None
+    if key and place.awaits(key_name(key)):
+        return EndFit.LIKELY  # a bracket too many
+    return EndFit.IF_FIRST if level == -1 else EndFit.NO
+
+
+def _pass_closers(text: str, at: int, end: int) -> int:
+    """Return the place after the last closing bracket of a run, before the blanks that follow it."""
+    blanks = len(text[at:end]) - len(text[at:end].rstrip())
+    return end - blanks
+
+
+def _score_wrong_closer(text: str, end: int, place: StringPlace, level: int) -> EndFit:
+    """Score a run in which one bracket is not the one that is due, or one too many:
+
+    a plain part must follow.
+    """
+    if text[end : end + 1] != ",":
+        return EndFit.NO
+    fit = max(_score_part(text, end + 1, place, at) for at in (level, level + 1) if at >= 0)
+    return fit if fit is EndFit.SURE else min(fit, EndFit.IF_FIRST)
+
+
+def _score_inner_closers(text: str, end: int, place: StringPlace, level: int) -> EndFit:
+    """Score a run that leaves brackets open:
+
+    a comma and a part of the right kind must follow. The comma may be missing.
+    """
+    in_object = place.stack[level].close == "}"
+    if text[end] in COMMAS:
+        fit = _score_part(text, end + 1, place, level)
+        return EndFit.LIKELY if fit is EndFit.RANDOM else fit
+    if in_object:
+        return EndFit.LIKELY if QUOTED_KEY.match(text, end) else EndFit.NO
+    return EndFit.LIKELY if text[end] in "{[｛［" else EndFit.NO
+
+
+def _score_missing_comma(text: str, position: int, at: int, place: StringPlace) -> EndFit:
+    """Score text without a comma: then a key follows, or (in an array) a value after a blank."""
+    if place.role is StringRole.ITEM:
+        if at == position:
+            return EndFit.NO
+        return (
+            EndFit.LIKELY
+            if text[at] in QUOTES
+            else EndFit.IF_FIRST
+            if VALUE_START.match(text, at)
+            else EndFit.NO
+        )
+    key = QUOTED_KEY.match(text, at)
+    if key is not None:
+        return EndFit.SURE if place.awaits(key_name(key)) else EndFit.LIKELY
+    if at > position and _NEXT_STRING.match(text, at):
+        return EndFit.IF_FIRST  # strings side by side are one
+    bare = NEXT_KEY.match(text, at) if at > position else None
+    if bare is None:
+        return EndFit.NO
+    if place.awaits(key_name(bare)):
+        return EndFit.SURE
+    plain = "\n" in text[position:at] or (not place.declares_fields() and VALUE_START.match(text, bare.end()))
+    return EndFit.IF_FIRST if plain else EndFit.NO

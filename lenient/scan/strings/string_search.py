@@ -1,0 +1,175 @@
+"""Finds where a string ends: goes from quote to quote and judges each once.
+
+Each quote is looked at once: what follows it must fit (`lenient.scan.strings.string_end_scoring`), and the
+quotes and brackets passed so far must not say that it stands inside text. Looking ahead is bounded, so that
+the whole is linear.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.strings.string_end import PassedQuotes, StringClosing, StringEnd
+from lenient.scan.strings.string_end_scoring import (
+    LONE_KEY,
+    NEXT_PART,
+    QUOTES,
+    EndFit,
+    StringPlace,
+    StringRole,
+    key_name,
+    score_end,
+)
+
+CLOSING_QUOTES = {
+    '"': '"', "'": "'", "`": "`", "“": '”“"', "„": '“”"', "”": '”"', "‘": "’'", "’": "’'", "«": "»", "‹": "›",
+    "「": "」", "『": "』", "＂": "＂", "＇": "＇",
+}  # fmt: skip
+"""Opening quote → the signs that may close it."""
+
+_RUNS = {
+    opening: re.compile(rf"[^\\{q}]*+(?:\\(?:[^{q}]|[{q}](?!\s*+,))[^\\{q}]*+)*+", re.DOTALL)
+    for opening, q in CLOSING_QUOTES.items()
+}
+"""Text up to a closing quote; an escaped one only stops it where a comma follows."""
+_EXPRESSION = re.compile(
+    r"\.[A-Za-z_]\w*+\(|\s*+(?:\|\||&&|\?\?)|\s++(?:%\s*+[(\w\"']|if\s[^\n]{1,80}?\selse\s|(?:OR|AND)\s++\")"
+)
+"""What a program does with a string that has ended."""
+_ESCAPED_KEY_END = re.compile(rf"[^{QUOTES}\\\n]{{1,64}}[{QUOTES}]\s*+[:：]\s*+[{QUOTES}\[{{\d\-tfnTFN]")
+_CLOSING_LINES = re.compile(r"(?:[^\S\n]*\n\s*[}\]])+\Z")
+_ITEM_AFTER = re.compile(r"[^\"\\\n,]{0,200}+\"\s*+(?:\]|,\s*+[\"\d\[{])")
+_ESCAPED_END = re.compile(rf"[{QUOTES}]\s*+,(?={LONE_KEY.pattern}\s*+:)")
+"""A quote after a backslash, and yet a real next key: the backslash is the end of a Windows path."""
+_LOOK = 32  # looking at a quote costs as much as passing so many characters
+
+
+class Lookahead:
+    """What has been looked at in one text, so that the whole stays linear.
+
+    `tail` is where the run of closing brackets at the end begins. `left` characters may still be passed in
+    looking for ends; when none are left, the first quote ends a string.
+    """
+
+    __slots__ = ("left", "next_quote", "no_close_from", "part", "part_from", "tail", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tail = len(text.rstrip(" \t\r\n}])｝］"))
+        if text[self.tail :].isspace():
+            self.tail = len(text)  # nothing is closed there
+        self.left = 400_000 + 4 * len(text)
+        self.next_quote = -1  # of the quotes that no backslash escapes
+        self.no_close_from: dict[str, int] = {}
+        self.part: re.Match[str] | None = None
+        self.part_from = len(text) + 1
+
+    def can_close(self, opening: str, start: int) -> bool:
+        """Return False when a search has shown that no closing quote follows."""
+        return start < self.no_close_from.get(opening, len(self.text) + 1)
+
+    def find_next_part(self, start: int) -> re.Match[str] | None:
+        """Return the next comma with a key and a colon after it."""
+        known = self.part_from <= start and (self.part is None or start <= self.part.start())
+        if not known:
+            self.part, self.part_from = NEXT_PART.search(self.text, start), start
+        return self.part
+
+    def find_triple_end(self, quotes: str, start: int) -> int | None:
+        """Return where the closing triple quotes stand."""
+        end = self.text.find(quotes, start) if self.can_close(quotes, start) else -1
+        if end < 0:
+            self.no_close_from.setdefault(quotes, start)
+        return None if end < 0 else end
+
+
+def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahead: Lookahead) -> StringEnd:
+    """Find the end of the string whose body starts at `start`."""
+    run, closing = _RUNS[opening], CLOSING_QUOTES[opening]
+    passed = PassedQuotes(text, start)
+    position = start if ahead.can_close(opening, start) else len(text)
+    while (match := run.match(text, position)) is not None and (at := match.end()) < len(text):
+        position = at + 1
+        if text[at] == "\\":
+            if (
+                text[position : at + 2] in closing
+                and not passed.is_in_escaped_pair(at, opening)
+                and _ends_in_backslash(text, at, place)
+            ):
+                return StringEnd(at + 1, at + 2, StringClosing.ESCAPED_QUOTE, passed.inner, passed.first)
+            position = at + 2
+            continue
+        ahead.left -= passed.count_brackets(at) + _LOOK
+        found = StringEnd(at, position, StringClosing.QUOTE, passed.inner, passed.first)
+        if place.role is StringRole.KEY or ahead.left < 0:
+            return found
+        fit = score_end(text, position, place)
+        if fit is EndFit.NO and not passed.inner and _EXPRESSION.match(text, position):
+            raise UnreadableError("expression", at)  # a string and what a program does with it
+        if passed.accepts_end(fit, at):
+            return passed.choose_end(found, fit)
+        if passed.inner == 0 and passed.balance <= 0:
+            ended = _find_end_before_part(text, start, at, place)
+            if ended is not None:
+                return StringEnd(ended, ended, StringClosing.NEXT_PART)
+        passed.keep_as_text(at, fit, found)
+    if passed.inner == 0:
+        ahead.no_close_from.setdefault(opening, start)
+    return passed.fallback or _find_end_without_quote(text, start, opening, place, ahead)
+
+
+def _ends_in_backslash(text: str, at: int, place: StringPlace) -> bool:
+    """Return True when the backslash at `at` ends a Windows path, and the quote after it the string."""
+    return place.role is StringRole.MEMBER and _ESCAPED_END.match(text, at + 1) is not None
+
+
+def _find_end_before_part(text: str, start: int, at: int, place: StringPlace) -> int | None:
+    """Return where a string without a closing quote ends, if the quote at `at` opens the next part."""
+    from_ = max(start, at - 40)
+    before = text[from_:at].rstrip()
+    if place.role is StringRole.ITEM:
+        is_next = before.endswith(",") and len(before) > 1 and _ITEM_AFTER.match(text, at + 1)
+        return from_ + len(before) - 1 if is_next else None
+    if place.role is not StringRole.MEMBER or not _ESCAPED_KEY_END.match(text, at + 1):
+        return None
+    name = text[at + 1 : at + 66].split(text[at], 1)[0]
+    if place.declares_fields() and not place.awaits(name):
+        return None
+    if before.endswith(","):
+        return from_ + len(_trim_closers(before[:-1], place))
+    return from_ + len(before) if "\n" in text[from_ + len(before) : at] and before else None
+
+
+def _trim_closers(before: str, place: StringPlace) -> str:
+    """Return the text without the closing brackets on lines of their own that are due after it."""
+    run = _CLOSING_LINES.search(before)
+    if run is None:
+        return before
+    due = [frame.close for frame in place.stack[: -1 - len(run.group().split()) : -1]]
+    return before[: run.start()] if run.group().split() == due else before
+
+
+def _find_end_without_quote(
+    text: str, start: int, opening: str, place: StringPlace, ahead: Lookahead
+) -> StringEnd:
+    """Find the end of a string that no quote ends:
+
+    at the next key, at the last closing brackets, or with the text.
+    """
+    closers = max(place.closers, start)
+    escaped = "\\" + CLOSING_QUOTES[opening][-1]
+    ends_so = start <= closers - 2 and closers < len(text) and text.endswith(escaped, start, closers)
+    if ends_so and text.count(escaped, start, closers) % 2:  # else it closes a pair within the text
+        return StringEnd(closers - 1, closers, StringClosing.ESCAPED_QUOTE)
+    following = ahead.find_next_part(start) if place.role is StringRole.MEMBER else None
+    if following is not None and (not place.declares_fields() or place.awaits(key_name(following))):
+        end = following.start()
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        return StringEnd(end, end, StringClosing.NEXT_PART)
+    if closers > start and text[closers - 1] in "”“＂" and closers < len(text):
+        return StringEnd(closers - 1, closers, StringClosing.QUOTE)  # another kind of quote closes it
+    if place.role in (StringRole.MEMBER, StringRole.ITEM) and start < closers < len(text):
+        return StringEnd(closers, closers, StringClosing.NEXT_PART)
+    return StringEnd(len(text), len(text), StringClosing.TEXT_END)

@@ -1,0 +1,60 @@
+"""Passes what may stand between two parts of a value: blanks, comments, stray control characters."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+
+class MendReport(Protocol):
+    """Takes one mend: its code, its span in the text, what was found there and what it became."""
+
+    def __call__(
+        self,
+        code: str,
+        start: int,
+        end: int,
+        *,
+        found: str | None = None,
+        became: str | None = None,
+        detail: str | None = None,
+        hint: str | None = None,
+    ) -> None: ...
+
+
+_BLANKS = re.compile(r"[ \t\n\r]*+")
+_ODD_BLANKS = re.compile(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]++")
+_COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+_HASH_WORD = re.compile(r"#[\w\-]++\s*+[,}\n]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]++")
+_SOLID = frozenset("\"'{}[],:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+"""No part of any gap: most gaps are empty."""
+
+
+def pass_trivia(text: str, position: int, report: MendReport, *, before_value: bool = False) -> int:
+    """Return the place of the next part; comments and control characters are reported.
+
+    `before_value`: a word may start with `#` here.
+    """
+    while text[position : position + 1] not in _SOLID:
+        blanks = _BLANKS.match(text, position)
+        position = blanks.end() if blanks else position
+        sign = text[position : position + 1]
+        if not sign or sign in _SOLID:
+            return position
+        if sign == "#" and before_value and _HASH_WORD.match(text, position):
+            return position
+        if (sign == "#" or text.startswith(("//", "/*", "-- "), position)) and (
+            comment := _COMMENT.match(text, position)
+        ):
+            report("comment_removed", position, comment.end(), found=comment.group())
+            position = comment.end()
+        elif (controls := _CONTROLS.match(text, position)) is not None:
+            report("control_character_removed", position, controls.end(), found=controls.group())
+            position = controls.end()
+        elif (odd := _ODD_BLANKS.match(text, position)) is not None:
+            report("nonstandard_blank", position, odd.end(), found=odd.group())
+            position = odd.end()
+        else:
+            return position
+    return position

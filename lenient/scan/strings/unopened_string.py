@@ -1,0 +1,71 @@
+"""Finds the ends of strings whose first quote is missing or escaped.
+
+What it finds is decoded by `lenient.scan.strings.escapes`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lenient.scan.strings.string_end_scoring import EndFit, StringPlace, score_end
+from lenient.scan.strings.string_search import Lookahead
+
+_QUOTE = re.compile(r"\\.|\"", re.DOTALL)
+_ESCAPED_OPENING = re.compile(r"\\++[\"']")
+HOLDS_ESCAPES = re.compile(r"[{\[]\s*+(?:\\n\s*+)*+\\++\"")
+"""An object whose first quote is escaped."""
+_PATTERN = re.compile(
+    r"\[(?![\s\d\[\]{}\"'“-]|(?:true|false|null|True|False|None)\b)"
+    r"[^\]\n\"]{1,64}\](?=[+*?{(\\^$|.\w\[])"
+)
+_LACKS_BRACKET = re.compile(
+    r"\"(?:[^\"\\\n]|\\.)*+\"(?:\s*+,\s*+\"(?:[^\"\\\n]|\\.)*+\"(?!\s*+[:：]))++\s*+(?:[,}\]]|\Z)"
+)
+_DOUBLED = re.compile(
+    r"''(?=[^'\s,:}\]])[^'\n]*+''(?=\s*+[,:}\]])|``(?=[^`\s,:}\]])[^`\n]*+``(?=\s*+[,:}\]])"
+)
+
+
+def is_pattern_start(text: str, position: int) -> bool:
+    """Return True when a character class of a regular expression stands here rather than an array."""
+    return _PATTERN.match(text, position) is not None
+
+
+def lacks_bracket(text: str, position: int) -> bool:
+    """Return True when several strings stand here in a row, before a key or the end of the object."""
+    return _LACKS_BRACKET.match(text, position) is not None
+
+
+def find_doubled_end(text: str, start: int) -> int | None:
+    """Return where the closing pair stands when two apostrophes, or two back-ticks, stand for a quote."""
+    match = _DOUBLED.match(text, start)
+    return None if match is None else match.end() - 2
+
+
+def find_unopened_end(text: str, start: int, place: StringPlace, ahead: Lookahead) -> int | None:
+    """Return the place of the quote that ends the text from `start` on, None when the next quote does not.
+
+    Each stretch without quotes is searched once.
+    """
+    if not start <= ahead.next_quote:
+        ahead.next_quote = _find_next_quote(text, start)
+    at = ahead.next_quote
+    if at >= len(text) or at == start:
+        return None
+    return at if score_end(text, at + 1, place) >= EndFit.RANDOM else None
+
+
+def _find_next_quote(text: str, start: int) -> int:
+    for match in _QUOTE.finditer(text, start):
+        if match.group() == '"':
+            return match.start()
+    return len(text)
+
+
+def find_escaped_span(text: str, start: int) -> tuple[int, int, int] | None:
+    """Return body start, body end and the place after a string whose two quotes are escaped alike."""
+    opening = _ESCAPED_OPENING.match(text, start)
+    if opening is None:
+        return None
+    end = text.find(opening.group(), opening.end())
+    return None if end < 0 else (opening.end(), end, end + len(opening.group()))

@@ -1,0 +1,239 @@
+"""Reads text without quotes where a value is due: a literal, a number, or words.
+
+Numbers and literals of Python and JavaScript have one meaning each; a word may be a string without quotes; an
+ellipsis, a sum or a call has no value and none is invented.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+from unicodedata import normalize
+
+from lenient.diagnostics.unreadable import UnreadableError
+
+MAX_DIGITS = 4_000
+"""Python reads no integer with more than 4,300 digits."""
+
+_HEAD = re.compile(r"[^\s,，、;；\]})｝］\"'“‘`{\[]*+")
+_AFTER_HEAD = re.compile(
+    r"\s*+(?:[,，、}\])｝］;；\"'“‘`{\[]|\Z|//|/\*)|[^\S\n]*+\n|\s++#|\s++[A-Za-z_$][\w$]{0,63}\s*+[:：](?!//)"
+)
+_MAX_PARTS = 100  # parts of an unquoted text between commas and brackets
+_NEXT_PLAIN = re.compile(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")
+_MAX_TOKEN = 8_000  # characters of a value without quotes
+_TOKEN = re.compile(rf"[^,，\]}}｝］\n\r]{{0,{_MAX_TOKEN}}}+")
+_TUPLE_TOKEN = re.compile(rf"[^,，\])}}｝］\n\r]{{0,{_MAX_TOKEN}}}+")
+_MORE_WORDS = re.compile(r",\s*+(?!\w++=)[^\s,，:：\"'“‘`{}\[\]()][^,，:：\"“`{}\[\]\n]*+(?=[,，}\n]|\Z)")
+_PAIRS = {"]": "[", "}": "{"}
+_COMMENT = re.compile(r"\s+#|(?<!:)//|/\*")
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+_LOOSE_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*+\.?[\d_]*+|\.\d[\d_]*+)(?:[eE][+-]?\d+)?[lLnfFdD]?", re.ASCII)
+_RADIX = re.compile(r"([+-]?)0([xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)", re.ASCII)
+_THOUSANDS = re.compile(
+    r"(-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?)(?=\s*+(?:[}\n]|$|,\s*+[\"'A-Za-z_“]))", re.ASCII
+)
+_SUM = re.compile(r"[\d.\s()]*[\d)]\s*(?:[+*/%]|\*\*|-)\s*[\d(][\d.\s()+\-*/%]*", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
+_WORDS = re.compile(
+    r"[^\W\d_][\w .\-/@+&~!?%$*:\\'’]*"
+    r"|(?=[^A-Za-z.\-:/]*+[A-Za-z.\-:/])\d[\w.\-:/]*+|[./~$@*%#][\w .\-/@+&~*$:\\]*"
+)
+_URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
+_CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
+_GROUP = re.compile(r"\d,0\d\d")  # 1,000 in an array
+_PATTERN = re.compile(
+    r"/(?=[^/\n]*(?:[\\^$()|+]|\.\*))[^/\n]++/"
+)  # a literal of JavaScript; flags would be lost
+_EXPRESSION = re.compile(r"\A(?:not|lambda) |(?<=\w) (?:for \w+ in|if \S+ else) ")
+_TO_FILL_IN = re.compile(r"<[A-Za-z][\w \-]*+>")
+_TYPES = frozenset({"string", "integer", "number", "boolean"})
+_CUT_SHORT = re.compile(r"-?[\d.]*\d(?:\.{3}|…)")
+_NEW = re.compile(r"(?:new|await|function|lambda|async)\b\s*+[\w.]*+\s*+[(:{]")
+_UNFIT = re.compile(r"[\"`“”]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_QUOTES = "\"'“”‘’`"
+
+_LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None}
+_LOOSE_LITERALS: dict[str, Any] = {
+    "True": True, "TRUE": True, "False": False, "FALSE": False, "None": None, "NULL": None, "Null": None,
+    "nil": None, "!0": True, "!1": False, "undefined": None, "none": None,
+}  # fmt: skip
+_NON_FINITE = {
+    "NaN": "nan", "nan": "nan", "NAN": "nan", "Infinity": "inf", "inf": "inf", "+Infinity": "inf",
+    "-Infinity": "-inf", "-inf": "-inf",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class UnquotedValue:
+    """The value of `text[start:end]`, and the code of the mend when it is not JSON.
+
+    `absent`: nothing was sent.
+    """
+
+    value: Any
+    end: int
+    code: str | None = None
+    absent: bool = False
+    ambiguous: bool = False  # the text has another reading
+
+
+def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str = "") -> UnquotedValue:
+    """Read the value that starts at `start`, which is no quote and no bracket. Raises UnreadableError.
+
+    `wants_text` says that the tool definition asks for text here: then words of any kind are taken as they
+    are. `close` is the bracket that ends the container around the value, "" at the root.
+    """
+    token = _read_first_word(text, start, close == "}") or _read_token(text, start, close, wants_text)
+    end = start + len(token)
+    if (wide := _read_wide_number(token)) is not None:
+        return UnquotedValue(wide, end, "nonstandard_number")
+    if number := _JSON_NUMBER.fullmatch(token):
+        return _read_number(text, token, number, start, close)
+    if token in _LITERALS:
+        return UnquotedValue(_LITERALS[token], end)
+    if token in _LOOSE_LITERALS:
+        return UnquotedValue(_LOOSE_LITERALS[token], end, "nonstandard_literal")
+    if token in _NON_FINITE:
+        return UnquotedValue(float(_NON_FINITE[token]), end, "non_finite_number")
+    if end == len(text) and (cut := _read_cut_off(token, end)) is not None:
+        return cut
+    if (loose := _read_loose_number(token, end)) is not None:
+        return replace(
+            loose, ambiguous=close != "}" and _GROUP.fullmatch(text, max(start - 2, 0), end) is not None
+        )
+    return _read_words(token, start, wants_text)
+
+
+def _read_first_word(text: str, start: int, in_object: bool) -> str | None:
+    """Return the first word when it is a whole number or literal: a comma may be missing after it."""
+    match = _HEAD.match(text, start)
+    head = match.group() if match else ""
+    simple = (
+        head in _LITERALS or head in _LOOSE_LITERALS or head in _NON_FINITE or _LOOSE_NUMBER.fullmatch(head)
+    )
+    if not simple or len(head) > MAX_DIGITS:
+        return None
+    end = start + len(head)
+    ends = _AFTER_HEAD.match(text, end) or (not in_object and _NEXT_PLAIN.match(text, end))
+    return head if ends else None
+
+
+def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
+    """Return the text up to the next sign that ends a value. A comma and a bracket may belong to it."""
+    pattern = _TUPLE_TOKEN if close == ")" else _TOKEN
+    match = pattern.match(text, start)
+    end = match.end() if match else start
+    if end - start >= _MAX_TOKEN:
+        raise UnreadableError("number_too_long" if text[start].isdigit() else "unexpected_character", start)
+    for _ in range(_MAX_PARTS if close == "}" and end > start else 0):
+        more = _extend_token(text, start, end, wants_text)
+        if more is None:
+            break
+        end = more
+    token = text[start:end]
+    comment = _COMMENT.search(token)
+    return (token[: comment.start()] if comment and comment.start() else token).rstrip()
+
+
+def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | None:
+    """Return the token's end when the sign at `end` belongs to it:
+
+    a bracket it opened, a comma before no key.
+    """
+    sign = text[end : end + 1]
+    if wants_text and sign in _PAIRS and text.count(_PAIRS[sign], start, end) > text.count(sign, start, end):
+        match = _TOKEN.match(text, end + 1)
+        return match.end() if match else end + 1
+    more = _MORE_WORDS.match(text, end) if sign == "," else None
+    return more.end() if more else None
+
+
+def _read_number(text: str, token: str, number: re.Match[str], start: int, close: str) -> UnquotedValue:
+    end = start + len(token)
+    if close == "}" and text.startswith(",", end) and (grouped := _THOUSANDS.match(text, start)):
+        digits = grouped.group(1).replace(",", "")
+        value = float(digits) if "." in digits else int(digits[:MAX_DIGITS])
+        return UnquotedValue(value, grouped.end(1), "thousands_separator")
+    if number.group(1) is None and number.group(2) is None:
+        if len(token) > MAX_DIGITS:
+            raise UnreadableError("number_too_long", start)
+        value = int(token)
+    else:
+        value = float(token)
+    if value in (float("inf"), float("-inf")):
+        return UnquotedValue(value, end, "non_finite_number")
+    return UnquotedValue(value, end, "truncated_number" if end == len(text) and close else None)
+
+
+def _read_cut_off(token: str, end: int) -> UnquotedValue | None:
+    """Read a literal or number of which only the start was sent."""
+    if token in ("", "-", "+", "."):
+        return UnquotedValue(None, end, absent=True)
+    for literal, value in _LITERALS.items():
+        if literal.startswith(token):
+            return UnquotedValue(value, end, "truncated_literal")
+    stripped = token.rstrip("eE+-.")
+    if stripped != token and _JSON_NUMBER.fullmatch(stripped):
+        return UnquotedValue(
+            float(stripped) if "." in stripped else int(stripped[:MAX_DIGITS]), end, "truncated_number"
+        )
+    return None
+
+
+def _read_wide_number(token: str) -> int | float | None:
+    """Read a number in full-width digits, or with the minus sign of typography."""
+    if token.isascii() or len(token) > 100:
+        return None
+    plain = normalize("NFKC", token).replace("−", "-")
+    if not _JSON_NUMBER.fullmatch(plain):
+        return None
+    return float(plain) if any(sign in plain for sign in ".eE") else int(plain)
+
+
+def _read_loose_number(token: str, end: int) -> UnquotedValue | None:
+    if len(token) > MAX_DIGITS:
+        return None
+    if radix := _RADIX.fullmatch(token):
+        return (
+            UnquotedValue(int(token.replace("_", ""), 0), end, "nonstandard_number")
+            if radix.group(2)[1:].strip("_")
+            else None
+        )
+    if not _LOOSE_NUMBER.fullmatch(token) or "__" in token:
+        return None
+    plain = token.rstrip("lLnfFdD").replace("_", "")
+    value = float(plain) if any(sign in plain for sign in ".eE") else int(plain)
+    code = "non_finite_number" if value in (float("inf"), float("-inf")) else "nonstandard_number"
+    return UnquotedValue(value, end, code)
+
+
+def _read_words(token: str, start: int, wants_text: bool) -> UnquotedValue:
+    """Return a string without quotes, or the reason why there is none."""
+    end = start + len(token)
+    if token.startswith(("...", "…")) or _CUT_SHORT.fullmatch(token):
+        raise UnreadableError("ellipsis", start)
+    if not token or _SURROGATE.search(token):
+        raise UnreadableError("unexpected_character", start)
+    quoteless = token.rstrip(_QUOTES)
+    if token[-1] in _QUOTES and not any(quote in quoteless for quote in _QUOTES) and quoteless:
+        return UnquotedValue(quoteless, end, "missing_opening_quote")
+    if _SUM.fullmatch(token) and not _DATE.fullmatch(token):
+        raise UnreadableError("arithmetic", start)
+    if _PATTERN.fullmatch(token):
+        return UnquotedValue(token[1 : token.rindex("/")], end, "unquoted_string")
+    if _NEW.match(token) or (not wants_text and _EXPRESSION.search(token)):
+        raise UnreadableError("expression", start)
+    if token in _TYPES or _TO_FILL_IN.fullmatch(token):
+        raise UnreadableError("placeholder", start)
+    if wants_text and not _UNFIT.search(token):
+        return UnquotedValue(token, end, "unquoted_string")
+    if _CALL.match(token):
+        raise UnreadableError("expression", start)
+    if any(shape.fullmatch(token) for shape in (_DATE, _WORDS, _URL)):
+        return UnquotedValue(token, end, "unquoted_string")
+    if "," in token and all(_WORDS.fullmatch(part.strip()) for part in token.split(",")):
+        return UnquotedValue(token, end, "unquoted_string", ambiguous=True)
+    raise UnreadableError("unexpected_character", start)

@@ -1,0 +1,164 @@
+"""Begins a value: reads a scalar to its end, or opens one more bracket.
+
+What the definition wants there helps to tell text from brackets.
+"""
+
+from __future__ import annotations
+
+from lenient.definitions.json_schema.nodes import Node
+from lenient.definitions.json_schema.value_kinds import ValueKind
+from lenient.diagnostics import MAX_DEPTH
+from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.bracket_kinds import is_doubled_brace, is_object_start
+from lenient.scan.open_brackets import OPENERS, OpenContainer, role_within
+from lenient.scan.scan_state import ScanState, scalar_text
+from lenient.scan.source_text import ValueSpan
+from lenient.scan.strings.string_end_scoring import StringRole
+from lenient.scan.strings.string_search import CLOSING_QUOTES
+from lenient.scan.strings.trivia import pass_trivia
+from lenient.scan.strings.unopened_string import (
+    HOLDS_ESCAPES,
+    find_unopened_end,
+    is_pattern_start,
+    lacks_bracket,
+)
+from lenient.scan.strings.unquoted import UnquotedValue, read_unquoted
+
+_WORDS = ("unquoted_string", "missing_opening_quote")
+_UNREAD = ("unexpected_character", "expression")
+
+
+def _wants_text(node: Node | None) -> bool:
+    return node is not None and node.kind is ValueKind.STRING
+
+
+def read_value_start(reading: ScanState, node: Node | None) -> None:
+    """Read a scalar, or open a container."""
+    if reading.position >= len(reading.text):
+        raise UnreadableError("truncated", reading.position)
+    sign = reading.text[reading.position]
+    if sign == "(" and (inside := reading.strings.find_parenthesised(reading.position)) is not None:
+        reading.put_value(_read_parenthesised(reading, inside), ValueSpan(inside, reading.position))
+        return
+    if sign in OPENERS and not _is_text(reading, node):
+        _open_container(reading, sign, node)
+        return
+    if sign == '"' and _starts_list(reading, node):
+        reading.report_missing("missing_opener", "[")
+        reading.stack.append(OpenContainer("]", reading.position, node))
+        return
+    start = reading.position
+    reading.position = reading.strings.pass_prefix(reading.position)
+    if reading.text[reading.position] in CLOSING_QUOTES:
+        reading.put_value(_read_quoted(reading), ValueSpan(start, reading.position))
+        return
+    bare = _read_unopened(reading, start, node)
+    reading.position = bare.end
+    if bare.absent:
+        _put_absent(reading, start)
+        return
+    if bare.code is not None:
+        found, became = reading.text[start : bare.end], scalar_text(bare.value)
+        reading.report(bare.code, start, bare.end, found=found, became=became)
+    if bare.ambiguous:
+        reading.report("ambiguous", start, bare.end, hint="The commas may part several members.")
+    reading.put_value(bare.value, ValueSpan(start, bare.end))
+
+
+def _open_container(reading: ScanState, sign: str, node: Node | None) -> None:
+    """Open the bracket here, whatever it is written as."""
+    at = reading.position
+    if len(reading.stack) >= MAX_DEPTH:
+        raise UnreadableError("nested_too_deep", at)
+    stands_for_brace = _opens_object(reading, sign, node)
+    frame = OpenContainer("}" if stands_for_brace else OPENERS[sign], at, node)
+    if stands_for_brace:
+        reading.report("wrong_opener", at, at + 1, found=sign, became="{")
+        frame.also = OPENERS[sign]
+    elif sign == "(":
+        reading.report("tuple_as_array", at, at + 1, found="(", became="[")
+    elif sign not in "{[":
+        reading.report("fullwidth_punctuation", at, at + 1, found=sign)
+    elif sign == "{" and is_doubled_brace(reading.text, at):
+        reading.report("doubled_braces", at, at + 2, found="{{", became="{")
+        frame.doubled = True
+    reading.stack.append(frame)
+    reading.position = at + 1 + frame.doubled
+
+
+def _is_text(reading: ScanState, node: Node | None) -> bool:
+    """Return True when the bracket here belongs to a string without its first quote, or to a pattern."""
+    if not reading.stack or reading.strings.strict:
+        return False
+    if _wants_text(node) and is_pattern_start(reading.text, reading.position):
+        return True
+    if not HOLDS_ESCAPES.match(reading.text, reading.position):
+        return False
+    place, ahead = reading.value_place(), reading.strings.ahead
+    return find_unopened_end(reading.text, reading.position, place, ahead) is not None
+
+
+def _starts_list(reading: ScanState, node: Node | None) -> bool:
+    """Return True when the items of a declared list follow its key without a bracket."""
+    if node is None or node.kind is not ValueKind.JSON_ARRAY or not reading.stack or reading.strings.strict:
+        return False
+    return reading.stack[-1].close == "}" and lacks_bracket(reading.text, reading.position)
+
+
+def _opens_object(reading: ScanState, sign: str, node: Node | None) -> bool:
+    """Return True when a square or round bracket stands for a brace, where an object is due."""
+    if sign not in "[(" or reading.strings.strict:
+        return False
+    due = not reading.stack or (node is not None and node.kind is ValueKind.JSON_OBJECT)
+    return due and is_object_start(reading.text, reading.position)
+
+
+def _read_quoted(reading: ScanState) -> str:
+    """Read a string value, with what is joined to it by `+`."""
+    role = role_within(reading.stack)
+    reading.strings.joins &= role is StringRole.MEMBER
+    parts = [reading.read_string(role)[0]]
+    while (joint := reading.strings.pass_joint(reading.position)) is not None:
+        reading.position = joint
+        parts.append(reading.read_string(role)[0])
+    return "".join(parts)
+
+
+def _read_parenthesised(reading: ScanState, inside: int) -> str:
+    """Read strings side by side within round brackets, of which the first is at `inside`."""
+    reading.position = inside
+    parts: list[str] = []
+    while reading.text[reading.position] != ")":
+        text, end = reading.strings.read_to_first_quote(reading.position)
+        parts.append(text)
+        reading.position = pass_trivia(reading.text, end, reading.report)
+    reading.position += 1
+    return "".join(parts)
+
+
+def _read_unopened(reading: ScanState, start: int, node: Node | None) -> UnquotedValue:
+    """Read the value that stands here without a first quote, or with an escaped one."""
+    close = reading.stack[-1].close if reading.stack else ""
+    place = reading.value_place()
+    if reading.text[start] == "\\" and (escaped := reading.strings.read_escaped(start)) is not None:
+        return UnquotedValue(*escaped)
+    try:
+        bare = read_unquoted(reading.text, start, wants_text=_wants_text(node), close=close)
+    except UnreadableError as error:
+        unopened = reading.strings.read_unopened(start, place) if error.reason in _UNREAD else None
+        if unopened is None:
+            raise
+        return unopened
+    return (reading.strings.read_unopened(start, place) if bare.code in _WORDS else None) or bare
+
+
+def _put_absent(reading: ScanState, start: int) -> None:
+    """Put what is left of a value that had hardly begun when the text ended."""
+    if not reading.stack:
+        raise UnreadableError("truncated", start)
+    if reading.stack[-1].close == "}":
+        reading.drop_member(reading.stack[-1], start)
+    elif start < len(reading.text):
+        reading.dropped = True
+        reading.report("truncated_text", start, len(reading.text), found=reading.text[start:])
+    reading.position = len(reading.text)

@@ -1,0 +1,273 @@
+"""Reads the one value in a text: unwraps and repairs it, layer by layer.
+
+Text that is valid JSON meets neither. Where several values follow one another, one is chosen and said. The
+definition's node is handed to the repair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from lenient.definitions.json_schema.nodes import Node, known_fields
+from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
+from lenient.diagnostics.codes import Stage
+from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.located_value import LocatedValue
+from lenient.scan.scanner import ScanResult, scan_value
+from lenient.scan.source_text import SourceText, ValueSpan
+from lenient.scan.strings.string_search import CLOSING_QUOTES, Lookahead
+from lenient.scan.valid_json import find_valid_end
+from lenient.scan.value_spans import locate_values
+from lenient.unwrap.key_value_lines import lacks_braces, read_key_values
+from lenient.unwrap.multiple_values import choose_value, is_foreign_object
+from lenient.unwrap.prose import OBJECT_START
+from lenient.unwrap.wrappers import ESCAPED_LINES, ESCAPED_START, MAX_LAYERS, Unwrapper, ValueStart
+
+Fits = Callable[[Any, str | None], bool]
+"""Does a value need no further look? With the text it came from, keys that were sent twice are found."""
+_BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
+_SHORT = 4_096  # characters; of a longer text looking around takes the smaller part
+
+
+def extract_value(
+    piece: SourceText,
+    node: Node | None,
+    findings: Findings,
+    *,
+    path: Path = None,
+    trace: list[Any] | None = None,
+    fits: Fits | None = None,
+    broken: bool = False,
+) -> LocatedValue:
+    """Return the value that a text holds, however often it was encoded.
+
+    Raises UnreadableError, TooManyFindingsError.
+
+    A value that `fits` its definition is not looked at again: it comes back settled. `broken` = the text is
+    known to be no JSON.
+    """
+    layer = _LayerReader(node, findings, path, trace if trace is not None else [], fits)
+    for number in range(MAX_LAYERS + 1):
+        located = layer.read_layer(piece, broken=broken and number == 0)
+        if not isinstance(located.value, str) or not _may_hold_json(located.value):
+            return located
+        piece = layer.decode_layer(located)
+    raise UnreadableError("string_encoded_too_deep", piece.to_raw(0))
+
+
+def decode_nested(located: LocatedValue, node: Node, path: Path, findings: Findings) -> LocatedValue | None:
+    """Return the object or array that a string value holds, None when it holds neither."""
+    if located.value.lstrip("\ufeff \t\r\n")[:1] not in ("{", "[", '"', "`", "("):
+        return None
+    try:
+        inner = extract_value(_inner_text(located), node, findings, path=path)
+    except UnreadableError:
+        return None
+    return inner if isinstance(inner.value, (dict, list)) else None
+
+
+def _inner_text(located: LocatedValue) -> SourceText:
+    """Return the text that a string value holds, mapped to its place."""
+    mark, piece = located.mark, located.piece
+    quoted = piece.text[mark.start : mark.start + 1] in CLOSING_QUOTES
+    start, end = (mark.start + 1, mark.end - 1) if quoted else (mark.start, mark.end)
+    return SourceText(located.value, piece, start, max(start, end))
+
+
+def _may_hold_json(text: str) -> bool:
+    """Return True for blank text, and text with a bracket or quote at its start, or an object in it."""
+    trimmed = text.strip()
+    return (
+        not trimmed
+        or trimmed[0] in '{["'
+        or trimmed.startswith("```")
+        or OBJECT_START.search(trimmed) is not None
+    )
+
+
+class _LayerReader:
+    """Reads one value from one text after another; findings and steps go to the lists it was given."""
+
+    def __init__(
+        self,
+        node: Node | None,
+        findings: Findings,
+        path: Path,
+        trace: list[Any],
+        fits: Fits | None,
+    ) -> None:
+        self.node = node
+        self.findings = findings
+        self.path = path
+        self.trace = trace
+        self.fits = fits
+
+    def decode_layer(self, located: LocatedValue) -> SourceText:
+        """Return the text inside a string value, reported as one layer of encoding."""
+        mark, piece = located.mark, located.piece
+        span = piece.raw_span(mark.start, mark.end)
+        found = shorten(located.snippet())
+        self.findings.add(Diagnostic("string_encoding_removed", render_path(self.path), *span, found=found))
+        self.trace.append((Stage.UNWRAP, "string decoded", piece.text, located.value))
+        return _inner_text(located)
+
+    def read_layer(self, piece: SourceText, *, broken: bool) -> LocatedValue:
+        """Read the value of a text, with what stands around it set aside."""
+        whole = None if broken else self.read_strictly(piece, 0, len(piece.text))
+        if whole is not None:
+            return whole
+        if broken and (bare := self.read_bare_object(piece)) is not None:
+            return bare
+        before = len(self.findings.items)
+        if (lines := self.read_key_values(piece)) is not None:
+            return lines
+        try:
+            start = Unwrapper(piece, self.findings, self.path).find_start()
+        except UnreadableError as error:
+            raise UnreadableError(error.reason, piece.to_raw(error.position)) from None
+        if start.blank:
+            return self.read_blank(piece)
+        if len(self.findings.items) > before:
+            after = start.piece.text[start.position :]
+            self.trace.append((Stage.UNWRAP, "surroundings removed", piece.text, after))
+        return self.read_chosen(start)
+
+    def read_bare_object(self, piece: SourceText) -> LocatedValue | None:
+        """Read the broken object that a short text is, with nothing around it."""
+        text = piece.text
+        if len(text) > _SHORT or text[:1] != "{" or text[-1] != "}":
+            return None
+        if ESCAPED_START.match(text) or ESCAPED_LINES.match(text):
+            return None
+        apart = _LayerReader(self.node, Findings(), self.path, [], self.fits)
+        try:
+            located, end = apart.mend_at_start(ValueStart(piece, 0), Lookahead(text))
+        except UnreadableError:
+            return None
+        if end < len(text):
+            return None
+        self.findings.extend(apart.findings.items)
+        self.trace.extend(apart.trace)
+        return located
+
+    def read_key_values(self, piece: SourceText) -> LocatedValue | None:
+        """Read the object of a text that has no braces at all: names and values, in lines or in a row."""
+        if _BRACED.match(piece.text):
+            return None
+        declared = known_fields(self.node)
+        if lacks_braces(piece.text, declared):
+            start = ValueStart(piece, len(piece.text) - len(piece.text.lstrip()), opened=True)
+            return self.read_chosen(start)
+        read = read_key_values(piece, declared)
+        if read is None:
+            return None
+        around = Unwrapper(piece, self.findings, self.path)
+        if read.fence is not None:
+            if before := len(piece.text[: read.fence[0]].strip()):
+                around.report("narration_removed", 0, before)
+            around.report("code_fence_removed", *read.fence)
+        around.report(read.code, read.mark.start, read.mark.end)
+        for mark in read.doubtful:
+            around.report("ambiguous", mark.start, mark.end)
+        return LocatedValue(read.value, read.mark, piece, strict=False)
+
+    def read_blank(self, piece: SourceText) -> LocatedValue:
+        where, span = render_path(self.path), piece.raw_span(0, len(piece.text))
+        self.findings.add(Diagnostic("empty_arguments", where, *span, became="{}"))
+        return LocatedValue({}, ValueSpan(0, len(piece.text), {}), piece, strict=False)
+
+    def read_chosen(self, start: ValueStart) -> LocatedValue:
+        """Read the value at its start, after a choice where several follow one another."""
+        piece, ahead = start.piece, Lookahead(start.piece.text)
+        located, end = self.read_fenced(start) if start.fenced else self.read_at_start(start, ahead)
+        around = Unwrapper(piece, self.findings, self.path)
+        while (position := around.pass_rest(start, end)) < len(piece.text):
+            further = _LayerReader(self.node, Findings(), self.path, [], None)
+            try:
+                other, end = further.read_at_start(replace(start, position=position, opened=False), ahead)
+            except UnreadableError:
+                around.report("narration_removed", position, len(piece.text))
+                break
+            located = self.choose_value(located, other, around, further.findings)
+        if start.narrated and is_foreign_object(located, self.node):
+            raise UnreadableError("no_object_found", located.mark.start)
+        return located
+
+    def read_fenced(self, start: ValueStart) -> tuple[LocatedValue, int]:
+        """Read the value after an opening fence. What would take in the closing fence ends before it."""
+        piece, findings, steps = start.piece, len(self.findings.items), len(self.trace)
+        located, end = self.read_at_start(start, Lookahead(piece.text))
+        body = piece.text.rstrip().rstrip("`")
+        if end < len(body) + 3 or len(body) <= start.position:
+            return located, end
+        del self.findings.items[findings:], self.trace[steps:]
+        inner = SourceText(body.removesuffix("\n"), piece.parent, piece.start, piece.end)
+        located, end = self.read_at_start(replace(start, piece=inner), Lookahead(inner.text))
+        return replace(located, piece=piece), end
+
+    def choose_value(
+        self, first: LocatedValue, other: LocatedValue, around: Unwrapper, further: Findings
+    ) -> LocatedValue:
+        """Return the one of two values in a row that counts. What was found in the other is forgotten."""
+        code, is_first = choose_value(first, other, self.node)
+        dropped, kept = (other, first) if is_first else (first, other)
+        around.report(code, dropped.mark.start, dropped.mark.end)
+        if not is_first:
+            self.findings.extend(further.items)
+        return kept
+
+    def read_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
+        """Read the value at its start, as it stands when it is JSON up to its end, else mended."""
+        end = None if start.opened else find_valid_end(start.piece.text, start.position)
+        if end is None:
+            return self.mend_at_start(start, ahead)
+        strict = self.read_strictly(start.piece, start.position, end)
+        return (strict, end) if strict is not None else self.mend_at_start(start, ahead)
+
+    def mend_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
+        """Read the value at its start, mended. Returns it and the place after it."""
+        before = len(self.findings.items)
+        found = self.scan_from(start.piece, start.position, ahead, opened=start.opened)
+        if len(self.findings.items) > before:
+            text = start.piece.text[start.position : found.end]
+            self.trace.append((Stage.REPAIR, "text mended", text, found.value))
+        settled = self.fits is not None and self.fits(found.value, None)
+        return LocatedValue(found.value, found.mark, start.piece, False, settled), found.end
+
+    def read_strictly(self, piece: SourceText, start: int, end: int) -> LocatedValue | None:
+        """Return the value when `piece.text[start:end]` is JSON, located by a scan that mends nothing."""
+        text = piece.text if (start, end) == (0, len(piece.text)) else piece.text[start:end]
+        try:
+            value = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return None
+        if self.fits is not None and self.fits(value, text):
+            return LocatedValue(value, ValueSpan(start, end), piece, strict=True, settled=True)
+        is_raw = piece.parent is None and type(value) is dict and text is piece.text
+        mark = None if is_raw else locate_values(piece.text, start)  # of a raw text, parse_arguments tried it
+        if mark is not None:
+            return LocatedValue(value, mark, piece, strict=True)
+        found = self.scan_from(piece, start, Lookahead(piece.text), strict=True)
+        return LocatedValue(found.value, found.mark, piece, strict=True)
+
+    def scan_from(
+        self, piece: SourceText, start: int, ahead: Lookahead, *, opened: bool = False, strict: bool = False
+    ) -> ScanResult:
+        try:
+            return scan_value(
+                piece,
+                start,
+                self.node,
+                self.findings,
+                path=self.path,
+                ahead=ahead,
+                opened=opened,
+                strict=strict,
+            )
+        except UnreadableError as error:
+            raise UnreadableError(error.reason, piece.to_raw(error.position)) from None

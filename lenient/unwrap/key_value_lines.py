@@ -1,0 +1,220 @@
+"""Reads text without braces: lines of `key=value`, YAML's block style, or `key=value` pairs in a row.
+
+Taken only where every line fits and the keys are those of a call: one is declared, or there are several and
+nothing reads like prose. Values are JSON literals, numbers, quoted or plain text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from lenient.scan.source_text import SourceText, ValueSpan
+from lenient.scan.strings.escapes import decode_body
+from lenient.unwrap.yaml_blocks import KEY_LINE, LITERALS, NUMBER, UnfitError, YamlLine, YamlReader, read_flow
+
+_FIRST_LINE = re.compile(
+    r"[\s\ufeff]*+(?:```[\w+\-]*+[ \t]*+\r?\n\s*+)?(?:---[ \t]*+\r?\n)?(?:[ \t]*+#[^\n]*+\n)*+"
+    r"[ \t]*+[\"']?[A-Za-z_][\w.\-]*+[\"']?[ \t]*+[:=]"
+)
+_FENCE = re.compile(r"\s*+(```[\w+\-]*+[ \t]*+\r?\n)(.*?)\r?\n[ \t]*+```\s*+\Z", re.DOTALL)
+_NAMED_FENCE = re.compile(r"[^`{]{0,2000}+(```ya?ml[ \t]*+\r?\n)([^`]*+)```[^`{]{0,2000}+\Z")
+_EQUALS = re.compile(r"([A-Za-z_][\w.\-]*+)([ \t]*+)=(?!=)[ \t]*+(.*+)")
+_PLAIN_NAME = re.compile(r"[a-z][a-z\d]*+(?:[_\-]?[A-Za-z\d]++)*+", re.ASCII)
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
+_VALUE = rf"(?:{_QUOTED.pattern}|-?\d[\d.eE+\-]*+|(?:true|false|null|True|False|None)\b)"
+_PAIR = re.compile(
+    rf"\s*+([A-Za-z_][\w\-]*+)[ \t]*+([:=])[ \t]*+({_VALUE})"
+    r"(?:\s*+,|[ \t]++(?=[A-Za-z_][\w\-]*+=)|\s*+\}?\s*+\Z)",
+    re.DOTALL,
+)
+_NEXT_PAIR = re.compile(r"[\"'\d\]}el],\s*+[A-Za-z_]\w*+=(?!=)")
+_LATER_NAME = re.compile(r"[ \t]([A-Za-z_][\w.\-]*+)(?:=(?!=)|:[ \t])")
+_BRACKETS = ("{", "[")
+_CALL = re.compile(r"\s*+([A-Za-z_][\w.]*+)?\((?=\s*+[A-Za-z_]\w*+\s*+=)")
+_PYTHON = {"True": True, "False": False, "None": None}
+_MAX_LINES = 20_000
+
+
+class KeyValueObject(NamedTuple):
+    """The object, its mark, and the code that says how it was written.
+
+    `fence`: the span of an opening fence. `doubtful`: values that end in what may be a comment.
+    """
+
+    value: dict[str, Any]
+    mark: ValueSpan
+    code: str
+    fence: tuple[int, int] | None = None
+    doubtful: tuple[ValueSpan, ...] = ()
+
+
+def lacks_braces(text: str, declared: Collection[str]) -> bool:
+    """Return True when the text is nothing but `name: "value", other: 1`, with the names of a call."""
+    pairs = _find_pairs(text)
+    names = {pair.group(1) for pair in pairs}
+    return bool(pairs) and pairs[0].group(2) == ":" and _fit_call(names, declared)
+
+
+def read_key_values(piece: SourceText, declared: Collection[str]) -> KeyValueObject | None:
+    """Read the object that the lines, or the pairs, of the whole text spell."""
+    text, fence = piece.text, None
+    call = _CALL.match(text)
+    if call is not None and declared:
+        return _read_call(text, call, declared)
+    if _FIRST_LINE.match(text):
+        fence = _FENCE.match(text)
+    elif "```y" not in text or (fence := _NAMED_FENCE.match(text)) is None:
+        return None
+    start, end = fence.span(2) if fence else (0, len(text))
+    lines = _split_lines(text, start, end)
+    if not lines or len(lines) > _MAX_LINES:
+        return None
+    try:
+        read = _read_pair_row(text, declared) or _read_equations(piece, lines, declared)
+        read = read or _read_yaml_blocks(piece, lines, declared)
+    except UnfitError:
+        return None
+    return read._replace(fence=fence and fence.span(1)) if _are_arguments(read.value, declared) else None
+
+
+def _find_pairs(text: str) -> list[re.Match[str]]:
+    """Return the pairs when the text is nothing but pairs with commas between them."""
+    pairs: list[re.Match[str]] = []
+    position, end = 0, len(text.rstrip())
+    while position < end:
+        pair = _PAIR.match(text, position)
+        if pair is None:
+            return []
+        pairs.append(pair)
+        position = pair.end()
+    return pairs
+
+
+def _read_call(text: str, call: re.Match[str], declared: Collection[str]) -> KeyValueObject | None:
+    """Read `name(key=value, …)` as in Python, where all the names are declared."""
+    end = len(text.rstrip().rstrip(";"))
+    read = None
+    if text[end - 1 : end] == ")":
+        inner = " " * call.end() + text[call.end() : end - 1]
+        try:
+            read = _read_pair_row(inner, declared)
+        except UnfitError:
+            return None
+    if read is None or not all(name in declared for name in read.value):
+        return None
+    return read._replace(mark=ValueSpan(call.end() - len(call.group().lstrip()), end, read.mark.children))
+
+
+def _read_pair_row(text: str, declared: Collection[str]) -> KeyValueObject | None:
+    """Read pairs as in the call of a function."""
+    pairs = _find_pairs(text)
+    if not pairs or any(pair.group(2) != "=" for pair in pairs) or (len(pairs) == 1 and not declared):
+        return None
+    value = {pair.group(1): _read_plain_value(pair.group(3)) for pair in pairs}
+    marks = {pair.group(1): ValueSpan(*pair.span(3)) for pair in pairs}
+    if len(value) < len(pairs):
+        raise UnfitError
+    return KeyValueObject(value, ValueSpan(pairs[0].start(1), pairs[-1].end(3), marks), "key_value_lines")
+
+
+def _split_lines(text: str, start: int, end: int) -> list[YamlLine]:
+    """Return the lines between two places, without blank ones around them, a first `---` and a last `...`."""
+    lines: list[YamlLine] = []
+    position = start
+    for written in text[start:end].splitlines(keepends=True):
+        content = written.strip("\r\n\ufeff")
+        indent = len(content) - len(content.lstrip(" "))
+        lines.append(YamlLine(position + written.find(content), indent, content.strip()))
+        position += len(written)
+    while lines and lines[-1].text in ("", "..."):
+        lines.pop()
+    first = next(
+        (at for at, line in enumerate(lines) if line.text != "---" and line.text[:1] not in ("", "#")), 0
+    )
+    return lines[first:]
+
+
+def _read_equations(
+    piece: SourceText, lines: list[YamlLine], declared: Collection[str]
+) -> KeyValueObject | None:
+    """Read lines of `key=value`, each."""
+    if not _EQUALS.fullmatch(lines[0].text):
+        return None
+    value: dict[str, Any] = {}
+    marks: dict[str, ValueSpan] = {}
+    for line in lines:
+        match = _EQUALS.fullmatch(line.text)
+        if match is None and (not line.text or line.text.startswith("#")):
+            continue
+        if (
+            match is None
+            or not match.group(3)
+            or match.group(1) in value
+            or (match.group(2) and not declared)
+        ):
+            raise UnfitError  # blanks around the sign are a program's, unless a definition knows the name
+        name, written = match.group(1, 3)
+        at = line.start + line.indent + match.start(3)
+        mark = ValueSpan(at, at + len(written))
+        value[name], marks[name] = (
+            read_flow(piece, *mark[:2])
+            if written[:1] in _BRACKETS
+            else (_read_plain_value(written, declared), mark)
+        )
+    return KeyValueObject(value, ValueSpan(lines[0].start, marks[name].end, marks), "key_value_lines")
+
+
+def _read_plain_value(written: str, declared: Collection[str] = ()) -> Any:
+    """Read the value after an equals sign:
+
+    a literal, a number, a string in quotes, JSON, or the text itself.
+    """
+    if written in LITERALS or written in _PYTHON:
+        return LITERALS[written] if written in LITERALS else _PYTHON[written]
+    if NUMBER.fullmatch(written):
+        return float(written) if any(sign in written for sign in ".eE") else int(written)
+    if _QUOTED.fullmatch(written):
+        return decode_body(written, 1, len(written) - 1).text
+    if _NEXT_PAIR.search(written) or _runs_on(written, declared):
+        raise UnfitError
+    return written
+
+
+def _read_yaml_blocks(piece: SourceText, lines: list[YamlLine], declared: Collection[str]) -> KeyValueObject:
+    if KEY_LINE.fullmatch(lines[0].text) is None:
+        raise UnfitError
+    blocks = YamlReader(piece, lines)
+    value, mark = blocks.read_lines()
+    marks = mark.children if isinstance(mark.children, dict) else {}
+    for name, (start, end, _) in marks.items():
+        if isinstance(value[name], str) and _runs_on(piece.text[start:end], declared):
+            raise UnfitError
+    return KeyValueObject(value, mark, "yaml_block", doubtful=tuple(blocks.doubtful))
+
+
+def _runs_on(written: str, declared: Collection[str]) -> bool:
+    """Return True when a text without quotes holds the name of another parameter, and its sign."""
+    return written[:1] not in "\"'|>" and any(name in declared for name in _LATER_NAME.findall(written))
+
+
+def _are_arguments(value: dict[str, Any], declared: Collection[str]) -> bool:
+    """Return True for an object of arguments. A sentence with a colon in it is none."""
+    sentences = () if declared else (held for held in value.values() if isinstance(held, str))
+    return _fit_call(value, declared) and not any(map(_is_sentence, sentences))
+
+
+def _fit_call(names: Collection[str], declared: Collection[str]) -> bool:
+    """Return True when the names belong to a call."""
+    known = [name for name in names if name in declared]
+    return (len(known) > 0 if declared else len(names) > 1) and all(
+        name in known or _PLAIN_NAME.fullmatch(name) for name in names
+    )
+
+
+def _is_sentence(text: str) -> bool:
+    words = text.split()
+    return "\n" not in text and (
+        (len(words) > 4 and text[-1] in ".?!…") or (len(words) > 6 and text[0].isupper())
+    )

@@ -1,0 +1,259 @@
+"""Finds the place where the one value in a model's text begins, and reports what stands around it.
+
+Knows byte order marks, fences, tags, narration, quotes around an object and half-done escaping. What stands
+inside the value is none of its business; where the value ends it is told.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
+from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.source_text import SourceText
+from lenient.scan.strings.escapes import decode_body
+from lenient.scan.strings.trivia import pass_trivia
+from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE, find_object
+
+_BLANK = re.compile(r"[ \t\r\n]*+")
+_ODD = re.compile(r"[\s\x00-\x1f\u200b\u2060]++")
+_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?")
+_CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
+_TAG = re.compile(r"<\|?[A-Za-z_][\w:.\-]*+[^<>\n]{0,200}>")
+_CLOSING_TAG = re.compile(r"</[A-Za-z_][\w:.\-]*+\s*+>|<\|[\w\-]++\|>")
+_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>")
+_ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
+ESCAPED_START = re.compile(r"[{\[](?:\s|\\++[nrt])*+(?:\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:)")
+ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
+_FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
+_ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
+_QUOTES = "\"'`“"
+MAX_LAYERS = 10
+"""Layers of string encoding that are undone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueStart:
+    """Where the value begins. `blank`: there is none. `opened`: its opening brace is missing."""
+
+    piece: SourceText
+    position: int
+    blank: bool = False
+    opened: bool = False
+    fenced: bool = False
+    tagged: bool = False
+    quoted: bool = False
+    narrated: bool = False
+
+
+class Unwrapper:
+    """Walks to the value's start, reporting what it passes. One instance per text."""
+
+    def __init__(self, piece: SourceText, findings: Findings, path: Path = None) -> None:
+        self.piece = piece
+        self.text = piece.text
+        self.findings = findings
+        self.where = render_path(path)
+        self.position = 0
+        self.next_object = -1
+        self.fenced = self.tagged = self.quoted = self.narrated = False
+
+    def report(
+        self, code: str, start: int, end: int, became: str | None = None, detail: str | None = None
+    ) -> None:
+        found = shorten(self.text[start : min(end, start + 200)])
+        self.findings.add(
+            Diagnostic(code, self.where, *self.piece.raw_span(start, end), found, became, detail)
+        )
+
+    def report_gap(self, code: str, start: int, end: int, **_: str | None) -> None:
+        """Take a report of comments and control characters between parts."""
+        self.report(code, start, end)
+
+    def find_start(self) -> ValueStart:
+        """Find the place of the value. Raises UnreadableError when there is none."""
+        if self.text.count("\x00") * 4 > len(self.text) > 0 and self.text.strip("\x00"):
+            raise UnreadableError("not_text", 0)  # UTF-16 or binary read as UTF-8
+        while True:
+            self.pass_blanks()
+            if self.position >= len(self.text):
+                return ValueStart(self.piece, self.position, blank=True)
+            if not self.pass_byte_order_mark() and not self.pass_fence() and not self.pass_tag():
+                break
+        text, at = self.text, self.position
+        if ESCAPED_START.match(text, at) or self.has_escaped_lines(at):
+            return self.read_escaped_value(at)
+        if text[at] == "(" and _ROUND_OBJECT.match(text, at):
+            return self.finish_start(at)
+        if text[at] in "{｛" or _ARRAY_START.match(text, at):
+            return self.finish_start(at)
+        if text[at] in _QUOTES:
+            return self.find_quoted_start(at)
+        return self.find_after_prose(at)
+
+    def has_escaped_lines(self, at: int) -> bool:
+        """Return True when line ends between the parts are escaped, but no quote:
+
+        then one layer is undone.
+        """
+        return ESCAPED_LINES.match(self.text, at) is not None and '\\"' not in self.text
+
+    def finish_start(self, position: int, *, opened: bool = False) -> ValueStart:
+        return ValueStart(
+            self.piece, position, opened=opened, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted,
+            narrated=self.narrated,
+        )  # fmt: skip
+
+    def pass_blanks(self) -> None:
+        """Pass blanks. Those that JSON does not know are reported, unless there is nothing else."""
+        match = _BLANK.match(self.text, self.position)
+        self.position = match.end() if match else self.position
+        odd = _ODD.match(self.text, self.position)
+        if odd is None:
+            return
+        if odd.end() < len(self.text):
+            code = "control_character_removed" if odd.group() < "\x20" else "nonstandard_blank"
+            self.report(code, self.position, odd.end())
+        self.position = odd.end()
+
+    def pass_byte_order_mark(self) -> bool:
+        if not self.text.startswith("\ufeff", self.position):
+            return False
+        self.report("byte_order_mark", self.position, self.position + 1)
+        self.position += 1
+        return True
+
+    def pass_fence(self) -> bool:
+        match = _FENCE.match(self.text, self.position)
+        if match is None:
+            return False
+        self.report("code_fence_removed", match.start(), match.end())
+        self.fenced = True
+        self.position = match.end()
+        return True
+
+    def pass_tag(self) -> bool:
+        """Pass an opening tag, or a whole block of thoughts."""
+        thought = _THOUGHT.match(self.text, self.position)
+        if thought is not None:
+            closing = self.text.find(f"</{thought.group(1)}>", thought.end())
+            if closing < 0:
+                raise UnreadableError("no_object_found", self.position)
+            end = closing + len(thought.group(1)) + 3
+            self.report("narration_removed", self.position, end)
+            self.position = end
+            return True
+        match = _TAG.match(self.text, self.position)
+        if match is None:
+            return False
+        self.report("tag_removed", match.start(), match.end())
+        self.tagged = True
+        self.position = match.end()
+        return True
+
+    def read_escaped_value(self, at: int) -> ValueStart:
+        """Undo one layer of escapes of a value whose quotes are escaped although no string surrounds it."""
+        end = len(self.text.rstrip())
+        if self.quoted and self.text[end - 1] in _QUOTES:
+            end -= 1
+        piece, inner = self.piece, self.text[at:end]
+        for _ in range(MAX_LAYERS):
+            body = decode_body(piece.text, at, end)
+            self.findings.add(
+                Diagnostic("partial_escaping_removed", self.where, *piece.raw_span(at, end), shorten(inner))
+            )
+            piece = SourceText(body.text, piece, at, end)
+            at, end, inner = 0, len(body.text), body.text
+            if not ESCAPED_START.match(inner):
+                break
+        return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
+
+    def find_quoted_start(self, at: int) -> ValueStart:
+        """Find the start of a value that begins with a quote and is no valid string as a whole."""
+        text, opening = self.text, self.text[at]
+        if opening == '"' and _FIRST_KEY.match(text, at):
+            return self.finish_start(at, opened=True)
+        blank = _BLANK.match(text, at + 1)
+        inner = blank.end() if blank else at + 1
+        if ESCAPED_START.match(text, inner):
+            self.quoted = True
+            return self.read_escaped_value(inner)
+        if text[inner : inner + 1] in ("{", "｛") and OBJECT_START.match(text, inner):
+            self.report("outer_quotes_removed", at, at + 1)
+            self.quoted = True
+            return self.finish_start(inner)
+        return self.finish_start(at) if opening == '"' else self.find_after_prose(at)
+
+    def find_after_prose(self, at: int) -> ValueStart:
+        """Find the first object after text that is none."""
+        end, fence = find_object(self.text, at)
+        before = end if fence is None else fence
+        self.report("narration_removed", at, before)
+        self.narrated = at < before
+        self.position = before
+        if fence is not None and self.pass_fence():
+            self.pass_blanks()
+            if self.position != end:
+                self.report("narration_removed", self.position, end)
+        if ESCAPED_START.match(self.text, end):
+            return self.read_escaped_value(end)
+        return self.finish_start(end)
+
+    # --- after the value -----------------------------------------------------------------------------
+
+    def pass_rest(self, start: ValueStart, position: int) -> int:
+        """Report what follows the value; where a further object begins, stop there.
+
+        Returns the place reached.
+        """
+        self.position = position
+        while True:
+            self.position = pass_trivia(self.text, self.position, self.report_gap)
+            if self.position >= len(self.text) or OBJECT_START.match(self.text, self.position):
+                return self.position
+            if not (self.pass_closing(start) or self.pass_closers()):
+                self.pass_trailing_text(start)
+
+    def pass_closing(self, start: ValueStart) -> bool:
+        """Pass the closing half of a fence, tag or pair of quotes; report it when there was no opening
+        half.
+        """
+        text, at = self.text, self.position
+        if (fence := _CLOSING_FENCE.match(text, at)) is not None:
+            end, code, expected = fence.end(), "code_fence_removed", start.fenced
+        elif (tag := _CLOSING_TAG.match(text, at)) is not None:
+            end, code, expected = tag.end(), "tag_removed", start.tagged
+        elif start.quoted and text[at] in "\"'`”" and not text[at + 1 :].strip("`~ \r\n\t"):
+            end, code, expected = at + 1, "outer_quotes_removed", True
+        else:
+            return False
+        if not expected:
+            self.report(code, at, end)
+        self.position = end
+        return True
+
+    def pass_closers(self) -> bool:
+        at = self.position
+        code = {"}": "extra_closer", "]": "extra_closer", ")": "extra_closer", ",": "extra_comma"}.get(
+            self.text[at]
+        )
+        if code is None:
+            return False
+        self.report(code, at, at + 1)
+        self.position = at + 1
+        return True
+
+    def pass_trailing_text(self, start: ValueStart) -> None:
+        """Pass text up to the next object, fence or tag."""
+        at = self.position
+        if self.next_object <= at:  # searched once, not for every fence that stands before it
+            following = OBJECT_START.search(self.text, at + 1)
+            self.next_object = following.start() if following else len(self.text)
+        end = self.next_object
+        fence = self.text.find("```", at + 1, end)
+        end = fence if fence >= 0 else end
+        if start.narrated and SOURCE_CODE.search(self.text, at, end):
+            raise UnreadableError("source_code", 0)
+        self.report("narration_removed", at, len(self.text[:end].rstrip()) if end == len(self.text) else end)
+        self.position = end

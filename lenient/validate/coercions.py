@@ -1,0 +1,268 @@
+"""Coercions: converts one decoded value to the kind that is wanted, or refuses it.
+
+COERCIONS is the whole policy: for each pair of wanted kind and found type, what is tried and which code is
+reported.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, Final, NamedTuple, Protocol
+
+from lenient.definitions.json_schema.value_kinds import ValueKind
+from lenient.scan.strings.unquoted import MAX_DIGITS
+
+REFUSED: Final = object()
+"""What a coercion returns when it cannot convert the value."""
+
+
+class JsonType(StrEnum):
+    """The JSON type that was found; a number is whole when an integer has the same value."""
+
+    STRING = "string"
+    INTEGER = "integer"
+    WHOLE = "whole number"  # 3.0
+    FRACTION = "fraction"  # 3.7
+    BOOLEAN = "boolean"
+    OBJECT = "object"
+    ARRAY = "array"
+    NULL = "null"
+
+
+class ValueSource(Protocol):
+    """What a coercion may ask for besides the value itself."""
+
+    def json_text(self) -> str:
+        """Return the value's JSON text as it was sent."""
+
+    def decode_text(self, wanted: type) -> Any:
+        """Return the value of that type whose JSON the text holds, or REFUSED. The source reports repairs."""
+
+
+Convert = Callable[[Any, ValueSource], Any]
+
+
+class Coercion(NamedTuple):
+    """What is tried, and what is reported when it succeeds; `code` None = silently."""
+
+    code: str | None
+    convert: Convert
+
+
+_EXPONENT = re.compile(r"[eE]([+-]?\d+)$", re.ASCII)
+_NUMBER_TEXT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_TIMESTAMP = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:[Zz]|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
+)
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`]+")
+_FINER = re.compile(r"[.,]\d{6}0*+[1-9]", re.ASCII)
+_MIDNIGHT = re.compile(r"(?<=[T ])24(?=:00(?::00(?:\.0+)?)?(?![:.\d]))", re.ASCII)
+_MILLISECONDS_FROM = 1e11
+"""Seconds reach this in the year 5138, milliseconds passed it in 1973."""
+
+
+def json_type(value: Any) -> JsonType:
+    """The JSON type of a decoded value. NaN and the infinities count as fractions: every row refuses them."""
+    if isinstance(value, float):
+        return JsonType.WHOLE if value.is_integer() else JsonType.FRACTION
+    return _TYPES.get(type(value), JsonType.STRING)
+
+
+_TYPES: Mapping[type, JsonType] = {
+    str: JsonType.STRING,
+    int: JsonType.INTEGER,
+    bool: JsonType.BOOLEAN,
+    dict: JsonType.OBJECT,
+    list: JsonType.ARRAY,
+    type(None): JsonType.NULL,
+}
+
+
+def is_absolute_uri(text: str) -> bool:
+    """Is the text a scheme, a colon and something after it, without blanks?"""
+    return _URI.fullmatch(text) is not None
+
+
+def _keep_value(value: Any, _: ValueSource) -> Any:
+    return value
+
+
+def _write_as_text(_: Any, source: ValueSource) -> Any:
+    return source.json_text()
+
+
+def _parse_boolean(value: str, _: ValueSource) -> Any:
+    return {"true": True, "false": False}.get(value.strip().lower(), REFUSED) if len(value) < 100 else REFUSED
+
+
+def _convert_to_boolean(value: float, _: ValueSource) -> Any:
+    return bool(value) if value in (0, 1) else REFUSED
+
+
+def _require_finite(value: float, _: ValueSource) -> Any:
+    return value if math.isfinite(value) else REFUSED
+
+
+def _parse_exact(text: str) -> Fraction | None:
+    """Return the number that a text holds, digit for digit; None when there is none, or it is too large."""
+    text = text.strip()
+    if len(text) > MAX_DIGITS or not _NUMBER_TEXT.fullmatch(text):
+        return None
+    exponent = _EXPONENT.search(text)
+    if exponent is not None and (len(exponent[1]) > 5 or abs(int(exponent[1])) + len(text) > MAX_DIGITS):
+        return None
+    return Fraction(text)
+
+
+def _exact_number(value: float, source: ValueSource) -> Fraction:
+    """Return the number as it was sent, from its text: a float is only near it."""
+    exact = _parse_exact(source.json_text())
+    return Fraction(value) if exact is None else exact
+
+
+def _parse_integer(value: str, _: ValueSource) -> Any:
+    if value.isdecimal() and value.isascii() and len(value) <= MAX_DIGITS:
+        return int(value)
+    exact = _parse_exact(value)
+    return exact.numerator if exact is not None and exact.denominator == 1 else REFUSED
+
+
+def _convert_whole(value: float, source: ValueSource) -> Any:
+    exact = _exact_number(value, source)
+    return exact.numerator if exact.denominator == 1 else REFUSED
+
+
+def _truncate(value: float, source: ValueSource) -> Any:
+    return math.trunc(_exact_number(value, source)) if math.isfinite(value) else REFUSED
+
+
+def _parse_number(value: str, source: ValueSource) -> Any:
+    text = value.strip()
+    if len(text) > MAX_DIGITS or not _NUMBER_TEXT.fullmatch(text):
+        return REFUSED
+    if text.lstrip("+-").isdigit():
+        return int(text)
+    return _require_finite(float(text), source)
+
+
+def _decode_object(_: str, source: ValueSource) -> Any:
+    return source.decode_text(dict)
+
+
+def _decode_array(_: str, source: ValueSource) -> Any:
+    return source.decode_text(list)
+
+
+def _wrap_in_list(value: Any, _: ValueSource) -> Any:
+    return [value]
+
+
+def _parse_timestamp(text: str) -> datetime | None:
+    trimmed = text.strip()
+    if len(trimmed) > 64 or not _TIMESTAMP.fullmatch(trimmed):
+        return None
+    seconds, _, fraction = trimmed.upper().replace(",", ".").partition(".")
+    digits = re.match(r"\d*", fraction)
+    length = digits.end() if digits else 0
+    if fraction:
+        seconds += "." + fraction[:length][:6].ljust(6, "0") + fraction[length:]
+    seconds = seconds.replace(" +", "+").replace(" -", "-").replace(" Z", "Z")
+    started, ends = _MIDNIGHT.subn("00", seconds)  # 24:00 is the end of a day
+    try:
+        return datetime.fromisoformat(started) + timedelta(days=ends)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _parse_aware(value: str, _: ValueSource) -> Any:
+    found = _parse_timestamp(value)
+    return found if found is not None and found.tzinfo is not None else REFUSED
+
+
+def _parse_precise(value: str, source: ValueSource) -> Any:
+    return REFUSED if _FINER.search(value) else _parse_aware(value, source)
+
+
+def _parse_naive(value: str, _: ValueSource) -> Any:
+    found = _parse_timestamp(value)
+    return REFUSED if found is None else found.replace(tzinfo=UTC)
+
+
+def _convert_epoch(value: float, _: ValueSource) -> Any:
+    if not math.isfinite(value):
+        return REFUSED
+    try:
+        return datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS_FROM else value, UTC)
+    except (OverflowError, OSError, ValueError):
+        return REFUSED
+
+
+_K, _J = ValueKind, JsonType
+_KEPT = (Coercion(None, _keep_value),)
+_RETAINED = (Coercion("non_string_literal_retained", _write_as_text),)
+_WRAPPED = (Coercion("scalar_coerced_to_list", _wrap_in_list),)
+_EPOCH = (Coercion("epoch_converted_to_timestamp", _convert_epoch),)
+_NUMBERS = (_J.INTEGER, _J.WHOLE, _J.FRACTION)
+_TEXT_KINDS = (_K.STRING, _K.ENUM_TOKEN, _K.ATTACHMENT_REFERENCE)
+_NOT_TEXT = (*_NUMBERS, _J.BOOLEAN, _J.OBJECT, _J.ARRAY)
+
+COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
+    **{(kind, _J.STRING): _KEPT for kind in _TEXT_KINDS},
+    **{(kind, found): _RETAINED for kind in _TEXT_KINDS for found in _NOT_TEXT},
+    (_K.BOOLEAN, _J.BOOLEAN): _KEPT,
+    (_K.BOOLEAN, _J.STRING): (Coercion("string_literal_converted_to_boolean", _parse_boolean),),
+    (_K.BOOLEAN, _J.INTEGER): (Coercion("number_coerced_to_boolean", _convert_to_boolean),),
+    (_K.BOOLEAN, _J.WHOLE): (Coercion("number_coerced_to_boolean", _convert_to_boolean),),
+    (_K.INTEGER, _J.INTEGER): _KEPT,
+    (_K.INTEGER, _J.WHOLE): (
+        Coercion("number_coerced_to_integer", _convert_whole),
+        Coercion("fractional_number_truncated_to_integer", _truncate),
+    ),
+    (_K.INTEGER, _J.FRACTION): (Coercion("fractional_number_truncated_to_integer", _truncate),),
+    (_K.INTEGER, _J.STRING): (Coercion("string_literal_converted_to_integer", _parse_integer),),
+    **{(_K.NUMBER, found): (Coercion(None, _require_finite),) for found in _NUMBERS},
+    (_K.NUMBER, _J.STRING): (Coercion("string_literal_converted_to_number", _parse_number),),
+    (_K.JSON_OBJECT, _J.OBJECT): _KEPT,
+    (_K.JSON_OBJECT, _J.STRING): (Coercion("string_literal_converted_to_object", _decode_object),),
+    (_K.JSON_ARRAY, _J.ARRAY): _KEPT,
+    (_K.JSON_ARRAY, _J.STRING): (Coercion("string_literal_converted_to_array", _decode_array), *_WRAPPED),
+    **{(_K.JSON_ARRAY, found): _WRAPPED for found in (*_NUMBERS, _J.BOOLEAN, _J.OBJECT)},
+    (_K.TIMESTAMP, _J.STRING): (
+        Coercion(None, _parse_precise),
+        Coercion("timestamp_truncated_to_microseconds", _parse_aware),
+        Coercion("timestamp_without_offset", _parse_naive),
+    ),
+    **{
+        (_K.TIMESTAMP, found): (Coercion("epoch_converted_to_timestamp", _convert_epoch),)
+        for found in _NUMBERS
+    },
+    (_K.URI, _J.STRING): _KEPT,
+}
+"""What is tried, in order, by the kind wanted and the type found. A pair that is not listed is refused."""
+
+REFUSALS: Mapping[ValueKind, str] = {
+    _K.STRING: "unsupported_string_literal",
+    _K.ENUM_TOKEN: "unsupported_string_literal",
+    _K.ATTACHMENT_REFERENCE: "unsupported_string_literal",
+    _K.BOOLEAN: "unsupported_boolean_literal",
+    _K.INTEGER: "unsupported_integer_literal",
+    _K.NUMBER: "unsupported_number_literal",
+    _K.JSON_OBJECT: "unsupported_object_literal",
+    _K.JSON_ARRAY: "unsupported_array_literal",
+    _K.TIMESTAMP: "unsupported_timestamp_literal",
+    _K.URI: "unsupported_uri_literal",
+}
+
+
+def coerce(kind: ValueKind, value: Any, source: ValueSource) -> tuple[Any, str | None]:
+    """Return the value in the wanted kind and the code to report, or REFUSED and the code of the refusal."""
+    for row in COERCIONS.get((kind, json_type(value)), ()):
+        converted = row.convert(value, source)
+        if converted is not REFUSED:
+            return converted, row.code
+    return REFUSED, REFUSALS[kind]

@@ -1,0 +1,155 @@
+"""Fast check: compiles the tests of an object's fields to one Python function, which also counts quotes.
+
+The function is written as source and compiled, as dataclasses write their `__init__`: a loop over the fields
+takes twice as long (timeit). Only names and constants of this module enter the source, field names by `repr`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+FastCheck = Callable[[Any], int]
+"""Returns the number of quotes around the keys and strings of a value, or -1 when the value does not fit."""
+
+_ONE = 1 << 40
+"""Fields are counted above this, quotes below: no text has so many."""
+
+
+class FieldTest(NamedTuple):
+    """A Python expression over `v`; each `{}` in it stands for one of `objects`.
+
+    `counts` = its value is what a `Fit` returns, else it is true when the value fits.
+    """
+
+    expression: str
+    objects: tuple[object, ...] = ()
+    counts: bool = False
+
+
+ALWAYS_FITS = FieldTest("")
+TypeTests = Mapping[type, FieldTest]
+"""The Python types that are allowed, each with a further test of the value."""
+
+
+def make_function_test(function: Callable[[Any], object]) -> FieldTest:
+    """Return a test that calls a function."""
+    return FieldTest("{}(v)", (function,))
+
+
+def make_counting_test(fit: FastCheck) -> FieldTest:
+    """Return the test of a list or an object, which counts quotes."""
+    return FieldTest("{}(v)", (fit,), counts=True)
+
+
+def require_all(tests: list[FieldTest]) -> FieldTest:
+    """Return a test that fits when each test does; the first may count quotes."""
+    if len(tests) <= 1:
+        return tests[0] if tests else ALWAYS_FITS
+    first, rest = tests[0], tests[1:]
+    others = " and ".join(f"({test.expression})" for test in rest)
+    objects = tuple(item for test in tests for item in test.objects)
+    if first.counts:
+        return FieldTest(f"{first.expression} if {others} else -1", objects, counts=True)
+    return FieldTest(f"({first.expression}) and {others}", objects)
+
+
+def require_any(found: type, tests: list[FieldTest]) -> FieldTest:
+    """Return a test that fits when one test does."""
+    if ALWAYS_FITS in tests or len(tests) == 1:
+        return ALWAYS_FITS if ALWAYS_FITS in tests else tests[0]
+    fits = [compile_value_check({found: test}) for test in tests]
+    return make_counting_test(lambda value: next((quotes for fit in fits if (quotes := fit(value)) >= 0), -1))
+
+
+def compile_value_check(types: TypeTests) -> FastCheck:
+    """Compile the check of one value."""
+    bound: dict[str, object] = {}
+    lines = [" kind = type(v)"]
+    for found, test in types.items():
+        expression, own = _bind_objects(test, bound), 2 if found is str else 0
+        if not test.counts:
+            expression = f"{own} if {expression} else -1" if expression else str(own)
+        lines.append(f" if kind is {_type_name(found)}: return {expression}")
+    return _compile_function("v", [*lines, " return -1"], bound)
+
+
+def compile_list_check(types: TypeTests) -> FastCheck:
+    """Return the check of a list with these items."""
+    if all(test is ALWAYS_FITS for test in types.values()):
+        allowed, texts = frozenset(types), str in types
+        if texts and len(types) > 1:
+            return lambda v: (
+                2 * sum(type(item) is str for item in v) if allowed.issuperset(map(type, v)) else -1
+            )
+        return lambda v: (2 * len(v) if texts else 0) if allowed.issuperset(map(type, v)) else -1
+    fit_item = compile_value_check(types)
+
+    def fit(value: Any) -> int:
+        total = 0
+        for item in value:
+            quotes = fit_item(item)
+            if quotes < 0:
+                return -1
+            total += quotes
+        return total
+
+    return fit
+
+
+def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[str]) -> FastCheck:
+    """Compile the check of an object: its keys, and the value of each."""
+    bound: dict[str, object] = {}
+    lines: list[str] = []
+    known = 0  # the weight of the required fields
+    for name, types in fields.items():
+        written, weight = _write_field_test(f"value[{name!r}]", types, bound)
+        if name in required:
+            known += weight
+            lines += written
+        else:
+            lines += [f"if {name!r} in value:", *(f" {line}" for line in written), f" total += {weight}"]
+    body = [f" total = {known}", " try:", *(f"  {line}" for line in lines), "  pass"]
+    end = [
+        " except KeyError:",
+        "  return -1",
+        f" return total - len(value) * {_ONE} if total >> 40 == len(value) else -1",
+    ]
+    return _compile_function("value", body + end, bound)
+
+
+def _write_field_test(read: str, types: TypeTests, bound: dict[str, object]) -> tuple[list[str], int]:
+    """Return the lines that test a field, and the weight that they leave to be added to the total."""
+    weights = {_ONE + (4 if found is str else 2) for found in types}
+    weight = min(weights, default=0)
+    if len(types) == 1 and types[next(iter(types))] is ALWAYS_FITS:
+        return [f"if type({read}) is not {_type_name(next(iter(types)))}: return -1"], weight
+    lines = [f"v = {read}", "kind = type(v)"]
+    for found, test in types.items():
+        lines.append(f"{'if' if len(lines) == 2 else 'elif'} kind is {_type_name(found)}:")
+        expression = _bind_objects(test, bound)
+        if test.counts:
+            lines += [f" quotes = {expression}", " if quotes < 0: return -1", " total += quotes"]
+        elif expression:
+            lines.append(f" if not ({expression}): return -1")
+        lines.append(f" total += {_ONE + (4 if found is str else 2) - weight}")
+    return [*lines, "else: return -1"] if types else ["return -1"], weight
+
+
+def _type_name(found: type) -> str:
+    return "NoneType" if found is type(None) else found.__name__
+
+
+def _bind_objects(test: FieldTest, bound: dict[str, object]) -> str:
+    """Return the expression with its objects bound to names of their own."""
+    names = [f"o{len(bound) + index}" for index in range(len(test.objects))]
+    bound.update(zip(names, test.objects, strict=True))
+    return test.expression.format(*names)
+
+
+def _compile_function(argument: str, lines: list[str], bound: dict[str, object]) -> FastCheck:
+    # Default arguments bind what the tests name: local names are the fastest to look up.
+    space: dict[str, Any] = {**bound, "NoneType": type(None)}
+    head = f"def fit({argument}{''.join(f', {name}={name}' for name in space)}):"
+    exec("\n".join([head, *lines]), space)  # noqa: S102  nothing of a definition enters but quoted names
+    return space["fit"]  # type: ignore[no-any-return]

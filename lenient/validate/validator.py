@@ -1,0 +1,416 @@
+"""Converts a decoded value to the types of its definition and checks it; reports every change and misfit.
+
+Values that do not fit are left out of the result and kept in `rejected`. Recursion is bounded by the depth
+that the decoder lets through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from lenient.definitions.json_schema.json_values import is_finite, same_json, to_json_text
+from lenient.definitions.json_schema.nodes import Conditions, EnumChoices, Node, inner_nodes
+from lenient.definitions.json_schema.unions import select_branches
+from lenient.definitions.json_schema.value_kinds import ValueKind
+from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, render_path, shorten
+from lenient.diagnostics.codes import CODES, Severity
+from lenient.scan.located_value import LocatedValue
+from lenient.validate.coercions import REFUSALS, REFUSED, coerce, is_absolute_uri
+from lenient.validate.parameter_names import find_declared_name, suggest_name
+from lenient.validate.schema_match import SchemaMatcher
+
+REJECTED: Final = object()
+"""What stands in place of a value that does not fit."""
+_ABSENT: Final = object()
+"""What stands in place of a null that means an absent parameter."""
+
+DecodeText = Callable[[LocatedValue, Node, Path, Findings], LocatedValue | None]
+"""Reads the object or array whose JSON text a string value holds; None when it holds neither."""
+
+_MAX_TAKEN = 200  # characters of the listed values in a message
+_MAX_DECLARED_DEPTH = 64
+"""Levels that a recursive definition is followed; each takes a few Python frames."""
+
+
+@dataclass(slots=True)
+class Validator:
+    """Validates one value.
+
+    `findings` collects the diagnostics, `rejected` the refused values by path. `attempts` bounds how many
+    branches are tried.
+    """
+
+    decode_text: DecodeText
+    findings: Findings = field(default_factory=Findings)
+    rejected: dict[str, Any] = field(default_factory=dict)
+    tried: dict[tuple[int, str], Trial] = field(default_factory=dict)
+    matcher: SchemaMatcher = field(default_factory=SchemaMatcher)
+    attempts: int = 2_000
+    depth: int = 0
+
+    def validate_root(self, node: Node, located: LocatedValue) -> tuple[dict[str, Any], bool]:
+        """Convert the arguments object; return the parameters that fit, and whether all is well.
+
+        Unlike an object within it, the root is not refused as a whole.
+        """
+        self.depth += 1
+        if self.depth >= _MAX_DECLARED_DEPTH:
+            return {}, False
+        if node.demands is not None and node.demands.conditions is not None:
+            return self.validate_root(self.choose_node(node.demands.conditions, located, None), located)
+        if node.never or node.kind not in (None, ValueKind.JSON_OBJECT):
+            self.reject("value_not_allowed", located, None)
+            return {}, False
+        if node.remarks:
+            self.report_remarks(node, located, None)
+        if node.branches:
+            branches = select_branches(node, located.value)
+            best = min(branches, key=lambda branch: self.try_branch(branch, located, None).score)
+            result, fits = self.validate_root(best, located)
+        else:
+            result, fits = self.convert_fields(node, located, None)
+            fits = self.check_assertions(node, result, located, None) is not REJECTED and fits
+        if fits and node.demands is not None:
+            fits = self.check_demands(node, result, located, None) is not REJECTED
+        return result, fits
+
+    def convert(self, node: Node, located: LocatedValue, path: Path) -> Any:
+        """Return the value as the node wants it, or REJECTED."""
+        if self.depth >= _MAX_DECLARED_DEPTH:
+            return self.reject("nested_too_deep", located, path)
+        self.depth += 1
+        if node.demands is not None and node.demands.conditions is not None:
+            value = self.convert(self.choose_node(node.demands.conditions, located, path), located, path)
+        elif node.never:
+            value = self.reject("value_not_allowed", located, path)
+        else:
+            if node.remarks:
+                self.report_remarks(node, located, path)
+            value = self.convert_shape(node, located, path)
+            if node.demands is not None:
+                value = self.check_demands(node, value, located, path)
+        self.depth -= 1
+        return value
+
+    def convert_shape(self, node: Node, located: LocatedValue, path: Path) -> Any:
+        """Return the value in the kind that is wanted, with its assertions checked."""
+        if located.value is None and (node.nullable or _is_listed(node.choices, None)):
+            return None
+        if node.branches:
+            return self.choose_branch(node, located, path)
+        if node.kind is None:
+            value = self.convert_untyped(node, located, path)
+        elif located.value is not None:
+            value = self.convert_kind(node, node.kind, located, path)
+        elif node.typed:
+            return self.reject(REFUSALS[node.kind], located, path)
+        else:
+            value = None
+        return self.check_assertions(node, value, located, path)
+
+    # --- kinds ---------------------------------------------------------------------------------------
+
+    def convert_untyped(self, node: Node, located: LocatedValue, path: Path) -> Any:
+        """Convert a value of which no type is declared: its fields or items may still be."""
+        has_fields = node.fields or node.demands or node.closed or isinstance(node.extra, Node)
+        if isinstance(located.value, dict) and has_fields:
+            return self.convert_object(node, located, path)
+        if isinstance(located.value, list) and (node.prefix or node.items is not None):
+            return self.convert_items(node, _items_of(located), path)
+        return self.accept_any(located, path)
+
+    def accept_any(self, located: LocatedValue, path: Path) -> Any:
+        """Return the value as it is unless it holds a number that JSON cannot carry."""
+        if is_finite(located.value):
+            return located.value
+        return self.reject("unsupported_number_literal", located, path)
+
+    def convert_kind(self, node: Node, kind: ValueKind, located: LocatedValue, path: Path) -> Any:
+        """Convert a value to the declared kind, by the table of coercions."""
+        source = _LocatedSource(self.decode_text, node, located, path)
+        value, code = coerce(kind, located.value, source)
+        if not node.typed and (value is REFUSED or code == "scalar_coerced_to_list"):
+            return self.convert_untyped(node, located, path)  # the definition refuses no other type
+        is_listed = node.choices is not None and _is_listed(node.choices, located.value)
+        if is_listed and not _is_listed(node.choices, value):
+            return located.value  # the definition lists it, whatever its type says
+        if value is REFUSED:
+            return self.reject(REFUSALS[kind], located, path)
+        if code is not None:
+            became = str(value) if kind is ValueKind.TIMESTAMP else to_json_text(value)
+            self.report(code, located, path, became=became)
+        if source.findings is not None:
+            self.findings.extend(source.findings.items)
+        if kind is ValueKind.JSON_OBJECT:
+            return self.convert_object(node, source.inner or located, path)
+        if kind is ValueKind.JSON_ARRAY:
+            items = [located] if code == "scalar_coerced_to_list" else _items_of(source.inner or located)
+            return self.convert_items(node, items, path)
+        return value
+
+    def convert_items(self, node: Node, items: list[LocatedValue], path: Path) -> Any:
+        """Convert the items of a list. REJECTED when one does not fit, as the others would change places."""
+        result = []
+        for index, item in enumerate(items):
+            inner = node.prefix[index] if index < len(node.prefix) else node.items
+            place = (path, index)
+            result.append(self.accept_any(item, place) if inner is None else self.convert(inner, item, place))
+        return REJECTED if any(item is REJECTED for item in result) else result
+
+    # --- objects -------------------------------------------------------------------------------------
+
+    def convert_object(self, node: Node, located: LocatedValue, path: Path) -> Any:
+        """Convert the fields of an object. Return REJECTED when it lacks one or one does not fit."""
+        result, is_whole = self.convert_fields(node, located, path)
+        return result if is_whole else REJECTED
+
+    def convert_fields(self, node: Node, located: LocatedValue, path: Path) -> tuple[dict[str, Any], bool]:
+        """Return the fields that fit, and whether none is missing or rejected."""
+        result: dict[str, Any] = {}
+        sent: set[str] = set()
+        is_whole = True
+        for key in located.value:
+            child = located.child(key)
+            name = key if key in node.fields else find_declared_name(node, key, located.value)
+            place = (path, name)
+            if name != key:
+                self.report("parameter_name_normalised", child, place, became=name, found=key)
+            sent.add(name)
+            value = self.convert_field(node, name, child, place)
+            if value is REJECTED:
+                is_whole = False
+            elif value is not _ABSENT:
+                result[name] = value
+        if not node.required <= sent:
+            for name in node.fields:
+                if name in node.required and name not in sent:
+                    self.report("missing_required", located, (path, name), detail=name, found=False)
+                    is_whole = False
+        return result, is_whole
+
+    def convert_field(self, node: Node, name: str, located: LocatedValue, path: Path) -> Any:
+        """Return the value of one field as declared, REJECTED, or _ABSENT for an optional null."""
+        own, others = node.fields.get(name), list[Node]()
+        if node.demands is not None:
+            for pattern, _ in node.demands.patterns:
+                if not pattern.is_affordable(name):
+                    self.report("pattern_not_checked", located, path, detail=pattern.text[:100])
+            matching = inner_nodes(node, name)
+            own, others = (matching[0], matching[1:]) if matching else (None, [])
+        if own is None:
+            return self.convert_undeclared(node, name, located, path)
+        if located.value is None and self.matcher.matches(own, None) is False:
+            if name in node.required:
+                return self.reject("null_not_allowed", located, path, detail=name)
+            self.report("optional_null_dropped", located, path)
+            return _ABSENT
+        value = self.convert(own, located, path)
+        if value is REJECTED or not others:
+            return value
+        if any(self.matcher.matches(other, value) is False for other in others):
+            return self.reject("value_not_allowed", located, path, detail="patternProperties")
+        return value
+
+    def convert_undeclared(self, node: Node, name: str, located: LocatedValue, path: Path) -> Any:
+        """Return the value of a field that is not declared; suggest a declared name like it."""
+        if isinstance(node.extra, Node):
+            return self.convert(node.extra, located, path)
+        if node.extra is None:
+            near = suggest_name(node, name)
+            hint = f"Did you mean {near!r}?" if near else None
+            self.report("unknown_parameter", located, path, detail=shorten(name), hint=hint)
+        return self.accept_any(located, path)
+
+    # --- branches and conditions ---------------------------------------------------------------------
+
+    def choose_branch(self, node: Node, located: LocatedValue, path: Path) -> Any:
+        """Convert by the branch with the fewest and mildest findings; of equals, by the first."""
+        best: Trial | None = None
+        for branch in select_branches(node, located.value):
+            trial = self.try_branch(branch, located, path)
+            if best is None or trial.score < best.score:
+                best = trial
+            if best.score == (0, 0, 0):
+                break
+        if best is None:
+            return self.accept_any(located, path)
+        self.findings.extend(best.findings)
+        self.rejected.update(best.rejected)
+        return best.value
+
+    def choose_node(self, conditions: Conditions, located: LocatedValue, path: Path) -> Node:
+        """Return the node that the conditions call for; they look at the converted value if there is one."""
+        value = self.try_branch(conditions.base, located, path).value
+        return self.matcher.choose_node(conditions, located.value if value is REJECTED else value)
+
+    def try_branch(self, branch: Node, located: LocatedValue, path: Path) -> Trial:
+        """Convert the value by one branch, once for each place: so nested branches take linear time."""
+        if len(self.tried) >= self.attempts:
+            raise TooManyFindingsError
+        key = (id(branch), f"{id(located.piece)}:{located.mark.start}:{render_path(path)}")
+        if key not in self.tried:
+            run = Validator(
+                self.decode_text,
+                tried=self.tried,
+                matcher=self.matcher,
+                attempts=self.attempts,
+                depth=self.depth,
+            )
+            value = run.convert(branch, located, path)
+            self.tried[key] = Trial(value, run.findings.items, run.rejected, branch, located)
+        return self.tried[key]
+
+    # --- checks --------------------------------------------------------------------------------------
+
+    def check_assertions(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
+        """Return the value when every assertion of the node holds, else REJECTED."""
+        if value is not REJECTED and node.choices is not None and not node.choices.holds(value):
+            value = self.check_listed(node.choices, value, located, path)
+        if value is REJECTED:
+            return value
+        if not node.rules and node.pattern is None and node.kind is not ValueKind.URI:
+            return value
+        is_refused = False
+        for misfit in _failed_assertions(node, value):
+            self.report(misfit.code, located, path, detail=misfit.detail)
+            is_refused |= CODES[misfit.code].severity is Severity.ERROR
+        return self.reject_quietly(located, path) if is_refused else value
+
+    def check_listed(self, choices: EnumChoices, value: Any, located: LocatedValue, path: Path) -> Any:
+        """Return the listed spelling of a value that is not listed as it is, or REJECTED."""
+        found = choices.folded.get(value.strip().casefold()) if isinstance(value, str) else None
+        if found is None:
+            shown = value if isinstance(value, str) else to_json_text(value)
+            taken = shorten(", ".join(map(to_json_text, choices.allowed[:10])), _MAX_TAKEN)
+            hint = f"It takes {taken}."
+            return self.reject(choices.code, located, path, detail=shorten(shown), hint=hint)
+        self.report("enum_case_normalised", located, path, became=found)
+        return found
+
+    def check_demands(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
+        """Return the value when it meets what the node demands beside its shape, else REJECTED."""
+        if value is REJECTED or node.demands is None:
+            return value
+        is_refused = False
+        for code, detail in self.matcher.unmet_demands(node.demands, node, value):
+            self.report(code, located, path, detail=shorten(detail))
+            is_refused |= CODES[code].severity is Severity.ERROR
+        return self.reject_quietly(located, path) if is_refused else value
+
+    # --- reports -------------------------------------------------------------------------------------
+
+    def reject_quietly(self, located: LocatedValue, path: Path) -> Any:
+        """Keep a refused value that is reported already. The parameters of a refused root still stand."""
+        if path is not None:
+            self.rejected[render_path(path)] = located.value
+        return REJECTED
+
+    def reject(
+        self, code: str, located: LocatedValue, path: Path, detail: str | None = None, hint: str | None = None
+    ) -> Any:
+        """Report a value that is refused, keep it, and return REJECTED."""
+        self.report(code, located, path, detail=detail, hint=hint)
+        self.rejected[render_path(path)] = located.value
+        return REJECTED
+
+    def report_remarks(self, node: Node, located: LocatedValue, path: Path) -> None:
+        """Report the keywords of the definition that are not checked here."""
+        for code, detail in node.remarks:
+            self.report(code, located, path, detail=detail)
+
+    def report(
+        self,
+        code: str,
+        located: LocatedValue,
+        path: Path,
+        *,
+        became: str | None = None,
+        detail: str | None = None,
+        hint: str | None = None,
+        found: str | bool = True,
+    ) -> None:
+        """Add a diagnostic with the value's span in the raw text.
+
+        `found` True shows the start of the value's text, False nothing.
+        """
+        text = located.snippet() if found is True else found or None
+        start, end = located.piece.raw_span(located.mark.start, located.mark.end)
+        shown, became = text and shorten(text), became and shorten(became)
+        self.findings.add(Diagnostic(code, render_path(path), start, end, shown, became, detail, hint))
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What one branch makes of a value, and what was found on the way.
+
+    The node and the place it was tried at are kept, so that their ids are not given to others meanwhile.
+    """
+
+    value: Any
+    findings: list[Diagnostic]
+    rejected: dict[str, Any]
+    node: Node
+    located: LocatedValue
+
+    @property
+    def score(self) -> tuple[int, int, int]:
+        """The numbers of errors, warnings and notes."""
+        counts = [0, 0, 0]
+        for finding in self.findings:
+            counts[2 - finding.severity.rank] += 1
+        return counts[0], counts[1], counts[2]
+
+
+@dataclass(slots=True)
+class _LocatedSource:
+    """The source of one value: its text, and the value that this text holds when it is decoded again."""
+
+    decode: DecodeText
+    node: Node
+    located: LocatedValue
+    path: Path
+    inner: LocatedValue | None = None
+    findings: Findings | None = None  # of the decoding, when it succeeded
+
+    def json_text(self) -> str:
+        return self.located.text()
+
+    def decode_text(self, wanted: type) -> Any:
+        findings = Findings()
+        inner = self.decode(self.located, self.node, self.path, findings)
+        if inner is None or not isinstance(inner.value, wanted):
+            return REFUSED
+        self.inner, self.findings = inner, findings
+        return inner.value
+
+
+class _Misfit(NamedTuple):
+    """One assertion that does not hold."""
+
+    code: str
+    detail: str | None = None
+
+
+def _failed_assertions(node: Node, value: Any) -> Iterator[_Misfit]:
+    """The bounds, sizes, pattern and format of a node that a value does not meet."""
+    for rule in node.rules:
+        if not rule.holds(value):
+            yield _Misfit(rule.code, rule.detail)
+    pattern = node.pattern
+    if pattern is not None and isinstance(value, str):
+        if pattern.rules_out(value):
+            yield _Misfit("pattern_mismatch", pattern.text[:100])
+        elif not pattern.is_affordable(value):
+            yield _Misfit("pattern_not_checked", pattern.text[:100])
+    if node.kind is ValueKind.URI and not is_absolute_uri(value):
+        yield _Misfit("uri_not_absolute")
+
+
+def _is_listed(choices: EnumChoices | None, value: Any) -> bool:
+    return choices is not None and any(same_json(value, allowed) for allowed in choices.allowed)
+
+
+def _items_of(located: LocatedValue) -> list[LocatedValue]:
+    return [located.child(index) for index in range(len(located.value))]

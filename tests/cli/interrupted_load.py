@@ -1,0 +1,50 @@
+"""`callgauge ingest` as a process of its own, which says `now` when its third file begins and waits a little.
+
+Run as a module with the words of the command. The environment variable LAST_STEP names a step of the store's
+writing before which it says `again` and waits once more.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from callgauge.cli import main as cli
+from ingest.load_report import Progress
+from ingest.pipeline import load as pipeline
+from ingest.pipeline.reading import file_reader
+from ingest.store import writer
+
+file_reader.DRAIN_ROWS = 2
+writer.BATCH_ROWS = 4
+WAIT = 0.4  # seconds; a signal ends no sleep, so they are all waited for
+load = pipeline.load
+
+
+def say(word: str) -> None:
+    print(word, file=sys.stderr, flush=True)
+    time.sleep(WAIT)
+
+
+def waiting(*paths: Any, on_progress: Callable[[Progress], None], **options: Any) -> Any:
+    said: list[str] = []
+
+    def tell(now: Progress) -> None:
+        on_progress(now)
+        if now.files_done == 2 and not said:
+            said.append("now")
+            say("now")
+
+    def on_write(step: str) -> None:
+        if step == os.environ.get("LAST_STEP"):
+            say("again")
+
+    return load(*paths, on_progress=tell, on_write=on_write, **options)
+
+
+if __name__ == "__main__":
+    pipeline.load = waiting  # type: ignore[assignment]
+    cli.main()

@@ -1,0 +1,168 @@
+"""What a load says while it goes on and when it is over: on a terminal, in a pipe, and quietly."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from callgauge.cli import main as cli
+from callgauge.cli.render import load_progress
+from callgauge.cli.render.load_progress import (
+    Pace,
+    current_file,
+    format_duration,
+    load_report,
+    progress_figures,
+)
+from ingest.load_report import LoadReport, Progress, RejectedFile
+from tests.store.night import session
+
+ROOT = Path(__file__).parents[2]
+NOW = Progress(
+    name="/logs/" + "deep/" * 20 + "a.jsonl",
+    files_done=3,
+    files_total=12,
+    bytes_done=25_000_000,
+    bytes_total=100_000_000,
+    rejects=7,
+)
+REPORT = LoadReport(
+    loaded=2,
+    unchanged=1,
+    moved=0,
+    left=0,
+    rejected=(),
+    lines=1_234,
+    bytes=24_000_000,
+    sessions=3,
+    turns=9,
+    calls=50,
+    duplicates=10,
+    rejects=0,
+    faults={"syntax": 1, "tool_rejected": 3},
+    judged=20,
+    unread=0,
+    notes=(),
+    generation="gen-000001.duckdb",
+    seconds=2.0,
+)
+
+
+def test_the_line_says_bytes_rate_time_left_files_rejects_and_the_file() -> None:
+    assert (
+        progress_figures(NOW, 5_000_000) == " 25 % of 100.0 MB  5.0 MB/s  15 s left  3 of 12 files  7 rejects"
+    )
+    assert current_file(NOW, 20) == "…p/deep/deep/a.jsonl"
+    assert current_file(replace(NOW, files_done=12), 20) == "writing the store"
+
+
+def test_a_files_name_cannot_move_the_terminal() -> None:
+    assert current_file(replace(NOW, name="a\x1b[2J.jsonl"), 80) == r"a\x1b[2J.jsonl"
+
+
+def test_the_rate_is_that_of_the_last_seconds() -> None:
+    clock = iter([0.0, 10.0, 40.0, 50.0])
+    pace = Pace(lambda: next(clock))
+    assert pace.rate_at(0) is None
+    assert pace.rate_at(1_000) == 100
+    pace.rate_at(1_000)
+    assert pace.rate_at(51_000) == 5_000
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.4, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (7_500, "2 h 5 min")]
+)
+def test_a_duration_is_said_as_people_say_it(seconds: float, said: str) -> None:
+    assert format_duration(seconds) == said
+
+
+def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 0.0, 1.0, 11.0])
+    monkeypatch.setattr("callgauge.cli.render.load_progress.time.monotonic", lambda: next(clock))
+    out = io.StringIO()
+    with load_progress.show_progress(stream=out) as tell:
+        for done in (3, 4, 5):
+            tell(replace(NOW, files_done=done))
+    assert [line.split(" of 12")[0][-1] for line in out.getvalue().splitlines()] == ["5"]
+
+
+def test_the_closing_table_has_the_failures_by_layer_and_what_could_be_judged() -> None:
+    lines = dict(line.strip().split(maxsplit=1) for line in load_report(REPORT, Path("s")).splitlines())
+    assert lines["tool"] == "calls  50, 10 of them copies that count once"
+    assert lines["failures"] == "4 of 40 calls (10.0%): syntax 1, tool rejected 3"
+    assert lines["judged"].startswith("20 of 40 calls (50.0%)")
+    assert lines["read"] == "24.0 MB in 2.0 s (12.0 MB/s)"
+
+
+def test_the_closing_lines_name_refused_files_and_what_waits() -> None:
+    refused = tuple(RejectedFile(f"/logs/{number}\n", "is empty") for number in range(12))
+    text = load_report(replace(REPORT, rejected=refused, unread=3), Path("s"))
+    assert "rejected: /logs/0\\n is empty" in text
+    assert "… and 2 more files rejected" in text
+    assert "stopped: 3 files wait; the same command reads them" in text
+
+
+def test_a_quiet_load_says_only_what_went_wrong(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(session("s1"))
+    words = ["ingest", str(tmp_path / "a.jsonl"), "--store", str(tmp_path / "store"), "--quiet"]
+    done = CliRunner().invoke(cli.app, words)
+    assert (done.exit_code, done.output) == (0, "")
+    (tmp_path / "empty.jsonl").write_text("")
+    words[1:2] = [str(tmp_path / "a.jsonl"), str(tmp_path / "empty.jsonl")]
+    done = CliRunner().invoke(cli.app, words)
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr.startswith("callgauge: rejected: ")
+
+
+def test_on_a_terminal_there_is_a_bar_that_is_gone_in_the_end(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(session("s1"))
+    command = [
+        sys.executable,
+        "-m",
+        "callgauge",
+        "ingest",
+        tmp_path / "a.jsonl",
+        "--store",
+        tmp_path / "store",
+    ]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=subprocess.PIPE, stderr=theirs) as load:
+        os.close(theirs)
+        drawn = b""
+        while piece := _read(ours):
+            drawn += piece
+        assert load.stdout is not None
+        assert b"published gen-000001" in load.stdout.read()
+    os.close(ours)
+    assert b"looking at the files" in drawn
+    assert b"writing the store" in drawn
+    assert drawn.rstrip().endswith(b"\x1b[2K") or b"\x1b[?25h" in drawn[-80:], (
+        "the line is cleared, the cursor is back"
+    )
+
+
+def test_a_load_does_without_pandas(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(session("s1"), "utf-8")
+    program = (
+        "import sys\nfrom callgauge.cli.main import main\n"
+        "try: main()\nexcept SystemExit as end: print(end.code, 'pandas' in sys.modules)"
+    )
+    command = [sys.executable, "-c", program, "ingest", log, "--store", tmp_path / "store", "--quiet"]
+    said = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=True)
+    assert said.stdout == "0 False\n"
+
+
+def _read(handle: int) -> bytes:
+    try:
+        return os.read(handle, 4096)
+    except OSError:  # Linux says so at the end of a terminal
+        return b""

@@ -1,0 +1,67 @@
+"""Counts the Python functions that reading one call's arguments runs through.
+
+python tests/house/call_path.py ['{"limit": "10"}']
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+
+import lenient
+from lenient import ToolDefinition, parse_arguments
+
+PACKAGE = str(Path(lenient.__file__).parent)
+LIMIT_TOOL = ToolDefinition.from_json_schema(
+    name="search", schema={"type": "object", "properties": {"limit": {"type": "integer"}}}
+)
+MEASURED_CALL = (
+    "import sys; sys.path[:0] = [{root!r}, " + repr(str(Path(__file__).parent)) + "]; "
+    "from call_path import count_calls; print('%d calls through %d modules' % count_calls())"
+)
+"""Source for another process: measures the parser below `root`, which may be another revision."""
+
+
+def list_calls(
+    raw: str | bytes = '{"limit": "10"}', tool: ToolDefinition | None = LIMIT_TOOL
+) -> list[tuple[str, str]]:
+    """Return the module and the name of each Python function of lenient that runs, in order.
+
+    Another text is read first, so that compiling the definition is not counted. Comprehensions and
+    generators count as functions.
+    """
+    parse_arguments('{"warm": "up"}', tool)
+    calls: list[tuple[str, str]] = []
+
+    def record(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(PACKAGE):
+            calls.append((code.co_filename[len(PACKAGE) + 1 :], code.co_qualname))
+
+    before = sys.getprofile()
+    sys.setprofile(record)
+    try:
+        parse_arguments(raw, tool)
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+def count_calls(
+    raw: str | bytes = '{"limit": "10"}', tool: ToolDefinition | None = LIMIT_TOOL
+) -> tuple[int, int]:
+    """Return how many functions run, and from how many modules."""
+    calls = list_calls(raw, tool)
+    return len(calls), len({module for module, _ in calls})
+
+
+if __name__ == "__main__":
+    text = sys.argv[1] if len(sys.argv) > 1 else '{"limit": "10"}'
+    for module, function in list_calls(text):
+        print(f"{module:45} {function}")
+    print("{} calls through {} modules".format(*count_calls(text)))

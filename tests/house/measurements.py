@@ -1,0 +1,144 @@
+"""Measures the layout, the names and the docstrings of a source tree, of any revision."""
+
+from __future__ import annotations
+
+import ast
+import re
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.house.words import begins_with_verb, is_one_word, is_riddle
+
+# What the tree of any revision may have; what it does not have is passed over.
+PACKAGES = ("lenient", "ingest", "gateway", "trials", "callgauge", "dashboard", "terminal")
+MODULES = ("app.py", "cli.py", "loading.py", "upkeep.py")
+LONG_FOLDERS = ("ingest/formats",)  # one module a producer: its length is the number of producers
+# "Logs in, their rows out.", "A text → its value.", "…; knows no pages."
+FORMULA = re.compile(
+    r"\bin, [^.]*\bout\b|\bGoes in:|^[^`.]*→|\bknows (no|nothing|neither|only)\b", re.DOTALL | re.IGNORECASE
+)
+FILTER_CLAUSE = re.compile(r"\$models\b.*\n.*\$prompts\b|\$model\b.*\n.*\$prompt\b")
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class SourceModule:
+    """One module of the tree: its path below the root, its text and its syntax tree."""
+
+    path: str
+    text: str
+    tree: ast.Module
+
+    @property
+    def folder(self) -> str:
+        return self.path.rpartition("/")[0] or "."
+
+    @property
+    def name(self) -> str:
+        return re.sub(r"/__init__$", "", self.path.removesuffix(".py")).replace("/", ".")
+
+    @property
+    def docstring(self) -> str:
+        return ast.get_docstring(self.tree) or ""
+
+
+def read_modules(root: Path) -> list[SourceModule]:
+    """All modules of the packages below `root`, without the tests."""
+    paths = [path for package in PACKAGES for path in sorted((root / package).rglob("*.py"))]
+    paths += [root / name for name in MODULES if (root / name).exists()]
+    texts = {path: path.read_text(encoding="utf-8") for path in paths}
+    return [
+        SourceModule(path.relative_to(root).as_posix(), text, ast.parse(text)) for path, text in texts.items()
+    ]
+
+
+def imported_names(module: SourceModule) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def mutual_imports(modules: list[SourceModule]) -> list[tuple[str, str]]:
+    """The pairs of folders whose modules import each other both ways."""
+    by_name = {module.name: module for module in modules}
+    arrows = set()
+    for module in modules:
+        for name in imported_names(module):
+            imported = by_name.get(name) or by_name.get(name.rpartition(".")[0])
+            if imported is not None and imported.folder != module.folder:
+                arrows.add((module.folder, imported.folder))
+    return sorted((one, other) for one, other in arrows if one < other and (other, one) in arrows)
+
+
+def functions(modules: list[SourceModule]) -> list[FunctionNode]:
+    """Every function, method and inner function but those that Python names (`__init__`)."""
+    return [
+        node
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, FunctionNode) and not node.name.startswith("__")
+    ]
+
+
+def class_names(modules: list[SourceModule]) -> Counter[str]:
+    """How often each class name is used on the top level of a module."""
+    return Counter(
+        node.name for module in modules for node in module.tree.body if isinstance(node, ast.ClassDef)
+    )
+
+
+def crowded_folders(modules: list[SourceModule], most: int = 15) -> dict[str, int]:
+    """The folders with more than `most` modules, and how many each has; `__init__.py` does not count."""
+    sizes = Counter(module.folder for module in modules if not module.path.endswith("__init__.py"))
+    return {folder: n for folder, n in sizes.items() if n > most and folder not in LONG_FOLDERS}
+
+
+def repeated_filter_clauses(root: Path) -> int:
+    """How many times the filter by model and prompt is written out in the metrics' `.sql` files."""
+    folders = (root / "dashboard" / "metrics", root / "callgauge" / "dashboard" / "metrics")
+    texts = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.sql")]
+    return sum(len(FILTER_CLAUSE.findall(text)) for text in texts)
+
+
+def measure_house(root: Path) -> dict[str, str]:
+    """The rows of the table: what is measured, and its value as text."""
+    modules = read_modules(root)
+    names = [function.name for function in functions(modules)]
+    lengths = sorted(module.text.count("\n") for module in modules)
+    ninth_decile = lengths[len(lengths) * 9 // 10]
+    classes = class_names(modules)
+    files: dict[str, list[str]] = defaultdict(list)
+    for module in modules:
+        if not module.path.endswith(("__init__.py", "__main__.py")):
+            files[module.path.rpartition("/")[2]].append(module.folder)
+    described = [module.docstring for module in modules if module.docstring]
+    by_formula = [text for text in described if FORMULA.search(text)]
+    inner = [ast.get_docstring(node) or "" for node in functions(modules)]
+
+    def percent(judge: object) -> str:
+        assert callable(judge)
+        return f"{100 * sum(map(judge, names)) / len(names):.1f} %"
+
+    return {
+        "modules": str(len(modules)),
+        "lines of a module, median / p90": f"{statistics.median(lengths):.0f} / {ninth_decile}",
+        "folders with more than 15 modules": ", ".join(
+            f"{folder} ({n})" for folder, n in sorted(crowded_folders(modules).items())
+        )
+        or "none",
+        "folders that import each other both ways": str(len(mutual_imports(modules))),
+        "functions": str(len(names)),
+        "function names of one word": percent(is_one_word),
+        "function names that begin with a verb": percent(begins_with_verb),
+        "function names that are one participle or particle": percent(is_riddle),
+        "module docstrings by formula": f"{len(by_formula)} of {len(described)}",
+        "function docstrings by formula": str(sum(bool(FORMULA.search(text)) for text in inner)),
+        "class names used more than once": f"{sum(n > 1 for n in classes.values())} of {len(classes)}",
+        "file names used more than once": str(sum(len(folders) > 1 for folders in files.values())),
+        "filter clauses written out in the metrics": str(repeated_filter_clauses(root)),
+    }

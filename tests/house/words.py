@@ -1,0 +1,40 @@
+"""The words by which `./dev house` judges the name of a function; the lists lie beside this module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def read_words(name: str) -> frozenset[str]:
+    return frozenset(Path(__file__).with_name(name).read_text(encoding="utf-8").split())
+
+
+VERBS = read_words("verbs.txt")
+"""A name begins with a verb when its first word is one of these.
+
+Words that are mostly nouns in this code (`call`, `rate`, `page`, `step`) are left out: a name that begins
+with one of them does not count, even where a verb is meant.
+"""
+PARTICLES = read_words("particles.txt")
+PARTICIPLES = read_words("participles.txt")
+"""Irregular participles; the regular ones end in `-ed`."""
+
+
+def first_word(name: str) -> str:
+    return name.strip("_").split("_")[0].lower()
+
+
+def is_one_word(name: str) -> bool:
+    return "_" not in name.strip("_")
+
+
+def begins_with_verb(name: str) -> bool:
+    return first_word(name) in VERBS
+
+
+def is_riddle(name: str) -> bool:
+    """Return True for one word that is a participle or a particle: `told`, `held`, `asked`, `but`, `of`."""
+    word = name.strip("_").lower()
+    if not is_one_word(name) or word in VERBS:
+        return False
+    return word in PARTICLES or word in PARTICIPLES or (word.endswith("ed") and len(word) > 4)

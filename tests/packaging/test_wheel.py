@@ -1,0 +1,124 @@
+"""What the two wheels hold, and that each works without the checkout, with and without the other."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import shutil
+import subprocess
+import tomllib
+import zipfile
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.packaging.installation import (
+    CALLGAUGE,
+    LENIENT,
+    ROOT,
+    SITE_PACKAGES,
+    Installation,
+    build_wheel,
+    installed_callgauge,
+    make_environment,
+)
+from tests.test_architecture import THIRD_PARTY
+
+BUNDLED = ("ingest", "lenient")
+READ_ONE_CALL = (
+    "from lenient import ToolDefinition, parse_arguments, __version__;"
+    'call = parse_arguments(\'{"limit": "10",}\','
+    " ToolDefinition.from_json_schema(name='search', schema={'properties': {'limit': {'type': 'integer'}}}));"
+    "print(call.arguments, call.outcome)"
+)
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
+    folder = tmp_path_factory.mktemp("wheels")
+    return {project: build_wheel(project, folder / project.name) for project in (CALLGAUGE, LENIENT)}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return installed_callgauge(tmp_path_factory)
+
+
+@pytest.fixture
+def only_orjson(tmp_path: Path) -> Path:
+    """A folder of packages that holds nothing but orjson."""
+    shutil.copytree(Path(orjson.__file__).parent, tmp_path / "packages" / "orjson")
+    return tmp_path / "packages"
+
+
+def test_callgauges_wheel_holds_every_file_of_the_packages_under_one_name(wheels: dict[Path, Path]) -> None:
+    names = set(zipfile.ZipFile(wheels[CALLGAUGE]).namelist())
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"callgauge"}
+    listed = subprocess.run(
+        ["git", "ls-files", "callgauge", *BUNDLED], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = [file for file in listed.stdout.splitlines() if (ROOT / file).exists()]
+    assert len(files) > 300
+    wanted = {file if file.startswith("callgauge/") else f"callgauge/_bundled/{file}" for file in files}
+    assert wanted - names == set()
+
+
+def test_lenients_wheel_holds_typed_code_and_its_licence(wheels: dict[Path, Path]) -> None:
+    names = zipfile.ZipFile(wheels[LENIENT]).namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"lenient"}
+    assert "lenient/py.typed" in names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_both_projects_have_the_same_licence() -> None:
+    assert (ROOT / "LICENSE").read_text() == (LENIENT / "LICENSE").read_text()
+
+
+def test_every_package_that_is_imported_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {re.match(r"[\w-]+", line)[0].lower() for line in project["dependencies"]}  # type: ignore[index]
+    providers = importlib.metadata.packages_distributions()
+    for package in THIRD_PARTY:
+        needed = {name.lower() for name in providers[package]}
+        # numpy comes with pandas, which cannot be had without it.
+        assert needed & declared or package == "numpy", f"pyproject.toml does not declare {needed}"
+
+
+def test_the_command_works_from_any_folder(installed: Installation, tmp_path: Path) -> None:
+    (tmp_path / "ingest").mkdir()  # a folder of that name must not hide our package
+    (tmp_path / "ingest" / "__init__.py").write_text("raise RuntimeError('the wrong one')\n")
+    assert "ingest" in installed.run("callgauge", "--help", cwd=tmp_path).stdout
+    shutil.copy(ROOT / "docs" / "session-log.example.jsonl", tmp_path / "night.jsonl")
+    load = installed.run("callgauge", "ingest", "night.jsonl", "--store", "store", cwd=tmp_path)
+    assert load.returncode == 0, load.stderr
+    again = installed.run("callgauge", "reparse", "--store", "store", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    where = "import callgauge, ingest; print(callgauge.__file__); print(ingest.__file__)"
+    found = installed.run("python", "-P", "-c", where, cwd=tmp_path).stdout.split()
+    assert len(found) == 2
+    assert all(Path(path).is_relative_to(installed.folder) for path in found)
+
+
+def test_lenient_runs_alone_with_orjson(wheels: dict[Path, Path], only_orjson: Path, tmp_path: Path) -> None:
+    alone = make_environment(tmp_path / "environment", only_orjson)
+    alone.install(wheels[LENIENT])
+    assert alone.run("python", "-c", READ_ONE_CALL, cwd=tmp_path).stdout == "{'limit': 10} repaired\n"
+
+
+@pytest.mark.parametrize("removed", ["callgauge", "callgauge-lenient"])
+def test_either_distribution_can_be_removed_from_beside_the_other(
+    wheels: dict[Path, Path], removed: str, tmp_path: Path
+) -> None:
+    both = make_environment(tmp_path / "environment", SITE_PACKAGES)
+    for wheel in wheels.values():
+        both.install(wheel)
+    both.pip("uninstall", "--yes", removed)
+    lenient = both.run("python", "-P", "-c", READ_ONE_CALL, cwd=tmp_path)
+    parse = both.run("python", "-P", "-m", "callgauge", "parse", "{'limit': 10}", "--json", cwd=tmp_path)
+    if removed == "callgauge":
+        assert lenient.stdout == "{'limit': 10} repaired\n"
+        assert "No module named callgauge" in parse.stderr
+    else:
+        assert parse.returncode == 0, parse.stderr
+        assert "No module named 'lenient'" in lenient.stderr
