@@ -48,7 +48,7 @@ THIRD_PARTY = {
     "orjson": ("lenient", "ingest", "callgauge.dashboard"),
     "streamlit": (
         "callgauge.app", "callgauge.dashboard.components", "callgauge.dashboard.filters",
-        "callgauge.dashboard.pages", "callgauge.dashboard.store_queries",
+        "callgauge.dashboard.pages", "callgauge.dashboard.store_queries", "callgauge.dashboard.url_keys",
     ),
     "plotly": ("callgauge.dashboard.charts",),
     "duckdb": (
@@ -95,7 +95,8 @@ ORDER = {
     ),
     "callgauge": (
         "stats", "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
-        "dashboard/measures", "dashboard/replay", "dashboard/testsets", "dashboard/components/controls",
+        "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
+        "dashboard/components/controls",
         "dashboard/components", "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli", "",
     ),
 }  # fmt: skip

@@ -16,46 +16,9 @@ import pandas as pd
 import streamlit as st
 
 from callgauge.dashboard import wording
-from callgauge.dashboard.comparison import PARAMETERS
+from callgauge.dashboard.url_keys import declared_url_keys
 
 DIMENSIONS = ("model", "prompt", "tool", "source")
-# The filters that the Calls page keeps for itself, by their name in the URL, in the words of the page.
-OWN = {
-    "outcome": "outcome",
-    "fault": "fault layer",
-    "turns": "turns",
-    "code": "finding",
-    "signature": "error signature",
-    "q": "search",
-}
-# Where the pages of lists are, and what of a page is open.
-_PAGING = (
-    "tool_open",
-    "culprit",
-    "def_before",
-    "def_after",
-    "tool_page",
-    "signature_page",
-    "layer",
-    "turn_page",
-    "session_page",
-    "page",
-    "rejects",
-    "files",
-    "refused",
-    "copies",
-    "changes",
-    "reject",
-    "changed",
-    "moved_page",
-    "before",
-    "after",
-)
-# What pages.rate_choice draws: which rate, by what, and against what.
-CHOICES = ("rate", "by", "cells", "against", "of", "least")
-# What pages.compare_arms draws: the choices of the two slices.
-_ARMS = [f"{letter}_{name}" for letter in "ab" for name in (*PARAMETERS, "days")]
-_COMPARED = (*_ARMS, "anew", "success")
 _LONGEST = 120  # characters of a label: every page sends them all
 _DAYS = "days"
 _EXTENT = "_extent"
@@ -178,7 +141,7 @@ def _short_value(value: str) -> str:
 
 def reset() -> None:
     """Clear what narrows the view: the bar, and what a page keeps in the URL for itself."""
-    for name in (*OWN, *_PAGING, *CHOICES, *_COMPARED):
+    for name in declared_url_keys().dropped:
         st.query_params.pop(name, None)
     for name in DIMENSIONS:
         st.session_state[name] = []
@@ -194,7 +157,7 @@ def chosen_filters() -> Filters:
 def active_filter_names() -> list[str]:
     """The filters that narrow the view, those of the page among them, in words."""
     return chosen_filters().active_names() + [
-        words for name, words in OWN.items() if st.query_params.get(name)
+        words for name, words in declared_url_keys().narrowing.items() if st.query_params.get(name)
     ]
 
 

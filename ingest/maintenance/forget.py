@@ -21,26 +21,12 @@ from ingest.sessions.table_rows import session_hash
 from ingest.store.generation_file import GenerationBuilder, utc_now
 from ingest.store.generations import OnWrite, Patience, do_not_wait, ignore_write
 from ingest.store.late_arrivals import conclude_late_turns
+from ingest.store.scripts import read_script
 
 _LAST_SIGN = "max(coalesce(ended_at, started_at))"
 _BY_ID = "SELECT DISTINCT source, session_id FROM sessions WHERE session_id IN (SELECT unnest(?::VARCHAR[]))"
 _BEFORE = f"SELECT source, session_id FROM sessions GROUP BY ALL HAVING {_LAST_SIGN} < ?::DATE"  # noqa: S608
 _OF_USER = "SELECT DISTINCT source, session_id FROM sessions WHERE user_name = ?"
-
-_COUNTS = """
-    SELECT
-        (SELECT count(*) FROM leaving) AS sessions,
-        (SELECT count(*) FROM turns SEMI JOIN leaving USING (source, session_id)) AS turns,
-        (SELECT count(*) FROM tool_calls SEMI JOIN leaving USING (source, session_id)) AS calls,
-        (SELECT count(DISTINCT file_id) FROM sessions SEMI JOIN leaving USING (source, session_id)) AS files,
-        (
-            SELECT count(DISTINCT call_id) FROM tool_calls ANTI JOIN leaving USING (source, session_id)
-            WHERE call_id IN (SELECT call_id FROM tool_calls SEMI JOIN leaving USING (source, session_id))
-        ) AS elsewhere,
-        (
-            SELECT count(DISTINCT (source, session_id)) FROM sessions
-            WHERE ended_at IS NULL AND started_at IS NULL
-        ) AS undated"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +71,7 @@ def forget(
     with lock_published(store_dir, on_write, patience) as (folder, _), change_copy(folder) as building:
         with building.open_transaction("leaving") as con:
             con.execute(f"CREATE TEMP TABLE leaving AS {query}", values)
-        (counts,) = building.fetch_rows(_COUNTS)
+        (counts,) = building.fetch_rows(read_script("forget_counts.sql"))
         if dry_run or not counts["sessions"]:
             building.abandon()
             folder.discard()

@@ -30,6 +30,7 @@ from ingest.store.migrations import SCHEMA_VERSION, migrate, read_schema_version
 from ingest.store.reader import LABELLED
 from ingest.store.reconciliation import SETTLING, SIGNED
 from ingest.store.rollup import roll_up
+from ingest.store.scripts import read_script
 from lenient import PARSER_VERSION
 
 _HERE = Path(__file__).parent
@@ -38,33 +39,8 @@ FACTS = (
     "sessions", "turns", "tool_calls", "diagnostics", "step_texts", "probes", "rejects", "late_results",
 )  # fmt: skip
 
-# One row each: of a copy its newest look; of a prompt and a definition, which many files tell, the first, and
-# a later text where that has none.
-_SHARED = {
-    "copies": """
-        DELETE FROM copies WHERE path IN (SELECT path FROM incoming);
-        INSERT INTO copies BY NAME SELECT * FROM incoming""",
-    "prompts": """
-        MERGE INTO prompts USING (
-            SELECT prompt_id, any_value(name) AS name, any_value(version) AS version,
-                   arg_min(text, line) AS text, arg_min(text_hash, line) AS text_hash
-            FROM (SELECT *, row_number() OVER () AS line FROM incoming)
-            WHERE prompt_id IS NOT NULL GROUP BY prompt_id
-        ) AS seen ON prompts.prompt_id = seen.prompt_id
-        WHEN MATCHED AND prompts.text IS NULL AND seen.text IS NOT NULL
-            THEN UPDATE SET text = seen.text, text_hash = seen.text_hash
-        WHEN NOT MATCHED THEN INSERT (prompt_id, name, version, text, text_hash)
-            VALUES (seen.prompt_id, seen.name, seen.version, seen.text, seen.text_hash);
-        INSERT INTO prompt_texts
-        SELECT prompt_id, text_hash, any_value(text) FROM incoming
-        ANTI JOIN prompt_texts USING (prompt_id, text_hash)
-        WHERE text IS NOT NULL GROUP BY prompt_id, text_hash""",
-    "tool_definitions": """
-        INSERT INTO tool_definitions BY NAME
-        SELECT DISTINCT ON (definition_id) * FROM incoming
-        WHERE definition_id NOT IN (SELECT definition_id FROM tool_definitions)""",
-}
-_INSERT = _SHARED | {
+_SHARED = ("copies", "prompts", "tool_definitions")  # one row each, however many files tell of it
+_INSERT = {name: read_script(f"insert_{name}.sql") for name in _SHARED} | {
     name: f"INSERT INTO {name} BY NAME SELECT * FROM incoming"  # noqa: S608 - our own table names
     for name in (*FACTS, "files", "ingest_runs", "sources", "codes")
 }
@@ -109,7 +85,7 @@ class GenerationBuilder:
     def _create_tables(self) -> None:
         self._on_write("create")
         with self.transaction():
-            self._con.execute(_read_sql("schema.sql"))
+            self._con.execute(read_script("schema.sql"))
             self._con.execute(
                 "INSERT INTO store_info VALUES (?, ?, ?)", [SCHEMA_VERSION, PARSER_VERSION, utc_now()]
             )
@@ -204,7 +180,7 @@ class GenerationBuilder:
             # Scripts of others may leave anything behind.
             if needed is None or before or self.is_true(needed):
                 with self.open_transaction(script) as con:
-                    con.execute(_read_sql(script))
+                    con.execute(read_script(script))
 
     def roll_up(self) -> None:
         """Bring the rollups of the days in `touched_days` up to date, and check the whole.
@@ -216,11 +192,11 @@ class GenerationBuilder:
                 con.execute(_ALL_DAYS)
         if self.is_true(SIGNED):
             with self.open_transaction("signatures.sql") as con:
-                con.execute(_read_sql("signatures.sql"))
+                con.execute(read_script("signatures.sql"))
         with self.open_transaction("rollups") as con:
             roll_up(con)
         with explain_duckdb_errors(self._path):
-            wrong = self._con.execute(_read_sql("verify.sql")).fetchall()
+            wrong = self._con.execute(read_script("verify.sql")).fetchall()
         if wrong:
             listed = "; ".join(
                 f"{what}: {expected} expected, {found} found" for what, expected, found in wrong[:5]
@@ -244,7 +220,7 @@ class GenerationBuilder:
         `rejects`; calls: `duplicates`, `judged`, and those gone wrong by layer.
         """
         with explain_duckdb_errors(self._path):
-            return dict(self._con.execute(_read_sql("figures.sql")).fetchall())
+            return dict(self._con.execute(read_script("figures.sql")).fetchall())
 
     def rewrite(self) -> None:
         """Write all that is left into a new file and close; no byte of what was removed stays."""
@@ -314,7 +290,3 @@ class GenerationBuilder:
 def utc_now() -> datetime:
     """Return the time now as TIMESTAMP columns hold it: UTC without an offset."""
     return datetime.now(UTC).replace(tzinfo=None)
-
-
-def _read_sql(name: str) -> str:
-    return (_HERE / name).read_text("utf-8")

@@ -13,6 +13,7 @@ from ingest.sessions.row_batches import Row, to_arrow
 from ingest.sessions.split_turns import Place, assign_calls, find_parts, join_parts, row_place
 from ingest.store.generation_file import GenerationBuilder
 from ingest.store.reassessment import reassess_turns
+from ingest.store.scripts import read_script
 
 _AT_ONCE = 1_000  # turns
 # A turn or a session in two files has several rows.
@@ -20,14 +21,6 @@ _MAY_BE_LATE = (
     "SELECT EXISTS (FROM late_turns) OR EXISTS (FROM copied_turns) OR EXISTS (FROM copied_sessions)"
 )
 
-# Several rows of one turn, one of which has no beginning and one no end.
-_SPREAD = """
-    CREATE TEMP TABLE spread AS
-    SELECT turn_id, (row_number() OVER (ORDER BY turn_id) // ?)::INTEGER AS batch FROM turns
-    WHERE turn_id IN (FROM copied_turns UNION FROM late_turns)
-    GROUP BY turn_id
-    HAVING count(*) > 1 AND bool_or(NOT begun)
-        AND bool_or(recorded_status IS NULL AND recorded_ok IS NULL)"""
 _OF_BATCH = "(SELECT turn_id FROM spread WHERE batch = ?)"
 _CHANGED = (
     "steps", "calls", "faults", "retries", "input_tokens", "output_tokens", "model_latency_ms",
@@ -45,39 +38,17 @@ _NOTE = """
     INSERT INTO touched_days SELECT day FROM incoming EXCEPT FROM touched_days;
     INSERT INTO late_turns SELECT turn_id FROM incoming EXCEPT FROM late_turns"""
 
-# The last turn of one file will not go on when a later one of its session has begun in another.
-_SUPERSEDE = """
-    CREATE TEMP TABLE superseded AS
-    SELECT t.rowid AS row, t.turn_id, t.day FROM turns t
-    WHERE NOT t.duplicate AND t.derived_reason = 'not_ended' AND t.derived_ok IS NULL
-        AND (t.source, t.session_id) IN (FROM copied_sessions)
-        AND EXISTS (
-            FROM turns u
-            WHERE (u.source, u.session_id) = (t.source, t.session_id)
-                AND u.begun AND u.turn > t.turn AND u.file_id <> t.file_id
-        );
-    INSERT INTO turn_parts BY NAME
-    SELECT turns.* FROM turns JOIN superseded s ON turns.rowid = s.row
-    WHERE NOT EXISTS (
-        FROM turn_parts p
-        WHERE (p.turn_id, p.file_id, p.line, p.byte_offset)
-            = (turns.turn_id, turns.file_id, turns.line, turns.byte_offset)
-    );
-    UPDATE turns SET derived_ok = false FROM superseded s WHERE turns.rowid = s.row;
-    INSERT INTO touched_days SELECT day FROM superseded EXCEPT FROM touched_days;
-    INSERT INTO late_turns SELECT turn_id FROM superseded EXCEPT FROM late_turns"""
-
 
 def conclude_late_turns(building: GenerationBuilder) -> None:
     """After `Building.settle`: join turns spread over files, conclude those that a late fact has changed."""
     if not building.is_true(_MAY_BE_LATE):
         return
     with building.open_transaction("spread turns") as con:
-        con.execute(_SPREAD, [_AT_ONCE])
+        con.execute(read_script("spread_turns.sql"), [_AT_ONCE])
     for row in building.fetch_rows("SELECT DISTINCT batch FROM spread ORDER BY batch"):
         _join_turns(building, row["batch"])
     with building.open_transaction("late turns") as con:
-        con.execute(_SUPERSEDE)
+        con.execute(read_script("superseded_turns.sql"))
         con.execute("CREATE TEMP TABLE wanted AS SELECT DISTINCT turn_id FROM late_turns")
     reassess_turns(building)
 

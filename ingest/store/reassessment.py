@@ -17,6 +17,7 @@ from ingest.sessions.split_turns import row_place
 from ingest.sessions.table_rows import call_row, definition_row, diagnostic_rows, turn_row
 from ingest.store.connection import Connection
 from ingest.store.generation_file import GenerationBuilder
+from ingest.store.scripts import read_script
 from ingest.store.stored_turns import (
     CALL_COLUMNS,
     TURN_COLUMNS,
@@ -39,18 +40,7 @@ JUDGED = (
 CONCLUDED = ("faults", "retries", "derived_ok", "derived_reason")
 _CALL = ("call_id", "file_id")
 
-_QUEUE = f"""
-    CREATE TEMP TABLE reworked (session_id VARCHAR, file_id INTEGER, day DATE);
-    CREATE TEMP TABLE queue AS
-    WITH sized AS (
-        SELECT w.turn_id, min(c.rowid) AS first,
-               sum({_A_CALL} + coalesce(strlen(raw_arguments), 0) + coalesce(strlen(result_text), 0)) AS size
-        FROM wanted w LEFT JOIN tool_calls c USING (turn_id) GROUP BY w.turn_id
-    )
-    SELECT turn_id, (sum(coalesce(size, {_A_CALL})) OVER (
-        ORDER BY first, turn_id ROWS UNBOUNDED PRECEDING
-    ) // {BATCH_BYTES})::INTEGER AS batch
-    FROM sized"""  # noqa: S608 - our own numbers
+_REWORKED = "CREATE TEMP TABLE reworked (session_id VARCHAR, file_id INTEGER, day DATE)"
 _OF_BATCH = "(SELECT turn_id FROM queue WHERE batch = ?)"
 _NEW_VERSION = f"""
     UPDATE tool_calls SET parser_version = ?
@@ -69,17 +59,6 @@ _INSERT_DEFINITIONS = """
     INSERT INTO tool_definitions BY NAME FROM incoming
     WHERE definition_id NOT IN (SELECT definition_id FROM tool_definitions)"""
 _NOTE = "INSERT INTO reworked SELECT DISTINCT session_id, file_id, day FROM incoming"
-_AFTERWARDS = """
-    UPDATE sessions SET faults = counted.faults
-    FROM (
-        SELECT session_id, file_id, count(*) FILTER (fault_layer IS NOT NULL) AS faults
-        FROM tool_calls SEMI JOIN reworked USING (session_id, file_id) GROUP BY ALL
-    ) counted
-    WHERE (sessions.session_id, sessions.file_id) = (counted.session_id, counted.file_id);
-    INSERT INTO touched_days SELECT day FROM reworked EXCEPT FROM touched_days;
-    DROP TABLE reworked;
-    DROP TABLE queue;
-    DROP TABLE wanted"""
 
 
 def reassess_turns(building: GenerationBuilder, given: ToolCatalog | None = None) -> int:
@@ -89,7 +68,9 @@ def reassess_turns(building: GenerationBuilder, given: ToolCatalog | None = None
     those once given with --tools; None = they stay.
     """
     with building.open_transaction("queue") as con:
-        con.execute(_QUEUE)
+        con.execute(_REWORKED)
+        sizes = {"call_bytes": _A_CALL, "batch_bytes": BATCH_BYTES}
+        con.execute(read_script("rework_queue.sql"), sizes)
     changed = 0
     for row in building.fetch_rows("SELECT DISTINCT batch FROM queue ORDER BY batch"):
         with building.open_transaction(
@@ -97,7 +78,7 @@ def reassess_turns(building: GenerationBuilder, given: ToolCatalog | None = None
         ) as con:  # in one transaction: what is known by rowid must stay where it is
             changed += ReassessedBatch(building, con, row["batch"], given).reassess()
     with building.open_transaction("reworked") as con:
-        con.execute(_AFTERWARDS)
+        con.execute(read_script("rework_done.sql"))
     return changed
 
 

@@ -9,19 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from ingest.store.connection import Connection
+from ingest.store.scripts import read_script
 
 _SCRIPTS = Path(__file__).parent / "rollups"
 AT_ONCE = 200_000  # calls whose days are summed up together: the groups of many more do not fit into memory
 
 _MANY = "SELECT count(*) > ? FROM tool_calls"
-_ALL_DAYS = """
-    CREATE OR REPLACE TEMP TABLE all_days AS
-    SELECT day, (sum(calls) OVER (ORDER BY day ROWS UNBOUNDED PRECEDING) // ?)::INTEGER AS batch
-    FROM (
-        SELECT t.day, count(c.call_id) AS calls
-        FROM touched_days t LEFT JOIN tool_calls c ON c.day IS NOT DISTINCT FROM t.day
-        GROUP BY t.day
-    )"""
 _BATCHES = "SELECT DISTINCT batch FROM all_days ORDER BY batch"
 _SOME_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS SELECT day FROM all_days WHERE batch = ?"
 _UNUSED = "DELETE FROM signatures WHERE signature_id NOT IN (SELECT signature_id FROM daily_errors)"
@@ -31,7 +24,7 @@ def roll_up(con: Connection) -> None:
     """Make the rollups of the days in `touched_days` anew, some days at a time where there are many calls."""
     scripts = _read_scripts()
     if con.execute(_MANY, [AT_ONCE]).fetchall() == [(True,)]:
-        con.execute(_ALL_DAYS, [AT_ONCE])
+        con.execute(read_script("rollup_batches.sql"), [AT_ONCE])
         for batch in con.execute(_BATCHES).fetchall():
             con.execute(_SOME_DAYS, batch)
             for script in scripts:

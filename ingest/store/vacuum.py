@@ -9,12 +9,13 @@ from pathlib import Path
 
 from ingest.store.generation_file import GenerationBuilder
 from ingest.store.generations import StoreFolder
+from ingest.store.scripts import read_script
 
 
 def drop_unused(building: GenerationBuilder) -> None:
     """Remove what the facts no longer refer to: prompts, their texts, definitions."""
     with building.open_transaction("unused") as con:
-        con.execute(Path(__file__).with_name("unused.sql").read_text("utf-8"))
+        con.execute(read_script("unused.sql"))
 
 
 def rewrite_building(folder: StoreFolder) -> None:

@@ -14,7 +14,7 @@ from playwright.sync_api import BrowserContext, Dialog, expect
 from callgauge.dashboard import wording
 from callgauge.dashboard.metrics.generations import published_generation
 from callgauge.dashboard.pages import PAGES
-from callgauge.dashboard.url_texts import pack_text
+from callgauge.dashboard.texts.url_texts import pack_text
 from tests.browser.conftest import App, Served, serving, watch
 from tests.dashboard.hostile_log import MARK, PAYLOADS, hostile, publish_hostile
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from callgauge.dashboard.pages.data import sources_card
-from callgauge.dashboard.text_diff import definition_text, unified_diff
+from callgauge.dashboard.texts.text_diff import definition_text, unified_diff
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 

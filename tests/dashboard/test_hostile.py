@@ -18,7 +18,7 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from callgauge.dashboard.metrics.generations import published_generation
 from callgauge.dashboard.pages import PAGES
-from callgauge.dashboard.url_texts import pack_text
+from callgauge.dashboard.texts.url_texts import pack_text
 from callgauge.dashboard.wording import in_sheet
 from tests.dashboard.conftest import FILES, opened
 from tests.dashboard.hostile_log import LONG, MARK, hostile, publish_hostile

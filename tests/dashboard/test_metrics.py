@@ -11,12 +11,19 @@ import duckdb
 import pytest
 
 from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.metrics import MetricError, answer_metric, metrics
+from callgauge.dashboard.metrics import (
+    MetricError,
+    answer_metric,
+    filter_clauses,
+    include_filters,
+    metrics,
+)
 from tests.conftest import CASES, write_cases
 from tests.dashboard.rows import empty_tables, insert
 from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
 
 FOLDER = CASES / "metrics"
+METRICS = Path(__file__).parents[2] / "callgauge" / "dashboard" / "metrics"
 CASE_FILES = sorted(FOLDER.glob("*.json"))
 
 
@@ -129,3 +136,22 @@ def test_the_sessions_that_a_bootstrap_draws_hold_what_the_daily_sums_hold(tmp_p
                 k, n = ((rows[column] * rows.sessions).sum() for column in ("k", "n"))
                 assert (k, n) == (sums.loc[rate, "k"], sums.loc[rate, "n"]), (rate, filters)
                 assert rows.sessions.sum() == sums.loc[rate, "sessions"], (rate, filters)
+
+
+def test_a_filter_clause_is_written_once_and_included() -> None:
+    sql = "SELECT 1 FROM t\nWHERE {filters: days, sources} AND {filters a_: models}"
+    assert include_filters(sql).splitlines()[1:] == [
+        "WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)",
+        (
+            "  AND ($sources IS NULL OR list_contains($sources, source))"
+            " AND ($a_models IS NULL OR list_contains($a_models, coalesce(model, 'unknown')))"
+        ),
+    ]
+    with pytest.raises(KeyError, match="no_such"):
+        include_filters("WHERE {filters: no_such}")
+
+
+def test_no_metric_writes_a_filter_clause_out() -> None:
+    for name, clause in filter_clauses().items():
+        for path in METRICS.glob("*.sql"):
+            assert clause not in path.read_text(encoding="utf-8"), f"{path.name} writes out the filter {name}"

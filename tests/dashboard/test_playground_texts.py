@@ -20,7 +20,7 @@ from callgauge.dashboard.pages.playground.link_texts import (
     read_link,
     texts_of_call,
 )
-from callgauge.dashboard.url_texts import LinkError, pack_text
+from callgauge.dashboard.texts.url_texts import LinkError, pack_text
 from lenient import ToolDefinitionError
 
 CALL: dict[str, Any] = {

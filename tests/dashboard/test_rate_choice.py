@@ -10,7 +10,9 @@ def page() -> None:
     import streamlit as st
 
     from callgauge.dashboard.components.controls.rate_choice import choose_dimension, choose_rate, link_here
+    from callgauge.dashboard.url_keys import PageUrlKeys, declare_url_keys
 
+    declare_url_keys(PageUrlKeys(place=("rate", "by", "against")))
     rate = choose_rate()
     by = choose_dimension("By", among=("model", "tool"))
     st.text(f"{rate.name} by {by}")

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from callgauge.dashboard.pages.replay.sentences import describe_edits, describe_replay
 from callgauge.dashboard.replay.scenarios import Scenario
 from callgauge.dashboard.replay.tally import CodeMoves, ReplaySummary
-from callgauge.dashboard.url_texts import pack_text
+from callgauge.dashboard.texts.url_texts import pack_text
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables

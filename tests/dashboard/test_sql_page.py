@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from callgauge.dashboard.export import to_csv, to_parquet
 from callgauge.dashboard.sandbox import query_runs
 from callgauge.dashboard.sandbox.query_runs import run
-from callgauge.dashboard.url_texts import pack_text, unpack_text
+from callgauge.dashboard.texts.url_texts import pack_text, unpack_text
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets, texts
 from tests.dashboard.store_fixture import HOSTILE

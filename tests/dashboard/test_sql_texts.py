@@ -16,7 +16,7 @@ from callgauge.dashboard.pages.sql.table_notes import read_table_notes
 from callgauge.dashboard.queries import queries
 from callgauge.dashboard.sandbox.child import open_locked_down
 from callgauge.dashboard.sandbox.statement import allow_statement
-from callgauge.dashboard.sql_literals import fill_parameters, write_literal
+from callgauge.dashboard.texts.sql_literals import fill_parameters, write_literal
 from tests.dashboard.rows import empty_tables
 from tests.dashboard.store_fixture import HOSTILE, publish, small_tables
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from callgauge.dashboard import wording
-from callgauge.dashboard.marked_text import TextMark, find_named_position
+from callgauge.dashboard.texts.marked_text import TextMark, find_named_position
 
 Row = Mapping[Any, Any]
 

@@ -15,8 +15,9 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.export import to_csv, to_parquet
 from callgauge.dashboard.metrics import Metric, MetricError, metrics
 from callgauge.dashboard.metrics.generations import NothingLoadedError, UnshownStoreError
-from callgauge.dashboard.sql_literals import fill_parameters
-from callgauge.dashboard.url_texts import LinkError, pack_text
+from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.texts.sql_literals import fill_parameters
+from callgauge.dashboard.texts.url_texts import LinkError, pack_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def _open_in_sql(name: str, door: DeltaGenerator) -> None:
     with suppress(LinkError):
         text = pack_text(fill_parameters(metrics()[name], store_queries.last_parameters(name)))
         door.page_link(
-            "callgauge/dashboard/pages/sql/page.py",
+            page_file("sql"),
             label=wording.link_label("Open in SQL"),
             query_params={"sql": text},
         )

@@ -9,9 +9,9 @@ from typing import Literal
 
 import streamlit as st
 
-from callgauge.dashboard import marked_text as spans
 from callgauge.dashboard import wording
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
+from callgauge.dashboard.texts import marked_text as spans
 
 SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "calm"}
 _LISTED = 100  # findings of one text; a megabyte of slips has thousands

@@ -9,7 +9,7 @@ import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components.controls.rate_choice import choose_one
-from callgauge.dashboard.text_diff import definition_text, unified_diff
+from callgauge.dashboard.texts.text_diff import definition_text, unified_diff
 
 
 class VersionedText(NamedTuple):

@@ -3,6 +3,9 @@
 A file opens with a comment header: `title:`, `question:`, `unit:`, a `note:` line for each sentence that a
 reader needs, and one `column NAME:` line for each result column that needs words. `$name` parameters that are
 not given are NULL, and NULL means all.
+
+`{filters: days, models}` stands for the clauses of these filters in `clauses/filters.sql`, joined by AND;
+`{filters a_: models}` for the same over the parameters `$a_models` and so on.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ import pandas as pd
 
 _FOLDER = Path(__file__).parent
 _FIELD = re.compile(r"^-- (title|question|unit|note|column (\w+)): (.+)$")
+_CLAUSE = re.compile(r"^-- (\w+)\n(.+)$", re.MULTILINE)
+_FILTERS = re.compile(r"^( *)(.*?)\{filters(?: (\w+))?: ([\w, ]+)\}", re.MULTILINE)
 PARAMETER = re.compile(r"\$([a-z_]+)")
 """A named parameter in the SQL of a metric."""
 
@@ -50,8 +55,28 @@ def metrics() -> dict[str, Metric]:
     return {path.stem: _read_metric(path) for path in sorted(_FOLDER.glob("*.sql"))}
 
 
+@cache
+def filter_clauses() -> dict[str, str]:
+    """Return the SQL of each filter by its name."""
+    return dict(_CLAUSE.findall((_FOLDER / "clauses" / "filters.sql").read_text(encoding="utf-8")))
+
+
+def include_filters(sql: str) -> str:
+    """Put the filters' clauses in the place of each `{filters: …}`. Raises KeyError for an unknown filter."""
+
+    def write_clauses(match: re.Match[str]) -> str:
+        indent, before, prefix, names = match.groups(default="")
+        clauses = [filter_clauses()[name.strip()] for name in names.split(",")]
+        joined = f"\n{indent}{'' if before.startswith('AND') else '  '}AND ".join(clauses)
+        return indent + before + PARAMETER.sub(rf"${prefix}\1", joined)
+
+    while (included := _FILTERS.sub(write_clauses, sql)) != sql:  # a line may hold two
+        sql = included
+    return sql
+
+
 def _read_metric(path: Path) -> Metric:
-    sql = path.read_text(encoding="utf-8")
+    sql = include_filters(path.read_text(encoding="utf-8"))
     said: dict[str, str] = {}
     columns: dict[str, str] = {}
     notes: list[str] = []

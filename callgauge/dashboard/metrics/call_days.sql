@@ -25,10 +25,6 @@ SELECT day, sum(calls)::BIGINT AS most,
        $turns IS NULL AND $search IS NULL
          AND ($outcome IS NOT NULL)::INT + ($fault IS NOT NULL)::INT + ($code IS NOT NULL)::INT + ($signature IS NOT NULL)::INT <= 1 AS exact
 FROM told
-WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-  AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-  AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-  AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-  AND ($sources IS NULL OR list_contains($sources, source))
+WHERE {filters: days, models, prompts, tools, sources}
 GROUP BY day HAVING sum(calls) > 0
 ORDER BY day DESC NULLS LAST

@@ -18,10 +18,6 @@ SELECT coalesce(fault_layer, 'none') AS fault_layer, ended, attempts::BIGINT AS 
        sum(steps)::BIGINT AS steps, sum(tokens)::BIGINT AS tokens, sum(tokens_known)::BIGINT AS tokens_known,
        sum(ms)::DOUBLE AS ms, sum(ms_known)::BIGINT AS ms_known
 FROM daily_chains
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+  WHERE {filters: days, models, prompts, tools, sources}
 GROUP BY ALL
 ORDER BY fault_layer, attempts, ended

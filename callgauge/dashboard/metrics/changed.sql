@@ -21,7 +21,7 @@ SELECT kind, source, coalesce(any_value(title), source) AS title, name, count(*)
        max(began) AS changed, min(first_day) AS first_day, max(last_day) AS last_day, sum(uses)::BIGINT AS uses,
        (count(*) OVER ())::BIGINT AS found
 FROM (FROM prompts_of UNION ALL FROM tools_of) LEFT JOIN sources USING (source)
-WHERE ($sources IS NULL OR list_contains($sources, source))
+WHERE {filters: sources}
 GROUP BY kind, source, name
 HAVING count(*) > 1
 ORDER BY changed DESC NULLS LAST, uses DESC, kind, source, name

@@ -12,20 +12,13 @@ WITH of_calls AS (
          sum(result_ok + result_error + result_denied) AS result_known,
          sum(calls) FILTER (model IS NOT NULL) AS model_known, sum(calls) FILTER (prompt_id IS NOT NULL) AS prompt_known
   FROM daily_calls
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+  WHERE {filters: days, models, prompts, tools, sources}
   GROUP BY source
 ),
 of_turns AS (
   SELECT source, sum(turns) AS turns, sum(recorded_known) AS recorded_turns, sum(derived_known) AS derived_turns
   FROM daily_turns
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+  WHERE {filters: days, models, prompts, sources}
   GROUP BY source
 )
 SELECT source, coalesce(title, source) AS title,

@@ -19,10 +19,7 @@ judged AS (
     sum(n)::BIGINT AS n, sum(total)::BIGINT AS total
   FROM daily_rates
   WHERE rate = 'strict_failure' AND cut = 'tool' AND list_contains($tools, coalesce(tool, 'unknown'))
-    AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+    AND {filters: days, models, prompts, sources}
   GROUP BY ALL
 ),
 found AS (
@@ -33,10 +30,7 @@ found AS (
     sum(calls)::BIGINT AS k, arg_max(example, (coalesce(day, DATE '0001-01-01'), example)) AS example
   FROM daily_parameters
   WHERE parameter = $parameter AND code = $code AND list_contains($tools, coalesce(tool, 'unknown'))
-    AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+    AND {filters: days, models, prompts, sources}
   GROUP BY ALL
 )
 SELECT slice, coalesce(k, 0)::BIGINT AS k, n, total, example

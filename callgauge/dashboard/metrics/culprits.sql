@@ -10,21 +10,13 @@ WITH found AS (
   SELECT parameter, code, max(severity) AS severity, sum(calls)::BIGINT AS calls,
          arg_max(example, (coalesce(day, DATE '0001-01-01'), example)) AS example
   FROM daily_parameters
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+  WHERE {filters: days, models, prompts, tools, sources}
     AND code <> 'tool_definition_missing'
   GROUP BY parameter, code
 ),
 judged AS (
   SELECT coalesce(sum(mend_known), 0)::BIGINT AS judged FROM daily_calls
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+  WHERE {filters: days, models, prompts, tools, sources}
 )
 SELECT parameter, code, coalesce(c.severity, found.severity) AS severity, calls, judged, example, summary
 FROM found CROSS JOIN judged LEFT JOIN codes c USING (code)

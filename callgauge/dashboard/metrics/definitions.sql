@@ -7,10 +7,10 @@
 -- note: Versions are numbered by when they first appear in the logs that are loaded; loading older logs can shift the numbers. Of the filters only days, sources and the tool apply; days narrow the calls, not the numbers.
 WITH used AS (
   SELECT definition_id, min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day,
-         sum(calls) FILTER (($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day))::BIGINT AS calls
+         sum(calls) FILTER ({filters: days})::BIGINT AS calls
   FROM daily_definitions
   WHERE list_contains($tools, coalesce(tool, 'unknown'))
-    AND ($sources IS NULL OR list_contains($sources, source))
+    AND {filters: sources}
   GROUP BY definition_id
 ),
 numbered AS (

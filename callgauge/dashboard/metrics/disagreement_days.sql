@@ -6,9 +6,6 @@
 -- note: Counted in the daily sums, for the list of these turns: it looks at no more days than it needs.
 SELECT day, sum(disagree)::BIGINT AS most, $tools IS NULL AS exact
 FROM daily_turns
-WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-  AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-  AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-  AND ($sources IS NULL OR list_contains($sources, source))
+WHERE {filters: days, models, prompts, sources}
 GROUP BY day HAVING sum(disagree) > 0
 ORDER BY day DESC NULLS LAST

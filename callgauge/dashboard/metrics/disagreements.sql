@@ -10,12 +10,10 @@
 -- have turns on these days lie within them.
 WITH chosen AS NOT MATERIALIZED (
   SELECT turn_id, session_id, turn, ts, model, source, recorded_status, recorded_ok, derived_reason, calls, faults FROM turns
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+  WHERE {filters: days}
     AND ($since IS NULL OR day >= $since OR ($undated AND day IS NULL))
     AND ($until IS NULL OR day <= $until OR ($undated AND day IS NULL))
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+    AND {filters: models, prompts, sources}
     AND NOT coalesce(duplicate, false) AND recorded_ok <> derived_ok
     AND ($tools IS NULL OR turn_id IN (
       SELECT turn_id FROM tool_calls

@@ -7,11 +7,7 @@
 -- note: Cannot tell: no fault was seen, but the log keeps no result of the call, or not how its arguments were read.
 WITH chosen AS (
   FROM daily_calls
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+  WHERE {filters: days, models, prompts, tools, sources}
 ),
 layers(position, layer, calls) AS (
   SELECT 1, 'emission', sum(fault_emission) FROM chosen UNION ALL

@@ -7,20 +7,12 @@
 WITH chosen AS (
   SELECT code, sum(calls)::BIGINT AS calls, sum(findings)::BIGINT AS findings
   FROM daily_codes
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+  WHERE {filters: days, models, prompts, tools, sources}
   GROUP BY code
 ),
 judged AS (
   SELECT coalesce(sum(mend_known), 0)::BIGINT AS measured FROM daily_calls
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+  WHERE {filters: days, models, prompts, tools, sources}
 )
 SELECT code, severity, stage, lossy, chosen.calls, chosen.findings, measured, summary
 FROM chosen CROSS JOIN judged LEFT JOIN codes USING (code)

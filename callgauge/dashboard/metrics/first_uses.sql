@@ -9,8 +9,7 @@ WITH used AS (
   SELECT DISTINCT day, coalesce(model, 'unknown') AS model, source, provider, prompt_id, harness_version, strategy
   FROM daily_rates
   WHERE rate = 'emission' AND cut = 'all' AND day IS NOT NULL
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+    AND {filters: models, sources}
 ),
 things AS (
   SELECT model, day, unnest([

@@ -16,11 +16,7 @@ chosen AS (
   SELECT * FROM daily_rates
   WHERE list_contains($rates, rate) AND provider IS NOT NULL AND n > 0
     AND cut = CASE WHEN $tools IS NOT NULL OR $by = 'tool' THEN 'tool' ELSE 'all' END
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+    AND {filters: tools, days, models, prompts, sources}
 )
 SELECT
   rate, coalesce(model, 'unknown') AS model, provider,

@@ -9,14 +9,7 @@ WITH
 chosen AS (
   SELECT model, provider, prompt_id, tool, strategy, source, harness_version, sum(total) AS calls FROM daily_rates
   WHERE rate = 'emission' AND cut = 'tool'
-    AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($providers IS NULL OR list_contains($providers, coalesce(provider, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($strategies IS NULL OR list_contains($strategies, coalesce(strategy, 'unknown')))
-    AND ($harness_versions IS NULL OR list_contains($harness_versions, coalesce(harness_version, 'unknown')))
+    AND {filters: days, models, providers, prompts, sources, tools, strategies, harness_versions}
   GROUP BY ALL
 ),
 apart AS (
@@ -29,12 +22,7 @@ apart AS (
   SELECT 'harness_version', coalesce(harness_version, 'unknown'), calls FROM chosen UNION ALL
   SELECT trait, class::VARCHAR, n FROM daily_traits
   WHERE $strategies IS NULL AND $harness_versions IS NULL
-    AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($providers IS NULL OR list_contains($providers, coalesce(provider, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
+    AND {filters: days, models, providers, prompts, sources, tools}
 )
 SELECT dimension, value, sum(calls)::BIGINT AS calls, (sum(sum(calls)) OVER (PARTITION BY dimension))::BIGINT AS total
 FROM apart GROUP BY dimension, value ORDER BY dimension, calls DESC, value

@@ -5,8 +5,4 @@
 -- note: Mended is a call whose arguments only fit after a repair of the text or a change of a value's type. The harness may have refused it all the same; then it counts in both rates.
 SELECT coalesce(sum(coerced + repaired), 0)::BIGINT AS mended, coalesce(sum(mended_refused), 0)::BIGINT AS refused
 FROM daily_calls
-WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-  AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-  AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-  AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-  AND ($sources IS NULL OR list_contains($sources, source))
+WHERE {filters: days, models, prompts, tools, sources}

@@ -11,11 +11,7 @@
 WITH outcomes AS (
   SELECT task, CASE $measure WHEN 'recorded_ok' THEN recorded_ok ELSE derived_ok END AS ok FROM task_trials
   WHERE true
-    AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($providers IS NULL OR list_contains($providers, coalesce(provider, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+    AND {filters: days, models, providers, prompts, sources}
 ),
 of_tasks AS (
   SELECT task, count(ok) AS trials, count(*) FILTER (ok) AS passed FROM outcomes GROUP BY task HAVING count(ok) > 0

@@ -11,10 +11,6 @@ SELECT call_id, session_id, ts, model, coalesce(tool_sent, tool) AS sent, args_s
        refused_by_harness, result_fault_layer, definition_id, coalesce(tools_offered, false) AS offered,
        outcome, codes
 FROM tool_calls LEFT JOIN found USING (call_id, file_id)
-WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-  AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-  AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-  AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-  AND ($sources IS NULL OR list_contains($sources, source))
+WHERE {filters: days, models, prompts, tools, sources}
   AND NOT coalesce(duplicate, false)
   AND (coalesce($every, 1) = 1 OR hash(session_id) % $every = 0)

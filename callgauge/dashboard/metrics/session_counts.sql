@@ -18,14 +18,7 @@ chosen_calls AS (
          coalesce(result_status IN ('ok', 'error'), false) AS answered
   FROM tool_calls c LEFT JOIN told USING (session_id)
   WHERE NOT coalesce(duplicate, false)
-    AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($providers IS NULL OR list_contains($providers, coalesce(provider, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($strategies IS NULL OR list_contains($strategies, coalesce(strategy, 'unknown')))
-    AND ($harness_versions IS NULL OR list_contains($harness_versions, coalesce(harness_version, 'unknown')))
+    AND {filters: days, models, providers, prompts, sources, tools, strategies, harness_versions}
 ),
 of_calls AS (
   SELECT c.session_id,
@@ -71,11 +64,7 @@ of_turns AS (
       WHEN 'derived_ok' THEN derived_ok WHEN 'disagree' THEN recorded_ok <> derived_ok END, false) AS hit
   FROM turns
   WHERE $rate IN ('retried', 'recorded_ok', 'derived_ok', 'disagree') AND NOT coalesce(duplicate, false)
-    AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($providers IS NULL OR list_contains($providers, coalesce(provider, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+    AND {filters: days, models, providers, prompts, sources}
     -- A turn has no tool and no strategy of its own: it is in when one of its calls is.
     AND (($tools IS NULL AND $strategies IS NULL) OR turn_id IN (SELECT turn_id FROM chosen_calls))
     AND ($harness_versions IS NULL OR session_id IN (

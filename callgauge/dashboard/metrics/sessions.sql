@@ -24,7 +24,7 @@ chosen AS NOT MATERIALIZED (
     AND ($from_day IS NULL OR greatest(day, ended_at::DATE) >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
     AND ($since IS NULL OR day >= $since OR ($undated AND day IS NULL))
     AND ($until IS NULL OR day <= $until OR ($undated AND day IS NULL))
-    AND ($sources IS NULL OR list_contains($sources, source))
+    AND {filters: sources}
     AND (($models IS NULL AND $prompts IS NULL) OR EXISTS (
       FROM own_turns t
       WHERE t.session_id = if($models IS NULL AND $prompts IS NULL, NULL, s.session_id) AND t.source = s.source

@@ -18,21 +18,13 @@ tried AS (
 a AS (
   SELECT task, any_value(task_origin) AS origin, sum(k)::BIGINT AS a_k, sum(n)::BIGINT AS a_n FROM tried
   WHERE n > 0
-    AND ($a_from_day IS NULL OR day >= $a_from_day) AND ($a_to_day IS NULL OR day <= $a_to_day)
-    AND ($a_models IS NULL OR list_contains($a_models, coalesce(model, 'unknown')))
-    AND ($a_providers IS NULL OR list_contains($a_providers, coalesce(provider, 'unknown')))
-    AND ($a_prompts IS NULL OR list_contains($a_prompts, coalesce(prompt_id, 'unknown')))
-    AND ($a_sources IS NULL OR list_contains($a_sources, source))
+    AND {filters a_: days, models, providers, prompts, sources}
   GROUP BY task
 ),
 b AS (
   SELECT task, sum(k)::BIGINT AS b_k, sum(n)::BIGINT AS b_n FROM tried
   WHERE n > 0
-    AND ($b_from_day IS NULL OR day >= $b_from_day) AND ($b_to_day IS NULL OR day <= $b_to_day)
-    AND ($b_models IS NULL OR list_contains($b_models, coalesce(model, 'unknown')))
-    AND ($b_providers IS NULL OR list_contains($b_providers, coalesce(provider, 'unknown')))
-    AND ($b_prompts IS NULL OR list_contains($b_prompts, coalesce(prompt_id, 'unknown')))
-    AND ($b_sources IS NULL OR list_contains($b_sources, source))
+    AND {filters b_: days, models, providers, prompts, sources}
   GROUP BY task
 )
 SELECT origin, a_k, a_n, b_k, b_n, count(*)::BIGINT AS tasks

@@ -6,11 +6,7 @@
 SELECT coalesce(tool, 'unknown') AS tool, coalesce(model, 'unknown') AS model, sum(calls)::BIGINT AS calls, sum(sessions)::BIGINT AS sessions,
        min(day) AS first_day, max(day) AS last_day, arg_max(example, (coalesce(day, DATE '0001-01-01'), example)) AS example
 FROM daily_errors
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+  WHERE {filters: days, models, prompts, tools, sources}
   AND signature_id = $signature
 GROUP BY ALL
 ORDER BY calls DESC, tool, model

@@ -12,18 +12,13 @@
 -- note: New: the signature was never seen before the newest day on which the store has calls. Those come first, then the most frequent.
 WITH chosen AS (
   FROM daily_errors
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+  WHERE {filters: days, models, prompts, tools, sources}
     AND ($signature IS NULL OR signature_id = $signature)
 ),
 days AS (
   SELECT day FROM (
     SELECT DISTINCT day FROM daily_calls
-    WHERE day IS NOT NULL AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-      AND ($sources IS NULL OR list_contains($sources, source))
+    WHERE day IS NOT NULL AND {filters: days, sources}
     ORDER BY day DESC LIMIT 14
   )
 ),

@@ -23,14 +23,9 @@ chosen AS (
   WHERE list_contains($rates, rate)
     AND cut = CASE WHEN $tools IS NOT NULL OR $definitions IS NOT NULL OR coalesce($by, '') IN ('tool', 'definition')
                      OR coalesce($also, '') IN ('tool', 'definition') THEN 'tool' ELSE 'all' END
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($providers IS NULL OR list_contains($providers, coalesce(provider, 'unknown')))
+    AND {filters: tools, days, models, providers}
     AND ($prompts IS NULL OR list_contains($prompts, coalesce(c.prompt_id, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
-    AND ($strategies IS NULL OR list_contains($strategies, coalesce(strategy, 'unknown')))
-    AND ($harness_versions IS NULL OR list_contains($harness_versions, coalesce(harness_version, 'unknown')))
+    AND {filters: sources, strategies, harness_versions}
     AND ($definitions IS NULL OR list_contains($definitions, coalesce(definition_id, 'unknown')))
 )
 SELECT

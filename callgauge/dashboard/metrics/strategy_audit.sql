@@ -14,11 +14,7 @@ WITH called AS (
          sum(k) AS k, sum(n) AS n, sum(total) AS total, sum(sessions) AS sessions, sum(kk) AS kk, sum(kn) AS kn, sum(nn) AS nn
   FROM daily_rates
   WHERE rate = 'parse_error' AND cut = if($tools IS NULL, 'all', 'tool')
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+    AND {filters: tools, days, models, prompts, sources}
   GROUP BY ALL
 ),
 probed AS (
@@ -28,9 +24,7 @@ probed AS (
          max(day) AS last_day,
          arg_max(error, ts) FILTER (error IS NOT NULL) AS last_error
   FROM probes
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+  WHERE {filters: days, models, sources}
   GROUP BY ALL
 )
 SELECT coalesce(c.model, p.model) AS model, coalesce(c.provider, p.provider) AS provider,

@@ -10,10 +10,6 @@
 SELECT trait, class, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(sessions)::BIGINT AS sessions,
        sum(kk)::BIGINT AS kk, sum(kn)::BIGINT AS kn, sum(nn)::BIGINT AS nn
 FROM daily_traits
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
-    AND ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+  WHERE {filters: days, models, prompts, tools, sources}
 GROUP BY trait, class
 ORDER BY trait, class

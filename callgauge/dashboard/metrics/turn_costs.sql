@@ -13,11 +13,9 @@
 WITH chosen AS (
   SELECT t.*, coalesce(p.name, t.prompt_id) AS prompt_name
   FROM daily_turns t LEFT JOIN prompts p USING (prompt_id)
-  WHERE ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-    AND ($models IS NULL OR list_contains($models, coalesce(model, 'unknown')))
-    AND ($providers IS NULL OR list_contains($providers, coalesce(provider, 'unknown')))
+  WHERE {filters: days, models, providers}
     AND ($prompts IS NULL OR list_contains($prompts, coalesce(t.prompt_id, 'unknown')))
-    AND ($sources IS NULL OR list_contains($sources, source))
+    AND {filters: sources}
 ),
 summed AS (
   SELECT

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
-from pathlib import Path
+
+from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,13 @@ class PageEntry:
     @property
     def file(self) -> str:
         """The script that Streamlit runs for the page."""
-        return str(Path(__file__).parent / self.name / "page.py")
+        return page_file(self.name)
+
+    @property
+    def url_keys(self) -> PageUrlKeys:
+        """What the page keeps in the URL: `URL_KEYS` of its folder."""
+        keys: PageUrlKeys = importlib.import_module(f"{__name__}.{self.name}").URL_KEYS
+        return keys
 
 
 PAGES = (

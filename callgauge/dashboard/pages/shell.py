@@ -11,6 +11,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.metrics.generations import UnshownStoreError
 from callgauge.dashboard.pages import PAGES, PageEntry
+from callgauge.dashboard.url_keys import declare_url_keys
 
 STATIC = Path(__file__).parents[2] / "static"
 # Streamlit has no token for these: the wide layout's side padding, its gap under the header, tabular figures.
@@ -48,6 +49,7 @@ def show() -> None:
     }
     page = st.navigation(sections)
     entry = by_page[page]
+    declare_url_keys(entry.url_keys)
     problem = _open_store()
     if entry.needs_store and problem is not None:
         st.title(entry.title, anchor=False)

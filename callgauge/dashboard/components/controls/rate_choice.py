@@ -24,6 +24,7 @@ DIMENSIONS: Mapping[str, str] = {
     "day": "Day",
 }
 """What the metric `slices` can tell apart, in words."""
+_SELECTORS = ("rate", "by", "cells", "against", "of", "least")
 
 
 def choose_rate(
@@ -88,5 +89,5 @@ def _keep_in_url(key: str, among: Sequence[str], empty: str, draw: Callable[[str
 
 def link_here(page: str, narrowed: Mapping[str, str], **changed: str) -> str:
     """A link to `page` that keeps what these selectors hold in the URL, with some of it `changed`."""
-    kept = {key: value for key in filters.CHOICES if (value := st.query_params.get(key))}
+    kept = {key: value for key in _SELECTORS if (value := st.query_params.get(key))}
     return filters.page_link(page, narrowed, kept | changed)

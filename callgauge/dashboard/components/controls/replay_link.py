@@ -7,7 +7,8 @@ from contextlib import suppress
 import streamlit as st
 
 from callgauge.dashboard import store_queries
-from callgauge.dashboard.url_texts import LinkError, pack_text
+from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.texts.url_texts import LinkError, pack_text
 
 
 def draw_replay_link(tool: str, definition: str = "") -> None:
@@ -25,7 +26,7 @@ def draw_replay_link(tool: str, definition: str = "") -> None:
         given |= {"definition": pack_text(definition)} if definition.strip() else {}
     label = "Replay its calls under this definition" if "definition" in given else "Replay its calls"
     st.page_link(
-        "callgauge/dashboard/pages/replay/page.py",
+        page_file("replay"),
         label=label,
         icon=":material/history:",
         query_params=given,

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from callgauge.dashboard.url_keys import require_declared
+
 Value = TypeVar("Value")
 
 
@@ -21,6 +23,7 @@ def draw_url_widget(
 
     `parse` turns the URL's text into a value and raises ValueError for nonsense, which counts as `empty`.
     """
+    require_declared(key)
     seen = f"_url_{key}"
     text = st.query_params.get(key)
     if key not in st.session_state or text != st.session_state.get(seen):
@@ -42,6 +45,7 @@ def _parse_or_empty(text: str | None, parse: Callable[[str], Value], empty: Valu
 
 def reset_page_number(key: str, asked: Mapping[str, Any]) -> None:
     """Take the page number `key` out of the URL when something else is `asked` than on that page before."""
+    require_declared(key)
     remembered = f"_asked_{key}"
     before, page = st.session_state.get(remembered), st.query_params.get(key)
     # Back brings its own page number along with its filters: that one stays.
@@ -51,7 +55,8 @@ def reset_page_number(key: str, asked: Mapping[str, Any]) -> None:
 
 
 def write_to_url(key: str, text: str | None) -> None:
-    """Write `key` into the URL, or take it out."""
+    """Write `key` into the URL, or take it out. The page must declare it."""
+    require_declared(key)
     if text is None:
         st.query_params.pop(key, None)
     else:

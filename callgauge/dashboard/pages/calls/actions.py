@@ -9,6 +9,7 @@ import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components.controls.copy_button import copy_text
+from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.calls.request_bodies import make_chat_request
 from callgauge.dashboard.regression_cases import case_json
 from callgauge.dashboard.reparsed_call import LONGEST
@@ -43,14 +44,14 @@ def _draw_ways_on(call: Row) -> None:
     rows = store_queries.ask("call_neighbours", **named).to_dict("records")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="ways_on"):
         st.page_link(
-            "callgauge/dashboard/pages/sessions/page.py",
+            page_file("sessions"),
             label=wording.link_label("Open session"),
             icon=":material/forum:",
             query_params={"session": call["session_id"] or "", "call": call["call_id"]},
             width="content",
         )
         st.page_link(
-            "callgauge/dashboard/pages/playground/page.py",
+            page_file("playground"),
             label=wording.link_label("Open in the playground"),
             icon=":material/science:",
             query_params={"call": call["call_id"]},
@@ -67,7 +68,7 @@ def _draw_ways_on(call: Row) -> None:
 def _draw_call_link(label: str, call_id: str | None) -> None:
     if call_id is not None:
         st.page_link(
-            "callgauge/dashboard/pages/calls/page.py",
+            page_file("calls"),
             label=wording.link_label(label),
             query_params={"call": call_id},
             width="content",

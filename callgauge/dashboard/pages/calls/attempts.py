@@ -13,7 +13,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.session_links import call_link
 from callgauge.dashboard.components.findings import OUTCOME_TONES
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.text_diff import arguments_change
+from callgauge.dashboard.texts.text_diff import arguments_change
 
 Row = Mapping[Hashable, Any]
 _COMPARED = 20_000  # characters of each text

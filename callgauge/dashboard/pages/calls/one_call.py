@@ -19,6 +19,7 @@ from callgauge.dashboard.components.findings import (
     draw_marked_text,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.calls import actions, attempts, parser_reading
 from callgauge.dashboard.reparsed_call import reparse_call, restore_definition
 
@@ -33,7 +34,7 @@ _COLOURS: dict[str, Literal["green", "red", "gray"]] = {
 
 def show(call_id: str, back: Mapping[str, str]) -> None:
     st.page_link(
-        "callgauge/dashboard/pages/calls/page.py",
+        page_file("calls"),
         label="All calls",
         icon=":material/arrow_back:",
         query_params=back,

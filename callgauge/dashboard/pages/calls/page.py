@@ -24,7 +24,8 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.day_paging import CALLS, ListPage, read_page
 from callgauge.dashboard.export import to_csv
-from callgauge.dashboard.pages.calls import one_call
+from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.pages.calls import URL_KEYS, one_call
 
 EXPORTED = 10_000
 _WIDTH = 196  # pixels of a filter
@@ -57,7 +58,6 @@ TURNS = {
     "not_ok": "Turns not ok",
     "disagree": "Log and conclusion disagree",
 }
-_KEPT = (*filters.OWN, "page")  # what leads back to this list from one of its calls
 
 
 def show() -> None:
@@ -71,7 +71,7 @@ def show() -> None:
 
 
 def _kept_keys() -> dict[str, str]:
-    return {name: text for name in _KEPT if (text := st.query_params.get(name))}
+    return {name: text for name in URL_KEYS.dropped if (text := st.query_params.get(name))}
 
 
 def _own_filters() -> dict[str, Any]:
@@ -98,7 +98,7 @@ def _draw_signature_filter(signature: str) -> None:
     """The list is of one error signature: a link from the page Errors set it; say so and let it go."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.page_link(
-            "callgauge/dashboard/pages/errors/page.py",
+            page_file("errors"),
             label=wording.link_label(f"Calls of the error signature {wording.in_markdown(signature, 20)}"),
             query_params={"signature": signature},
             width="content",

@@ -12,18 +12,16 @@ from callgauge.dashboard import comparison, filters, store_queries, wording
 from callgauge.dashboard.comparison import PARAMETERS, Arm, Days, Letter
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget, write_to_url
 from callgauge.dashboard.measures.rates import RateDefinition
+from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.pages.compare import ARM_KEYS
 
 _SEEN = ("model", "prompt", "tool")  # the others are one click away
 _WORDS = {"harness_version": "harness version", "strategy": "strategy"}
 _MANY = {"strategy": "strategies"}
-_PAGE = "callgauge/dashboard/pages/compare/page.py"
+_PAGE = page_file("compare")
 _PROMPTS = 3  # offered at once
 _WEEK = timedelta(days=7)
 Labels = Mapping[str, Mapping[str, str]]
-
-
-def arm_url_keys() -> list[str]:
-    return [f"{letter}_{name}" for letter in "ab" for name in (*PARAMETERS, "days")]
 
 
 def read_labels() -> Labels:
@@ -43,7 +41,7 @@ def choose_arms(
 
     Where nothing is chosen yet, the two models are that were measured most.
     """
-    if not any(key in st.query_params for key in arm_url_keys()):
+    if not any(key in st.query_params for key in ARM_KEYS):
         for key, text in _most_measured_models(rate).items():
             write_to_url(key, text)
     left, right = st.columns(2, gap="small")
@@ -91,7 +89,7 @@ def _most_measured_models(rate: RateDefinition) -> dict[str, str]:
 
 
 def _swap() -> None:
-    held = {key: st.query_params.get(key) for key in arm_url_keys()}
+    held = {key: st.query_params.get(key) for key in ARM_KEYS}
     for key, text in held.items():
         write_to_url(f"{'b' if key[0] == 'a' else 'a'}{key[1:]}", text)
 

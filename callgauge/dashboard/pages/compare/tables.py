@@ -20,7 +20,8 @@ from callgauge.dashboard.measures import strata, verdicts
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.measures.slices import Slice, SliceComparison, compare_pairs
 from callgauge.dashboard.measures.strata import ArmPair, MakeupShift
-from callgauge.dashboard.pages.compare.arms import arm_url_keys, calls_link, read_makeup
+from callgauge.dashboard.pages.compare import ARM_KEYS
+from callgauge.dashboard.pages.compare.arms import calls_link, read_makeup
 from callgauge.dashboard.pages.compare.sides import CompareSide, make_export, read_by_tool
 from callgauge.dashboard.traits import TITLES, class_words
 from callgauge.stats import ENOUGH
@@ -157,7 +158,7 @@ def _pair_rates(a: CompareSide, b: CompareSide, name: str, held: Mapping[str, Sl
 
 
 def _rate_cell(rate: RateDefinition) -> Cell:
-    kept = {key: text for key in arm_url_keys() if (text := st.query_params.get(key))}
+    kept = {key: text for key in ARM_KEYS if (text := st.query_params.get(key))}
     href = filters.page_link("compare", {}, kept | {"rate": rate.name})
     return Cell(rate.title, href=href, title=f"{rate.noun.capitalize()}s that {rate.hit}")
 

@@ -1,1 +1,5 @@
 """The page Errors: what goes wrong, by layer, code and signature."""
+
+from callgauge.dashboard.url_keys import PageUrlKeys
+
+URL_KEYS = PageUrlKeys(narrowing={"signature": "error signature"}, place=("signature_page", "rate"))

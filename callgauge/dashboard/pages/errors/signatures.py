@@ -13,6 +13,7 @@ from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
 from callgauge.dashboard.components.fault_cards import LAYERS
 from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.page_files import page_file
 
 Row = Mapping[Hashable, Any]
 PER_PAGE = 25
@@ -126,7 +127,7 @@ def _calls_link(signature: str) -> str:
 def show_one(signature: str) -> None:
     """One signature: its whole text, when it came, and which tools and models have it."""
     st.page_link(
-        "callgauge/dashboard/pages/errors/page.py",
+        page_file("errors"),
         label="All errors",
         icon=":material/arrow_back:",
         width="content",
@@ -150,13 +151,13 @@ def show_one(signature: str) -> None:
         st.caption(f"{seen}{new} Its id stays the same from load to load: {signature[:12]}")
         with st.container(horizontal=True, gap="medium"):
             st.page_link(
-                "callgauge/dashboard/pages/calls/page.py",
+                page_file("calls"),
                 label=wording.link_label(f"See {wording.plural(row['calls'], 'call')}"),
                 query_params={"signature": signature},
                 width="content",
             )
             st.page_link(
-                "callgauge/dashboard/pages/calls/page.py",
+                page_file("calls"),
                 label=wording.link_label("Open the newest"),
                 query_params={"call": row["example"]},
                 width="content",

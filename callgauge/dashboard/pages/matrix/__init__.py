@@ -1,1 +1,5 @@
 """The page Matrix: one rate for each pair of model, prompt and tool."""
+
+from callgauge.dashboard.url_keys import PageUrlKeys
+
+URL_KEYS = PageUrlKeys(place=("cells", "rate"))

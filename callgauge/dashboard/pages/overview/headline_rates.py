@@ -15,6 +15,7 @@ from callgauge.dashboard.components.rate_trend import draw_rate_trend
 from callgauge.dashboard.components.slice_table import READING, draw_slice_table
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice, make_slices, rank_slices
+from callgauge.dashboard.page_files import page_file
 from callgauge.stats import ENOUGH
 
 HEADLINES = ("parse_error", "mended", "retried", "recorded_ok", "derived_ok")
@@ -78,7 +79,7 @@ def _draw(it: _Headline) -> None:
         st.caption("  \n".join(line for line in lines if line))
         if it.leads:
             st.page_link(
-                "callgauge/dashboard/pages/calls/page.py",
+                page_file("calls"),
                 label=wording.link_label(it.door),
                 query_params=it.query,
             )

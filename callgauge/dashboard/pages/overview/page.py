@@ -9,6 +9,7 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards, fault_cards
 from callgauge.dashboard.measures.slices import make_slices
+from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.overview.changes_card import draw_changes
 from callgauge.dashboard.pages.overview.headline_rates import (
     HEADLINES,
@@ -52,7 +53,7 @@ def _last_load() -> None:
         st.caption(text if trouble else f"{text} · nothing rejected", width="content")
         if trouble:
             st.page_link(
-                "callgauge/dashboard/pages/data/page.py",
+                page_file("data"),
                 label=wording.link_label(", ".join(trouble)),
                 width="content",
             )

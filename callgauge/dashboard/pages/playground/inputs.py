@@ -12,6 +12,7 @@ from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.controls.url_widgets import write_to_url
 from callgauge.dashboard.metrics import MetricError
+from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.playground import argument_form
 from callgauge.dashboard.pages.playground.examples import EXAMPLES, REPLIES
 from callgauge.dashboard.pages.playground.parsing import ParsedTools, parse_tools_cached
@@ -105,7 +106,7 @@ def _draw_origin(desk: EditorDesk, *, reply: bool) -> None:
     call = st.query_params.get("call")
     if call and "p" not in st.query_params:
         st.page_link(
-            "callgauge/dashboard/pages/calls/page.py",
+            page_file("calls"),
             label=wording.link_label(f"From call {wording.in_markdown(call, 40)}"),
             query_params={"call": call},
             width="content",

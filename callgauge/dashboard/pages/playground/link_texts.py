@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from callgauge.dashboard.url_texts import LinkError, pack_text, unpack_text
+from callgauge.dashboard.texts.url_texts import LinkError, pack_text, unpack_text
 from callgauge.dashboard.wording import escape
 from lenient import ToolCatalog, ToolDefinition, ToolDefinitionError
 from lenient.diagnostics import MAX_DEPTH

@@ -20,7 +20,7 @@ from callgauge.dashboard.pages.playground.link_texts import LONGEST, make_link_p
 from callgauge.dashboard.pages.playground.parsing import parse_request
 from callgauge.dashboard.pages.playground.start import clear_desk, open_desk
 from callgauge.dashboard.regression_cases import case_json, text_case_json
-from callgauge.dashboard.url_texts import LinkError
+from callgauge.dashboard.texts.url_texts import LinkError
 
 _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
 # What of the URL goes along with the texts in a link.

@@ -22,7 +22,7 @@ from callgauge.dashboard.pages.playground.link_texts import (
     read_link,
     texts_of_call,
 )
-from callgauge.dashboard.url_texts import LinkError
+from callgauge.dashboard.texts.url_texts import LinkError
 
 ROADS = ("p", "call", "example")
 """The parameters that bring both texts; the first that is there counts."""

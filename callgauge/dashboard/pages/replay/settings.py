@@ -21,7 +21,7 @@ from callgauge.dashboard.replay.scenarios import (
     definition_text,
     parse_definitions,
 )
-from callgauge.dashboard.url_texts import LinkError, pack_text, unpack_text
+from callgauge.dashboard.texts.url_texts import LinkError, pack_text, unpack_text
 from lenient import CODES
 
 _TEXT = "definition"

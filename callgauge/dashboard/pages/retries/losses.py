@@ -21,6 +21,7 @@ from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.day_paging import DISAGREEMENTS, read_page
 from callgauge.dashboard.measures.verdicts import format_difference
+from callgauge.dashboard.page_files import page_file
 from callgauge.stats import Share, compare_rates
 
 Row = Mapping[Hashable, Any]
@@ -116,7 +117,7 @@ def _draw_disagreements(chosen: Mapping[str, Any]) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f"{describe_count(found, 'turn')}, the newest first.", width="content")
             st.page_link(
-                "callgauge/dashboard/pages/calls/page.py",
+                page_file("calls"),
                 label=wording.link_label("See their calls"),
                 query_params={"turns": "disagree"},
                 width="content",

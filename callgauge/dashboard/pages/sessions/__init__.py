@@ -1,1 +1,9 @@
 """The page Sessions: every session; one of them as a time line."""
+
+from callgauge.dashboard.url_keys import PageUrlKeys
+
+URL_KEYS = PageUrlKeys(
+    narrowing={"q": "search"},
+    place=("session_page", "order"),
+    kept=("session", "turn", "step", "call", "from", "file", "find"),
+)

@@ -11,7 +11,8 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.timeline import draw_timeline
-from callgauge.dashboard.pages.sessions import session_head, session_search, timelines
+from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.pages.sessions import URL_KEYS, session_head, session_search, timelines
 from callgauge.dashboard.pages.sessions.drawing import make_drawing_data
 from callgauge.dashboard.pages.sessions.timeline_items import Row, ShownSession
 from callgauge.dashboard.pages.sessions.timelines import AskedPlace, TimelinePlace
@@ -20,16 +21,15 @@ _LEGEND = (
     "The strip is the whole session: red = bad arguments, orange = a failed run, grey = calls, low = words. "
     "In the time line the keys n and p go to the next and the previous fault, j and k to a turn."
 )
-KEPT = ("q", "order", "session_page")  # what leads back to the list from one of its sessions
 
 
 def show() -> None:
     session_id = st.query_params["session"]
     st.page_link(
-        "callgauge/dashboard/pages/sessions/page.py",
+        page_file("sessions"),
         label="All sessions",
         icon=":material/arrow_back:",
-        query_params=_kept_keys(*KEPT),
+        query_params=_kept_keys(*URL_KEYS.dropped),
         width="content",
     )
     asked = _read_asked_place()
@@ -68,7 +68,7 @@ def _kept_keys(*names: str) -> dict[str, str]:
 
 
 def _draw_choice(session_id: str, rows: Sequence[Row]) -> None:
-    kept = _kept_keys(*KEPT, "turn", "step", "from", "find")
+    kept = _kept_keys(*URL_KEYS.dropped, "turn", "step", "from", "find")
     st.title("Which of these sessions?", anchor=False)
     with cards.draw_card("Several sources share this id", "session", caption="They are different sessions."):
         columns = [Column("Source", "name"), Column("Start (UTC)", "tight"), Column("File", "file")]
@@ -85,7 +85,9 @@ def _draw_choice(session_id: str, rows: Sequence[Row]) -> None:
 
 def _draw_session(row: Row, asked: AskedPlace) -> None:
     session = ShownSession(
-        row["session_id"], row["source"], {"file": _read_number("file"), **_kept_keys(*KEPT, "find")}
+        row["session_id"],
+        row["source"],
+        {"file": _read_number("file"), **_kept_keys(*URL_KEYS.dropped, "find")},
     )
     turns: Sequence[Row] = store_queries.ask("session_turns", **session.metric_parameters()).to_dict(
         "records"

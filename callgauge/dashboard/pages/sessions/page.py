@@ -21,7 +21,7 @@ from callgauge.dashboard.components.controls.paging import (
 from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.day_paging import SESSIONS, read_page
-from callgauge.dashboard.pages.sessions import one_session
+from callgauge.dashboard.pages.sessions import URL_KEYS, one_session
 
 EXPORTED = 10_000
 ORDERS = {
@@ -94,7 +94,7 @@ def _build_row(row: Row) -> list[Cell]:
     start = row["started_at"]
     file = row["file_id"] if row["same_id"] > 1 else None
     said = row["said"] or ""
-    kept = {name: st.query_params.get(name) for name in one_session.KEPT}
+    kept = {name: st.query_params.get(name) for name in URL_KEYS.dropped}
     models = [wording.one_line(model, 60) for model in row["models"]]
     more = f"\nand {len(models) - _MODELS} more" if len(models) > _MODELS else ""
     missing = row["turns"] - row["tokens_known"]

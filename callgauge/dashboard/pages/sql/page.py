@@ -28,8 +28,8 @@ from callgauge.dashboard.sandbox.query_runs import (
     SqlError,
     run,
 )
-from callgauge.dashboard.sql_literals import fill_parameters
-from callgauge.dashboard.url_texts import LinkError, pack_text, unpack_text
+from callgauge.dashboard.texts.sql_literals import fill_parameters
+from callgauge.dashboard.texts.url_texts import LinkError, pack_text, unpack_text
 
 _KEY = "sql_editor"
 _BEGUN = "_sql_begun"  # the text put into the editor last, and how many were

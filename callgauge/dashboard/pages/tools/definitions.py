@@ -16,7 +16,7 @@ from callgauge.dashboard.components.slice_table import make_scale, rate_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice, make_slices
-from callgauge.dashboard.text_diff import definition_text, unified_diff
+from callgauge.dashboard.texts.text_diff import definition_text, unified_diff
 
 Row = Mapping[Hashable, Any]
 _RATES = ("parse_error", "mended", "tool_rejected")

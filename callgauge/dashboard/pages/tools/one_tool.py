@@ -15,6 +15,7 @@ from callgauge.dashboard.components.slice_table import READING, IntervalScale, d
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice, make_slices, rank_slices
+from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.tools import definitions, parameter, trend
 from callgauge.dashboard.pages.tools.parameter import judged_cell, judged_share
 from callgauge.stats import Share
@@ -25,7 +26,7 @@ _MODELS = 40
 
 def show(tool: str) -> None:
     st.page_link(
-        "callgauge/dashboard/pages/tools/page.py",
+        page_file("tools"),
         label="All tools",
         icon=":material/arrow_back:",
         width="content",
