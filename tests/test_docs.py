@@ -25,7 +25,7 @@ def test_a_copy_of_a_generated_page_is_up_to_date(name: str, path: Path) -> None
 
 
 def test_every_link_in_the_documentation_leads_somewhere() -> None:
-    for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
@@ -39,6 +39,23 @@ def test_an_example_gives_what_stands_beside_it(name: str) -> None:
         )
         assert results, f"{name}: no result stands beside the example"
         subprocess.run([sys.executable, "-c", checked], cwd=ROOT, check=True)
+
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+HOW_TO = re.findall(r"^```\w+ (\S+)\n(.*?)^```", CONTRIBUTING, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(("path", "lines"), HOW_TO, ids=[path for path, _ in HOW_TO])
+def test_an_example_for_contributors_still_stands_in_its_file(path: str, lines: str) -> None:
+    assert lines in (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_contributors_find_how_to_add_each_kind_of_thing() -> None:
+    sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", CONTRIBUTING, re.MULTILINE | re.DOTALL))
+    for thing in ("A log format", "A coercion", "A metric", "A page", "A command", "An export"):
+        assert "```" in sections[thing], f"{thing} has no example"
+    for path in re.findall(r"`((?:tests|ingest|lenient|callgauge|sample_data)/[\w./]+)`", CONTRIBUTING):
+        assert (ROOT / path).exists(), f"CONTRIBUTING.md names {path}"
 
 
 def test_dev_help_names_every_habit() -> None:

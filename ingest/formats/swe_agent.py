@@ -36,7 +36,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import orjson
@@ -51,16 +50,13 @@ from ingest.events import (
     PromptSeen,
     ResultSeen,
     ResultStatus,
-    SessionSeen,
     StepMade,
     Strategy,
     ToolsOffered,
-    TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.one_session_a_record import SessionPerRecord
 from ingest.formats.conversations.result_layers import MESSAGE
-from ingest.formats.conversations.task_names import swe_bench_instance, task_name
+from ingest.formats.conversations.swe_run import SweRun, translate_runs
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
@@ -111,23 +107,19 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return SessionPerRecord(about, partial(_take_run, about.name))
+    return translate_runs(_SweAgentRun, about)
 
 
-def _take_run(file: str, record: Record, session_id: str) -> Iterator[Event]:
-    return _SweAgentRun(session_id, record).events(file)
-
-
-class _SweAgentRun:
+class _SweAgentRun(SweRun):
     """One trajectory: its steps, each with its message in the history where it was accepted."""
 
+    harness = "SWE-agent"
+
     def __init__(self, session_id: str, record: Record) -> None:
-        self._record = record
-        self._info = read_object(record.value.get("info"))
+        super().__init__(session_id, record)
         self._history = [
             one for one in read_objects(record.value.get("history")) if one.get("is_demo") is not True
         ]
-        self._shared: dict[str, Any] = {"session_id": session_id, "where": record.where}
         config = _decode_config(record.value.get("replay_config"))
         self._agent = read_object(config.get("agent"))
         self._problem = read_object(config.get("problem_statement"))
@@ -137,24 +129,15 @@ class _SweAgentRun:
         self._commands = _find_command_names(self._docs, self._read_prompt())
 
     def events(self, file: str) -> Iterator[Event]:
-        yield SessionSeen(
-            **self._shared,
-            harness="SWE-agent",
-            harness_version=read_text(self._info.get("swe_agent_version")),
-            model=read_text(read_object(self._agent.get("model")).get("name")),
-            task=task_name(None, self._problem.get("id")) or swe_bench_instance(file),
-        )
+        model = read_text(read_object(self._agent.get("model")).get("name"))
+        yield self.make_session(file, version="swe_agent_version", model=model, task=self._problem.get("id"))
         if prompt := self._read_prompt():
-            yield PromptSeen(**self._shared, text=prompt)
+            yield PromptSeen(**self.event_place(), text=prompt)
         if self._native and (definitions := tuple(_read_definitions(self._docs))):
-            yield ToolsOffered(**self._shared, definitions=definitions)
-        yield TurnStarted(**self._shared, text=self._task_name())
+            yield ToolsOffered(**self.event_place(), definitions=definitions)
+        yield TurnStarted(**self.event_place(), text=self._task_name())
         yield from self._take_steps()
-        yield TurnEnded(
-            **self._shared,
-            status=read_text(self._info.get("exit_status")),
-            answer=read_text(self._info.get("submission")) or "",
-        )
+        yield self.make_end()
 
     def _read_prompt(self) -> str:
         first = self._history[0] if self._history else {}
@@ -171,7 +154,7 @@ class _SweAgentRun:
 
     def _take_steps(self) -> Iterator[Event]:
         accepted = [one for one in self._history if one.get("role") == "assistant"]
-        steps = read_objects(self._record.value.get("trajectory"))
+        steps = read_objects(self.record.value.get("trajectory"))
         at = 0
         for index, step in enumerate(steps):
             action, response = read_text(step.get("action")) or "", read_text(step.get("response")) or ""
@@ -190,21 +173,21 @@ class _SweAgentRun:
         took = read_number(step.get("execution_time"))
         strategy = Strategy.TOOL_USE if calls or self._native else Strategy.JSON_FALLBACK
         if calls and isinstance(calls[0]["id"], str):
-            self._shared["where"] = self._record.find_line(f'"{calls[0]["id"]}"', past=True)
+            self.where = self.record.find_line(f'"{calls[0]["id"]}"', past=True)
         elif not self._native and "query" not in step:  # whose messages have actions, too
-            self._shared["where"] = self._record.find_line('"action":', past=True)
-        yield StepMade(**self._shared, text=read_text(step.get("response")), strategy=strategy)
+            self.where = self.record.find_line('"action":', past=True)
+        yield StepMade(**self.event_place(), text=read_text(step.get("response")), strategy=strategy)
         if refusal is not None and not action.strip():
             yield self._refused_arguments(refusal, strategy)
             return
         for call in calls:
-            yield make_call(call, self._shared, strategy=strategy)
+            yield make_call(call, self.event_place(), strategy=strategy)
         if not calls and action.strip():
             yield self._make_command_call(action, strategy)
         if calls or action.strip():
             call_id = read_text(calls[0]["id"]) if calls else None
             if call_id is not None:  # the id stands again in the answer to the call, and later ones repeat it
-                self._shared["where"] = self._record.find_line(f'"{call_id}"', past=True)
+                self.where = self.record.find_line(f'"{call_id}"', past=True)
             yield self._make_observation(step, refusal, call_id, took * 1000 if took is not None else None)
 
     def _make_command_call(self, action: str, strategy: Strategy) -> CallMade:
@@ -215,12 +198,12 @@ class _SweAgentRun:
         if not self._native:
             command = {"command": action.rstrip("\n")}
             sent = {"arguments": command, "args_source": ArgsSource.RESERIALISED}
-        return CallMade(**self._shared, **sent, tool=tool, strategy=strategy)
+        return CallMade(**self.event_place(), **sent, tool=tool, strategy=strategy)
 
     def _refused_arguments(self, refusal: str, strategy: Strategy) -> CallMade:
         layer = _find_layer_in(refusal, _REFUSALS) or FaultLayer.EMISSION
         return CallMade(
-            **self._shared,
+            **self.event_place(),
             tool=None,
             args_source=ArgsSource.MISSING,
             strategy=strategy,
@@ -240,7 +223,7 @@ class _SweAgentRun:
         denied = layer is FaultLayer.REFUSED
         status = ResultStatus.DENIED if denied else ResultStatus.ERROR if layer else ResultStatus.UNKNOWN
         return ResultSeen(
-            **self._shared,
+            **self.event_place(),
             tool_call_id=call_id,
             status=status,
             flag_source=FlagSource.DERIVED_TEXT if layer else FlagSource.ABSENT,

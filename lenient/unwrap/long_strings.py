@@ -1,8 +1,7 @@
 """Takes the longest string out of a long text, so that the rest can be checked quickly.
 
 Whether a key was sent twice is told by counting quotes, which takes longer than decoding them. A long string
-is decoded alone, which proves that it is one; then only the text around it is left to be counted. Knows
-nothing of definitions, and says nothing of texts that are built otherwise.
+is decoded alone, which proves that it is one; then only the text around it is left to be counted.
 """
 
 from __future__ import annotations

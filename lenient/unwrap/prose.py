@@ -1,7 +1,6 @@
 """Finds where the object in prose begins, or the reason why there is none.
 
-Narration may stand before an object; source code, a log line or a sentence that holds braces may not. Knows
-nothing of what the object holds.
+Narration may stand before an object; source code, a log line or a sentence that holds braces may not.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ MODULES = ("app.py", "cli.py", "loading.py", "upkeep.py")
 LONG_FOLDERS = ("ingest/formats",)  # one module a producer: its length is the number of producers
 # "Logs in, their rows out.", "A text → its value.", "…; knows no pages."
 FORMULA = re.compile(
-    r"\bin, [^.]*\bout\b|\bGoes in:|^[^`.]*→|\bknows (no|nothing|neither|only)\b", re.DOTALL | re.IGNORECASE
+    r"\bin, [^.]*\bout\b|\bGoes in:|^[^`.]*→|\bknows\s+(no|nothing|neither|only)\b", re.DOTALL | re.IGNORECASE
 )
 FILTER_CLAUSE = re.compile(r"\$models\b.*\n.*\$prompts\b|\$model\b.*\n.*\$prompt\b")
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef

@@ -59,9 +59,38 @@ def test_a_line_over_the_limit_is_one_reject_and_the_next_line_is_read(end: byte
     assert found[1:] == ([Line(LogLine(2, 5000 + len(end)), b'{"a": 1}', whole=False)] if end else [])
 
 
+@pytest.mark.parametrize("size", [7, 16, 64, 1000])
+def test_every_line_after_a_too_long_one_knows_its_offset(size: int) -> None:
+    data = b"x" * 100 + b"\n{}\n" + b"y" * 40 + b"\n[]\n\n" + b"z" * 31 + b"\n1"
+    found = [one.where for one in read_lines(io.BytesIO(data), 30, size)]
+    assert found == [
+        LogLine(1, 0),
+        LogLine(2, 101),
+        LogLine(3, 104),
+        LogLine(4, 145),
+        LogLine(6, 149),
+        LogLine(7, 181),
+    ]
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\n\n", b"\n \t\r\n", b"\n\n  "])
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_blank_lines_at_the_end_of_a_file_are_none(end: bytes, size: int) -> None:
+    found = list(read_lines(io.BytesIO(b"{}" + end), size=size))
+    assert found == [Line(LogLine(1, 0), b"{}", whole=end != b"")]
+
+
+def test_a_byte_order_mark_is_removed_from_the_first_line_only() -> None:
+    long = b"x" * 1001 + b"\n"
+    found = lines_of(b"\xef\xbb\xbf{}\n" + long + b"\xef\xbb\xbf{}\n")
+    assert [one.data for one in found if isinstance(one, Line)] == [b"{}", b"\xef\xbb\xbf{}"]
+
+
+@pytest.mark.parametrize("size", [10, 500, 1000, 5000])
 @pytest.mark.parametrize("length", [999, 1000])
-def test_a_line_up_to_the_limit_is_read(length: int) -> None:
-    assert lines_of(b"x" * length + b"\n") == [Line(LogLine(1, 0), b"x" * length)]
+def test_a_line_up_to_the_limit_is_read(length: int, size: int) -> None:
+    found = list(read_lines(io.BytesIO(b"x" * length + b"\n"), 1000, size))
+    assert found == [Line(LogLine(1, 0), b"x" * length)]
 
 
 def test_a_line_one_byte_over_the_limit_is_not() -> None:
@@ -126,6 +155,20 @@ def test_what_is_no_object_is_rejected_with_its_reason(data: bytes, code: str) -
     assert isinstance(rejected, Rejected)
     assert rejected.code == code
     assert len(rejected.snippet) <= 200
+
+
+def test_a_refusal_says_where_in_the_line_the_text_breaks() -> None:
+    not_json, not_utf8 = decoded(b'{"a": 1,}\n'), decoded(b'{"a": "\xff"}\n')
+    assert isinstance(not_json, Rejected)
+    assert isinstance(not_utf8, Rejected)
+    assert not_json.reason.endswith("at character 8 of the line")
+    assert not_utf8.reason.endswith("at byte 8 of the line")
+
+
+def test_a_snippet_has_two_hundred_characters_of_any_script() -> None:
+    rejected = decoded("茶".encode() * 300 + b"\n")
+    assert isinstance(rejected, Rejected)
+    assert rejected.snippet == "茶" * 200
 
 
 def test_a_last_line_without_a_line_break_counts_when_it_is_whole() -> None:

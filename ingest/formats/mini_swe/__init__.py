@@ -32,7 +32,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from ingest.decoding.fields import (
@@ -52,15 +51,12 @@ from ingest.events import (
     PromptSeen,
     ResultSeen,
     ResultStatus,
-    SessionSeen,
     StepMade,
     Strategy,
-    TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.one_session_a_record import SessionPerRecord
 from ingest.formats.conversations.result_layers import MESSAGE
-from ingest.formats.conversations.task_names import swe_bench_instance, task_name
+from ingest.formats.conversations.swe_run import SweRun, translate_runs
 from ingest.formats.mini_swe.replies import (
     find_bash_blocks,
     find_refusal_openings,
@@ -99,49 +95,34 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return SessionPerRecord(about, partial(_take_run, about.name))
+    return translate_runs(_MiniSweRun, about)
 
 
-def _take_run(file: str, record: Record, session_id: str) -> Iterator[Event]:
-    return _MiniSweRun(session_id, record).events(file)
-
-
-class _MiniSweRun:
+class _MiniSweRun(SweRun):
     """The messages of one trajectory in order."""
 
+    harness = "mini-swe-agent"
+
     def __init__(self, session_id: str, record: Record) -> None:
-        self._session_id = session_id
-        self._record = record
-        self._info = read_object(record.value.get("info"))
-        config = read_object(self._info.get("config"))
+        super().__init__(session_id, record)
+        config = read_object(self.info.get("config"))
         self._model = read_text(read_object(config.get("model")).get("model_name"))
         self._format_errors = tuple(find_refusal_openings(config))
-        self._submitted = self._info.get("exit_status") == "Submitted"
+        self._submitted = self.info.get("exit_status") == "Submitted"
         self._asked = False
         self._step = -1
         self._awaited = 0  # calls of the newest reply whose results have not come
-        self._where = record.where
-        self._ts: datetime | None = None
 
     def events(self, file: str) -> Iterator[Event]:
-        messages = read_objects(self._record.value.get("messages"))
-        yield SessionSeen(
-            **self._event_place(),
-            harness="mini-swe-agent",
-            harness_version=read_text(self._info.get("mini_version")),
-            model=self._model,
-            task=task_name(None, self._record.value.get("instance_id")) or swe_bench_instance(file),
-        )
+        messages = read_objects(self.record.value.get("messages"))
+        task = self.record.value.get("instance_id")
+        yield self.make_session(file, version="mini_version", model=self._model, task=task)
         for at, message in enumerate(messages):
             extra = read_object(message.get("extra"))
-            self._ts = _find_time(message, extra) or self._ts
+            self.ts = _find_time(message, extra) or self.ts
             following = messages[at + 1] if at + 1 < len(messages) else {}
             yield from self._take_message(message, extra, following, last=at + 1 == len(messages))
-        yield TurnEnded(
-            **self._event_place(),
-            status=read_text(self._info.get("exit_status")),
-            answer=read_text(self._info.get("submission")) or "",
-        )
+        yield self.make_end()
 
     def _take_message(
         self,
@@ -153,12 +134,12 @@ class _MiniSweRun:
     ) -> Iterator[Event]:
         role, words = message.get("role"), join_content(message.get("content"))
         if role == "system":
-            yield PromptSeen(**self._event_place(), text=words)
+            yield PromptSeen(**self.event_place(), text=words)
         elif role == "assistant" or message.get("object") == "response":
             yield from self._take_reply(message, extra, words, following)
         elif not self._asked and role == "user" and extra.get("interrupt_type") is None:
             self._asked = True
-            yield TurnStarted(**self._event_place(), text=words)
+            yield TurnStarted(**self.event_place(), text=words)
         elif self._refuses(message, extra):
             yield from self._take_lost_reply(extra, words or "")
         elif role in ("user", "tool") and self._awaited:
@@ -176,7 +157,7 @@ class _MiniSweRun:
         yield self._make_step(read_object(extra.get("response")) or message, words, native=bool(native))
         self._awaited = len(native)
         for call in native:
-            yield make_call(call, self._event_place(), step=self._step, strategy=Strategy.TOOL_USE)
+            yield make_call(call, self.event_place(), step=self._step, strategy=Strategy.TOOL_USE)
         if not native and following.get("role") == "user":
             refused = self._refuses(following, read_object(following.get("extra")))
             self._awaited = 0 if refused else 1
@@ -187,7 +168,7 @@ class _MiniSweRun:
     def _make_block_call(self, words: str, refusal: str | None) -> CallMade:
         """The action of a reply, or what the harness says of a reply that has none."""
         shared: dict[str, Any] = {
-            **self._event_place(),
+            **self.event_place(),
             "step": self._step,
             "strategy": Strategy.JSON_FALLBACK,
         }
@@ -219,7 +200,7 @@ class _MiniSweRun:
         layer = refusal_layer(refusal)
         yield self._make_step(response, join_content(said.get("content")), native=True)
         facts: dict[str, Any] = {
-            **self._event_place(),
+            **self.event_place(),
             "step": self._step,
             "refused_by_harness": layer,
             "harness_message": refusal[:MESSAGE],
@@ -253,18 +234,16 @@ class _MiniSweRun:
         call_id = read_text(message.get("tool_call_id"))
         if facts.get("fault_layer"):
             facts["message"] = words[:MESSAGE]
-        return ResultSeen(
-            **self._event_place(), step=self._step, tool_call_id=call_id, content=words, **facts
-        )
+        return ResultSeen(**self.event_place(), step=self._step, tool_call_id=call_id, content=words, **facts)
 
     def _make_step(self, response: Mapping[str, Any], words: str | None, *, native: bool) -> StepMade:
         self._step += 1
         response_id = read_text(response.get("id"))
-        self._where = self._record.find_line(f'"{response_id}"') if response_id else self._where
+        self.where = self.record.find_line(f'"{response_id}"') if response_id else self.where
         usage = read_object(response.get("usage"))
         sent, received = (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
         return StepMade(
-            **self._event_place(),
+            **self.event_place(),
             step=self._step,
             text=words,
             provider=read_text(response.get("provider")),
@@ -280,9 +259,6 @@ class _MiniSweRun:
             return True
         words = join_content(message.get("content")) or ""
         return message.get("role") == "user" and words.startswith(self._format_errors)
-
-    def _event_place(self) -> dict[str, Any]:
-        return {"session_id": self._session_id, "where": self._where, "ts": self._ts}
 
 
 def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime | None:

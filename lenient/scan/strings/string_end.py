@@ -1,7 +1,7 @@
 """Decides whether a string ends at a quote, by the quotes and brackets passed on the way.
 
-Quotes and brackets inside text come in pairs: while one is open, it takes more to believe in the end. Knows
-nothing of what may follow a string; how well it fits is told.
+Quotes and brackets inside text come in pairs: while one is open, it takes more to believe in the end.
+How well the text behind it fits is told.
 """
 
 from __future__ import annotations

@@ -1,0 +1,64 @@
+"""What SWE-agent and mini-swe-agent have in common: a record is one run, with an `info` on how it ended."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from datetime import datetime
+from functools import partial
+from typing import Any, ClassVar
+
+from ingest.decoding.fields import read_object, read_text
+from ingest.events import Event, SessionSeen, TurnEnded
+from ingest.formats.conversations.one_session_a_record import SessionPerRecord
+from ingest.formats.conversations.task_names import swe_bench_instance, task_name
+from ingest.log_format import About, Translator
+from ingest.record import Record
+
+
+class SweRun(ABC):
+    """One run: where in its record the newest event stands, how the run begins and how it ends."""
+
+    harness: ClassVar[str]
+
+    def __init__(self, session_id: str, record: Record) -> None:
+        self.session_id = session_id
+        self.record = record
+        self.info = read_object(record.value.get("info"))
+        self.where = record.where
+        self.ts: datetime | None = None
+
+    @abstractmethod
+    def events(self, file: str) -> Iterator[Event]:
+        """Yield what happened in the run, in order; `file` is the log's own name."""
+
+    def event_place(self) -> dict[str, Any]:
+        """Return the fields of the next event that say where and when it was."""
+        return {"session_id": self.session_id, "where": self.where, "ts": self.ts}
+
+    def make_session(self, file: str, *, version: str, model: str | None, task: Any) -> SessionSeen:
+        """Return the session. `version` is the key in `info`; a task without a name is named by its file."""
+        return SessionSeen(
+            **self.event_place(),
+            harness=self.harness,
+            harness_version=read_text(self.info.get(version)),
+            model=model,
+            task=task_name(None, task) or swe_bench_instance(file),
+        )
+
+    def make_end(self) -> TurnEnded:
+        """Return the end of the only turn: the exit status, and the patch as the answer."""
+        return TurnEnded(
+            **self.event_place(),
+            status=read_text(self.info.get("exit_status")),
+            answer=read_text(self.info.get("submission")) or "",
+        )
+
+
+def translate_runs(kind: type[SweRun], about: About) -> Translator:
+    """Return a translator of files in which each record is a run of this kind."""
+    return SessionPerRecord(about, partial(_take_run, kind, about.name))
+
+
+def _take_run(kind: type[SweRun], file: str, record: Record, session_id: str) -> Iterator[Event]:
+    return kind(session_id, record).events(file)
