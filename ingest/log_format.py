@@ -30,7 +30,7 @@ class Source:
 
 
 def read_no_sibling(_name: str) -> None:
-    """For a log that is looked at by itself."""
+    """Return None: the log is looked at by itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import subprocess
 import sys
@@ -223,6 +224,15 @@ def test_names_of_functions_say_what_they_do_or_return() -> None:
     riddles = sorted(name for name in names if is_riddle(name))
     assert len(riddles) <= MOST_RIDDLES * len(names), riddles
     assert sum(map(begins_with_verb, names)) >= LEAST_VERBS * len(names)
+
+
+def test_an_error_that_a_docstring_names_exists() -> None:
+    known = {
+        node.name for module in HOUSE for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef)
+    }
+    for module in HOUSE:
+        for name in re.findall(r"\bRaises ([A-Z]\w+)", module.text):
+            assert name in known or hasattr(builtins, name), f"{module.path}: nothing raises {name}"
 
 
 def test_no_two_classes_have_one_name() -> None:

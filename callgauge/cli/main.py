@@ -34,7 +34,7 @@ from lenient.diagnostics.codes import Severity
 
 app = typer.Typer(
     name="callgauge",
-    help="Which model and which prompt make tool calls that work: agent logs in, an honest dashboard out.",
+    help="Which model and which prompt make tool calls that work: load agent logs, look at the dashboard.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

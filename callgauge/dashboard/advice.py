@@ -45,7 +45,7 @@ class Advice:
 
     @property
     def calls(self) -> int:
-        """At least so many calls failed, or had to be guessed at, where the finding is."""
+        """The calls that failed, or had to be guessed at, where the finding is; at least so many."""
         return max((one.calls for one in self.explained), default=0)
 
 

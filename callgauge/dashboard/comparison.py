@@ -51,7 +51,7 @@ class Arm:
 
 
 def arm_query(letter: Letter, own: Mapping[str, Sequence[str]], days: Days | None = None) -> dict[str, str]:
-    """What a URL says to narrow the slice `letter`."""
+    """Return what a URL says to narrow the slice `letter`."""
     said = {f"{letter.lower()}_{name}": join_values(values) for name, values in own.items() if values}
     return said | ({f"{letter.lower()}_days": join_days(days)} if days else {})
 
@@ -67,7 +67,7 @@ def split_values(text: str) -> list[str]:
 
 
 def join_days(days: Sequence[date]) -> str:
-    """2026-11-09_2026-11-15; one day stands for itself."""
+    """Write days for the URL: 2026-11-09_2026-11-15; one day stands for itself."""
     return "_".join(day.isoformat() for day in sorted(set(days)))
 
 

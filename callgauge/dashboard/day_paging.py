@@ -25,7 +25,10 @@ _NEVER = date(1, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class DayList:
-    """`days`: the metric that tells the days of `metric`; `look`: about so many rows of theirs at a time."""
+    """A list by day.
+
+    `days`: the metric that tells the days of `metric`; `look`: rows to look at in one go.
+    """
 
     metric: str
     days: str
@@ -40,7 +43,7 @@ DISAGREEMENTS = DayList("disagreements", "disagreement_days", 2_000, 15)
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """`found`: how many rows match; where not all days were looked at, those since the day `since` alone."""
+    """One page of a list. `found`: how many rows match, since the day `since` where days were left out."""
 
     rows: pd.DataFrame
     found: int
@@ -48,7 +51,7 @@ class ListPage:
 
     @property
     def is_complete(self) -> bool:
-        """Were all days looked at? Else there may be more than were found."""
+        """True when all days were looked at. Else there may be more than were found."""
         return self.since is None
 
 
@@ -68,7 +71,7 @@ def read_page(
     offset: int = 0,
     clock: Callable[[], float] = time.monotonic,
 ) -> ListPage:
-    """`limit` rows from `offset` on. Raises MetricError."""
+    """Return `limit` rows from `offset` on. Raises MetricError."""
     if given.get("order"):  # not the newest first: no day can be left out
         rows = ask(one.metric, **given, limit=limit, offset=offset)
         return ListPage(rows, int(rows.found.iloc[0]) if len(rows) else 0)
@@ -148,7 +151,7 @@ def _day_bounds(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date 
 
 
 def _session_spans(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date | None]) -> pd.DataFrame:
-    """Of the sessions that have rows on these days: within which days all that belongs to them lies."""
+    """Return the days within which all that belongs to the sessions of these days lies."""
     if one.metric == SESSIONS.metric:
         return days[[day in look for day in days.day]]
     spans = ask("session_days")
@@ -157,7 +160,7 @@ def _session_spans(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[da
 
 
 def _is_apart(span: Any, dated: Sequence[date]) -> bool:
-    """Does all that belongs to these sessions lie before or behind the days, the newest first?"""
+    """Return True when all that belongs to these sessions lies before or behind the days."""
     late = span.first_day is not None and span.first_day > dated[0]
     early = span.last_day is not None and span.last_day < dated[-1]
     return late or early

@@ -40,7 +40,10 @@ _NONE_OF_THESE = ToolCatalog()
 
 
 class ReparsedCall(NamedTuple):
-    """`request` None: it was not read, for the reason in `note`. Else `note` says what may differ."""
+    """A call read anew.
+
+    `request` None: not read, for the reason in `note`. Else `note` says what may differ.
+    """
 
     request: ToolCallRequest | None
     note: str | None

@@ -61,13 +61,13 @@ def begin_run() -> None:
 
 
 def is_open() -> bool:
-    """Has this run a generation to ask? A page that works without a store looks first."""
+    """Return True when this run has a generation to ask. A page that works without a store looks first."""
     return _SHOWN in st.session_state
 
 
 @st.cache_resource(show_spinner=False)
 def _opened_files() -> dict[str, tuple[int, int]]:
-    """By path, the file that this server opened there."""
+    """Return the files that this server opened, by path."""
     return {}
 
 
@@ -89,7 +89,7 @@ def ask(metric: str, **given: Any) -> pd.DataFrame:
 
 
 def keep_asking() -> Callable[..., pd.DataFrame]:
-    """`ask`, of this run's generation also when the run is over, as for a download."""
+    """Return `ask` of this run's generation, also for when the run is over, as for a download."""
     generation, noted = shown_generation(), st.session_state.setdefault(_ASKED, {})
     return lambda metric, **given: _answer(generation, metric, _note_parameters(noted, metric, given))
 

@@ -31,7 +31,7 @@ _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
 def percent(share: float, significant: int = 3) -> str:
-    """0.0325 → 3.25%, with two decimals at most. What is not quite all or nothing never prints as such."""
+    """Write a share, 0.0325 as 3.25%. What is not quite all or nothing never prints as such."""
     points = share * 100
     if points in (0, 100):
         return f"{points:.0f}%"
@@ -44,7 +44,7 @@ def percent(share: float, significant: int = 3) -> str:
 
 
 def rate(k: int, n: int) -> str:
-    """`k` of `n` as a percentage, no more exact than `n` allows; a dash when nothing was observed."""
+    """Write `k` of `n` as a percentage, no more exact than `n` allows; a dash when nothing was observed."""
     return percent(k / n, 2 if n < _EXACT else 3) if n else "–"
 
 
@@ -53,7 +53,7 @@ def fraction(k: int, n: int) -> str:
 
 
 def interval(bounds: Interval | None) -> str:
-    """3.75–5.87%; empty when there is none."""
+    """Write an interval as 3.75–5.87%; empty when there is none."""
     if bounds is None:
         return ""
     return f"{percent(bounds.low).rstrip('%')}–{percent(bounds.high)}"
@@ -68,7 +68,7 @@ def plural(n: int, noun: str) -> str:
 
 
 def utc(moment: datetime | None) -> str:
-    """2026-11-21 03:00 UTC; `moment` is naive UTC, as the store keeps it."""
+    """Write a moment as 2026-11-21 03:00 UTC; `moment` is naive UTC, as the store keeps it."""
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "unknown time"
 
 
@@ -77,7 +77,7 @@ def utc_to_the_second(moment: datetime | None) -> str:
 
 
 def age(moment: datetime | None, now: datetime) -> str:
-    """` · 3 days old` for a load that a night has passed by; empty for a fresh one. Both naive UTC."""
+    """Write ` · 3 days old` for a load that a night has passed by; empty for a fresh one. Both naive UTC."""
     if moment is None or now - moment < STALE:
         return ""
     return f" · {plural(max(1, (now - moment).days), 'day')} old"
@@ -87,7 +87,7 @@ _RESULTS = {"missing": "not in the log", "unknown": "not said"}
 
 
 def result_status(status: str | None) -> str:
-    """Of a call's result: ok, error, denied, or why nobody can tell."""
+    """Return the status of a call's result: ok, error, denied, or why nobody can tell."""
     return _RESULTS.get(status or "missing", status or "")
 
 
@@ -101,7 +101,7 @@ def size(n: int | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """420 ms, 3.25 s, 4 min 12 s, 2 h 3 min, 5 d 4 h."""
+    """Write seconds as 420 ms, 3.25 s, 4 min 12 s, 2 h 3 min or 5 d 4 h."""
     if seconds is None:
         return "–"
     if seconds < 1:
@@ -128,12 +128,12 @@ def shorten(text: str, limit: int) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """For a cell of a table: no line breaks, nothing invisible, at most `limit` characters."""
+    """Make a text fit a cell: no line breaks, nothing invisible, at most `limit` characters."""
     return visible(shorten(" ".join(text[: 4 * limit].split()), limit))
 
 
 def quote(text: str | None, limit: int) -> str:
-    """In typographic quotes, which JSON does not know: a lone quote or blank stays visible."""
+    """Put a text in typographic quotes, which JSON does not know: a lone quote or blank stays visible."""
     if not text:
         return "nothing"
     return f"“{visible(shorten(text, limit), spaces=not text.strip())}”"
@@ -146,23 +146,23 @@ def round_up(number: int) -> str:
 
 
 def in_markdown(text: str, limit: int = 120) -> str:
-    """For labels, titles and boxes, which Streamlit reads as Markdown."""
+    """Escape a text for labels, titles and boxes, which Streamlit reads as Markdown."""
     unlinked = _ADDRESS.sub(rf"\g<0>{_WORD_JOINER}", one_line(text, limit))
     return _MARKDOWN.sub(r"\\\1", unlinked)
 
 
 def link_label(text: str) -> str:
-    """Our own words as the label of a page link, in the colour of links."""
+    """Return our own words as the label of a page link, in the colour of links."""
     return f":blue[{text}]"
 
 
 def in_figure(text: str) -> str:
-    """For Plotly, which reads a subset of HTML in every text."""
+    """Escape a text for Plotly, which reads a subset of HTML in every text."""
     return html.escape(one_line(text, 60), quote=False)
 
 
 def in_sheet(text: str) -> str:
-    """For a CSV cell: a spreadsheet must not take it for a formula."""
+    """Escape a CSV cell, which a spreadsheet must not take for a formula."""
     return f"'{text}" if _FORMULA.match(text) else text
 
 

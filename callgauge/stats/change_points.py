@@ -21,7 +21,7 @@ _Counts = np.ndarray
 
 @dataclass(frozen=True, slots=True)
 class ChangePoint:
-    """From day `at` on (an index) the rate is another; `first` to `last` are the days it may have been.
+    """A change of a rate at the day `at` (an index); it began on one of the days `first` to `last`.
 
     `before` and `after` are the rates up to the neighbouring changes.
     """

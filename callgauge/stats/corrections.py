@@ -16,7 +16,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
-    """For alerts: the share of false ones among them stays at the level (Benjamini & Hochberg 1995)."""
+    """Correct p-values so that the share of false alerts stays at the level (Benjamini & Hochberg 1995)."""
     order = sorted(range(len(p)), key=p.__getitem__)
     adjusted, smallest = [0.0] * len(p), 1.0
     for rank in range(len(p), 0, -1):

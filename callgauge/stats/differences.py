@@ -17,7 +17,7 @@ POWER = 0.8  # the chance with which a real difference should show, where more s
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`of` minus `against`, as a difference of shares: -0.013 is 1.3 points less. `p` is two-sided.
+    """A difference of shares, `of` minus `against`: -0.013 is 1.3 points less. `p` is two-sided.
 
     `method` names what was done, for people.
     """

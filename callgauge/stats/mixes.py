@@ -20,7 +20,7 @@ _COVERED = 0.8  # below this share of the calls the same mix is that of another 
 
 @dataclass(frozen=True, slots=True)
 class StandardisedDifference:
-    """`difference` at the common mix; `covered` is the share of all calls whose stratum both slices have.
+    """The `difference` at the common mix; `covered`: the share of calls whose stratum both slices have.
 
     `flips` is True when the plain and the adjusted difference point in opposite directions.
     """

@@ -142,7 +142,7 @@ def _read_body(message: Mapping[str, Any]) -> HttpBody:
 
 
 def _read_headers(message: Mapping[str, Any]) -> dict[str, str]:
-    """By lower-case name, the first value of each: recorders write objects, objects of lists, or pairs."""
+    """Return the first value of each header by lower-case name, from objects, lists of values, or pairs."""
     kept = message.get("headers")
     if isinstance(kept, list):
         pairs = [(item.get("name"), item.get("value")) for item in read_objects(kept)]

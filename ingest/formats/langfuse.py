@@ -191,7 +191,7 @@ def _take_output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
 
 
 def _read_calls(row: Mapping[str, Any]) -> Iterator[MessageCall]:
-    """`toolCalls` with the names that stand beside them; the arguments were written again by Langfuse."""
+    """Read `toolCalls` with the names that stand beside them. Langfuse wrote the arguments again."""
     names = open_json(first_value(row, "toolCallNames", "tool_call_names"))
     listed = open_json(first_value(row, "toolCalls", "tool_calls"))
     for number, call in enumerate(listed if isinstance(listed, list) else ()):

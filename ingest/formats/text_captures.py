@@ -79,7 +79,7 @@ def translator(about: About) -> Translator:
 
 
 def explain(about: About) -> str | None:
-    """Of a text file: the JSON file that it belongs to, where that is beside it."""
+    """Name the JSON file that a text file belongs to, where that is beside it."""
     if not about.name.endswith(_REPLY):
         return None
     request = about.name.removesuffix(_REPLY) + _REQUEST

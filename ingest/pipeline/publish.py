@@ -54,7 +54,7 @@ class LoadTotals:
     copies: list[LedgerCopy] = field(default_factory=list)
     worth_noting: bool = False  # among the two above is one that it cost something to find out
     replaced: list[int] = field(default_factory=list)  # file ids whose rows others have taken the place of
-    figures: dict[str, int] = field(default_factory=dict)  # see `Building.figures_of_run`
+    figures: dict[str, int] = field(default_factory=dict)  # see `GenerationBuilder.run_figures`
     veiled: list[LedgerRow] = field(default_factory=list)  # under the names that the store may hold
     less_kept: bool = False  # files were read again to keep less of them
     unread: int = 0

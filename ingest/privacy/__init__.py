@@ -6,10 +6,10 @@ arguments therefore fail with the same codes at the same places. The first lette
 type, the others come from the value and a key that lies in the store's folder: the same value has the same
 placeholder in the whole store, and nobody without the key can try values out.
 
-- `rules`: which detectors are on, and people's own patterns (`--redact-config`);
-- `tokens`, `named`, `personal`: the detectors, text → spots;
-- `placeholders`: a text and its spots → the redacted text;
-- `redactor`: any text or decoded value → the redacted one; `seam` does it for events, and drops results.
+- `rules` says which detectors are on, and reads people's own patterns (`--redact-config`).
+- `access_tokens`, `labelled_secrets`, `named_secrets` and `personal_data` find matches in a text.
+- `placeholders` puts placeholders in the place of matches.
+- `redactor` redacts any text or decoded value; `event_redaction` does it for events, and drops results.
 
 What it cannot see: a name in prose, a password without a telling name beside it, an account name without its
 home folder. `--redact-config` takes patterns for what a team knows of itself.

@@ -45,7 +45,7 @@ class FileRows:
         self._definition_ids: dict[int, str] = {}  # by the definition's identity in memory
 
     def __getstate__(self) -> dict[str, Any]:
-        """With nothing to drain. Places in memory are other ones when it comes back."""
+        """Leave out what to drain: places in memory are other ones when it comes back."""
         return {**self.__dict__, "_definition_ids": {}}
 
     def drain(self) -> dict[str, TableRows]:

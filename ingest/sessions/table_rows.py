@@ -162,7 +162,7 @@ def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
 
 
 def _argument_values(event: CallMade, request: ToolCallRequest | None) -> tuple[Any, ...]:
-    """raw_arguments, arguments_depth, arguments, rejected, worst_severity, lossy."""
+    """Return raw_arguments, arguments_depth, arguments, rejected, worst_severity and lossy."""
     decoded = json_text(event.arguments) if event.arguments is not None else None
     raw = (decoded or "null") if event.args_source is _RESERIALISED else event.raw_arguments
     depth = text_depth(raw) if decoded is None else value_depth(event.arguments)

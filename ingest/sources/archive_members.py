@@ -111,8 +111,8 @@ def list_members(found: LogFile, archive: Archive, *, fingerprints: bool) -> Ite
     """Yield the logs in an archive in its order. Hidden ones are left out; of two with one name the last
     counts.
 
-    `fingerprints`: take them on the way where finding the members means reading them anyway. Raises Damaged
-    where the archive is broken, after the members before that place; OSError.
+    `fingerprints`: take them on the way where finding the members means reading them anyway. Raises
+    DamagedFileError where the archive is broken, after the members before that place; OSError.
     """
     by_name: dict[str, LogFile] = {}
     broken: OSError | None = None

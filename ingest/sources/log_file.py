@@ -13,7 +13,7 @@ from ingest.sources.stored_names import is_address
 
 
 class LogPlace(Protocol):
-    """Where bytes are. `open` gives them as they are stored, from the first on; it raises OSError."""
+    """Says where bytes are. `open` gives them as they are stored, from the first on; it raises OSError."""
 
     @property
     def own_name(self) -> str:

@@ -13,7 +13,7 @@ _STREAM = "stdin:"
 
 
 def stored_path(path: Path | str) -> str:
-    """Spell a path as text, bytes other than UTF-8 escaped; `path_of` is its inverse."""
+    """Spell a path as text, bytes other than UTF-8 escaped; `parse_stored_path` is its inverse."""
     if isinstance(path, str) and path.isascii() and "\\" not in path:
         return path
     return os.fsencode(path).replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")

@@ -40,7 +40,7 @@ _NOTE = """
 
 
 def conclude_late_turns(building: GenerationBuilder) -> None:
-    """After `Building.settle`: join turns spread over files, conclude those that a late fact has changed."""
+    """Join turns spread over files, and conclude those that a late fact has changed; after `settle`."""
     if not building.is_true(_MAY_BE_LATE):
         return
     with building.open_transaction("spread turns") as con:

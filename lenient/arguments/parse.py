@@ -86,12 +86,10 @@ def parse_arguments(
         return parse_arguments(raw, tool, policy=policy, tool_name=tool_name, tool_call_id=tool_call_id)
     name = tool.name if tool_name is None and tool is not None else tool_name
     call = _Call(raw, value, tool, (name, tool_call_id, raw), policy)
-    return (
-        _accept_bytes(call)  # valid JSON that fits as it is
-        or _convert_values(call)  # valid JSON: locate the values, coerce and check them
-        or _mend_one_defect(call)  # a common defect in or around JSON that fits as it is
-        or _TolerantReader(call).read()  # any text: unwrap, repair, coerce, check
-    )
+    if type(value) is dict:  # valid JSON: it fits as it is, or its values are located, converted and checked
+        return _accept_bytes(call) or _convert_values(call) or _TolerantReader(call).read()
+    # One common defect in or around JSON that fits as it is; or any text: unwrap, repair, convert, check.
+    return _mend_one_defect(call) or _TolerantReader(call).read()
 
 
 def _read_under_clean_name(
@@ -144,7 +142,7 @@ class _Call:
 
 def _accept_bytes(call: _Call) -> ToolCallRequest | None:
     """Accept valid JSON in bytes that fits as it is; text was tried by `parse_arguments`."""
-    if type(call.value) is not dict or isinstance(call.raw, str):
+    if isinstance(call.raw, str):
         return None
     if not (is_plain if call.tool is None else compile_tool(call.tool).accepts)(
         call.value, call.raw.decode()
@@ -156,8 +154,6 @@ def _accept_bytes(call: _Call) -> ToolCallRequest | None:
 
 def _convert_values(call: _Call) -> ToolCallRequest | None:
     """Convert and check the values of valid JSON. None when the tolerant scanner must look at it."""
-    if type(call.value) is not dict:
-        return None
     text = call.raw if isinstance(call.raw, str) else call.raw.decode()
     mark = locate_values(text)
     if mark is None:
@@ -171,8 +167,6 @@ def _convert_values(call: _Call) -> ToolCallRequest | None:
 
 def _mend_one_defect(call: _Call) -> ToolCallRequest | None:
     """Read text that is valid JSON, and fits, but for one common defect in or around it."""
-    if type(call.value) is dict:
-        return None
     try:
         text = call.raw if isinstance(call.raw, str) else call.raw.decode()
     except UnicodeDecodeError:

@@ -143,7 +143,7 @@ def _find_list(value: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _is_named_map(value: Mapping[str, Any]) -> bool:
-    """Is it a map of names to schemas or declarations, without any key that a declaration has?"""
+    """Return True for a map of names to declarations, without any key that a declaration has."""
     own_keys = {"type", "name", *_JSON_SCHEMA_SIGNS, *_SCHEMA_KEYS, *_WRAPPERS}
     return (
         bool(value)

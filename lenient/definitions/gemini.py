@@ -20,7 +20,7 @@ _MAX_DEPTH = 32
 
 
 def is_gemini(schema: Mapping[str, Any]) -> bool:
-    """Is the schema in Gemini's dialect? Its types are in capitals."""
+    """Return True for a schema in Gemini's dialect, whose types are in capitals."""
     declared = schema.get("type")
     return isinstance(declared, str) and declared.isupper()
 

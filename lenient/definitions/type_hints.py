@@ -160,7 +160,7 @@ def _record_schema(hint: type, above: tuple[type, ...]) -> dict[str, Any]:
 
 
 def _is_required(record: type, hint: Any) -> bool:
-    """Is a field without a default required? A TypedDict decides for each field, or for all."""
+    """Return True when a field without a default is required: a TypedDict decides it for each, or for all."""
     origin = typing.get_origin(hint)
     if origin in (typing.Required, typing.NotRequired):
         return origin is typing.Required
@@ -192,7 +192,7 @@ def to_json_value(value: Any) -> Any:
 
 
 def is_json(value: Any) -> bool:
-    """Can JSON carry the value?"""
+    """Return True when JSON can carry the value."""
     if isinstance(value, Mapping):
         return all(isinstance(key, str) and is_json(inner) for key, inner in value.items())
     if isinstance(value, list):

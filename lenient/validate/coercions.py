@@ -84,7 +84,7 @@ _TYPES: Mapping[type, JsonType] = {
 
 
 def is_absolute_uri(text: str) -> bool:
-    """Is the text a scheme, a colon and something after it, without blanks?"""
+    """Return True for a scheme, a colon and something after it, without blanks."""
     return _URI.fullmatch(text) is not None
 
 

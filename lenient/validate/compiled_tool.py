@@ -56,7 +56,10 @@ class CompiledTool:
     check: FastCheck
 
     def accepts(self, arguments: dict[str, Any], text: str) -> bool:
-        """Do the arguments decoded from `text` surely fit, with no key repeated? False means: perhaps not."""
+        """Return True when arguments decoded from `text` surely fit, with no key repeated.
+
+        False: perhaps not.
+        """
         quotes = self.check(arguments)
         return quotes >= 0 and (text.count('"') == quotes or holds_each_key_once(text, arguments))
 
@@ -141,7 +144,7 @@ def _make_value_tests(node: Node, found: type) -> list[FieldTest]:
 
 
 def is_plain(arguments: dict[str, Any], text: str) -> bool:
-    """Can arguments without a definition be taken as they are?
+    """Return True when arguments without a definition can be taken as they are.
 
     They repeat no key, hold none of the texts true, false and null and no number that orjson may have
     rounded, and are not nested too deep.
@@ -184,7 +187,7 @@ def _is_plain_below(arguments: dict[str, Any]) -> bool:
 
 
 def holds_each_key_once(text: str, arguments: dict[str, Any]) -> bool:
-    """Does the text hold as many quotes as its decoded value, written again?
+    """Return True when the text holds as many quotes as its decoded value, written again.
 
     A key that was sent twice is decoded once: its quotes are left over. A quote inside a string is escaped
     by a backslash in both; one that was sent as `\\u0022` would be counted only once, so it is excluded.

@@ -19,7 +19,7 @@ _ONE = 1 << 40
 class FieldTest(NamedTuple):
     """A Python expression over `v`; each `{}` in it stands for one of `objects`.
 
-    `counts` = its value is what a `Fit` returns, else it is true when the value fits.
+    `counts` = its value is the number of quotes, -1 for a misfit, else it is true when the value fits.
     """
 
     expression: str

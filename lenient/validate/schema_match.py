@@ -55,7 +55,7 @@ class SchemaMatcher:
     """Answers by the ids of node and value; both are kept, so that no id is used again."""
 
     def matches(self, node: Node, value: Any, depth: int = 0) -> Answer:
-        """Does the value fit the node as it is? None when that is unknown."""
+        """Return True when the value fits the node as it is, None when that is unknown."""
         if node.never:
             return False
         if depth > _MAX_DEPTH:

@@ -15,7 +15,7 @@ _FINDINGS = 50
 
 
 def draw_advice_table(key: str, found: Sequence[Advice], *, calls: bool) -> None:
-    """`calls`: how many calls each may explain is known, and shown."""
+    """Draw what the lint advises. `calls`: how many calls each may explain is known, and shown."""
     if not found:
         st.caption("The lint found nothing to say.")
         return

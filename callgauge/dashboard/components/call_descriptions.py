@@ -86,7 +86,7 @@ def describe_attempt(row: Row) -> str:
 
 
 def harness_marks(row: Row) -> list[TextMark]:
-    """The place in the raw arguments that the harness's message names, if this is the text it speaks of."""
+    """Return the place in the raw arguments that the harness's message names, if it speaks of this text."""
     if row["args_source"] not in ("raw", "truncated") or not row["harness_message"]:
         return []
     at = find_named_position(row["harness_message"], row["raw_arguments"])

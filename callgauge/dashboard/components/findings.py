@@ -96,7 +96,7 @@ def draw_json(text: str) -> None:
 
 
 def _join_beginning(parts: Iterable[str]) -> str:
-    """As much as is shown and a little more: laying out a megabyte takes longer than reading it."""
+    """Return as much as is shown and a little more: laying out a megabyte takes longer than reading it."""
     taken, length = [], 0
     for part in parts:
         taken.append(part)

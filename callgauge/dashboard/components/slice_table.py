@@ -29,7 +29,7 @@ class IntervalScale:
     end: float
 
     def position_of(self, value: float) -> float:
-        """0 to 1 along the track; outside of it for a value beyond its ends."""
+        """Return 0 to 1 along the track, and less or more for a value beyond its ends."""
         return (value - self.start) / (self.end - self.start)
 
     def ends(self) -> tuple[str, str]:
@@ -114,7 +114,7 @@ def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
 
 
 def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
-    """Where the calls are listed that `rate` counts in a slice; None where no page lists just these."""
+    """Link to the calls that `rate` counts in a slice. None where no page lists just these."""
     if rate.calls is None or not set(narrowed) <= set(FILTERED):
         return None
     return filters.page_link("calls", narrowed, rate.calls)

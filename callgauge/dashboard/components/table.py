@@ -19,7 +19,7 @@ Tone = Literal["bad", "warn", "good", "calm", "info"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`kind` decides alignment and wrapping; `width` is CSS; `help` shows on hover.
+    """A column. `kind` decides alignment and wrapping; `width` is CSS; `help` shows on hover.
 
     `scale`: what the left and the right end of the intervals' track stand for, in words; `zero` is where on
     the track (0 to 1) a line stands for no difference.

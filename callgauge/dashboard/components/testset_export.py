@@ -12,7 +12,7 @@ from callgauge.dashboard.testsets.shapes import SHAPES
 
 
 def draw_testset_export(key: str, calls: Callable[[], Sequence[str]], found: int) -> None:
-    """`calls`: asked for their ids when somebody wants the file; `found`: how many there are."""
+    """Draw the export. `calls` gives their ids when somebody wants the file; `found`: how many there are."""
     with st.popover("Export as test set", type="tertiary", width="content"):
         shape = st.selectbox(
             "Shape", list(SHAPES), format_func=lambda name: SHAPES[name].title, key=f"{key}_testset_shape"

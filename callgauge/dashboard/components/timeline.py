@@ -15,7 +15,7 @@ from callgauge.dashboard.components.controls.component_files import read_source
 
 
 def draw_timeline(key: str, data: Mapping[str, Any]) -> None:
-    """`data`: what timeline.js says at its head."""
+    """Draw the time line. `data`: what timeline.js says at its head."""
     draw = st.components.v2.component(
         "timeline",
         html="<div class='timeline'>\n</div>",

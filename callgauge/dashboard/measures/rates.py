@@ -9,7 +9,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class RateDefinition:
-    """`noun`: what is counted, in the singular; `hit`: what one that counts is, after "calls that …".
+    """One rate. `noun`: what is counted, in the singular; `hit`: what one that counts is ("calls that …").
 
     `better`: which way is better; None where a rate is neither good nor bad by itself.
     `calls`: the query of the Calls page that lists what k counts; None where no list shows just that.

@@ -41,7 +41,7 @@ class Slice:
 
 
 def make_slices(rows: pd.DataFrame) -> list[Slice]:
-    """In the order of the rows."""
+    """Make the slices, in the order of the rows."""
     return [
         Slice(
             RATES[row["rate"]],

@@ -50,7 +50,7 @@ def sum_by_name(several: Iterable[Slice]) -> list[Slice]:
 
 
 def pair_slices(a: Sequence[Slice], b: Sequence[Slice]) -> list[ArmPair]:
-    """By name, the most observed first; p-values are Holm's over all the pairs."""
+    """Pair slices by name, the most observed first. The p-values are Holm's over all the pairs."""
     firsts, seconds = {one.name: one for one in a}, {one.name: one for one in b}
     both = [name for name in seconds if name in firsts]
     held = dict(zip(both, compare_pairs([(seconds[name], firsts[name]) for name in both]), strict=True))

@@ -18,7 +18,7 @@ DAYS = 120  # the newest with data, of each series
 
 @dataclass(frozen=True, slots=True)
 class RateShift:
-    """From `day` on the rate of `series` is another; it began on one of the days from `first` to `last`.
+    """A change of a rate: from `day` on it is another; it began on one of the days `first` to `last`.
 
     `before` and `after` are the rates (shares) up to the neighbouring shifts.
     """
@@ -33,7 +33,7 @@ class RateShift:
 
 
 def group_by_day(several: Iterable[Slice]) -> dict[str, list[DayRate]]:
-    """The points of each slice in the order of their days, from slices whose `also` is the day.
+    """Return the points of each slice in the order of their days, from slices whose `also` is the day.
 
     Days on which nothing could be observed are left out, and so is what has no day.
     """
@@ -64,7 +64,7 @@ def find_shifts(points: Mapping[str, Sequence[DayRate]]) -> list[RateShift]:
 
 @dataclass(frozen=True, slots=True)
 class VersionShift:
-    """From `version` on the rate is another; it began with one of those from `first` to `last`."""
+    """A change of a rate: from `version` on it is another; it began with one of `first` to `last`."""
 
     version: str
     first: str
@@ -91,7 +91,7 @@ def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
 
 
 def find_version_shifts(versions: Sequence[tuple[str, Slice]]) -> list[VersionShift] | None:
-    """Where the rate changed along versions in the order of their use; None: too few to tell."""
+    """Find where the rate changed along versions in the order of their use. None: too few to tell."""
     known = [one for _, one in versions if one.share.n]
     if len(known) < ENOUGH_DAYS:
         return None

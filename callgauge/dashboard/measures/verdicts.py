@@ -53,7 +53,7 @@ class ShortVerdict:
 
 
 def shorten_verdict(held: SliceComparison, reference: Slice) -> ShortVerdict:
-    """`held` beside `reference`, all of its table considered (Holm)."""
+    """Return the verdict on `held` beside `reference`, with all of its table considered (Holm)."""
     found = held.difference
     if found is None:
         return ShortVerdict("Not measured", "calm")

@@ -1,7 +1,7 @@
 """The replays that people ask for: worker processes one at a time, their progress and how each ended.
 
-A job ends with whoever asked for it: `Job.end` kills its process and removes its files. A worker ends by
-itself when this process is gone (see `callgauge.dashboard.replay.worker`).
+A job ends with whoever asked for it: `ReplayJob.end` kills its process and removes its files. A worker ends
+by itself when this process is gone (see `callgauge.dashboard.replay.worker`).
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class ReplayQueue:
         self._jobs: list[ReplayJob] = []
 
     def submit(self, job: ReplayJob) -> None:
-        """Raises BusyError."""
+        """Raises ReplayQueueFullError."""
         with self._lock:
             self._advance()
             if len(self._jobs) > WAITING:
@@ -208,7 +208,7 @@ class SessionReplay:
         self.job: ReplayJob | None = None
 
     def begin(self, job: ReplayJob) -> None:
-        """In place of the one before. Raises BusyError."""
+        """Start a job in the place of the one before. Raises ReplayQueueFullError."""
         self.release()
         try:
             self._desk.submit(job)

@@ -108,7 +108,7 @@ class _ChangedCalls:
 
 
 def _write(path: Path, told: Mapping[str, Any]) -> None:
-    """At once: a reader finds the file before or the file after."""
+    """Write a file at once: a reader finds the one before or the one after."""
     aside = path.with_suffix(".new")
     aside.write_text(json.dumps(told), encoding="utf-8")
     aside.replace(path)

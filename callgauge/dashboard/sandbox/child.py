@@ -67,7 +67,10 @@ def open_locked_down(generation: Path, threads: int, memory: str) -> duckdb.Duck
 
 
 def _give_up(address_space: int) -> None:
-    """From here on: no byte into any file, bounded memory, no dump, behind everybody else in the queue."""
+    """Give rights up for good:
+
+    no byte into any file, bounded memory, no dump, behind everybody in the queue.
+    """
     os.chdir("/")
     os.nice(10)
     bounds = {resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CORE: 0, resource.RLIMIT_DATA: address_space}

@@ -30,7 +30,10 @@ _UNLIKE_PYTHON = (ValueError, OverflowError, pa.ArrowException, NotImplementedEr
 
 @dataclass(frozen=True, slots=True)
 class QueryLimits:
-    """`rows`, `bytes`: of a result that are kept; `counting`: seconds to go on counting the others."""
+    """What a query may take.
+
+    `rows`, `bytes`: of a result that are kept; `counting`: seconds to count the rest.
+    """
 
     seconds: float = 10.0
     counting: float = 2.0
@@ -54,7 +57,7 @@ class SandboxBusyError(SqlError):
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """`table`: the rows that were kept; `rows`: how many there are, or at least where not `counted`."""
+    """The result. `table`: the rows kept; `rows`: how many there are, or at least where not `counted`."""
 
     table: pa.Table
     rows: int

@@ -68,7 +68,7 @@ class StatementRefusedError(Exception):
 
 
 def allow_statement(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | str:
-    """What to execute for `sql`. Raises RefusedError, and duckdb.Error where the text is no SQL."""
+    """What to execute for `sql`. Raises StatementRefusedError, and duckdb.Error where the text is no SQL."""
     statements = connection.extract_statements(sql)
     if not statements:
         raise StatementRefusedError("There is no statement in it.")

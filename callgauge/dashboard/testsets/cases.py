@@ -48,7 +48,7 @@ class TestsetCase:
 
 
 def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefinition | None]) -> TestsetCase:
-    """From a row of `testset_calls` and those of `testset_steps` of its turn. Raises NotExportedError."""
+    """Make a case of a row of `testset_calls` and the steps of its turn. Raises NotExportedError."""
     if row["raw_arguments"] is None or row["args_source"] not in ("raw", "reserialised"):
         raise NotExportedError("text")
     tool = defined(row["definition_id"]) if row["definition_id"] else None

@@ -43,7 +43,7 @@ _MADE_THE_CALL = (
 
 @dataclass(frozen=True, slots=True)
 class TestsetShape:
-    """`name`: of the file; `about`: what a person needs to know; `check` raises NotExportedError."""
+    """A shape of file. `name`: of the file; `about`: for people; `check` raises NotExportedError."""
 
     title: str
     name: str

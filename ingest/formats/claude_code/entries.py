@@ -1,8 +1,8 @@
 """Reads the fields of a Claude Code transcript's line that mean something, typed.
 
-Two ways lead to an `Entry`. `skim` decodes by type and passes over what no field asks for, such as copies of
-whole files, in half the time that decoding the line takes. What it refuses, because a field has another type
-than it should, `entry_of` reads from the decoded object; such a field counts as absent.
+Two ways lead to a `TranscriptEntry`. `skim` decodes by type and passes over what no field asks for, such as
+copies of whole files, in half the time that decoding the line takes. What it refuses, because a field has
+another type than it should, `read_entry` reads from the decoded object; such a field counts as absent.
 """
 
 from __future__ import annotations

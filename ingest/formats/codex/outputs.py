@@ -76,7 +76,7 @@ def read_flag(content: str, told: bool | None = None) -> ResultFlag:
 
 
 def read_event_status(payload: Mapping[str, Any]) -> bool | None:
-    """Whether the call went well, as an event of the harness says; None where it does not."""
+    """Return whether the call went well, as an event of the harness says. None where it does not."""
     success, code = payload.get("success"), payload.get("exit_code")
     if isinstance(success, bool):
         return success

@@ -44,7 +44,10 @@ def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:
 
 
 def _within_scorer(span: Any, spans: Mapping[str, tuple[Any, Any]]) -> bool:
-    """Is the span a scorer's, or within one? A span is looked at once, whatever the log says of parents."""
+    """Return True for a scorer's span, or one within.
+
+    Each is looked at once, whatever the log says of parents.
+    """
     seen = set()
     while isinstance(span, str) and span in spans and span not in seen:
         seen.add(span)

@@ -1,7 +1,7 @@
 """A span as any file has it, and what it says once its attributes are understood.
 
-`RawSpan` is what a format makes of its file. `Span` is what `ingest.formats.span_conventions` make of that: a
-model call, the run of a tool, an agent's work around them, or nothing that matters here.
+`RawSpan` is what a format makes of its file. `UnderstoodSpan` is what `ingest.formats.span_conventions` make
+of that: a model call, the run of a tool, an agent's work around them, or nothing that matters here.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ _OUR_FUNCTIONS = frozenset({"ingest.log_format.read_no_sibling"})
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Where and how to resume: behind the first `offset` bytes, of which `prefix` is the fingerprint.
+    """Says where and how to resume: behind the first `offset` bytes, of which `prefix` is the fingerprint.
 
     `line` is the number of the line that begins there. What was told after the state was kept is told again
     by who reads on: `turns` by session, number and first line, other rows by table and place.
@@ -115,7 +115,7 @@ def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder] | None:
 
 
 class _RestrictedUnpickler(pickle.Unpickler):
-    """Of https://docs.python.org/3/library/pickle.html#restricting-globals."""
+    """See https://docs.python.org/3/library/pickle.html#restricting-globals."""
 
     def find_class(self, module: str, name: str) -> object:
         full = f"{module}.{name}"

@@ -127,7 +127,7 @@ class ReadJob:
 
 
 def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnBytes) -> FileResult:
-    """Read a file to its end. Raises Unusable with the reason, its rows taken back, or StoreError.
+    """Read a file to its end. Raises UnusableFileError with the reason, its rows taken back, or StoreError.
 
     It is read on from where it was begun if it still begins with the same bytes.
     """

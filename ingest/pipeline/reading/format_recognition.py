@@ -67,7 +67,7 @@ def recognise_content(
 ) -> RecognisedLog:
     """Return the one format that claims the log, or the one of this name; the log is at its beginning again.
 
-    `content` must be rewindable. Raises Unusable with the reason, or OSError.
+    `content` must be rewindable. Raises UnusableFileError with the reason, or OSError.
     """
     head = read_head(content, max_line)
     about = describe_log(found, content, head, max_line)

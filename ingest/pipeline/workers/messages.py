@@ -21,7 +21,7 @@ from ingest.sessions.row_batches import Row
 
 
 class StartMessage(msgspec.Struct):
-    """To a worker, first of all.
+    """Tells a worker what it needs before any file.
 
     `schemas`: an Arrow schema a table; `rows`: how its files of rows are named.
     """
@@ -32,20 +32,20 @@ class StartMessage(msgspec.Struct):
 
 
 class ReadTask(msgspec.Struct):
-    """To a worker: read this file. `ticket` stands for the file until it has an id."""
+    """Tells a worker to read this file. `ticket` stands for the file until it has an id."""
 
     ticket: int
     job: ReadJob
 
 
 class RowsTaken(msgspec.Struct):
-    """To a worker: a file of rows of so many bytes was written to the store and is gone."""
+    """Tells a worker that a file of rows of so many bytes was written to the store and is gone."""
 
     size: int
 
 
 class TaskBegun(msgspec.Struct):
-    """From a worker: it is at this file now. If it dies, this is why. First of all, at none: it is ready."""
+    """A worker says which file it is at; if it dies, this is why. Without a file it is ready."""
 
     ticket: int | None = None
 
@@ -86,7 +86,7 @@ class TaskEnded(msgspec.Struct):
 
 
 class Shipment(msgspec.Struct):
-    """From a worker: the parts and ends of several files, in their order.
+    """A worker sends the parts and ends of several files, in their order.
 
     `path`: the file with the rows of all parts, table behind table as `tables` names them. `unfit`: values
     that no column could hold, as rows of `rejects`; their `file_id` is a ticket.
@@ -100,7 +100,7 @@ class Shipment(msgspec.Struct):
 
 
 class WorkerFailed(msgspec.Struct):
-    """From a worker: the load cannot go on."""
+    """A worker says that the load cannot go on."""
 
     error: IngestError
 

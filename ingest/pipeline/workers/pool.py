@@ -65,7 +65,7 @@ class ReadAhead:
 
 
 class WorkerPool:
-    """`size` workers, started when there are `pays` bytes to read."""
+    """Reads with `size` workers, which are started when there are `pays` bytes to read."""
 
     def __init__(
         self, size: int, pays: int, settings: ReadSettings, writer: FactWriter, folder: StoreFolder

@@ -2,7 +2,7 @@
 
 Formats: gzip (RFC 1952), bzip2, xz, zstd (RFC 8878), and the bare deflate (RFC 1951) of zip members. Several
 streams one after another are one content, as the tools of each format have it. Data that is cut or corrupt
-raises `Damaged` where it breaks; it never ends early in silence.
+raises `DamagedFileError` where it breaks; it never ends early in silence.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class _Zlib:
 
 
 class _Zstd:
-    """zstandard has no limit on output, and 4 bytes can hold 128 KB, so input is fed in small pieces."""
+    """Decompresses zstd in small pieces: zstandard has no limit on output, and 4 bytes can hold 128 KB."""
 
     _PIECE = 2048  # at most 64 MB at once
 

@@ -9,7 +9,7 @@ from ingest.damaged_file import DamagedFileError
 
 
 class StreamPart(io.RawIOBase):
-    """`size` bytes of a stream from `start` on (None = all that is there); closes it when it is its owner.
+    """The `size` bytes of a stream from `start` on (None: all of it). Closes the stream when it owns it.
 
     A part of a stream that can seek keeps its own position, so that several can be read in turns. `exact`:
     raises Damaged when the source ends before.

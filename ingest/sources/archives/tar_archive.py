@@ -64,7 +64,7 @@ class ForwardStream:
         return count
 
     def advance_to(self, position: int) -> None:
-        """Move to a position. Raises Damaged when the stream ends before it, or OSError."""
+        """Move to a position. Raises DamagedFileError when the stream ends before it, or OSError."""
         if self.stream.seekable():
             self.at = self.stream.seek(position)
             return
@@ -89,7 +89,7 @@ class ForwardStream:
 def list_tar_members(tape: ForwardStream) -> Iterator[TarMember]:
     """Yield the files in the order of the archive; the caller may read the content of one before the next.
 
-    Raises Damaged where the archive is cut or corrupt, OSError.
+    Raises DamagedFileError where the archive is cut or corrupt, OSError.
     """
     extended: dict[str, str] = {}
     position = 0

@@ -53,7 +53,7 @@ class _BoundedFile(io.BufferedReader):
 def list_zip_members(file: io.RawIOBase) -> list[ZipMember]:
     """Return the files in an archive as it lists them; of two with one name the last counts.
 
-    `file` can seek; it stays open. Raises Damaged, OSError.
+    `file` can seek; it stays open. Raises DamagedFileError, OSError.
     """
     buffered = _BoundedFile(file)
     try:
@@ -91,7 +91,7 @@ def _refuse_overlapping_members(members: list[ZipMember]) -> None:
 def open_member(file: io.RawIOBase, member: ZipMember) -> io.RawIOBase:
     """Open the content of one member as a stream that checks its sum; `file` is seekable and closed with it.
 
-    Raises Damaged, here or while it is read; OSError.
+    Raises DamagedFileError, here or while it is read; OSError.
     """
     if member.encrypted:
         raise DamagedFileError("it is encrypted; unpack it with its password")

@@ -24,7 +24,7 @@ End = tuple[int, int, bool]
 class ValueEndSearch:
     """Looks for the end of one value. `unseen` are the declared parameters to come, None when unknown.
 
-    The groups of a mark are those of `lenient.calls.dialects.tagged_parameters.Tags`.
+    The groups of a mark are those of `lenient.calls.dialects.tagged_parameters.DialectTags`.
     """
 
     def __init__(self, text: str, marks: Sequence[re.Match[str]], unseen: set[str] | None) -> None:

@@ -51,7 +51,7 @@ class CompiledPattern:
         return self.degree <= 1 or len(value) ** self.degree <= MAX_PATTERN_WORK
 
     def rules_out(self, value: str) -> bool:
-        """Was the text tried, and does it not match?"""
+        """Return True when the text was tried and does not match."""
         return self.is_affordable(value) and self.regex.search(value) is None
 
 

@@ -16,7 +16,7 @@ def to_json_text(value: Any) -> str:
 
 
 def same_json(left: Any, right: Any) -> bool:
-    """Are two values equal as JSON, to the bottom? true is not 1, but 1 is 1.0."""
+    """Return True when two values are equal as JSON: true is not 1, but 1 is 1.0."""
     waiting = [(left, right)]
     while waiting:
         one, other = waiting.pop()
@@ -30,7 +30,7 @@ def same_json(left: Any, right: Any) -> bool:
 
 
 def is_finite(value: Any) -> bool:
-    """Is there no NaN or infinity anywhere in the value?"""
+    """Return True when there is no NaN or infinity anywhere in the value."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

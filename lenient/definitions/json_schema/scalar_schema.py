@@ -14,12 +14,12 @@ from lenient.definitions.json_schema.value_kinds import KINDS_BY_FORMAT, KINDS_B
 
 
 def takes_null(schema: Mapping[Any, Any]) -> bool:
-    """Does the schema allow null explicitly?"""
+    """Return True when the schema allows null explicitly."""
     return schema.get("nullable") is True or ("null" in type_names(schema) and admits_null(schema))
 
 
 def admits_null(schema: Mapping[Any, Any]) -> bool:
-    """Do type and listed values permit null? Listed values must contain it, too."""
+    """Return True when type and listed values permit null. Listed values must contain it, too."""
     types = type_names(schema)
     listed = [schema["const"]] if "const" in schema else schema.get("enum")
     return (not types or "null" in types) and (not isinstance(listed, list) or None in listed)
@@ -83,12 +83,12 @@ def _fold_texts(listed: list[Any]) -> dict[str, Any]:
 
 
 def is_of_kind(kind: ValueKind, value: Any) -> bool:
-    """Is the value of the JSON type of the kind? Formats do not count."""
+    """Return True when the value has the JSON type of the kind. Formats do not count."""
     return _TYPES[kind](value)
 
 
 def lists_its_type(node: Node) -> bool:
-    """Are all listed values of the type that is declared beside them?"""
+    """Return True when all listed values have the type that is declared beside them."""
     kind = node.kind
     if node.choices is None or kind is None:
         return True

@@ -269,12 +269,12 @@ def ensure_demands(node: Node) -> Demands:
 
 
 def _is_null(branch: Any) -> bool:
-    """Does a branch allow null and nothing else?"""
+    """Return True when a branch allows null and nothing else."""
     return isinstance(branch, Mapping) and branch.get("type") == "null" and branch.keys() <= _NULL_ALONE
 
 
 def _has_items_elsewhere(flat: Mapping[Any, Any]) -> bool:
-    """Can items be evaluated by more than the `items` of this schema?"""
+    """Return True when items can be evaluated by more than the `items` of this schema."""
     beside = {"anyOf", "oneOf", GatheredKey.WHEN, GatheredKey.CONTAINS, GatheredKey.ALSO}
     return not beside.isdisjoint(flat)
 

@@ -21,14 +21,14 @@ NULL = Node(choices=EnumChoices("const_mismatch", (None,)))
 
 
 def are_all_disjoint(branches: Sequence[Node]) -> bool:
-    """Is it certain that no value fits two of the branches?"""
+    """Return True when it is certain that no value fits two of the branches."""
     if len(branches) > _MAX_COMPARED:
         return False
     return all(are_disjoint(one, other) for at, one in enumerate(branches) for other in branches[at + 1 :])
 
 
 def are_disjoint(one: Node, other: Node) -> bool:
-    """Is it certain that no value fits both? They differ in type, in listed values or in a tag."""
+    """Return True when certainly no value fits both: type, listed values or a tag differ."""
     if one.never or other.never:
         return True
     if one.nullable and other.nullable:

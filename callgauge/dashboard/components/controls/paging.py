@@ -32,7 +32,7 @@ def _page_number(key: str) -> int:
 
 
 def read_newest(one: DayList, key: str, given: Mapping[str, Any]) -> tuple[ListPage, int]:
-    """Of a list that may be very long: the page that the URL names as `key`, and how many pages there are."""
+    """Return the page of a long list that the URL names as `key`, and how many pages there are."""
     reset_page_number(key, given)
     asked_for = read_page(
         store_queries.keep_asking(), one, given, one.per_page, one.per_page * (_page_number(key) - 1)
@@ -61,7 +61,7 @@ def show_nothing_found(found: ListPage, noun: str, nothing: Callable[[], object]
 
 
 def offer_further_days(found: ListPage, noun: str) -> None:
-    """Where not all days were looked at: say back to which one, and offer to go on."""
+    """Say back to which day was looked, and offer to go on."""
     if found.is_complete:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

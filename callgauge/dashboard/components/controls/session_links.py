@@ -6,7 +6,7 @@ from callgauge.dashboard import filters
 
 
 def session_link(session: str, *, file: int | None = None, **place: str | int | None) -> str:
-    """`file` where several sources share the id. `place`: turn, step or call, and what else the URL keeps."""
+    """Return a link to a session. `file`: where several sources share the id. `place`: turn, step or call."""
     named = {"session": session, "file": file, **place}
     return filters.page_link(
         "sessions", {}, {name: str(value) for name, value in named.items() if value not in (None, "")}

@@ -67,7 +67,7 @@ def show(call_id: str, back: Mapping[str, str]) -> None:
 
 
 def _tool_description(row: Row) -> str | None:
-    """Of the tool, as its definition has it."""
+    """Return the description of the tool, as its definition has it."""
     if row["definition_id"] is None:
         return None
     told = store_queries.ask("version_text", kind="tool", id=row["definition_id"])

@@ -75,7 +75,7 @@ def choose_at_once(rate: RateDefinition, first: date | None, last: date | None) 
 
 
 def _most_measured_models(rate: RateDefinition) -> dict[str, str]:
-    """Of the models that have a name; of the others only where there is just one that has."""
+    """Choose the two most measured models, those with a name first."""
     rows = store_queries.ask(
         "slices", rates=(rate.name,), by="model", **filters.chosen_filters().parameters()
     )

@@ -22,7 +22,7 @@ _VERDICTS = {"recorded_ok": "recorded by the log", "derived_ok": "derived by us"
 
 
 def draw_pass_k(a: CompareSide, b: CompareSide) -> None:
-    """pass^1 to pass^4 of both, over the tasks with enough trials."""
+    """Draw pass^1 to pass^4 of both, over the tasks with enough trials."""
 
     def verdict_choice() -> str:
         return choose_one(

@@ -42,7 +42,7 @@ def read_by_tool(arm: Arm, rate: RateDefinition) -> list[Slice]:
 
 
 def make_export(a: Arm, b: Arm, metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
-    """To be asked when the run is over: the rows of both arms, with a column that says whose they are."""
+    """Return a function for when the run is over: the rows of both arms, each with its letter."""
     asked = {arm.letter: store_queries.ask_later(metric, **given, **arm.parameters()) for arm in (a, b)}
     return lambda: pd.concat(
         [rows().assign(compared=letter) for letter, rows in asked.items()], ignore_index=True

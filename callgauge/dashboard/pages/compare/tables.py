@@ -125,7 +125,7 @@ def _counts_cell(
 
 
 def draw_other_rates(a: CompareSide, b: CompareSide) -> None:
-    """Every rate of the two side by side; a name leads to the page with that rate chosen."""
+    """Draw every rate of the two side by side; a name leads to the page with that rate chosen."""
     with cards.draw_card(
         "All rates, A and B",
         "slices",

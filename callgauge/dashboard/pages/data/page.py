@@ -65,7 +65,7 @@ def _file_row(row: Row) -> list[Cell]:
 
 
 def _describe_copies(row: Row) -> str | None:
-    """Where the same content was found as well."""
+    """Say where the same content was found as well."""
     if not row["copies"]:
         return None
     more = f" and {row['copies'] - 1:,} more" if row["copies"] > 1 else ""

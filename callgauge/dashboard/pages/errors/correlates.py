@@ -39,7 +39,7 @@ class Standout:
 
 
 def trait_classes(rows: Iterable[Mapping[Any, Any]]) -> list[TraitClass]:
-    """In the order of TITLES; traits without a name here are left out."""
+    """Return the classes by trait, in the order of TITLES. Traits without a name here are left out."""
     known = [
         TraitClass(
             row["trait"],
@@ -53,7 +53,7 @@ def trait_classes(rows: Iterable[Mapping[Any, Any]]) -> list[TraitClass]:
 
 
 def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
-    """Of each trait that can be compared the class that fails most, the largest decisive difference first.
+    """Find the class of each trait that fails most, the largest decisive difference first.
 
     A class counts from ENOUGH calls on, and the others together must have as many. Holm's correction is over
     every class that could have been the worst, since the worst was picked after looking.

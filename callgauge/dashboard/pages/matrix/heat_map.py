@@ -14,7 +14,7 @@ DEEPEST = 0.5  # of the shade's colour, so that text stays legible on it
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """`cells`: by row and column name. `rows_in_all` and `columns_in_all`: how many there are."""
+    """The table. `cells`: by row and column name. `rows_in_all`, `columns_in_all`: how many there are."""
 
     rows: Sequence[str]
     columns: Sequence[str]
@@ -24,7 +24,7 @@ class HeatMap:
     worst: float
 
     def cell_heat(self, one: Slice) -> float | None:
-        """0 (best) to DEEPEST (as bad as `worst`); None where hardly anything was observed.
+        """Return 0 (best) to DEEPEST (as bad as `worst`). None where hardly anything was observed.
 
         By the root of the badness: one cell that is much worse than all others leaves them apart.
         """
@@ -34,7 +34,7 @@ class HeatMap:
         return DEEPEST * sqrt(min(1.0, bad / self.worst)) if self.worst else 0.0
 
     def legend_shades(self, steps: int) -> list[tuple[float, float]]:
-        """For a legend: `steps` shades from the best to the worst, each with the badness it stands for."""
+        """Return `steps` shades from the best to the worst, each with the badness it stands for."""
         places = [step / (steps - 1) for step in range(steps)]
         return [(DEEPEST * place, self.worst * place * place) for place in places]
 

@@ -13,7 +13,7 @@ _NAMED = 4
 
 
 def find_first_uses(shifts: Sequence[RateShift], sources: tuple[str, ...] | None) -> dict[RateShift, str]:
-    """For each shift what its model had not used before the days on which it may have begun."""
+    """Find what a model first used on the days on which each of its shifts may have begun."""
     if not shifts:
         return {}
     models = tuple(sorted({shift.series for shift in shifts}))

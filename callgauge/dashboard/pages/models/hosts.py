@@ -92,7 +92,7 @@ def _read_strata(rate: RateDefinition, chosen: Mapping[str, Any]) -> Strata:
 
 
 def _compare_at_same_mix(pairs: Sequence[Pair], strata: Strata) -> list[StandardisedDifference | None]:
-    """Of each pair its difference at the mix of the two; None where they have no work in common."""
+    """Return each pair's difference at the mix of the two. None where they have no work in common."""
     return [
         None
         if other is None
@@ -108,7 +108,7 @@ def _compare_at_same_mix(pairs: Sequence[Pair], strata: Strata) -> list[Standard
 def _turned_order_notes(
     rate: RateDefinition, held: Sequence[SliceComparison], adjusted: Sequence[StandardisedDifference | None]
 ) -> Iterator[str]:
-    """Where the plain order, which is judged, is not that at the same mix."""
+    """Say where the plain order, which is judged, is not that at the same mix."""
     for one, mixed in zip(held, adjusted, strict=True):
         if one.p is not None and mixed is not None and mixed.flips:
             certain = "" if mixed.difference.is_decisive else ", though not decisively"

@@ -47,7 +47,7 @@ class Alert:
 
 
 def choose_windows(calls: Mapping[date, int]) -> AlertWindows | None:
-    """From how many calls each day has; None where there is no day, or none before the newest ones."""
+    """Choose the days to compare, by how many calls each has. None where there is too little."""
     if not calls:
         return None
     newest = max(calls)

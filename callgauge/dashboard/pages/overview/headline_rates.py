@@ -36,7 +36,7 @@ class _Headline:
 
 
 def draw_headlines(rates: Mapping[str, Slice], refused: int) -> None:
-    """`rates`: those of the selection by name; `refused`: mended calls that the harness had refused."""
+    """Draw the headline rates. `refused`: mended calls that the harness had refused."""
     with st.grid(5, min_column_width=200, gap="small"):
         for name in HEADLINES:
             if name in rates:
@@ -112,7 +112,7 @@ def _draw_dimension() -> None:
 
 
 def _worst_first(columns: Mapping[str, Sequence[Slice]]) -> list[str]:
-    """By parse errors those with enough of them judged; then the others, the most used first."""
+    """Order slices by parse errors where enough are judged; then the others, the most used first."""
     enough = [one for one in columns["parse_error"] if one.is_rankable and one.share.n >= ENOUGH]
     worst = [one.name for one in reversed(rank_slices(enough))]
     used: dict[str, int] = {}

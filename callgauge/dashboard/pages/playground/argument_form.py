@@ -20,7 +20,7 @@ _WAYS = {"text": "Text", "form": "Form"}
 
 
 def is_chosen() -> bool:
-    """Draw the choice between text and form; is it the form?"""
+    """Draw the choice between text and form. True when it is the form."""
     return choose_segment("Raw arguments as", "input", list(_WAYS), _WAYS.__getitem__) == "form"
 
 

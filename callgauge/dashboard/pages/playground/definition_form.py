@@ -91,7 +91,7 @@ def option_text(value: Any) -> str:
 
 
 def _can_show(asked: Input, options: tuple[str, ...], value: Any) -> bool:
-    """Can that input hold the value as it is?"""
+    """Return True when that input can hold the value as it is."""
     if asked == "choice":
         return option_text(value) in options
     if asked == "lines":

@@ -47,7 +47,7 @@ class PlaygroundInputs:
 
 
 def draw_inputs(desk: EditorDesk, *, reply: bool) -> PlaygroundInputs:
-    """`reply`: the text is a whole reply of a model, in which calls are looked for."""
+    """Draw the two texts. `reply`: the text is a whole reply of a model, in which calls are looked for."""
     _draw_origin(desk, reply=reply)
     above = st.container(gap="small")
     with st.container(gap="xsmall"):
@@ -88,7 +88,7 @@ def _draw_text_editor(desk: EditorDesk, tools: ParsedTools, which: int | None, *
 
 
 def _draw_origin(desk: EditorDesk, *, reply: bool) -> None:
-    """Where the texts come from, and what is to be known of that."""
+    """Say where the texts come from, and what is to be known of that."""
     titles = [example.title for example in (REPLIES if reply else EXAMPLES)]
     named = st.query_params.get("example")
     st.session_state["example_pick"] = named if named in titles else None

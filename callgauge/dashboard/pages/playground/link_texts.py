@@ -57,7 +57,7 @@ def read_link(parameter: str) -> PlaygroundTexts:
 
 
 def _is_writable(text: str) -> bool:
-    """Can it be written out, with no half of a character in it?"""
+    """Return True when it can be written out, with no half of a character in it."""
     try:
         text.encode()
     except UnicodeEncodeError:

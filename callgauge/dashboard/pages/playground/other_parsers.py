@@ -38,7 +38,7 @@ _REPAIR = (
 
 @dataclass(frozen=True, slots=True)
 class ParserReading:
-    """`value`: what it made of the text, as JSON, cut; `same`: as ours, None where one of us has none."""
+    """How one parser reads the text. `value`: as JSON, cut. `same`: as ours; None where one has no value."""
 
     reader: str
     version: str

@@ -49,7 +49,7 @@ def draw_verdict(request: ToolCallRequest) -> None:
 
 
 def draw_raw(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) -> None:
-    """`around`: findings about what stands around the arguments, in the reply they were found in."""
+    """Draw the raw text. `around`: findings on what stands around the arguments in their reply."""
     text = request.raw_arguments if isinstance(request.raw_arguments, str) else ""
     findings = [make_finding(found) for found in request.diagnostics]
     # Their spans point into the reply, not into this text.

@@ -137,7 +137,7 @@ def _describe_versions(versions: Sequence[Mapping[Any, Any]], newest: str | None
 
 
 def _warn_of_other_tool(tool: str, edited: str | None) -> None:
-    """Only calls of the chosen tool are read: a definition of another name would change nothing."""
+    """Warn that a definition of another name changes nothing: only the chosen tool's calls are read."""
     if edited is None:
         return
     try:

@@ -63,7 +63,7 @@ def lost_beside(rows: Sequence[Row]) -> tuple[Share, Share]:
 
 
 def describe_blast(rows: Sequence[Row]) -> str:
-    """Whether a bad call takes its neighbours along, in a sentence."""
+    """Say in a sentence whether a bad call takes its neighbours along."""
     near, far = lost_beside(rows)
     steps = sum(row["steps"] for row in rows)
     if not near.n:

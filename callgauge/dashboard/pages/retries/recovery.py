@@ -40,7 +40,7 @@ class RetryCost:
 
     @property
     def cost_per_chain(self) -> float | None:
-        """For each chain that was tried again."""
+        """Return the cost of each chain that was tried again."""
         return self.total / self.known if self.known else None
 
 
@@ -53,7 +53,7 @@ def group_by_layer(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def build_funnel(rows: Sequence[Row]) -> list[FunnelStage]:
-    """From the first attempt, which all chains made, to the last that any made."""
+    """Return the steps of the funnel, from the first attempt of all chains to the last that any made."""
     longest = max((row["attempts"] for row in rows), default=0)
     return [
         FunnelStage(
@@ -90,7 +90,7 @@ def first_retry_share(rows: Sequence[Row], kind: str) -> Share:
 
 
 def sum_cost(rows: Sequence[Row], what: str) -> RetryCost:
-    """`what`: steps, which are always known, tokens, or ms."""
+    """Sum what was spent. `what`: steps, which are always known, tokens, or ms."""
     retried = sum(row["chains"] for row in rows if row["attempts"] > 1)
     known = retried if what == "steps" else sum(row[f"{what}_known"] for row in rows)
     return RetryCost(sum(row[what] for row in rows), known, retried)

@@ -36,7 +36,7 @@ class ShownSession:
     kept: dict[str, Any]
 
     def metric_parameters(self) -> dict[str, Any]:
-        """As the metrics ask for it."""
+        """Return the session as the metrics ask for it."""
         return {"session": self.session_id, "source": self.source}
 
     def keep(self, name: str, value: str | None) -> None:
@@ -131,14 +131,14 @@ def _turn_facts(row: Row) -> str:
 
 
 def _format_tokens(row: Row) -> str | None:
-    """Of a step or of a turn; what is unknown is a dash."""
+    """Write the tokens of a step or of a turn; what is unknown is a dash."""
     if row["input_tokens"] is None and row["output_tokens"] is None:
         return None
     return f"{wording.compact(row['input_tokens'])} in, {wording.compact(row['output_tokens'])} out"
 
 
 def _make_prompt_item(row: Row, before: Row | None) -> Item | None:
-    """The system prompt where it begins to be in force."""
+    """Make the item of the system prompt where it begins to be in force."""
     key = (row["prompt_id"], row["prompt_hash"])
     if row["prompt_id"] is None or (before and key == (before["prompt_id"], before["prompt_hash"])):
         return None

@@ -58,7 +58,7 @@ class TimelineWindow:
 
 @dataclass(frozen=True, slots=True)
 class TimelineJumps:
-    """Where to go from here: call ids of faults, places of turns. None = there is no further one."""
+    """Where to go from here: call ids of faults, places of turns. None: there is no further one."""
 
     fault_before: str | None
     fault_after: str | None
@@ -134,7 +134,7 @@ def choose_window(found: Sequence[TimelinePlace], asked: AskedPlace, size: int =
 
 
 def find_jumps(found: Sequence[TimelinePlace], shown: TimelineWindow, call: str | None) -> TimelineJumps:
-    """From the call that is lit, else from the place that was asked for, else from the window's start."""
+    """Find the jumps from the call that is lit, else the place asked for, else the window's start."""
     here = shown.at if shown.at is not None else shown.start
     order = [(index, one) for index, place in enumerate(found) for one in place.calls]
     faulty = [number for number, (_, one) in enumerate(order) if one["fault_layer"] is not None]
@@ -189,7 +189,7 @@ class ChainAttempt:
 
 
 def index_attempts(found: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
-    """By call id, the calls of chains of two attempts or more; a fault left alone has a number, too."""
+    """Return the calls of chains of two attempts or more by id; a fault left alone has a number, too."""
     numbers: dict[str, int] = {}
     told: dict[str, ChainAttempt] = {}
     for members in _group_chains(found, least=1).values():
@@ -203,7 +203,7 @@ def index_attempts(found: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
 
 
 def lay_out_threads(found: Sequence[TimelinePlace]) -> dict[int, list[ThreadKnot | None]]:
-    """By place, what each lane shows beside it: one thread ties the attempts of one chain together."""
+    """Return what each lane shows beside each place: one thread ties the attempts of a chain together."""
     drawn: dict[int, list[ThreadKnot | None]] = {}
     busy: list[int] = []  # by lane, the last place of its thread so far
     for chain, members in _group_chains(found).items():

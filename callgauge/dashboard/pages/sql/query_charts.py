@@ -33,7 +33,7 @@ class _PlotPoint(NamedTuple):
 def plot_result(
     kind: str, y: str, across: Sequence[Any], heights: Sequence[Any], of: Sequence[Any] | None = None
 ) -> QueryPlot:
-    """`heights` over `across` as bars or lines (`kind`), a colour for each value of `of`; `y` names them."""
+    """Plot `heights` over `across` as bars or lines (`kind`), with a colour for each value of `of`."""
     known = [
         _PlotPoint(place, float(height), "NULL" if name is None else str(name))
         for place, height, name in zip(across, heights, of or [y] * len(across), strict=True)
@@ -68,7 +68,7 @@ def plot_result(
 
 
 def _largest_series(points: Sequence[_PlotPoint]) -> list[str]:
-    """As many series as there are colours, those that reach highest in all."""
+    """Choose as many series as there are colours, those that reach highest in all."""
     sums: dict[str, float] = {}
     for point in points:
         sums[point.series] = sums.get(point.series, 0) + abs(point.height)

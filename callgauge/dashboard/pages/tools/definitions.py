@@ -23,7 +23,10 @@ _RATES = ("parse_error", "mended", "tool_rejected")
 
 
 def show(tool: str, chosen: Mapping[str, Any], culprits: Sequence[Row]) -> None:
-    """`chosen`: the filters with this one tool; `culprits`: the rows of the metric of that name for it."""
+    """Draw the definitions of a tool.
+
+    `chosen`: the filters with this one tool; `culprits`: the metric's rows.
+    """
     versions: list[dict[Hashable, Any]] = store_queries.ask("definitions", **chosen).to_dict("records")
     if not versions:
         with cards.draw_card("Definition", "definitions"):

@@ -22,7 +22,7 @@ Row = Mapping[Hashable, Any]
 
 
 def parameter_link(tool: str, row: Row) -> str:
-    """Where a row of the metric `culprits` leads."""
+    """Return where a row of the metric `culprits` leads."""
     return filters.page_link("tools", {}, {"tool_open": tool, OPEN: f"{row['code']}:{row['parameter']}"})
 
 
@@ -86,10 +86,10 @@ def _draw_table(tool: str, by: str, code: str, rows: list[dict[Hashable, Any]]) 
 
 
 def judged_share(calls: int, judged: int) -> Share | None:
-    """None where the harness gave the finding: it then stands on calls that the parser could not judge."""
+    """Return the share of judged calls. None where the harness gave the finding, on calls we cannot judge."""
     return Share(calls, judged) if judged and calls <= judged else None
 
 
 def judged_cell(share: Share | None, scale: IntervalScale) -> Cell:
-    """A share of the judged calls with its interval drawn."""
+    """Draw a share of the judged calls with its interval."""
     return Cell("–", sub="not judged here") if share is None else share_cell(share, scale)

@@ -19,7 +19,7 @@ Row = Mapping[Hashable, Any]
 
 
 def show(chosen: Mapping[str, Any]) -> None:
-    """`chosen`: the filters with this one tool."""
+    """Draw a rate of one tool by day. `chosen`: the filters with this tool."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="tool_trend_rate"):
         rate = choose_rate(among=tuple(name for name in RATES if RATES[name].better))
     asked = {"rates": (rate.name,), "by": "tool", "also": "day", **chosen}
