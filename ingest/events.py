@@ -58,6 +58,14 @@ class Strategy(StrEnum):
     JSON_FALLBACK = "json_fallback"
 
 
+class TurnStatus(StrEnum):
+    """How a turn ended, where formats agree on a word; `turns.recorded_status` also has a log's own words."""
+
+    CANCELLED = "cancelled"  # a person stopped it: it has no verdict
+    COMPLETED = "completed"
+    ERROR = "error"
+
+
 class Visibility(StrEnum):
     """What a source lets us see of one kind of fault in a call's arguments."""
 

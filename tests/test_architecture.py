@@ -38,7 +38,7 @@ OURS = {
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.dashboard": ("callgauge.dashboard", "callgauge.stats"),
     # It opens what the store publishes, and asks the store which file that is.
-    "callgauge.dashboard.metrics.generations": (
+    "callgauge.dashboard.metrics.published_store": (
         "callgauge.dashboard.metrics", "ingest.errors", "ingest.store.generations", "ingest.store.migrations",
     ),
     "callgauge.dashboard.replay.jobs": ("callgauge.dashboard", "ingest.process_exit"),

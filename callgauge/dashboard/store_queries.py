@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from callgauge.dashboard.metrics import answer_metric
-from callgauge.dashboard.metrics.generations import (
+from callgauge.dashboard.metrics.published_store import (
     Connection,
     NothingLoadedError,
     UnshownStoreError,

@@ -31,7 +31,7 @@ from typing import Any
 from ingest.decoding.fields import read_count, read_number, read_object, read_text
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, FlagSource, Rejected, ResultStatus
-from ingest.formats.claude_code.texts import find_fault
+from ingest.formats.claude_code.user_lines import find_fault
 from ingest.formats.conversations.exchange_translator import ExchangeTranslator
 from ingest.formats.provider_messages.api_detection import make_exchange
 from ingest.formats.provider_messages.exchange import RequestResult, parse_instant

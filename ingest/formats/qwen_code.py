@@ -26,8 +26,8 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
-from ingest.events import Event, FaultLayer, LogLine, ResultSeen, SessionSeen, Visibility
-from ingest.formats.conversations.agent_session import CANCELLED, AgentSession
+from ingest.events import Event, FaultLayer, LogLine, ResultSeen, SessionSeen, TurnStatus, Visibility
+from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.conversations.gemini_parts import call_fields, join_answers, join_spoken
 from ingest.formats.conversations.result_layers import PASSED, failed_flag
 from ingest.formats.provider_messages.chat_messages import ResultFlag
@@ -102,7 +102,7 @@ class _QwenSession:
             if words is not None and not steers:
                 self._dialogue.ask(record.where, ts, words, unique_id(ident))
         elif value.get("subtype") == "rewind":
-            self._dialogue.note_stop(record.where, ts, CANCELLED)
+            self._dialogue.note_stop(record.where, ts, TurnStatus.CANCELLED)
             yield from self._dialogue.close_turn()
 
     def finish(self) -> Iterator[Event]:

@@ -88,13 +88,13 @@ def forecast_load(
     words = (row.read_with.privacy for row in ledger.rows())
     privacy, left_out = private.for_store(store_dir, words, keep=False)
     options = ReadSettings.from_options(catalog, max_line, known_as, privacy, left_out).options
-    foresight = LoadPlanner(ledger, options, limit, left)
+    planner = LoadPlanner(ledger, options, limit, left)
     try:
         for log in sort_safely(expand_archives(found, ledger, options, privacy).logs, ledger):
-            foresight.plan_file(log)
+            planner.plan_file(log)
     finally:
         compressed_tar.close_kept_archive()
-    return foresight.forecast()
+    return planner.forecast()
 
 
 class LoadPlanner:

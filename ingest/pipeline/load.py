@@ -18,8 +18,13 @@ from ingest.load_report import LoadReport, Progress
 from ingest.pipeline.cancellation import LoadCancelled, Stop, never_stop
 from ingest.pipeline.ledger_update import LedgerUpdate
 from ingest.pipeline.planning.archive_expansion import expand_archives
-from ingest.pipeline.planning.change_detection import Change, ChangeDecision, decide_change, sort_safely
-from ingest.pipeline.planning.foresight import is_likely_read
+from ingest.pipeline.planning.change_detection import (
+    Change,
+    ChangeDecision,
+    decide_change,
+    is_likely_read,
+    sort_safely,
+)
 from ingest.pipeline.planning.prompt_labels import read_labels
 from ingest.pipeline.planning.redacted_names import warn_of_earlier_privacy
 from ingest.pipeline.planning.selection import check_format_name, select_since

@@ -9,9 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from ingest.events import FaultLayer
+
+
+class ChainOutcome(StrEnum):
+    """How a chain of attempts ended; the spelling in `tool_calls.chain_outcome`."""
+
+    RECOVERED = "recovered"
+    ABANDONED = "abandoned"
+
+
+class RetryKind(StrEnum):
+    """Whether a retry says the same again; the spelling in `tool_calls.retry_kind`."""
+
+    IDENTICAL = "identical"
+    CHANGED = "changed"
 
 
 class Attempt(Protocol):
@@ -42,8 +57,8 @@ class Link:
 
     first: int
     attempt: int
-    retry_kind: str | None
-    outcome: str | None
+    retry_kind: RetryKind | None
+    outcome: ChainOutcome | None
 
 
 def link_attempts(calls: Sequence[Attempt], *, may_go_on: bool = False) -> list[Link | None]:
@@ -57,7 +72,8 @@ def link_attempts(calls: Sequence[Attempt], *, may_go_on: bool = False) -> list[
     links: list[Link | None] = [None] * len(calls)
     for chain in chains:
         failed = calls[chain[-1]].fault_layer is not None
-        outcome = "recovered" if not failed else None if may_go_on else "abandoned"
+        ended = ChainOutcome.ABANDONED if failed else ChainOutcome.RECOVERED
+        outcome = None if failed and may_go_on else ended
         for position, index in enumerate(chain):
             kind = _retry_kind(calls[chain[position - 1]], calls[index]) if position else None
             links[index] = Link(chain[0], position + 1, kind, outcome)
@@ -109,9 +125,9 @@ def _is_continued_by(call: Attempt, faulted: Attempt) -> bool:
     return call.tool == faulted.tool
 
 
-def _retry_kind(before: Attempt, after: Attempt) -> str | None:
+def _retry_kind(before: Attempt, after: Attempt) -> RetryKind | None:
     if before.comparable_arguments is None or after.comparable_arguments is None:
         return None
     same_tool = None in (before.tool, after.tool) or before.tool == after.tool
     same_arguments = before.comparable_arguments == after.comparable_arguments
-    return "identical" if same_tool and same_arguments else "changed"
+    return RetryKind.IDENTICAL if same_tool and same_arguments else RetryKind.CHANGED

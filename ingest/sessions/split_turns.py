@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ingest.sessions.row_batches import Row
+from ingest.sessions.turns import ConclusionReason
 
 Place = tuple[int, int, int]
 
@@ -89,7 +90,7 @@ def join_parts(parts: Sequence[Row]) -> Row:
 
 
 def _has_ended(row: Row) -> bool:
-    return bool(row["derived_reason"] != "not_ended")
+    return bool(row["derived_reason"] != ConclusionReason.NOT_ENDED)
 
 
 def _has_verdict(row: Row) -> bool:

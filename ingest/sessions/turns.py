@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, cast
 
 import msgspec
@@ -17,8 +18,9 @@ from ingest.events import (
     ResultSeen,
     StepMade,
     TurnEnded,
+    TurnStatus,
 )
-from ingest.sessions.chains import Link, link_attempts
+from ingest.sessions.chains import ChainOutcome, Link, link_attempts
 from ingest.sessions.classification import CallDefinitions, Verdict, classify_call
 from ingest.sessions.leaked_calls import find_leaked_calls
 from ingest.sessions.stored_text import TEXT_KEPT, canonical_json, cut_text, json_text, strip_thought
@@ -214,11 +216,24 @@ def _can_answer(result: ResultSeen, call: OpenCall, turn: int) -> bool:
     return call.result is None and all(agree)
 
 
+class ConclusionReason(StrEnum):
+    """Why a turn is concluded ok, not ok, or unknown; the spelling in `turns.derived_reason`."""
+
+    CANCELLED = "cancelled"
+    NOT_ENDED = "not_ended"
+    ENDED_BADLY = "ended_badly"
+    CHAIN_ABANDONED = "chain_abandoned"
+    CALL_LOST = "call_lost"
+    ANSWER_UNKNOWN = "answer_unknown"
+    NO_ANSWER = "no_answer"
+    ENDED_WITH_ANSWER = "ended_with_answer"
+
+
 class Conclusion(msgspec.Struct, frozen=True, gc=False):
     """What we conclude of a turn: `ok` None = it cannot be known."""
 
     ok: bool | None
-    reason: str
+    reason: ConclusionReason
     answer: str | None
 
 
@@ -228,21 +243,21 @@ def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
     """
     answer = final_answer(turn, results_expected)
     ended = turn.end is not None or turn.has_answer
-    if turn.end is not None and turn.end.status == "cancelled":
-        return Conclusion(None, "cancelled", answer)
+    if turn.end is not None and turn.end.status == TurnStatus.CANCELLED:
+        return Conclusion(None, ConclusionReason.CANCELLED, answer)
     if not ended:
-        return Conclusion(False if turn.superseded else None, "not_ended", answer)
+        return Conclusion(False if turn.superseded else None, ConclusionReason.NOT_ENDED, answer)
     if turn.end is not None and turn.end.recorded_ok is False:
-        return Conclusion(False, "ended_badly", answer)
+        return Conclusion(False, ConclusionReason.ENDED_BADLY, answer)
     if any(_was_abandoned(call) for call in turn.calls):
-        return Conclusion(False, "chain_abandoned", answer)
+        return Conclusion(False, ConclusionReason.CHAIN_ABANDONED, answer)
     if results_expected and any(_has_no_result(call) for call in turn.calls):
-        return Conclusion(False, "call_lost", answer)
+        return Conclusion(False, ConclusionReason.CALL_LOST, answer)
     if answer is None:
-        return Conclusion(None, "answer_unknown", answer)
+        return Conclusion(None, ConclusionReason.ANSWER_UNKNOWN, answer)
     if not strip_thought(answer).strip():
-        return Conclusion(False, "no_answer", answer)
-    return Conclusion(True, "ended_with_answer", answer)
+        return Conclusion(False, ConclusionReason.NO_ANSWER, answer)
+    return Conclusion(True, ConclusionReason.ENDED_WITH_ANSWER, answer)
 
 
 def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
@@ -264,7 +279,7 @@ def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
 
 def _was_abandoned(call: OpenCall) -> bool:
     """Return True for the last call of an abandoned chain that never got through to the tool."""
-    abandoned = call.link is not None and call.link.outcome == "abandoned"
+    abandoned = call.link is not None and call.link.outcome is ChainOutcome.ABANDONED
     return abandoned and call.fault_layer in _NEVER_GOT_THROUGH
 
 

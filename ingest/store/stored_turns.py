@@ -29,7 +29,7 @@ from ingest.sessions.classification import CallDefinitions
 from ingest.sessions.split_turns import Place, assign_calls, row_place, sort_parts
 from ingest.sessions.stored_text import json_text
 from ingest.sessions.table_rows import Row, definition_row
-from ingest.sessions.turns import OpenCall, OpenTurn
+from ingest.sessions.turns import ConclusionReason, OpenCall, OpenTurn
 from lenient import ToolCatalog, ToolDefinition, clean_tool_name
 
 TURN_COLUMNS = (
@@ -144,7 +144,7 @@ def _restore_turn(
 def _restore_open_turn(row: Row) -> OpenTurn:
     where = LogLine(row["line"] or 0, row["byte_offset"] or 0)
     turn = OpenTurn(number=row["turn"] or 0, where=where, ts=row["ts"])
-    if row["derived_reason"] == "not_ended":
+    if row["derived_reason"] == ConclusionReason.NOT_ENDED:
         turn.superseded = row["derived_ok"] is False
     else:
         turn.end = TurnEnded(

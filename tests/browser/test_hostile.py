@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Dialog, expect
 
 from callgauge.dashboard import wording
-from callgauge.dashboard.metrics.generations import published_generation
+from callgauge.dashboard.metrics.published_store import published_generation
 from callgauge.dashboard.pages import PAGES
 from callgauge.dashboard.texts.url_texts import pack_text
 from tests.browser.conftest import App, Served, serving, watch

@@ -16,7 +16,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-from callgauge.dashboard.metrics.generations import published_generation
+from callgauge.dashboard.metrics.published_store import published_generation
 from callgauge.dashboard.pages import PAGES
 from callgauge.dashboard.texts.url_texts import pack_text
 from callgauge.dashboard.wording import in_sheet

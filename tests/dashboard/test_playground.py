@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from callgauge.dashboard.pages.playground.examples import EXAMPLES, REPLIES
+from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
 from lenient import ToolCatalog, extract_tool_calls, parse_arguments
 from tests.dashboard.conftest import opened, said
 

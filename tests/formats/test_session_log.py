@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # ships no types
 
-from ingest.formats.session_history.texts import STATUS_WORDS
+from ingest.formats.session_history.history_texts import STATUS_WORDS
 from tests.formats.test_cases import translated_by
 
 ROOT = Path(__file__).parents[2]

@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 
 from ingest.events import FaultLayer
-from ingest.formats.claude_code.texts import UserLineKind, classify_user_line, find_fault, find_leaked_call
-from ingest.formats.session_history.texts import (
+from ingest.formats.claude_code.user_lines import (
+    UserLineKind,
+    classify_user_line,
+    find_fault,
+    find_leaked_call,
+)
+from ingest.formats.session_history.history_texts import (
     find_arguments,
     find_unparsable_call,
     read_observation,

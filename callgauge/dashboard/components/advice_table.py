@@ -8,7 +8,7 @@ import streamlit as st
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.advice import Advice
-from callgauge.dashboard.components.findings import SEVERITY_TONES
+from callgauge.dashboard.components.finding_list import SEVERITY_TONES
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 _FINDINGS = 50

@@ -14,7 +14,7 @@ from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.export import to_csv, to_parquet
 from callgauge.dashboard.metrics import Metric, MetricError, metrics
-from callgauge.dashboard.metrics.generations import NothingLoadedError, UnshownStoreError
+from callgauge.dashboard.metrics.published_store import NothingLoadedError, UnshownStoreError
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.texts.sql_literals import fill_parameters
 from callgauge.dashboard.texts.url_texts import LinkError, pack_text

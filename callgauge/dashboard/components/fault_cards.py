@@ -9,7 +9,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.findings import SEVERITY_TONES
+from callgauge.dashboard.components.finding_list import SEVERITY_TONES
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 Row = Mapping[Hashable, Any]

@@ -9,7 +9,7 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.metrics import MetricError
-from callgauge.dashboard.metrics.generations import UnshownStoreError
+from callgauge.dashboard.metrics.published_store import UnshownStoreError
 from callgauge.dashboard.pages import PAGES, PageEntry
 from callgauge.dashboard.url_keys import declare_url_keys
 

@@ -18,9 +18,10 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from callgauge.dashboard.replay.scenarios import Scenario
 from callgauge.dashboard.replay.tally import ReplaySummary
@@ -31,7 +32,15 @@ COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.dashboard.repla
 WAITING = 8  # jobs that may wait for the one that runs
 _ROOT = Path(__file__).parents[3]
 
-State = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+class JobState(StrEnum):
+    """How far a job is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
 
 
 class ReplayQueueFullError(Exception):
@@ -54,7 +63,7 @@ class ReplayJob:
 
     def __init__(self, asked: ReplayRequest, command: Sequence[str] = ()) -> None:
         self.asked = asked
-        self.state: State = "waiting"
+        self.state: JobState = JobState.WAITING
         self.problem: str | None = None
         self.summary: ReplaySummary | None = None
         self._command = command or COMMAND
@@ -76,9 +85,12 @@ class ReplayJob:
                     process_group=0,  # Ctrl-C in a terminal is for the server to answer
                 )
             except OSError as refused:
-                self.state, self.problem = "failed", f"No process could be started: {refused.strerror}."
+                self.state, self.problem = (
+                    JobState.FAILED,
+                    f"No process could be started: {refused.strerror}.",
+                )
                 return False
-        self.state = "running"
+        self.state = JobState.RUNNING
         with suppress(OSError):  # it is dead already; `look` will tell
             pipe = self._process.stdin
             if pipe:
@@ -98,7 +110,7 @@ class ReplayJob:
 
     def poll(self) -> None:
         """Find out whether it has ended, and how."""
-        if self.state != "running" or self._process is None:
+        if self.state != JobState.RUNNING or self._process is None:
             return
         code = self._process.poll()
         if code is None:
@@ -107,10 +119,10 @@ class ReplayJob:
         told = self._read(SUMMARY)
         if code == 0 and "summary" in told:
             self.summary = ReplaySummary.from_json(told["summary"])
-            self.state = "done"
+            self.state = JobState.DONE
         else:
             self.state, self.problem = (
-                "failed",
+                JobState.FAILED,
                 told.get("refused") or _describe_end(code, self._read_errors()),
             )
 
@@ -143,8 +155,8 @@ class ReplayJob:
                     yield json.loads(line)
 
     def cancel(self) -> None:
-        if self.state in ("waiting", "running"):
-            self.state = "cancelled"
+        if self.state in (JobState.WAITING, JobState.RUNNING):
+            self.state = JobState.CANCELLED
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.wait()
@@ -194,8 +206,8 @@ class ReplayQueue:
     def _advance(self) -> None:
         for job in self._jobs:
             job.poll()
-        self._jobs = [job for job in self._jobs if job.state in ("waiting", "running")]
-        while self._jobs and self._jobs[0].state == "waiting":
+        self._jobs = [job for job in self._jobs if job.state in (JobState.WAITING, JobState.RUNNING)]
+        while self._jobs and self._jobs[0].state == JobState.WAITING:
             if not self._jobs[0].start():
                 self._jobs.pop(0)
 

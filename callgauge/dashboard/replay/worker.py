@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from callgauge.dashboard.metrics import MetricError, answer_metric, read_batches
-from callgauge.dashboard.metrics.generations import Connection, UnshownStoreError, open_generation
+from callgauge.dashboard.metrics.published_store import Connection, UnshownStoreError, open_generation
 from callgauge.dashboard.replay.replay_calls import CallReplay, StoredCall, restore_definition
 from callgauge.dashboard.replay.scenarios import STORED, Scenario, ScenarioError
 from callgauge.dashboard.replay.tally import ReplayTally, changed_row

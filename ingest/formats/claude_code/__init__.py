@@ -56,8 +56,14 @@ from typing import Any
 
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
-from ingest.formats.claude_code.entries import ToolReport, TranscriptEntry, UnusableEntry, read_entry, skim
-from ingest.formats.claude_code.messages import ClaudeConversation
+from ingest.formats.claude_code.claude_conversation import ClaudeConversation
+from ingest.formats.claude_code.transcript_entries import (
+    ToolReport,
+    TranscriptEntry,
+    UnusableEntry,
+    read_entry,
+    skim,
+)
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
 from ingest.sessions.open_sessions import OpenSessions

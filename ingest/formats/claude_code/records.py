@@ -19,8 +19,8 @@ from ingest.events import (
     Strategy,
     Visibility,
 )
-from ingest.formats.claude_code.entries import ContentBlock, ToolReport, Usage, result_text
-from ingest.formats.claude_code.texts import find_fault
+from ingest.formats.claude_code.transcript_entries import ContentBlock, ToolReport, Usage, result_text
+from ingest.formats.claude_code.user_lines import find_fault
 
 MESSAGE = 500  # characters of a failed result that are kept as its reason
 

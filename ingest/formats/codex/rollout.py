@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_number, read_object, read_text, read_time
-from ingest.events import Event, LogLine, PromptSeen, ResultSeen, SessionSeen
-from ingest.formats.codex.calls import built_in_call, custom_call, function_call
+from ingest.events import Event, LogLine, PromptSeen, ResultSeen, SessionSeen, TurnStatus
+from ingest.formats.codex.codex_calls import built_in_call, custom_call, function_call
+from ingest.formats.codex.codex_steps import StepTracker
 from ingest.formats.codex.outputs import output_text, parse_wall_time, read_event_status, read_flag
-from ingest.formats.codex.steps import StepTracker
-from ingest.formats.conversations.agent_session import CANCELLED, ERROR, AgentSession
+from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.provider_messages.chat_messages import join_content
 from ingest.record import Record
 
@@ -97,12 +97,12 @@ class Rollout:
 
     def _take_task_complete(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         if payload.get("error") is not None:
-            return self._take_end(payload, ERROR, ok=False)
+            return self._take_end(payload, TurnStatus.ERROR, ok=False)
         return self._take_end(payload, "complete", answer=read_text(payload.get("last_agent_message")))
 
     def _take_turn_aborted(self, payload: Mapping[str, Any]) -> Iterator[Event]:
-        reason = read_text(payload.get("reason")) or CANCELLED
-        return self._take_end(payload, CANCELLED if reason in _STOPPED_BY_PEOPLE else reason)
+        reason = read_text(payload.get("reason")) or TurnStatus.CANCELLED
+        return self._take_end(payload, TurnStatus.CANCELLED if reason in _STOPPED_BY_PEOPLE else reason)
 
     def _take_end(self, payload: Mapping[str, Any], status: str, **facts: Any) -> Iterator[Event]:
         yield from self._steps.close()

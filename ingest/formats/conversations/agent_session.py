@@ -25,9 +25,6 @@ from ingest.events import (
 )
 from ingest.formats.provider_messages.message_hashes import unique_id
 
-CANCELLED = "cancelled"  # the status of a turn that a person stopped: it has no verdict
-ERROR = "error"
-
 
 @dataclass(frozen=True, slots=True)
 class WaitingPrompt:

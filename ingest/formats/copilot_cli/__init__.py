@@ -34,7 +34,7 @@ from typing import Any
 from ingest.decoding.fields import read_text
 from ingest.decoding.lines import Line, decode_object
 from ingest.events import Rejected
-from ingest.formats.copilot_cli.session import CopilotSession
+from ingest.formats.copilot_cli.copilot_session import CopilotSession
 from ingest.log_format import About, Source, Translator
 
 SOURCE = Source(

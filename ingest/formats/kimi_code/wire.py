@@ -25,9 +25,10 @@ from ingest.events import (
     SessionSeen,
     Strategy,
     ToolsOffered,
+    TurnStatus,
     Visibility,
 )
-from ingest.formats.conversations.agent_session import CANCELLED, ERROR, AgentSession, decoded_argument_fields
+from ingest.formats.conversations.agent_session import AgentSession, decoded_argument_fields
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import join_content
 from ingest.record import Record
@@ -123,13 +124,13 @@ class KimiAgent:
         self._dialogue.ask(self._where, self._ts, join_content(value.get("input")))
 
     def _take_cancellation(self, _value: Mapping[str, Any]) -> Iterator[Event]:
-        return self._take_end({"reason": CANCELLED})
+        return self._take_end({"reason": TurnStatus.CANCELLED})
 
     def _take_end(self, value: Mapping[str, Any]) -> Iterator[Event]:
         yield from self._close_step({})
         reason = read_text(value.get("reason"))
-        status = CANCELLED if reason in (CANCELLED, "canceled", "aborted") else reason
-        ok = False if status in (ERROR, "failed") else None
+        status = TurnStatus.CANCELLED if reason in (TurnStatus.CANCELLED, "canceled", "aborted") else reason
+        ok = False if status in (TurnStatus.ERROR, "failed") else None
         latency = read_number(value.get("durationMs"))
         self._dialogue.note_stop(self._where, self._ts, status, ok=ok, latency_ms=latency)
         yield from self._dialogue.close_turn()

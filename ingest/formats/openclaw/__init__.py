@@ -47,10 +47,11 @@ from ingest.events import (
     Strategy,
     TurnEnded,
     TurnStarted,
+    TurnStatus,
 )
-from ingest.formats.conversations.agent_session import ERROR, decoded_argument_fields
+from ingest.formats.conversations.agent_session import decoded_argument_fields
 from ingest.formats.conversations.result_layers import PASSED, failed_flag
-from ingest.formats.openclaw.told import add_message_facts
+from ingest.formats.openclaw.repeated_messages import add_message_facts
 from ingest.formats.provider_messages.chat_messages import ResultFlag
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
@@ -170,7 +171,7 @@ class _Telemetry:
     def _take_agent_end(self, lane: _TelemetrySession, event: Mapping[str, Any]) -> Iterator[Event]:
         ok, latency = event.get("success"), read_number(event.get("durationMs"))
         ok = ok if isinstance(ok, bool) else None
-        status = None if ok is None else "success" if ok else ERROR
+        status = None if ok is None else "success" if ok else TurnStatus.ERROR
         end = TurnEnded(**self._event_place(lane), status=status, recorded_ok=ok, latency_ms=latency)
         lane.open = False
         return self._keep(lane, end)

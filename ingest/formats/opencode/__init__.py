@@ -41,7 +41,7 @@ from typing import Any
 
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
-from ingest.formats.opencode.session import translate_session
+from ingest.formats.opencode.opencode_session import translate_session
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
 

@@ -24,7 +24,7 @@ from ingest.events import (
     TurnStarted,
 )
 from ingest.formats.conversations.result_layers import MESSAGE
-from ingest.formats.openhands.texts import find_lost_call, refusal_layer
+from ingest.formats.openhands.action_texts import find_lost_call, refusal_layer
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
 
 

@@ -25,7 +25,7 @@ from ingest.events import (
     TurnStarted,
 )
 from ingest.formats.conversations.result_layers import MESSAGE
-from ingest.formats.openhands.texts import find_lost_call
+from ingest.formats.openhands.action_texts import find_lost_call
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
 
 _TEXT_ACTIONS = frozenset(

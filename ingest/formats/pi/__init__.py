@@ -33,7 +33,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingest.decoding.fields import read_object, read_text
-from ingest.formats.pi.session import PiSession
+from ingest.formats.pi.pi_session import PiSession
 from ingest.log_format import About, Source, Translator
 
 SOURCE = Source(

@@ -50,7 +50,7 @@ from typing import Any
 from ingest.decoding.fields import json_type, read_text
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
-from ingest.formats.session_history.entries import HistoryEntry, read_entry, read_session_id, skim
+from ingest.formats.session_history.history_entries import HistoryEntry, read_entry, read_session_id, skim
 from ingest.formats.session_history.sessions import HistorySession
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record

@@ -15,9 +15,9 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats.session_history.entries import HistoryEntry, StepRecords
-from ingest.formats.session_history.steps import add_failed_model_call, add_step_events
-from ingest.formats.session_history.texts import is_failure_text, read_turn_status
+from ingest.formats.session_history.history_entries import HistoryEntry, StepRecords
+from ingest.formats.session_history.history_steps import add_failed_model_call, add_step_events
+from ingest.formats.session_history.history_texts import is_failure_text, read_turn_status
 
 _OF_A_STEP = frozenset({"assistant", "action", "observation"})
 _BEGINS = frozenset({"session_start", "turn_start"})

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ingest.formats.span_conventions import ai_sdk, frameworks, gen_ai, openinference, openllmetry
+from ingest.formats.span_conventions import ai_sdk, frameworks, gen_ai, openllmetry
+from ingest.formats.span_conventions import openinference_attributes as openinference
 from ingest.formats.span_conventions.gen_ai_events import read_events
 from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind, UnderstoodSpan
 from ingest.formats.spans.span_attributes import first_text

@@ -15,7 +15,7 @@ import pandas as pd
 
 from callgauge.dashboard import day_paging
 from callgauge.dashboard.metrics import answer_metric, metrics
-from callgauge.dashboard.metrics.generations import Connection, open_generation
+from callgauge.dashboard.metrics.published_store import Connection, open_generation
 
 FACTS = re.compile(
     r"\b(?:FROM|JOIN)\s+(?:tool_calls|turns|sessions|diagnostics|task_trials)\b", re.IGNORECASE

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from callgauge.dashboard.metrics import answer_metric, read_batches
-from callgauge.dashboard.metrics.generations import Connection, open_generation
+from callgauge.dashboard.metrics.published_store import Connection, open_generation
 from callgauge.dashboard.replay.replay_calls import CallReplay, StoredCall, restore_definition
 from callgauge.dashboard.replay.scenarios import STORED, Scenario
 from callgauge.dashboard.replay.tally import ReplayTally

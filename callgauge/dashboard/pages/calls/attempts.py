@@ -11,7 +11,7 @@ import streamlit as st
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.session_links import call_link
-from callgauge.dashboard.components.findings import OUTCOME_TONES
+from callgauge.dashboard.components.finding_list import OUTCOME_TONES
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.texts.text_diff import arguments_change
 

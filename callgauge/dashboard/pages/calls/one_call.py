@@ -11,7 +11,7 @@ from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import call_descriptions, cards
 from callgauge.dashboard.components.call_descriptions import Row
 from callgauge.dashboard.components.controls.session_links import call_link, session_link
-from callgauge.dashboard.components.findings import (
+from callgauge.dashboard.components.finding_list import (
     OUTCOME_TONES,
     Finding,
     draw_finding_list,

@@ -19,7 +19,7 @@ from callgauge.dashboard.components.controls.paging import (
 )
 from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.controls.url_widgets import write_to_url
-from callgauge.dashboard.components.findings import OUTCOME_TONES
+from callgauge.dashboard.components.finding_list import OUTCOME_TONES
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.day_paging import CALLS, ListPage, read_page

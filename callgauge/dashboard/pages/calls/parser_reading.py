@@ -6,7 +6,7 @@ import streamlit as st
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.findings import SEVERITY_TONES
+from callgauge.dashboard.components.finding_list import SEVERITY_TONES
 from callgauge.dashboard.components.parser_steps import draw_parser_steps
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, list_parameters

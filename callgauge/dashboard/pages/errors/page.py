@@ -17,7 +17,7 @@ from callgauge.dashboard.components.slice_table import (
     share_cell,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.pages.errors import signatures
+from callgauge.dashboard.pages.errors import signature_list as signatures
 from callgauge.dashboard.pages.errors.correlates import (
     TraitClass,
     describe_standout,

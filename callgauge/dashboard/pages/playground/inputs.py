@@ -14,8 +14,8 @@ from callgauge.dashboard.components.controls.url_widgets import write_to_url
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.playground import argument_form
-from callgauge.dashboard.pages.playground.examples import EXAMPLES, REPLIES
 from callgauge.dashboard.pages.playground.parsing import ParsedTools, parse_tools_cached
+from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
 from callgauge.dashboard.pages.playground.start import KNOWN, EditorDesk, begin_with
 from lenient import DIALECTS, ToolDefinition
 

@@ -14,10 +14,10 @@ from callgauge.dashboard.components.controls.replay_link import draw_replay_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.playground import result, tool_card
 from callgauge.dashboard.pages.playground import whole_reply as reply
-from callgauge.dashboard.pages.playground.examples import EXAMPLES, REPLIES
 from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs, draw_inputs
 from callgauge.dashboard.pages.playground.link_texts import LONGEST, make_link_parameter
 from callgauge.dashboard.pages.playground.parsing import parse_request
+from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
 from callgauge.dashboard.pages.playground.start import clear_desk, open_desk
 from callgauge.dashboard.regression_cases import case_json, text_case_json
 from callgauge.dashboard.texts.url_texts import LinkError

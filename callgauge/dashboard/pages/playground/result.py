@@ -10,7 +10,7 @@ import streamlit as st
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.findings import (
+from callgauge.dashboard.components.finding_list import (
     OUTCOME_TONES,
     Finding,
     draw_finding_list,

@@ -15,13 +15,13 @@ from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.controls import editor
 from callgauge.dashboard.components.controls.url_widgets import write_to_url
 from callgauge.dashboard.metrics import MetricError
-from callgauge.dashboard.pages.playground.examples import EXAMPLES, REPLIES
 from callgauge.dashboard.pages.playground.link_texts import (
     PlaygroundTexts,
     definition_text,
     read_link,
     texts_of_call,
 )
+from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
 from callgauge.dashboard.texts.url_texts import LinkError
 
 ROADS = ("p", "call", "example")

@@ -9,7 +9,7 @@ import streamlit as st
 from callgauge.dashboard import wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one
-from callgauge.dashboard.components.findings import OUTCOME_TONES, draw_marked_text
+from callgauge.dashboard.components.finding_list import OUTCOME_TONES, draw_marked_text
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.playground import result
 from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs

@@ -12,7 +12,7 @@ import streamlit as st
 from callgauge.dashboard import charts, filters, testsets, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.paging import PER_PAGE, draw_pager
-from callgauge.dashboard.components.findings import OUTCOME_TONES
+from callgauge.dashboard.components.finding_list import OUTCOME_TONES
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.measures import verdicts

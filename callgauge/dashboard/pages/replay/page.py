@@ -10,6 +10,7 @@ from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.pages.replay import moves, settings
 from callgauge.dashboard.replay.jobs import (
+    JobState,
     ReplayJob,
     ReplayQueue,
     ReplayQueueFullError,
@@ -66,7 +67,7 @@ def _list_parameters(given: dict[str, Any]) -> dict[str, Any]:
 def _run(asked: ReplayRequest, sizes: list[dict[Any, Any]], *, ready: bool) -> None:
     """The button, and beside it what it would read."""
     held = _session_replay()
-    going = held.job is not None and held.job.state in ("waiting", "running")
+    going = held.job is not None and held.job.state in (JobState.WAITING, JobState.RUNNING)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         number = -(-asked.calls // asked.every)
         pressed = st.button(
@@ -113,9 +114,9 @@ def _draw_shown(asked: ReplayRequest) -> None:
     job = held.job
     if job is None:
         st.caption("Nothing has been replayed yet in this session.")
-    elif job.state in ("waiting", "running"):
+    elif job.state in (JobState.WAITING, JobState.RUNNING):
         _draw_progress()
-    elif job.state == "cancelled":
+    elif job.state == JobState.CANCELLED:
         st.caption("The replay was cancelled.")
     elif job.summary is None:
         with cards.draw_card("The replay failed"):
@@ -131,10 +132,10 @@ def _draw_progress() -> None:
     held = _session_replay()
     before = held.poll()
     job = held.job
-    if job is None or job.state not in ("waiting", "running"):
+    if job is None or job.state not in (JobState.WAITING, JobState.RUNNING):
         st.rerun()
     with cards.draw_card("Replaying"):
-        if job.state == "waiting":
+        if job.state == JobState.WAITING:
             st.text(f"{wording.plural(before, 'replay')} of others first: this server runs one at a time.")
         else:
             done, number = job.progress(), -(-job.asked.calls // job.asked.every)

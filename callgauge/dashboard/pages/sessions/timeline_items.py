@@ -9,7 +9,7 @@ from typing import Any
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components.call_descriptions import REASONS, TEXT_IS
 from callgauge.dashboard.components.controls.session_links import call_link, session_link
-from callgauge.dashboard.components.findings import OUTCOME_TONES
+from callgauge.dashboard.components.finding_list import OUTCOME_TONES
 from callgauge.dashboard.pages.sessions.timelines import (
     AskedPlace,
     ChainAttempt,

@@ -10,7 +10,7 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.replay_link import draw_replay_link
-from callgauge.dashboard.components.findings import SEVERITY_TONES
+from callgauge.dashboard.components.finding_list import SEVERITY_TONES
 from callgauge.dashboard.components.slice_table import READING, IntervalScale, draw_slice_table, make_scale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.rates import RATES

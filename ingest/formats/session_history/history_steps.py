@@ -16,9 +16,9 @@ from ingest.events import (
     Visibility,
 )
 from ingest.formats.conversations.result_layers import MESSAGE
-from ingest.formats.session_history.calls import HistoryCall, build_calls
-from ingest.formats.session_history.entries import HistoryEntry, StepRecords
-from ingest.formats.session_history.texts import (
+from ingest.formats.session_history.history_calls import HistoryCall, build_calls
+from ingest.formats.session_history.history_entries import HistoryEntry, StepRecords
+from ingest.formats.session_history.history_texts import (
     DENIED,
     find_unparsable_call,
     read_observation,

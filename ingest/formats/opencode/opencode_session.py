@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text
-from ingest.events import Event, LogLine, ResultSeen, SessionSeen
-from ingest.formats.conversations.agent_session import CANCELLED, ERROR, AgentSession
-from ingest.formats.opencode.calls import call_fields, result_fields
+from ingest.events import Event, LogLine, ResultSeen, SessionSeen, TurnStatus
+from ingest.formats.conversations.agent_session import AgentSession
+from ingest.formats.opencode.opencode_calls import call_fields, result_fields
 from ingest.record import Record
 
 _BY_PEOPLE = "MessageAbortedError"
@@ -116,9 +116,9 @@ class _AnswerMessage:
         done: datetime | None = read_epoch_ms(read_object(self._info.get("time")).get("completed"))
         error = read_object(self._info.get("error"))
         if error.get("name") == _BY_PEOPLE:
-            self._dialogue.note_stop(self._where, done, CANCELLED)
+            self._dialogue.note_stop(self._where, done, TurnStatus.CANCELLED)
         elif error:
-            self._dialogue.note_stop(self._where, done, ERROR, ok=False)
+            self._dialogue.note_stop(self._where, done, TurnStatus.ERROR, ok=False)
         elif self._info.get("finish") not in (None, "tool-calls"):
             self._dialogue.note_stop(self._where, done, read_text(self._info.get("finish")))
 

@@ -7,8 +7,8 @@ from datetime import datetime
 import msgspec
 
 from ingest.events import Event, LogLine
-from ingest.formats.claude_code.entries import Usage
-from ingest.formats.claude_code.texts import UserLineKind
+from ingest.formats.claude_code.transcript_entries import Usage
+from ingest.formats.claude_code.user_lines import UserLineKind
 
 _NOTHING_SAID = Usage()
 

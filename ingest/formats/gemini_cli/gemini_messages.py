@@ -8,10 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
-from ingest.events import Event, FaultLayer, FlagSource, LogLine, ResultSeen, Visibility
+from ingest.events import Event, FaultLayer, FlagSource, LogLine, ResultSeen, TurnStatus, Visibility
 from ingest.formats.conversations.agent_session import (
-    CANCELLED,
-    ERROR,
     AgentSession,
     decoded_argument_fields,
     native_call_fields,
@@ -65,15 +63,15 @@ class GeminiConversation(AgentSession):
             self._may_call = False
             self.ask(where, ts, words, unique_id(read_text(message.get("id"))))
         elif kind == "info" and (words or "").startswith(_CANCELLED):
-            self.note_stop(where, ts, CANCELLED)
+            self.note_stop(where, ts, TurnStatus.CANCELLED)
         elif kind == "error":
-            self.note_stop(where, ts, ERROR, ok=False)
+            self.note_stop(where, ts, TurnStatus.ERROR, ok=False)
         return ()
 
     def take_back(self) -> Iterator[Event]:
         """End the open turn as one that the user took back."""
         if self.is_taken_back:
-            self.note_stop(self._last, self._last_ts, CANCELLED)
+            self.note_stop(self._last, self._last_ts, TurnStatus.CANCELLED)
             yield from self.close_turn()
         self.is_taken_back = False
 

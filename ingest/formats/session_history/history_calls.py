@@ -14,8 +14,8 @@ import msgspec
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text
 from ingest.events import ArgsSource, FaultLayer, Strategy
-from ingest.formats.session_history.entries import HistoryEntry, StepRecords, read_strategy
-from ingest.formats.session_history.texts import UnparsedCall, find_arguments
+from ingest.formats.session_history.history_entries import HistoryEntry, StepRecords, read_strategy
+from ingest.formats.session_history.history_texts import UnparsedCall, find_arguments
 
 # Named once: looking a member up in its Enum takes as long as making a small object.
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED

@@ -10,15 +10,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from ingest.decoding.fields import read_number, read_time
-from ingest.events import Event, LogLine, SessionSeen, StepMade, TurnEnded, TurnStarted
-from ingest.formats.claude_code.entries import (
-    ContentBlock,
-    MessageBody,
-    ToolReport,
-    TranscriptEntry,
-    join_part_texts,
-)
-from ingest.formats.claude_code.pieces import OpenMessage, TranscriptPrompt, TranscriptTurn
+from ingest.events import Event, LogLine, SessionSeen, StepMade, TurnEnded, TurnStarted, TurnStatus
+from ingest.formats.claude_code.open_turn import OpenMessage, TranscriptPrompt, TranscriptTurn
 from ingest.formats.claude_code.records import (
     MESSAGE,
     count_input_tokens,
@@ -26,7 +19,14 @@ from ingest.formats.claude_code.records import (
     make_lost_call,
     make_result,
 )
-from ingest.formats.claude_code.texts import (
+from ingest.formats.claude_code.transcript_entries import (
+    ContentBlock,
+    MessageBody,
+    ToolReport,
+    TranscriptEntry,
+    join_part_texts,
+)
+from ingest.formats.claude_code.user_lines import (
     UserLineKind,
     classify_user_line,
     find_leaked_call,
@@ -170,7 +170,7 @@ class ClaudeConversation:
         elif said is UserLineKind.INTERRUPTED and self._prompt is not None:
             self._prompt = None  # taken back before the model said a word
         elif said is UserLineKind.INTERRUPTED:
-            self.finish(out, status="cancelled", answer="")
+            self.finish(out, status=TurnStatus.CANCELLED, answer="")
         elif (
             said is UserLineKind.COMMAND_OUTPUT
             and self._prompt is not None

@@ -16,10 +16,9 @@ from ingest.events import (
     PromptSeen,
     ResultSeen,
     SessionSeen,
+    TurnStatus,
 )
 from ingest.formats.conversations.agent_session import (
-    CANCELLED,
-    ERROR,
     AgentSession,
     decoded_argument_fields,
     native_call_fields,
@@ -99,11 +98,11 @@ class CopilotSession:
         return ()
 
     def _take_abort(self, _data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        self._main.note_stop(self._where, self._ts, CANCELLED)
+        self._main.note_stop(self._where, self._ts, TurnStatus.CANCELLED)
         return self._main.close_turn()
 
     def _take_failed(self, _data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterable[Event]:
-        self._main.note_stop(self._where, self._ts, ERROR, ok=False)
+        self._main.note_stop(self._where, self._ts, TurnStatus.ERROR, ok=False)
         return ()
 
     def _take_agent_end(self, data: Mapping[str, Any], event: Mapping[str, Any]) -> Iterator[Event]:
@@ -111,7 +110,10 @@ class CopilotSession:
         if dialogue is not None:
             well = event.get("type") == "subagent.completed"
             dialogue.note_stop(
-                self._where, self._ts, "completed" if well else ERROR, ok=None if well else False
+                self._where,
+                self._ts,
+                TurnStatus.COMPLETED if well else TurnStatus.ERROR,
+                ok=None if well else False,
             )
             yield from dialogue.close_turn()
 

@@ -8,10 +8,17 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text, read_time
-from ingest.events import ArgsSource, Event, FaultLayer, LogLine, ResultSeen, SessionSeen, Visibility
+from ingest.events import (
+    ArgsSource,
+    Event,
+    FaultLayer,
+    LogLine,
+    ResultSeen,
+    SessionSeen,
+    TurnStatus,
+    Visibility,
+)
 from ingest.formats.conversations.agent_session import (
-    CANCELLED,
-    ERROR,
     AgentSession,
     decoded_argument_fields,
     native_call_fields,
@@ -108,9 +115,9 @@ class PiSession:
             if block.get("type") == "toolCall":
                 yield self._dialogue.add_call(self._where, self._ts, **_read_call(block, stop))
         if stop == "aborted":
-            self._dialogue.note_stop(self._where, self._ts, CANCELLED)
+            self._dialogue.note_stop(self._where, self._ts, TurnStatus.CANCELLED)
         elif stop == "error":
-            self._dialogue.note_stop(self._where, self._ts, ERROR, ok=False)
+            self._dialogue.note_stop(self._where, self._ts, TurnStatus.ERROR, ok=False)
         elif stop not in (None, "toolUse"):
             self._dialogue.note_stop(self._where, self._ts, stop)
 
