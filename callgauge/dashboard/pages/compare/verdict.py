@@ -61,7 +61,7 @@ def draw_verdict(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
             st.warning(warning, icon=":material/warning:")
         drawn_anew = _choose_bootstrap()
         ways = list(_list_ways(a, b, rate, plain, adjusted, anew=drawn_anew))
-        _draw_sheet(a, b, rate, ways, second)
+        _draw_ways_table(a, b, rate, ways, second)
         st.caption(_describe_notes(a, b, rate, anew=drawn_anew))
 
 
@@ -183,7 +183,7 @@ def _choose_bootstrap() -> bool:
     )
 
 
-def _draw_sheet(
+def _draw_ways_table(
     a: CompareSide, b: CompareSide, rate: RateDefinition, ways: list[ComparisonWay], of: Slice
 ) -> None:
     held = [SliceComparison(of, way.found, way.found.p) for way in ways]

@@ -51,7 +51,7 @@ def draw_changes(chosen: Mapping[str, Any]) -> None:
         st.caption(_describe_found(found, len(compared), len(several)))
         shown = several if st.session_state.get("all_changes") else several[:_SHOWN]
         if shown:
-            _draw_sheet(shown, found)
+            _draw_alert_table(shown, found)
         if len(several) > _SHOWN:
             st.toggle(f"Show all {len(several)} changes", key="all_changes")
 
@@ -90,7 +90,7 @@ def _describe_found(found: AlertWindows, compared: int, several: int) -> str:
     )
 
 
-def _draw_sheet(shown: list[Alert], found: AlertWindows) -> None:
+def _draw_alert_table(shown: list[Alert], found: AlertWindows) -> None:
     held = [SliceComparison(one.now, one.difference, one.q) for one in shown]
     reach = track_reach(held)
     columns = [
