@@ -1,8 +1,8 @@
-"""Callgauge: which model and which prompt make tool calls that work.
+"""Callgauge measures which models and which prompts make tool calls that work.
 
-In an installed wheel the packages `ingest` and `lenient` lie in the folder `_bundled` of this one: so the
-wheel shares no file with the distribution `callgauge-lenient`, and each can be removed without harm to the
-other.
+An installed wheel holds the packages `ingest` and `lenient` in the folder `_bundled` of this package. So the
+wheel shares no file with the distribution `callgauge-lenient`, and either can be uninstalled without harm to
+the other.
 """
 
 import sys

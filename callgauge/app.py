@@ -1,6 +1,7 @@
-"""The browser's entry: draws the page asked for, over the store that CALLGAUGE_STORE names.
+"""The Streamlit script of the dashboard: draws the requested page from the store in CALLGAUGE_STORE.
 
-Streamlit runs this file anew for every visit, and reads `.streamlit/config.toml` and `static/` beside it.
+Streamlit runs this file anew for every visit, and reads `.streamlit/config.toml` and `static/` in this
+folder.
 """
 
 from callgauge.dashboard.pages import shell

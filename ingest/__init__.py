@@ -1,1 +1,1 @@
-"""Loads session logs into the tables of a store; see `ingest.pipeline.load`."""
+"""Loading of session logs into the tables of a store; see `ingest.pipeline.load`."""

@@ -1,7 +1,10 @@
-"""The error for bytes that are there but are not what they should be."""
+"""The error for stored bytes that can be read but are damaged."""
 
 from __future__ import annotations
 
 
 class DamagedFileError(OSError):
-    """The bytes are there, but not what they should be; `str()` are words that follow "cannot be read: "."""
+    """The bytes of a file can be read but are damaged.
+
+    `str()` of the error gives the words that follow "cannot be read: " in a message.
+    """

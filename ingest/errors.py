@@ -1,4 +1,4 @@
-"""What a load can fail with: each error is one sentence for people, with the path and what to do next."""
+"""The errors that stop a load. The text of each is one sentence for people: the path and what to do next."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 
 
 class IngestError(Exception):
-    """The load stopped and published nothing; `str()` is the sentence to print."""
+    """A load stopped and published nothing; `str()` is the sentence to print."""
 
 
 class InputError(IngestError):
-    """A path or a tools file that was named cannot be used."""
+    """A path or a file of tool definitions that the user named cannot be used."""
 
 
 class OptionError(InputError):
-    """An option's file cannot be used: the words of the command are wrong, not the logs."""
+    """An option, or the file that an option names, cannot be used; the logs are not the cause."""
 
 
 class StoreError(IngestError):
@@ -44,7 +44,7 @@ _NEXT_STEP = {
 
 @contextmanager
 def explain_os_errors(store_dir: Path) -> Iterator[None]:
-    """Turn what the operating system says of the store's files into a `StoreError`."""
+    """Raise an OSError from the block as a `StoreError` that names the store's folder."""
     try:
         yield
     except OSError as error:
@@ -52,7 +52,7 @@ def explain_os_errors(store_dir: Path) -> Iterator[None]:
 
 
 def store_error(store_dir: Path, error: OSError) -> StoreError:
-    """Return the sentence for an error of the operating system on the store's files."""
+    """Return a `StoreError` for an OSError on the store's files; its text says what to do next."""
     what = error.strerror or str(error)
     next_step = _NEXT_STEP.get(error.errno or 0, "mend that and run the same command again")
     return StoreError(

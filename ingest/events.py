@@ -1,7 +1,7 @@
-"""What every log format becomes: a flat stream of events, each with the place in the file it came from.
+"""The events into which every log format is translated, each with its place in the file.
 
-A format translates; it judges nothing that `lenient` or `ingest.sessions.session_builder` can judge. What a
-log cannot tell stays None: unknown is never written as a good value.
+A format only translates; `lenient` and `ingest.sessions.session_builder` judge. A fact that a log does not
+tell is None: unknown is never written as a good value.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 
 
 class ArgsSource(StrEnum):
-    """Where the arguments of a call come from; the spelling in `tool_calls.args_source`."""
+    """Where the arguments of a call come from; the values of `tool_calls.args_source`."""
 
     RAW = "raw"  # the text exactly as the model sent it
     RESERIALISED = "reserialised"  # the log kept only the decoded object; the text is ours
@@ -35,7 +35,7 @@ class FaultLayer(StrEnum):
 
 
 class ResultStatus(StrEnum):
-    """What became of a call, as the log tells it; `unknown` = a result without any sign of success."""
+    """How a call ended according to the log; `unknown` = a result without any sign of success or failure."""
 
     OK = "ok"
     ERROR = "error"
@@ -45,7 +45,7 @@ class ResultStatus(StrEnum):
 
 
 class FlagSource(StrEnum):
-    """How `ResultStatus` was known; `absent` means it was not."""
+    """How a call's `ResultStatus` was found; `absent` = the log has no sign of the status."""
 
     EXPLICIT = "explicit"
     DERIVED_TEXT = "derived_text"
@@ -59,7 +59,10 @@ class Strategy(StrEnum):
 
 
 class TurnStatus(StrEnum):
-    """How a turn ended, where formats agree on a word; `turns.recorded_status` also has a log's own words."""
+    """The words for a turn's end that formats share.
+
+    `turns.recorded_status` can also hold other words, as a log has them.
+    """
 
     CANCELLED = "cancelled"  # a person stopped it: it has no verdict
     COMPLETED = "completed"
@@ -67,7 +70,7 @@ class TurnStatus(StrEnum):
 
 
 class Visibility(StrEnum):
-    """What a source lets us see of one kind of fault in a call's arguments."""
+    """How much a source shows of one kind of fault (syntax or schema) in a call's arguments."""
 
     FULL = "full"  # judged by us, on the text or the definition itself: mends show too
     FAILURES = "failures"  # the harness marks every refusal; what it mended silently cannot be seen
@@ -75,16 +78,16 @@ class Visibility(StrEnum):
 
 
 class LogLine(msgspec.Struct, frozen=True, gc=False):
-    """A place in a log: 1-based line and the byte offset of that line's first byte in the file."""
+    """A place in a log: the 1-based line number, and the byte offset of the line's first byte in the file."""
 
     line: int
     offset: int
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What all events share. `ts` is an aware UTC datetime or None.
+    """The fields that all events have. `ts` is an aware UTC datetime, or None.
 
-    No event leads back to itself, so the garbage collector need not look at the many there are (`gc=False`).
+    Events are exempt from garbage collection (`gc=False`): there are many, and none refers back to itself.
     """
 
     session_id: str
@@ -93,7 +96,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
-    """Facts about the session; may come several times, later non-None values win."""
+    """Facts about a session.
+
+    A session may have several such events; later values that are not None replace earlier ones.
+    """
 
     harness: str | None = None
     harness_version: str | None = None
@@ -105,7 +111,10 @@ class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
 
 
 class PromptSeen(Event, frozen=True, kw_only=True, gc=False):
-    """The system prompt in force from here on: its text, its explicit name and version, or both."""
+    """The system prompt of the session from this event on.
+
+    Given are its text, its explicit name and version, or both.
+    """
 
     text: str | None = None
     name: str | None = None
@@ -113,13 +122,13 @@ class PromptSeen(Event, frozen=True, kw_only=True, gc=False):
 
 
 class ToolsOffered(Event, frozen=True, kw_only=True, gc=False):
-    """Tool definitions as the log states them, in any shape `ToolCatalog.load` reads."""
+    """Tool definitions that the log lists, in any shape that `ToolCatalog.load` reads."""
 
     definitions: tuple[Mapping[str, Any], ...]
 
 
 class ProbeSeen(Event, frozen=True, kw_only=True, gc=False):
-    """A gateway's trial call for native tool use."""
+    """A gateway's test call for native tool use. `ok` None = the log does not tell the outcome."""
 
     ok: bool | None
     error: str | None = None
@@ -128,9 +137,11 @@ class ProbeSeen(Event, frozen=True, kw_only=True, gc=False):
 
 
 class TurnStarted(Event, frozen=True, kw_only=True, gc=False):
-    """A user's message. `turn` is the log's own 1-based number, or None to count here.
+    """A user's message, which begins a turn.
 
-    `key` identifies the same turn in a copied transcript (a message uuid, say); None = session and number.
+    `turn` is the log's own 1-based number; None = the session builder counts. `key` identifies the same turn
+    in a copied transcript (a message uuid, for instance); None = the turn is identified by session and
+    number.
     """
 
     turn: int | None = None
@@ -139,7 +150,10 @@ class TurnStarted(Event, frozen=True, kw_only=True, gc=False):
 
 
 class StepMade(Event, frozen=True, kw_only=True, gc=False):
-    """One model call within the turn. `step` is the log's own 0-based number, or None to count here."""
+    """One model call within a turn.
+
+    `step` is the log's own 0-based number; None = the session builder counts.
+    """
 
     step: int | None = None
     turn: int | None = None
@@ -156,12 +170,13 @@ class StepMade(Event, frozen=True, kw_only=True, gc=False):
 
 
 class CallMade(Event, frozen=True, kw_only=True, gc=False):
-    """One tool call of the step made last (or of `turn`/`step` where given).
+    """One tool call of the latest step, or of the given `turn` and `step`.
 
     `raw_arguments` is the text for ArgsSource RAW and TRUNCATED, `arguments` the decoded value for
-    RESERIALISED. `refused_by_harness` is the log's own verdict on the arguments (SYNTAX or SCHEMA), with its
-    message. EMISSION calls have no usable arguments; a leaked call's text goes to `raw_arguments`.
-    `syntax_seen` / `schema_seen` say what this source shows when nothing is marked.
+    RESERIALISED. `refused_by_harness` is the log's own verdict on the arguments (SYNTAX or SCHEMA),
+    `harness_message` the text of that refusal. Calls refused with EMISSION have no usable arguments; the text
+    of a leaked call is in `raw_arguments`. `syntax_seen` and `schema_seen` say what this source shows of
+    calls that are not marked as faulty.
     """
 
     tool: str | None
@@ -181,7 +196,11 @@ class CallMade(Event, frozen=True, kw_only=True, gc=False):
 
 
 class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
-    """The result of a call: matched by `tool_call_id`, else by turn, step and `ordinal` among its calls."""
+    """The result of a call.
+
+    The call is found by `tool_call_id`, else by turn, step and `ordinal`: the position among the step's
+    calls.
+    """
 
     tool_call_id: str | None = None
     tool: str | None = None
@@ -197,9 +216,9 @@ class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
 
 
 class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
-    """The turn's end as recorded. `recorded_ok` None = the log ends the turn without a verdict.
+    """The end of a turn, as the log records it. `recorded_ok` None = the log gives no verdict.
 
-    `answer` is the final text; '' means that the log shows there was none, None that it does not tell.
+    `answer` is the final text; '' = the log shows that there was none, None = the log does not tell.
     """
 
     turn: int | None = None
@@ -211,7 +230,10 @@ class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
 
 @final
 class Rejected(msgspec.Struct, frozen=True, gc=False):
-    """A line that could not be used. `code` is one of REJECT_CODES; `reason` one sentence for people."""
+    """A line or a value that could not be used.
+
+    `code` is a key of REJECT_CODES, `reason` one sentence for people.
+    """
 
     where: LogLine
     code: str

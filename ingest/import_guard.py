@@ -1,4 +1,4 @@
-"""Keeps pandas out of processes that load logs and draw nothing."""
+"""Prevents the import of pandas in processes that load logs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import sys
 
 
 def leave_pandas_out() -> None:
-    """Arrow and DuckDB import pandas where they can, to know its tables: 40 MB and a quarter of a second.
+    """Make every later import of pandas in this process fail; a second call has no effect.
 
-    For the whole process, and once it is called for good.
+    Arrow and DuckDB import pandas when it is installed, to recognise its tables. That costs 40 MB and a
+    quarter of a second.
     """
     if not any(isinstance(finder, PandasBlocker) for finder in sys.meta_path):
         sys.meta_path.insert(0, PandasBlocker())

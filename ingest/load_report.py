@@ -1,4 +1,4 @@
-"""What a load tells people: its progress, and what it did in the end."""
+"""The reports of a load and of maintenance commands: the progress, and the closing figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RejectedFile:
-    """A file that could not be used. `reason` ends a sentence that begins with the path."""
+    """A file that could not be used.
+
+    `reason` is the part of a sentence that follows the file's path.
+    """
 
     path: str
     reason: str
@@ -16,15 +19,16 @@ class RejectedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadReport:
-    """The closing figures of one load. Counts are of the files read in this load, not of the store.
+    """The closing figures of one load. Counts are of the files read in this load, not of the whole store.
 
-    `loaded` files were read; `unchanged` ones are in already, under this name or as a copy; `moved` ones are
-    in and have a new name. `rejects` counts lines (and values) that could not be used. `duplicates` counts
-    calls that another row counts already; `faults` (by layer, in the order in which a call passes them) and
-    `judged` (calls of which we can tell whether their arguments failed) are of the others. `unread` files
-    were left for another load because somebody asked to stop, `left` ones by `--since` and `--limit`. `notes`
-    are sentences on what was left out that is no log. `generation` is None when there was nothing new to
-    publish.
+    `loaded` files were read. `unchanged` files were in the store already, under this name or as a copy.
+    `moved` files were in the store under another name. `unread` files were left for another load because the
+    user asked to stop; `left` files were left out by `--since` and `--limit`.
+
+    `rejects` counts lines and values that could not be used, `duplicates` calls that another row counts
+    already. `faults` (by layer, in the order in which a call passes the layers) and `judged` (calls of which
+    it is known whether their arguments failed) leave duplicates out. `notes` are sentences on inputs that
+    were left out because they are no logs. `generation` is None when there was nothing new to publish.
     """
 
     loaded: int
@@ -49,10 +53,10 @@ class LoadReport:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A line or a value that could not be used; `line` None = the whole file.
+    """A line or a value of a file that could not be used; `line` None = the whole file.
 
-    `tools`: the definitions that the file was read with, see
-    `ingest.pipeline.planning.change_detection.ReadWith`.
+    `tools` is the hash of the tool definitions with which the file was read, see
+    `ingest.store.ledger.ReadWith`.
     """
 
     file: str
@@ -66,7 +70,7 @@ class Reject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReparseReport:
-    """What judging anew did: of `calls` that were judged, `changed` came out otherwise than before.
+    """The figures of a reparse: `calls` were judged again, and `changed` of them got another verdict.
 
     `generation` is None when there was nothing to judge.
     """
@@ -79,10 +83,10 @@ class ReparseReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetReport:
-    """What was removed, of how many `files`. `generation` is None when nothing was.
+    """The figures of a removal of sessions. `generation` is None when nothing was removed.
 
-    `elsewhere`: calls of theirs of which another session, that stays, holds a copy. `undated`: sessions that
-    stay because no time is known of them.
+    `files` counts the files that held the removed sessions. `elsewhere` counts removed calls that another
+    session still holds as a copy. `undated` counts sessions that stay because they have no time.
     """
 
     sessions: int
@@ -97,7 +101,10 @@ class ForgetReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a load is. `name` is the file it works on; `bytes_done` counts skipped files, too."""
+    """The progress of a load.
+
+    `name` is the file being read; `bytes_done` includes skipped files.
+    """
 
     name: str
     files_done: int

@@ -1,4 +1,4 @@
-"""What a log format is: what it can tell, what it is told of a file, and the translator that it gives."""
+"""The interface of a log format: its description, the facts about a file, and the translator of a file."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from ingest.record import Record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What a format can tell: shown per source on the Data page, so that no unmeasurable 0 % reads as good.
+    """The description of a format: which facts its logs hold.
 
-    Each field but the first two is a short phrase for people that begins with `yes`, `partly` or `no`.
+    The Data page shows this per source, so that a 0 % which cannot be measured is not taken for a good value.
+    Each field except `name`, `title` and `cannot_tell` is a short phrase for people that begins with `yes`,
+    `partly` or `no`.
     """
 
     name: str  # the module's name; the value of every `source` column
@@ -30,16 +32,17 @@ class Source:
 
 
 def read_no_sibling(_name: str) -> None:
-    """Return None: the log is looked at by itself."""
+    """Return None for every name: the default for a log without a folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a translator may know of its file besides its records.
+    """The facts about a file that a translator gets besides the records.
 
-    `name` is the file's own name without folders. `identity` is made from its first bytes, the same in every
-    copy of the file and after it grew: a session id where the log names none. `read_sibling(name)` returns
-    the bytes of a file in the same folder, None when there is none (or it is larger than `--max-line`).
+    `name` is the file's own name without folders. `identity` is made from the first bytes of the file, so it
+    is the same in every copy and after the file grew; it serves as session id where the log names none.
+    `read_sibling(name)` returns the bytes of a file in the same folder, or None when there is none or it is
+    larger than `--max-line`.
     """
 
     name: str = ""
@@ -48,26 +51,29 @@ class About:
 
 
 class Translator(Protocol):
-    """Turns one file's records, in their order, into events; keeps what is open between records.
+    """Translates the records of one file, in file order, into events; keeps state between records.
 
-    It can be pickled between two records: a file that grew is read on from there.
+    A translator can be pickled between two records: when the file has grown, reading continues from there.
     """
 
     def take(self, record: Record) -> Iterable[Event | Rejected]:
-        """The events that are complete with this record."""
+        """Return the events that are complete with this record."""
 
     def finish(self) -> Iterable[Event | Rejected]:
-        """What was still open at the end of the file."""
+        """Return the events that were still incomplete at the end of the file."""
 
     def close(self) -> None:
-        """Give up temporary files; called once, whether or not the file was read to its end."""
+        """Remove temporary files; called once, whether or not the file was read to its end."""
 
 
 class Format(Protocol):
     SOURCE: Source
 
     def recognise(self, head: Sequence[dict[str, Any]]) -> bool:
-        """True when `head`, the first decodable objects of a file (at most 50), is this format's."""
+        """Return True when the file is in this format.
+
+        `head` holds the first decodable objects of the file, at most 50.
+        """
 
     def translator(self, about: About) -> Translator:
-        """A translator for one file."""
+        """Return a new translator for one file."""

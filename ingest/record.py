@@ -1,4 +1,4 @@
-"""One decoded object of a log, whatever it stood in: a line, a document, an array, a stream of events."""
+"""One decoded object of a log: from a line, a document, an array or a stream of events."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ _MISSES = 20
 
 
 class Record(msgspec.Struct, gc=False):
-    """What a format is given. `value` is a decoded object, or what the format's own `decode` made of a line.
+    """One decoded object of a log, as a format gets it.
 
-    `where` is the line it begins on, `data` its bytes as they stand in the file, with or without the
-    line break behind them, `start` the byte offset of the first.
+    `value` is the decoded object, or the value that the format's own `decode` returned for a line. `where` is
+    the line on which the record begins. `data` holds the record's bytes as in the file, with or without the
+    final line break, and `start` is the byte offset of the first of them.
     """
 
     where: LogLine
@@ -28,11 +29,11 @@ class Record(msgspec.Struct, gc=False):
     _missed: int = 0  # texts that were not found: each was looked for to the end of the record
 
     def find_line(self, token: str, *, past: bool = False) -> LogLine:
-        """Return the line on which a text (an id, say) occurs next, at or after the line asked for before.
+        """Return the line of the next occurrence of `token`, searched from the place of the previous match.
 
-        Ask in the order of the document: each byte is looked at once. A text that is not found, and any text
-        in a record of one line, has the place of the record; after a few that were not found nothing is
-        looked for any more. `past`: the next question begins behind it, for ids that occur again.
+        Ask for tokens in the order of the document: each byte is searched once. The result is the line of the
+        record when the token is not found, when the record is a single line, and always after 20 failed
+        searches. With `past`, the next search begins behind this match; needed for ids that occur again.
         """
         if self._in_lines is None:
             self._in_lines = self.data.find(b"\n", 0, -1) >= 0

@@ -1,3 +1,3 @@
-"""Which Callgauge this is."""
+"""The version of Callgauge."""
 
 CALLGAUGE_VERSION = "0.1.0"

@@ -249,10 +249,12 @@ def test_every_module_is_named_in_the_documentation() -> None:
             assert f"`{name}`" in described.get(module.folder, ""), f"docs/modules.md lacks {module.path}"
 
 
-def test_no_function_is_longer_than_sixty_lines() -> None:
+def test_no_function_is_longer_than_sixty_lines_besides_its_docstring() -> None:
     for module in HOUSE:
         for function in functions([module]):
             length = (function.end_lineno or function.lineno) - function.lineno + 1
+            if ast.get_docstring(function) is not None:
+                length -= (function.body[0].end_lineno or 0) - function.body[0].lineno + 1
             assert length <= 60, f"{module.path}: {function.name} has {length} lines"
 
 

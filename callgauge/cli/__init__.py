@@ -1,1 +1,1 @@
-"""The terminal's entry, `callgauge …`: one module per group of commands; `render` prints."""
+"""The command line `callgauge …`: one module per group of commands; `render` formats their results."""

@@ -1,4 +1,4 @@
-"""`callgauge ingest`: its options, and how a load, a dry run or a watch is started with them."""
+"""The command `callgauge ingest`: its options, and the load, dry run or watch that it starts."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _all_named(paths: Sequence[str], manifests: Sequence[str], *, watch: bool, d
 
 
 def _privacy_options(redact: bool, config: Path | None, *, results: bool) -> PrivacyOptions:
-    """What a load is to leave out. Raises OptionError."""
+    """Return the options for what a load leaves out. Raises OptionError."""
     from ingest.privacy.configuration import PrivacyOptions
 
     if not redact and config is None:
@@ -191,7 +191,10 @@ def _print_forecast(named: Sequence[str], store: Path, words: dict[str, Any], *,
 def _watch(
     named: Sequence[str], store: Path, once: Callable[[], LoadReport], show: Callable[[LoadReport], None]
 ) -> None:
-    """Load whenever something changed. Ctrl-C between two loads, or in one, ends it."""
+    """Load the files, and again whenever they have changed, until Ctrl-C.
+
+    Ctrl-C ends the watch during a load as well as between two loads.
+    """
     from ingest.pipeline.watch import watch
     from ingest.sources.discovery import find_logs
 

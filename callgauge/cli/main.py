@@ -105,7 +105,7 @@ def parse(
 
 
 def load_catalog(path: Path) -> ToolCatalog:
-    """All definitions of a file. Exits with a sentence when they cannot be read."""
+    """Return all tool definitions of a file. Exits with a message when they cannot be read."""
     try:
         return ToolCatalog.load(path)
     except ToolDefinitionError as problem:
@@ -113,7 +113,10 @@ def load_catalog(path: Path) -> ToolCatalog:
 
 
 def load_definition(path: Path, name: str | None) -> ToolDefinition:
-    """The one definition of a file that is meant. Exits with a sentence when there is none."""
+    """Return the tool definition `name` of a file, or the only one when `name` is None.
+
+    Exits with a message when there is no such definition, or several and no name.
+    """
     tools = list(load_catalog(path))
     names = ", ".join(tool.name for tool in tools[:10])
     if name is None and len(tools) != 1:
@@ -187,7 +190,7 @@ def formats_(
 
 
 def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with what `ingest` raises said in one sentence."""
+    """Return the command, changed so that it exits with a one-sentence message on IngestError or Ctrl-C."""
 
     @functools.wraps(command)
     def explain_errors(**words: Any) -> None:
@@ -221,7 +224,10 @@ def fail(message: str, code: int = NOTHING_READ) -> NoReturn:
 
 
 def main() -> None:
-    """The `callgauge` command. None of it draws; `serve` becomes another process."""
+    """Run the `callgauge` command line.
+
+    This process never draws the dashboard: `serve` replaces it by a Streamlit process.
+    """
     leave_pandas_out()
     app(prog_name="callgauge")
 

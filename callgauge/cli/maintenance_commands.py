@@ -1,4 +1,4 @@
-"""The commands that keep a store right between loads: reparse, rejects, forget."""
+"""The commands that maintain a store between loads: reparse, rejects, forget."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ WaitAtMost = Annotated[
 def lock_patience(
     wait: bool, at_most: float | None, stopped: Callable[[], bool] = lambda: False
 ) -> Callable[[str], bool]:
-    """How long to wait for a store that is held: not at all, for ever, or so many seconds."""
+    """Return a function that decides whether to go on waiting for a store that another load has locked.
+
+    Without `wait` and `at_most` the command does not wait; with `at_most` it waits so many seconds, else
+    without limit. Waiting also ends when `stopped()` returns True.
+    """
     if not wait and at_most is None:
         return lambda _who: False
     return render.make_patience(at_most, stopped=stopped)

@@ -1,1 +1,1 @@
-"""Questions and pages: what a published generation of the store says, in a browser."""
+"""The dashboard: queries and pages that show a published generation of the store in a browser."""

@@ -1,6 +1,6 @@
 """Advice on a stored tool definition: the lint's findings, with the calls that each may explain.
 
-Each says how many calls it may explain, where that can be told by the parameter.
+The number of calls is known only for a finding about a single parameter.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ SEVERITIES = ("error", "warning", "note")
 
 @dataclass(frozen=True, slots=True)
 class Culprit:
-    """Calls with one finding of the parser at one parameter, such as `filters[].name`; "" is the whole."""
+    """The number of calls with one diagnostic code at one parameter, such as `filters[].name`.
+
+    The parameter "" means the arguments as a whole.
+    """
 
     parameter: str
     code: str
@@ -27,11 +30,11 @@ class Culprit:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One finding about a definition.
+    """One lint finding about a tool definition, with a suggested edit.
 
-    `edit` is a JSON merge patch for what stands at `place`, or a sentence where only a person can know
-    (`patch` says which). `explained`: what calls got wrong at that parameter; a call with two findings is
-    in both, so the numbers do not add up.
+    `edit` is a JSON merge patch for the value at the path `place` when `patch` is True; otherwise it is a
+    sentence, because only a person can know the edit. `explained`: the diagnostics of calls at that
+    parameter; a call with two diagnostics counts in both, so the numbers do not add up.
     """
 
     code: str
@@ -45,18 +48,21 @@ class Advice:
 
     @property
     def calls(self) -> int:
-        """The calls that failed, or had to be guessed at, where the finding is; at least so many."""
+        """A lower bound of the calls with an error or a warning at the finding's parameter."""
         return max((one.calls for one in self.explained), default=0)
 
 
 class NotReadableError(Exception):
-    """A stored definition is none that the lint can read; the message says why."""
+    """Raised when the lint cannot read a stored definition; the message says why."""
 
 
 def find_advice(
     tool: str, description: str | None, definition: str | None, culprits: Iterable[Culprit]
 ) -> list[Advice]:
-    """The findings, those that explain most calls first, then the worst. Raises NotReadableError."""
+    """Return the lint findings about a definition: those that explain most calls first, then the most severe.
+
+    `definition`: the parameters' JSON Schema as text. Raises NotReadableError when the lint cannot read it.
+    """
     try:
         schema = json.loads(definition or "null")
         subject = ToolDefinition.from_json_schema(name=tool, description=description or "", schema=schema)

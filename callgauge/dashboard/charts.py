@@ -33,7 +33,7 @@ CONFIG = {"displayModeBar": False, "responsive": True}
 
 @dataclass(frozen=True, slots=True)
 class DayRate:
-    """One point of a trend."""
+    """One point of a trend: the share of a series on a day."""
 
     day: date
     series: str
@@ -42,7 +42,10 @@ class DayRate:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something happened at the beginning of `day`, or of one of the days from `first` to `last`."""
+    """A labelled line in a trend, before `day`.
+
+    The marked event may have happened at the beginning of any day from `first` to `last`.
+    """
 
     text: str
     day: date
@@ -51,7 +54,11 @@ class Mark:
 
 
 def series_order(by_use: Sequence[str]) -> dict[str, int]:
-    """Return the colour number of each model, the same on every page: the five most used, then the others."""
+    """Return the colour number of each series with a colour of its own; `by_use`: the most used first.
+
+    When there are more series than colours, the five most used have numbers, and the last colour is for the
+    rest.
+    """
     first = by_use if len(by_use) <= len(SERIES) else by_use[: len(SERIES) - 1]
     return {name: number for number, name in enumerate(first)}
 
@@ -59,10 +66,11 @@ def series_order(by_use: Sequence[str]) -> dict[str, int]:
 def draw_trend(
     points: Sequence[DayRate], order: Mapping[str, int], marks: Sequence[Mark] = (), *, others: str = OTHERS
 ) -> Figure:
-    """The rate by day, one line a series; of a single series the interval of each point is drawn.
+    """Return a figure of the rate by day, one line a series; a single series has intervals at its points.
 
-    `others`: the name of the line that sums up the series without a colour of their own. A mark on a day
-    without data stands at the next that has some; one behind them all is left out.
+    `order`: the colour number of each series; `others`: the name of the line that sums up the series without
+    a number. A mark on a day without data is drawn at the next day with data; a mark after the last day, or
+    one that ends before the first, is left out.
     """
     series = _gather_series(points, order, others)
     traces = [
@@ -82,7 +90,7 @@ def draw_trend(
 
 
 def draw_flow(moved: Sequence[tuple[str, str, int]]) -> Figure:
-    """Calls that left an outcome for another: (before, after, calls), drawn from left to right."""
+    """Return a flow diagram of the calls whose outcome changed, given as (before, after, calls)."""
     left = list(dict.fromkeys(before for before, _, _ in moved))
     right = list(dict.fromkeys(after for _, after, _ in moved))
     lost, won = Counter[str](), Counter[str]()
@@ -113,7 +121,7 @@ def draw_flow(moved: Sequence[tuple[str, str, int]]) -> Figure:
 
 
 def _draw_marks(days: Sequence[str], marks: Sequence[Mark]) -> Figure:
-    """A line before the day of each mark, its text above, and a band where it may have been another day."""
+    """Return the marks' shapes: a line before the day, the text above, a band from `first` to `last`."""
     shapes: list[Figure] = []
     above: list[Figure] = []
 
@@ -144,7 +152,7 @@ def _draw_marks(days: Sequence[str], marks: Sequence[Mark]) -> Figure:
 def _gather_series(
     points: Sequence[DayRate], order: Mapping[str, int], others: str
 ) -> dict[str, list[DayRate]]:
-    """Points by series in colour order; series without a colour of their own are summed into one."""
+    """Return the points by series in colour order; series without a colour are summed into `others`."""
     summed: dict[tuple[str, date], Share] = {}
     for point in points:
         key = (point.series if point.series in order else others, point.day)
@@ -163,7 +171,7 @@ def _highest_point(trace: Figure) -> float:
 
 
 def _insert_gaps(points: Sequence[DayRate]) -> list[DayRate]:
-    """A point without a rate at each stretch of days without data, so that no line is drawn across it."""
+    """Return the points, with a point without a rate in each gap of over three days: it breaks the line."""
     spaced: list[DayRate] = []
     for point in points:
         if spaced and point.day - spaced[-1].day > _LONGEST_GAP:
@@ -215,7 +223,7 @@ def _draw_whiskers(points: Sequence[DayRate], colour: str) -> Figure:
 
 
 def _day_axis(days: Sequence[date]) -> Figure:
-    """One place for each day with data: holes of months in the logs would leave a true time axis empty."""
+    """Return an axis with one place for each day with data: gaps of months would leave a time axis empty."""
     drawn = sorted(set(days))
     step = 1 if len(drawn) <= _TICK_A_DAY else -(-len(drawn) // _TICKS)
     ticked = drawn[::-1][::step][::-1]
@@ -232,7 +240,7 @@ def _day_axis(days: Sequence[date]) -> Figure:
 
 
 def _tick_label(day: date, before: date | None) -> str:
-    """Nov 20; with the year below it where that is not the year of the tick before."""
+    """Return a label such as Nov 20, with the year below when the previous tick is in another year."""
     year = f"<br>{day.year}" if before is None or day.year != before.year else ""
     return f"{day:%b} {day.day}{year}"
 

@@ -1,4 +1,4 @@
-"""The two arms of a comparison: what each is narrowed to, its name, its parameters and its URL keys."""
+"""The two arms (slices) of a comparison: their filters, names, query parameters and URL keys."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ _BY_CALL = ("tool", "strategy", "harness_version")
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One of the two slices: its `own` choices, dimension → values, on top of what `shared` says of both.
+    """One of the two slices of a comparison, A or B.
 
-    `shared` are parameters of the metrics; an own choice takes the place of the shared one.
+    `own`: the values chosen for this slice alone, by dimension. `shared`: parameters of the metrics for both
+    slices; an own choice replaces the shared one.
     """
 
     letter: Letter
@@ -41,38 +42,41 @@ class Arm:
         return found | ({"from_day": self.days[0], "to_day": self.days[1]} if self.days else {})
 
     def add_prefix(self) -> dict[str, Any]:
-        """The parameters for a metric that is asked about both slices at once: a_models, b_models, …"""
+        """Return the parameters named for a metric about both slices at once: a_models, b_models, …"""
         return {f"{self.letter.lower()}_{name}": value for name, value in self.parameters().items()}
 
     def split_by_call(self) -> list[str]:
-        """The dimensions it is narrowed by that a whole turn or session does not have just one of."""
+        """Return the active filters by tool, strategy or harness version, which select calls, not turns."""
         parameters = self.parameters()
         return [name.replace("_", " ") for name in _BY_CALL if parameters.get(PARAMETERS[name])]
 
 
 def arm_query(letter: Letter, own: Mapping[str, Sequence[str]], days: Days | None = None) -> dict[str, str]:
-    """Return what a URL says to narrow the slice `letter`."""
+    """Return the URL parameters that filter the slice `letter`, such as a_model and a_days."""
     said = {f"{letter.lower()}_{name}": join_values(values) for name, values in own.items() if values}
     return said | ({f"{letter.lower()}_days": join_days(days)} if days else {})
 
 
 def join_values(values: Iterable[str]) -> str:
-    """Values as one text of a URL: `falcon-3,heron`; a comma within a value is %2C."""
+    """Return the values as one URL text: `falcon-3,heron`; a comma within a value becomes %2C."""
     return ",".join(value.replace("%", "%25").replace(",", "%2C") for value in values)
 
 
 def split_values(text: str) -> list[str]:
-    """The values of such a text."""
+    """Return the values of a text that `join_values` wrote."""
     return [unquote(part) for part in text.split(",") if part]
 
 
 def join_days(days: Sequence[date]) -> str:
-    """Write days for the URL: 2026-11-09_2026-11-15; one day stands for itself."""
+    """Return the days as one URL text: 2026-11-09_2026-11-15, or 2026-11-09 for a single day."""
     return "_".join(day.isoformat() for day in sorted(set(days)))
 
 
 def read_days(text: str, first: date, last: date) -> Days:
-    """The days of such a text, cut to the store's. Raises ValueError for others."""
+    """Return the first and last day of a text that `join_days` wrote, cut to the store's `first` to `last`.
+
+    Raises ValueError when the text is malformed or lies outside of the store's days.
+    """
     days = sorted(date.fromisoformat(part) for part in text.split("_"))
     if days[-1] < first or days[0] > last or len(days) > 2:
         raise ValueError(text)
@@ -80,7 +84,7 @@ def read_days(text: str, first: date, last: date) -> Days:
 
 
 def name_arms(one: Arm, other: Arm, labels: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
-    """What tells the slices apart, in words; with their letter where that is not enough."""
+    """Return a name for each slice from the choices that differ; with the letter where names are alike."""
     differing = [name for name in PARAMETERS if one.own.get(name) != other.own.get(name)]
     first, second = (_name_arm(arm, differing, labels, one.days != other.days) for arm in (one, other))
     if first == second:
@@ -103,7 +107,7 @@ def _name_arm(
 
 
 def do_overlap(one: Arm, other: Arm) -> bool:
-    """True when a call can be in both: then the difference is not one of independent slices."""
+    """Return True when a call can be in both slices: the slices are then not independent."""
     first, second = one.parameters(), other.parameters()
     for parameter in PARAMETERS.values():
         values, others = first.get(parameter), second.get(parameter)

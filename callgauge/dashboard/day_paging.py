@@ -1,10 +1,9 @@
 """Pages through a long list, the newest days first, and counts its rows.
 
-A store may hold fifty million calls, a page fifty. So a list looks at a run of days at a time, from the
-newest on: the sums of the days tell how many rows each holds or, where they cannot tell by all that is asked,
-how many at most. Then the rows are counted as they are looked at, and that ends when there are enough or the
-time is over: the count is a lower bound then, and says so. What was looked at once is not looked at again
-(`ask` remembers).
+A store may hold fifty million calls, a page fifty. So a list is read in runs of days, from the newest on. The
+daily sums tell how many rows match on each day or, for filters that the sums do not cover, an upper bound. In
+the second case the rows of each run are counted. Counting ends when enough rows are found or the time is
+over; the count is then a lower bound (`ListPage.is_complete`). No run is read twice, because `ask` caches.
 """
 
 from __future__ import annotations
@@ -25,9 +24,10 @@ _NEVER = date(1, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class DayList:
-    """A list by day.
+    """A list that is paged by day.
 
-    `days`: the metric that tells the days of `metric`; `look`: rows to look at in one go.
+    `metric`: the metric of the rows; `days`: the metric with the number of rows on each day; `look`: how many
+    rows to read in one run of days; `per_page`: rows on a page.
     """
 
     metric: str
@@ -43,7 +43,11 @@ DISAGREEMENTS = DayList("disagreements", "disagreement_days", 2_000, 15)
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """One page of a list. `found`: how many rows match, since the day `since` where days were left out."""
+    """One page of a list. `found`: how many rows match in all.
+
+    `since`: the oldest day counted, when older days were left out of `found`; None when all days were
+    counted.
+    """
 
     rows: pd.DataFrame
     found: int
@@ -51,13 +55,16 @@ class ListPage:
 
     @property
     def is_complete(self) -> bool:
-        """True when all days were looked at. Else there may be more than were found."""
+        """True when all days were counted; otherwise `found` is a lower bound."""
         return self.since is None
 
 
 @dataclass(frozen=True, slots=True)
 class _DayRun:
-    """Days that follow each other, the newest first; None = rows without a time. `rows`: how many match."""
+    """Consecutive days, the newest first, and the number of their `rows` that match.
+
+    The day None stands for rows without a time.
+    """
 
     days: Sequence[date | None]
     rows: int
@@ -71,7 +78,10 @@ def read_page(
     offset: int = 0,
     clock: Callable[[], float] = time.monotonic,
 ) -> ListPage:
-    """Return `limit` rows from `offset` on. Raises MetricError."""
+    """Return the page of a list with `limit` rows from `offset` on. Raises MetricError.
+
+    `given`: the parameters of the metric. A list with an `order` in them is read as a whole.
+    """
     if given.get("order"):  # not the newest first: no day can be left out
         rows = ask(one.metric, **given, limit=limit, offset=offset)
         return ListPage(rows, int(rows.found.iloc[0]) if len(rows) else 0)
@@ -91,7 +101,7 @@ def _day_runs(
     wanted: int,
     clock: Callable[[], float],
 ) -> tuple[list[_DayRun], date | None]:
-    """The days that are known, with their rows, and the last of them where they are not all."""
+    """Return the runs of days counted, and the oldest day counted, or None when all days were counted."""
     if days.exact.all():
         return [_DayRun((day,), int(most)) for day, most in zip(days.day, days.most, strict=True)], None
     until = clock() + SECONDS
@@ -108,7 +118,7 @@ def _day_runs(
 
 
 def _split_days(days: pd.DataFrame, size: int) -> Iterator[list[date | None]]:
-    """The days in runs of about `size` rows, but of one day at least."""
+    """Yield the days in runs of about `size` rows; each run has at least one day."""
     look: list[date | None] = []
     rows = 0
     for day, most in zip(days.day, days.most, strict=True):
@@ -122,7 +132,7 @@ def _split_days(days: pd.DataFrame, size: int) -> Iterator[list[date | None]]:
 
 
 def _needed_days(runs: Sequence[_DayRun], limit: int, offset: int) -> tuple[list[date | None], int]:
-    """The days that hold these rows, and how many rows the newer days hold."""
+    """Return the days that hold the rows of a page, and how many rows the newer days hold."""
     needed: list[date | None] = []
     before = seen = 0
     for run in runs:
@@ -135,7 +145,7 @@ def _needed_days(runs: Sequence[_DayRun], limit: int, offset: int) -> tuple[list
 
 
 def _day_bounds(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date | None]) -> dict[str, Any]:
-    """What tells a metric to look at these days alone, the newest first; none of them = at nothing."""
+    """Return the parameters that restrict a metric to the days in `look`; to no rows when it is empty."""
     dated = [day for day in look if day is not None]
     undated = len(dated) < len(look)
     bounds: dict[str, Any] = {
@@ -151,7 +161,7 @@ def _day_bounds(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date 
 
 
 def _session_spans(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date | None]) -> pd.DataFrame:
-    """Return the days within which all that belongs to the sessions of these days lies."""
+    """Return the rows of `session_days` for sessions that may have records on the days in `look`."""
     if one.metric == SESSIONS.metric:
         return days[[day in look for day in days.day]]
     spans = ask("session_days")
@@ -160,7 +170,7 @@ def _session_spans(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[da
 
 
 def _is_apart(span: Any, dated: Sequence[date]) -> bool:
-    """Return True when all that belongs to these sessions lies before or behind the days."""
+    """Return True when all records of a row's sessions lie before or after the days (the newest first)."""
     late = span.first_day is not None and span.first_day > dated[0]
     early = span.last_day is not None and span.last_day < dated[-1]
     return late or early

@@ -13,12 +13,12 @@ from callgauge.dashboard.wording import in_sheet
 
 
 def to_csv(rows: pd.DataFrame) -> bytes:
-    """UTF-8 CSV with a header, in which no cell is a spreadsheet formula."""
+    """Return the rows as UTF-8 CSV with a header; text that would be a spreadsheet formula is escaped."""
     return rows.map(_escape_formula).rename(columns=in_sheet).to_csv(index=False).encode()
 
 
 def to_parquet(rows: pd.DataFrame) -> bytes:
-    """Parquet with the columns' own types; what a value of an unexpected type would spoil is text."""
+    """Return the rows as Parquet with typed columns; a column whose values fit no one type becomes text."""
     columns = {str(name): _build_column(rows[name].tolist()) for name in rows.columns}
     try:
         return _write_parquet(columns)

@@ -1,6 +1,7 @@
-"""The one filter bar: dates, model, prompt, tool, source; kept in the URL, shared by all that counts calls.
+"""The filter bar (days, model, prompt, tool, source) of all pages that count calls, kept in the URL.
 
-It is drawn before the page runs, so that its widgets live on every page and navigation keeps their values.
+The bar is drawn before the page runs, so that its widgets exist on every page and navigation keeps their
+values.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _LABELS = "_labels"
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What is chosen; None = all. The field names are the parameters of the metrics."""
+    """The chosen filters; None means all. The field names are the parameters of the metrics."""
 
     from_day: date | None = None
     to_day: date | None = None
@@ -43,7 +44,7 @@ class Filters:
         return asdict(self)
 
     def active_names(self) -> list[str]:
-        """The names of the filters that narrow the view."""
+        """Return the names of the filters that narrow the view."""
         days = ["days"] if self.from_day or self.to_day else []
         return days + [name for name in DIMENSIONS if getattr(self, f"{name}s")]
 
@@ -51,9 +52,10 @@ class Filters:
 def draw_filter_bar(
     choices: pd.DataFrame, first: date | None, last: date | None, *, shown: bool = True
 ) -> None:
-    """Draw the bar. `choices`: the rows of the metric of that name; `first`, `last`: the store's days.
+    """Draw the filter bar, and keep the chosen filters in the session's state.
 
-    Where it is not `shown` its widgets are there all the same: without them the URL would lose the filters.
+    `choices`: the rows of the metric `choices`; `first`, `last`: the first and the last day of the store.
+    With `shown` False the widgets are drawn but hidden: without them the URL would lose the filters.
     """
     key = "filterbar" if shown else "filterbar_hidden"
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small", key=key):
@@ -64,7 +66,7 @@ def draw_filter_bar(
 
 
 def _draw_days(first: date | None, last: date | None) -> tuple[date | None, date | None]:
-    """The chosen days; (None, None) for the whole extent, so that calls without a time count too."""
+    """Return the chosen days; (None, None) for all days, so that calls without a time count too."""
     if first is None or last is None:
         return None, None
     whole = (first, last)
@@ -96,9 +98,10 @@ def _draw_days(first: date | None, last: date | None) -> tuple[date | None, date
 
 
 def _close_single_day(picked: tuple[date, ...]) -> None:
-    """A link that names one day means that day; the widget would go on waiting for the second end of a range.
+    """Turn a single day that a link names into a range of one day, and rerun the page.
 
-    A person who has picked one end so far is about to pick the other, and is let.
+    Otherwise the widget would wait for the second end of the range. Nothing happens when a person has just
+    picked the first end: the second end is still to come.
     """
     if len(picked) == 1 and st.session_state.get(_PICKING) != picked:
         st.session_state[_ONE_DAY] = (picked[0], picked[0])
@@ -127,20 +130,20 @@ def _draw_choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:
 
 
 def _unique_labels(rows: pd.DataFrame) -> dict[str, str]:
-    """Return the label of each value, the most used first. No two are equal: the URL holds labels."""
+    """Return the label of each value, the most used first. Labels are unique, as the URL holds labels."""
     labels = rows.label.map(lambda label: wording.one_line(label, _LONGEST))
     pairs = zip(rows.value, labels, labels.duplicated(keep=False), strict=True)
     return {value: f"{label} · {_short_value(value)}" if double else label for value, label, double in pairs}
 
 
 def _short_value(value: str) -> str:
-    """The value, or what stands for it where it is long or not all of it is visible."""
+    """Return the value, or 12 digits of its SHA-256 when it is long or has invisible characters."""
     plain = wording.one_line(value, _LONGEST)
     return value if plain == value else sha256(value.encode()).hexdigest()[:12]
 
 
 def reset() -> None:
-    """Clear what narrows the view: the bar, and what a page keeps in the URL for itself."""
+    """Clear the filter bar, and the URL keys that the page declares as dropped by Reset."""
     for name in declared_url_keys().dropped:
         st.query_params.pop(name, None)
     for name in DIMENSIONS:
@@ -155,14 +158,14 @@ def chosen_filters() -> Filters:
 
 
 def active_filter_names() -> list[str]:
-    """The filters that narrow the view, those of the page among them, in words."""
+    """Return the words for all filters that narrow the view, including the page's own filters."""
     return chosen_filters().active_names() + [
         words for name, words in declared_url_keys().narrowing.items() if st.query_params.get(name)
     ]
 
 
 def value_label(dimension: str, value: str) -> str:
-    """What people read for a value of a dimension."""
+    """Return the label of a value of a dimension, or the value when it has no label."""
     labels: dict[str, str] = st.session_state.get(_LABELS, {}).get(dimension, {})
     return labels.get(value, value)
 
@@ -173,9 +176,10 @@ def page_link(
     own: Mapping[str, str],
     days: tuple[date, date] | None = None,
 ) -> str:
-    """A relative URL of `page` under the filters in force; `narrowed` sets dimensions, `own` the rest.
+    """Return a relative URL of `page` that keeps the chosen filters.
 
-    `days`: the first and the last, in place of those of the filters.
+    `narrowed`: values that replace the filter of a dimension; `own`: the page's own URL keys; `days`: the
+    first and the last day, in place of those of the filters.
     """
     filters = chosen_filters()
     values = {name: getattr(filters, f"{name}s") or () for name in DIMENSIONS}

@@ -1,4 +1,4 @@
-"""Where the script of each page lies: links to a page name it so."""
+"""Paths of the page scripts, by which links name a page."""
 
 from __future__ import annotations
 

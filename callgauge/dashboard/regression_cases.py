@@ -1,7 +1,7 @@
-"""Writes a regression case that the test suite runs: a text, its definitions, and what the parser finds.
+"""Writes a regression case for the test suite: a text, its tool definitions, and the parser's findings.
 
-The file is a list of one case in the format of `tests/cases/lenient/README.md`: dropped into that folder it
-is a test as it is. What the test expects is what the parser of this installation finds.
+The file is a list of one case in the format of `tests/cases/lenient/README.md`; in that folder the file is a
+test without any change. The expected result is the result of the parser of this installation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAMED = 3  # codes that the name of a case lists
 
 
 def case_json(raw: str | bytes, tool: ToolDefinition | None = None) -> str:
-    """The case of one call's arguments."""
+    """Return the case file for the raw arguments of one call, parsed by the definition `tool`."""
     request = parse_arguments(raw, tool)
     codes = [found.code for found in request.diagnostics]
     case: dict[str, Any] = {"name": _case_name(tool.name if tool else "arguments", request.outcome, codes)}
@@ -39,7 +39,11 @@ def case_json(raw: str | bytes, tool: ToolDefinition | None = None) -> str:
 def text_case_json(
     text: str, tools: Sequence[ToolDefinition] = (), *, told: str | None = None, leaked: bool = False
 ) -> str:
-    """The case of the calls in a model's text; `leaked`: only those that should have been native."""
+    """Return the case file for the tool calls in a model's text.
+
+    `told`: the dialect that the model is said to write, or None. `leaked`: find only the calls that should
+    have been native tool calls; `told` is then not used.
+    """
     catalog = ToolCatalog.from_definitions(tools) if tools else None
     calls = leaked_tool_calls(text, catalog) if leaked else extract_tool_calls(text, catalog, dialect=told)
     case: dict[str, Any] = {
@@ -56,7 +60,7 @@ def text_case_json(
 
 
 def expected_outcome(request: ToolCallRequest) -> dict[str, Any]:
-    """What a case expects of a request."""
+    """Return the expected fields of a case: arguments, outcome, diagnostics, rejected arguments."""
     result = {
         "arguments": to_plain(request.arguments),
         "outcome": request.outcome.value,
@@ -66,7 +70,7 @@ def expected_outcome(request: ToolCallRequest) -> dict[str, Any]:
 
 
 def expected_call(call: TextCall) -> dict[str, Any]:
-    """What a case expects of a call in text."""
+    """Return the expected fields for a call in a text: dialect, name, span, and those of its request."""
     raw = call.request.raw_arguments
     fields: dict[str, Any] = {"dialect": call.dialect, "name": call.name, "span": [call.start, call.end]}
     fields["complete"] = call.complete
@@ -80,7 +84,7 @@ def expected_call(call: TextCall) -> dict[str, Any]:
 
 
 def describe_finding(found: Diagnostic) -> dict[str, Any]:
-    """One diagnostic as a case file writes it; fields that say nothing are left out."""
+    """Return a diagnostic as a case file writes it; fields that are None are left out."""
     span = None if found.start is None else [found.start, found.end]
     fields = {
         "code": found.code,
@@ -93,7 +97,7 @@ def describe_finding(found: Diagnostic) -> dict[str, Any]:
 
 
 def to_plain(value: Any) -> Any:
-    """A value as a case file writes it: timestamps in ISO 8601."""
+    """Return a value as a case file writes it, with timestamps in ISO 8601."""
     return json.loads(json.dumps(value, default=datetime.isoformat))
 
 
@@ -104,7 +108,7 @@ def _case_name(subject: str, what: str, found: Sequence[str]) -> str:
 
 
 def _case_file(case: dict[str, Any]) -> str:
-    """In the one spelling of case files; half characters, which no file can hold, stay escaped."""
+    """Return the text of a case file; with lone surrogates, which UTF-8 cannot hold, escaped."""
     written = json.dumps([case], indent=2, ensure_ascii=False) + "\n"
     try:
         written.encode()

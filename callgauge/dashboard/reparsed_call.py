@@ -1,6 +1,7 @@
-"""Parses a stored call anew: steps and typed values that no store keeps.
+"""Parses a stored call again, for the parser's steps and typed values, which the store does not keep.
 
-Only what the load read is read: never a text that the log cut, nor one of a call that was not made.
+Only texts that ingest parsed are parsed again: never a text that the log cut, nor the text of a call that was
+not made.
 """
 
 from __future__ import annotations
@@ -40,9 +41,10 @@ _NONE_OF_THESE = ToolCatalog()
 
 
 class ReparsedCall(NamedTuple):
-    """A call read anew.
+    """The result of parsing a stored call again.
 
-    `request` None: not read, for the reason in `note`. Else `note` says what may differ.
+    `request` is None when the call was not parsed; `note` then says why. Otherwise `note` says how the result
+    may differ from the stored one, and is None when nothing differs.
     """
 
     request: ToolCallRequest | None
@@ -50,7 +52,7 @@ class ReparsedCall(NamedTuple):
 
 
 def restore_definition(call: Mapping[Any, Any], description: str | None) -> ToolDefinition | None:
-    """The definition that a row of the metric `call` was judged by; None without a readable one."""
+    """Return the definition that a row of the metric `call` was judged by; None without a readable one."""
     try:
         schema = json.loads(call["definition"] or "null")
         return ToolDefinition.from_json_schema(
@@ -63,9 +65,10 @@ def restore_definition(call: Mapping[Any, Any], description: str | None) -> Tool
 def why_not_read(
     args_source: str, raw: str | None, definition: ToolDefinition | None, *, made: bool, offered: bool
 ) -> str | None:
-    """Why the load did not read a text: a key of NOT_READ; None where it did.
+    """Return why ingest did not parse a text, as a key of NOT_READ; None when ingest parsed it.
 
-    `made`: it is that of a call, and not of one that was only emitted. `offered`: the log lists the tools.
+    `made`: the call was made; False when the model's output did not become a call. `offered`: the log lists
+    the tools offered.
     """
     if not made:
         return "emission"
@@ -81,14 +84,16 @@ def why_not_read(
 def definition_used(
     definition: ToolDefinition | None, tool: str | None, *, offered: bool
 ) -> ToolDefinition | ToolCatalog | None:
-    """What the load read a text by. A tool without a definition, where tools were offered, was none of these:
-    what else the log offered is not kept.
+    """Return the definition or catalog by which ingest parsed a text; None when nothing was known.
+
+    A tool without a definition, where the log lists the tools offered, was none of them; the result is then
+    an empty catalog, because the store does not keep the other definitions.
     """
     return _NONE_OF_THESE if definition is None and offered and tool is not None else definition
 
 
 def reparse_call(call: Mapping[Any, Any], tool: ToolDefinition | None) -> ReparsedCall:
-    """A row of the metric `call`, read by `tool` with the parser of this installation."""
+    """Return a row of the metric `call`, parsed by `tool` with the parser of this installation."""
     raw = call["raw_arguments"]
     made, offered = call["fault_layer"] != "emission", bool(call["tools_offered"])
     reason = why_not_read(call["args_source"], raw, tool, made=made, offered=offered)

@@ -1,4 +1,4 @@
-"""Asks the store in CALLGAUGE_STORE: cached answers, all of one run from one generation."""
+"""Queries the store in CALLGAUGE_STORE, with a cache; one run of a page reads one generation only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _ASKED = "_asked"
 
 
 class Generation(NamedTuple):
-    """A published file. A store that was deleted and built anew has the same path and another identity."""
+    """A published database file of the store.
+
+    A store that was deleted and built anew has the same path and another identity.
+    """
 
     path: str
     identity: tuple[int, int]  # inode, modification time in ns
@@ -35,7 +38,7 @@ def store_folder() -> str | None:
 
 
 def named_generation() -> Generation | None:
-    """The generation that the store publishes now; None when it publishes none."""
+    """Return the generation that the store publishes now; None when the store publishes none."""
     try:
         path = published_generation(store_folder())
         state = path.stat()
@@ -45,7 +48,7 @@ def named_generation() -> Generation | None:
 
 
 def begin_run() -> None:
-    """Fix the generation that this run shows. Raises StoreError."""
+    """Open the published generation, for all queries of this run of the page. Raises UnshownStoreError."""
     st.session_state.pop(_SHOWN, None)
     st.session_state.pop(_ASKED, None)
     published_generation(store_folder())  # says what is wrong, if anything is
@@ -61,13 +64,13 @@ def begin_run() -> None:
 
 
 def is_open() -> bool:
-    """Return True when this run has a generation to ask. A page that works without a store looks first."""
+    """Return True when this run has a generation to query. Pages that work without a store check this."""
     return _SHOWN in st.session_state
 
 
 @st.cache_resource(show_spinner=False)
 def _opened_files() -> dict[str, tuple[int, int]]:
-    """Return the files that this server opened, by path."""
+    """Return the identity of each file that this server opened, by path."""
     return {}
 
 
@@ -84,18 +87,18 @@ def _answer(shown: Generation, metric: str, given: tuple[tuple[str, Any], ...]) 
 
 
 def ask(metric: str, **given: Any) -> pd.DataFrame:
-    """The rows of a metric from the generation this run shows; tuples stand for lists. Raises MetricError."""
+    """Return a metric's rows from this run's generation; pass lists as tuples. Raises MetricError."""
     return keep_asking()(metric, **given)
 
 
 def keep_asking() -> Callable[..., pd.DataFrame]:
-    """Return `ask` of this run's generation, also for when the run is over, as for a download."""
+    """Return `ask` for this run's generation as a function that also works after the run."""
     generation, noted = shown_generation(), st.session_state.setdefault(_ASKED, {})
     return lambda metric, **given: _answer(generation, metric, _note_parameters(noted, metric, given))
 
 
 def ask_later(metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
-    """The same question, to be asked of this run's generation when the run is over."""
+    """Return a function that gives the answer of `ask`, also after the run is over."""
     generation, known = (
         shown_generation(),
         _note_parameters(st.session_state.setdefault(_ASKED, {}), metric, given),
@@ -106,37 +109,40 @@ def ask_later(metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
 def _note_parameters(
     asked: dict[str, dict[str, Any]], metric: str, given: Mapping[str, Any]
 ) -> tuple[tuple[str, Any], ...]:
-    """What was given, in one order, as a key of the cache; `asked` remembers it for the doors to the SQL."""
+    """Return the parameters sorted, as a cache key; store them in `asked` for the links to the SQL page."""
     known = tuple(sorted((name, value) for name, value in given.items() if value is not None))
     asked[metric] = dict(known)
     return known
 
 
 def row_reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]]:
-    """Answers as rows from the generation that this run shows, of which none is kept: they may be large."""
+    """Return a function that answers a metric with rows, as dicts, from this run's generation.
+
+    The answers are not cached, because they may be large.
+    """
     connection = _connection(shown_generation())
     return lambda metric, given: answer_metric(connection, metric, given).to_dict("records")
 
 
 def shown_generation() -> Generation:
-    """The generation that this run shows."""
+    """Return the generation that this run shows."""
     generation: Generation = st.session_state[_SHOWN]
     return generation
 
 
 def last_parameters(metric: str) -> dict[str, Any]:
-    """What a metric was asked with last in this run."""
+    """Return the parameters of the last query of a metric in this run; {} when there was none."""
     found: dict[str, Any] = st.session_state.get(_ASKED, {}).get(metric, {})
     return found
 
 
 def generation_file() -> Path:
-    """The file of the generation this run shows, for a process of its own to open."""
+    """Return the file of the generation that this run shows, for a separate process to open."""
     return Path(shown_generation().path)
 
 
 @st.fragment(run_every="2s")
 def follow_store(seen: Generation | None) -> None:
-    """Rerun the page when the store publishes something else than the `seen` generation."""
+    """Rerun the page when the store publishes a generation other than `seen`; checks every two seconds."""
     if named_generation() != seen:
         st.rerun()

@@ -1,4 +1,4 @@
-"""Names the traits of calls and the classes that their numbers stand for (rollups/traits.sql)."""
+"""Words for the traits of calls, such as length and depth, and their classes (rollups/traits.sql)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEEPEST = 6
 
 
 def class_words(trait: str, number: int) -> str:
-    """Return what a class stands for: length 6 is 64 to 127 bytes. Other numbers stay as they are."""
+    """Return the words for a trait's class: length 6 is 64 to 127 bytes. An unknown class is its number."""
     if trait == "length":
         return _length_words(number)
     if trait == "depth":

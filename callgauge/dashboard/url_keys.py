@@ -1,4 +1,4 @@
-"""The keys that the page on show keeps in the URL: the page declares them, Reset drops them."""
+"""The URL keys of the current page: the page declares them, and Reset removes most of them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ _DECLARED = "_url_keys"
 class PageUrlKeys:
     """The URL keys of one page, `URL_KEYS` in the `__init__.py` of its folder.
 
-    Reset takes out what narrows the view (`narrowing`: key and the words for it) and where in it one is
-    (`place`: a choice, a page number, what is open). It leaves `kept`: what is shown at all, or settings.
+    Reset removes the keys that narrow the view (`narrowing`: key and the words for it) and those for a place
+    in the view (`place`: a choice, a page number, an open item). Reset leaves `kept`: the page's subject and
+    settings.
     """
 
     narrowing: Mapping[str, str] = field(default_factory=dict)
@@ -24,12 +25,12 @@ class PageUrlKeys:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """What Reset takes out of the URL."""
+        """The keys that Reset removes from the URL."""
         return (*self.narrowing, *self.place)
 
 
 def declare_url_keys(keys: PageUrlKeys) -> None:
-    """Say which keys the page of this run has; before anything of it is drawn."""
+    """Declare the URL keys of the current page. Call this before anything of the page is drawn."""
     st.session_state[_DECLARED] = keys
 
 
@@ -39,7 +40,7 @@ def declared_url_keys() -> PageUrlKeys:
 
 
 def require_declared(key: str) -> None:
-    """Raise LookupError for a key that the page does not declare: Reset would leave it behind."""
+    """Raise LookupError when the page does not declare `key`: Reset would not remove such a key."""
     keys = declared_url_keys()
     if key not in (*keys.dropped, *keys.kept):
         raise LookupError(f"the page does not declare the URL key {key!r}: add it to its URL_KEYS")

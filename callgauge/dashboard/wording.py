@@ -1,6 +1,7 @@
 """Formats numbers, times and log text as a page prints them.
 
-Log text is hostile: what enters a label, a figure or a CSV file passes through the function made for it.
+Log text is hostile: text for a label, a figure or a CSV file must pass through the escape function for that
+target.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
 def percent(share: float, significant: int = 3) -> str:
-    """Write a share, 0.0325 as 3.25%. What is not quite all or nothing never prints as such."""
+    """Write a share, 0.0325 as 3.25%. Shares just above 0 and just below 1 print as <0.01% and >99.9%."""
     points = share * 100
     if points in (0, 100):
         return f"{points:.0f}%"
@@ -77,7 +78,7 @@ def utc_to_the_second(moment: datetime | None) -> str:
 
 
 def age(moment: datetime | None, now: datetime) -> str:
-    """Write ` · 3 days old` for a load that a night has passed by; empty for a fresh one. Both naive UTC."""
+    """Write ` · 3 days old` for a load of 36 hours ago or more, else an empty text. Both are naive UTC."""
     if moment is None or now - moment < STALE:
         return ""
     return f" · {plural(max(1, (now - moment).days), 'day')} old"
@@ -87,7 +88,7 @@ _RESULTS = {"missing": "not in the log", "unknown": "not said"}
 
 
 def result_status(status: str | None) -> str:
-    """Return the status of a call's result: ok, error, denied, or why nobody can tell."""
+    """Return the words for the status of a call's result: ok, error, denied, not in the log, not said."""
     return _RESULTS.get(status or "missing", status or "")
 
 
@@ -114,7 +115,7 @@ def duration(seconds: float | None) -> str:
 
 
 def compact(n: float | None) -> str:
-    """Three digits that count: 987, 12.3k, 27.9M."""
+    """Write a number with three significant digits: 987, 12.3k, 27.9M; a dash for None."""
     if n is None:
         return "–"
     for unit, factor in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
@@ -128,12 +129,15 @@ def shorten(text: str, limit: int) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """Make a text fit a cell: no line breaks, nothing invisible, at most `limit` characters."""
+    """Return a text for a cell: on one line, cut to `limit` characters, with invisible characters shown."""
     return visible(shorten(" ".join(text[: 4 * limit].split()), limit))
 
 
 def quote(text: str | None, limit: int) -> str:
-    """Put a text in typographic quotes, which JSON does not know: a lone quote or blank stays visible."""
+    """Return a text in typographic quotes, cut to `limit`; the word nothing for None or an empty text.
+
+    JSON has no typographic quotes, so a lone quote or blank stays visible between them.
+    """
     if not text:
         return "nothing"
     return f"“{visible(shorten(text, limit), spaces=not text.strip())}”"
@@ -152,7 +156,7 @@ def in_markdown(text: str, limit: int = 120) -> str:
 
 
 def link_label(text: str) -> str:
-    """Return our own words as the label of a page link, in the colour of links."""
+    """Return the label of a page link in the colour of links. `text` is not escaped: never pass log text."""
     return f":blue[{text}]"
 
 
@@ -162,12 +166,12 @@ def in_figure(text: str) -> str:
 
 
 def in_sheet(text: str) -> str:
-    """Escape a CSV cell, which a spreadsheet must not take for a formula."""
+    """Return a CSV cell, with an apostrophe before text that a spreadsheet would take for a formula."""
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def escape(json_text: str) -> str:
-    """JSON in which nothing is invisible, the same value as before: it can be copied as it is shown."""
+    """Return JSON text with invisible characters escaped; the JSON value stays the same."""
     return "".join(
         char
         if char == "\n" or unicodedata.category(char) not in _HIDDEN
@@ -177,7 +181,10 @@ def escape(json_text: str) -> str:
 
 
 def visible(text: str, *, spaces: bool = False) -> str:
-    """Controls and direction marks as `⟨U+202E⟩`, so that no text hides or reorders; `spaces`: blanks too."""
+    """Return the text with control characters and direction marks written as `⟨U+202E⟩`.
+
+    Line breaks and tabs stay. `spaces`: show white space as signs as well.
+    """
     shown = "".join(
         char if char in "\n\t" or unicodedata.category(char) not in _HIDDEN else f"⟨U+{ord(char):04X}⟩"
         for char in text

@@ -1,6 +1,6 @@
 """Intervals, differences, corrections and change points of rates.
 
-Thin over scipy.special: to import scipy.stats would take a second of every start, of server and replay.
+Uses scipy.special only: the import of scipy.stats would add a second to each start of server and replay.
 """
 
 from callgauge.stats.corrections import benjamini_hochberg, holm

@@ -1,8 +1,8 @@
-"""Finds the days (or versions) on which a rate changed, each with the days it may have been.
+"""Finds the days (or versions) at which a rate changed, each with the range of days that fit the data.
 
-Binary segmentation: the split that explains the counts best, then the splits of both halves. A split counts
-when chance seldom gives one as good: the days are shuffled, so that whatever spread days have by themselves
-is no change (a permutation test; Matteson & James 2014).
+Binary segmentation: the split that explains the counts best is found first, then the splits of both halves. A
+split is accepted when at most 1 % of random orders of the days have a split as good (a permutation test;
+Matteson & James 2014). Whole days are shuffled, so the usual spread between days is not taken for a change.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ _Counts = np.ndarray
 
 @dataclass(frozen=True, slots=True)
 class ChangePoint:
-    """A change of a rate at the day `at` (an index); it began on one of the days `first` to `last`.
+    """A change of a rate in a series of days; `at`, `first` and `last` are indices into the series.
 
-    `before` and `after` are the rates up to the neighbouring changes.
+    `at` is the first day of the new rate; the change may have begun on any day from `first` to `last`.
+    `before` and `after` are the rates up to the neighbouring changes. `p` is the p-value of the permutation
+    test.
     """
 
     at: int
@@ -35,7 +37,10 @@ class ChangePoint:
 
 
 def find_changes(counts: Sequence[tuple[int, int]], *, seed: int = 1) -> list[ChangePoint]:
-    """The changes of a series of (k, n), in order. The same seed gives the same changes."""
+    """Return the changes of a series of days in order; [] when there are none.
+
+    `counts`: (k, n) of each day, k hits out of n. The same seed gives the same changes.
+    """
     series = np.asarray(counts, dtype=float).reshape(-1, 2)
     found = sorted(_find_splits(series, 0, len(series), np.random.default_rng(seed)))
     edges = [0, *(at for at, *_ in found), len(series)]
@@ -68,9 +73,9 @@ def _find_splits(
 
 
 def _likelihood_gains(part: _Counts) -> np.ndarray:
-    """The gain in log likelihood of a split before each day that leaves enough days on both sides.
+    """Return the gain in log likelihood of a split before each day that leaves SHORTEST days on both sides.
 
-    `part`: days by (k, n), or many series of them at once, along the axes before these two.
+    `part`: an array of days by (k, n), or of many such series along the leading axes.
     """
     sums = part.cumsum(axis=-2)
     left, whole = sums[..., SHORTEST - 1 : -SHORTEST, :], sums[..., -1:, :]
@@ -79,7 +84,7 @@ def _likelihood_gains(part: _Counts) -> np.ndarray:
 
 
 def _log_likelihood(sums: np.ndarray) -> np.ndarray:
-    """The largest log likelihood of k out of n, along the last axis."""
+    """Return the maximum log likelihood of k hits out of n; the last axis of `sums` is (k, n)."""
     k, n = sums[..., 0], sums[..., 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.where(n > 0, k / n, 0.0)

@@ -1,4 +1,4 @@
-"""Corrects p-values for how many they are."""
+"""Corrects p-values for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """For a ranked table: the chance that any line of it misleads stays at the level (Holm 1979)."""
+    """Return the p-values adjusted by Holm's method (Holm 1979), in the order given.
+
+    For a ranked table: the chance that any line of the table is a false positive stays at the level.
+    """
     order = sorted(range(len(p)), key=p.__getitem__)
     adjusted, largest = [0.0] * len(p), 0.0
     for rank, index in enumerate(order):
@@ -16,7 +19,10 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
-    """Correct p-values so that the share of false alerts stays at the level (Benjamini & Hochberg 1995)."""
+    """Return the p-values adjusted by the method of Benjamini & Hochberg (1995), in the order given.
+
+    The expected share of false positives among the significant results stays at the level.
+    """
     order = sorted(range(len(p)), key=p.__getitem__)
     adjusted, smallest = [0.0] * len(p), 1.0
     for rank in range(len(p), 0, -1):

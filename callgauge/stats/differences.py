@@ -1,4 +1,4 @@
-"""The difference of two rates with its interval and p-value, and what it would take to be sure."""
+"""Differences of two rates with interval and p-value, and the number of sessions needed to show one."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ POWER = 0.8  # the chance with which a real difference should show, where more s
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference of shares, `of` minus `against`: -0.013 is 1.3 points less. `p` is two-sided.
+    """A difference of two shares, `of` minus `against`, with its 95 % interval: -0.013 is 1.3 points less.
 
-    `method` names what was done, for people.
+    `p` is the two-sided p-value; `method` is the name of the statistical method, for people.
     """
 
     estimate: float
@@ -30,16 +30,16 @@ class Difference:
 
     @property
     def is_decisive(self) -> bool:
-        """True when the interval leaves 0 out."""
+        """True when the interval does not contain 0."""
         return self.low > 0 or self.high < 0
 
 
 def compare_rates(of: Share, against: Share) -> Difference | None:
-    """The difference of two rates from different sessions; None when either was not observed.
+    """Return the difference of two rates from different sessions; None when either has no observations.
 
-    Newcombe's hybrid score interval (Newcombe 1998, method 10): the two Wilson intervals squared and added,
-    which holds for any two sound intervals (MOVER; Zou & Donner 2008), so the intervals over sessions take
-    the clusters along.
+    The interval is Newcombe's hybrid score interval (Newcombe 1998, method 10), which combines the two Wilson
+    intervals. The combination holds for any two sound intervals (MOVER; Zou & Donner 2008), so intervals that
+    allow for clustering in sessions can be combined as well.
     """
     one, other = of.interval, against.interval
     if one is None or other is None or of.rate is None or against.rate is None:
@@ -52,7 +52,7 @@ def compare_rates(of: Share, against: Share) -> Difference | None:
 
 
 def _p_value(of: Share, against: Share) -> float:
-    """The pooled score test over the effective numbers."""
+    """Return the two-sided p-value of the pooled score test over the effective numbers of observations."""
     n1, n2 = of.effective_n, against.effective_n
     p1, p2 = of.rate or 0.0, against.rate or 0.0
     pooled = (p1 * n1 + p2 * n2) / (n1 + n2)
@@ -61,10 +61,11 @@ def _p_value(of: Share, against: Share) -> float:
 
 
 def compare_paired(differences: Sequence[float], weights: Sequence[int] | None = None) -> Difference | None:
-    """The mean of the differences task by task, both arms having seen each task; None below two tasks.
+    """Return the mean difference over tasks that both arms tried; None with fewer than two tasks.
 
-    A t interval over the tasks, which are the independent units however often each was tried (Miller 2024,
-    section 4). For one trial each it tests what McNemar's test does. `weights`: how many tasks have each.
+    `differences`: one for each task; with `weights`, one for each value, and how many tasks have that value.
+    The interval is a t interval over the tasks, which are the independent units however often each was tried
+    (Miller 2024, section 4). With one trial of each task, the hypothesis is that of McNemar's test.
     """
     found = mean_over_tasks(differences, weights)
     if found is None:
@@ -79,11 +80,12 @@ def compare_paired(differences: Sequence[float], weights: Sequence[int] | None =
 
 
 def compare_same_calls(before: Sequence[int], after: Sequence[int], n: Sequence[int]) -> Difference | None:
-    """How much a share changed when the very same calls were judged anew; None without two sessions.
+    """Return how much a share changed when the same calls were judged again; None below two sessions.
 
-    Per session: hits `before` and `after`, of `n` calls. Each call is its own pair, and the sessions are the
-    independent units: the variance of the ratio of the sums, linearised (Cochran 1977, 6.13), and a
-    t interval. With one call a session it is `paired`.
+    `before`, `after` and `n` have one number for each session: the hits before and after, and the calls. Each
+    call is paired with itself, and the sessions are the independent units. The interval is a t interval with
+    the linearised variance of a ratio of sums (Cochran 1977, 6.13). With one call in each session the result
+    is that of `compare_paired`.
     """
     many = np.asarray(n, dtype=float)
     moved = np.asarray(after, dtype=float) - np.asarray(before, dtype=float)
@@ -104,7 +106,10 @@ def compare_same_calls(before: Sequence[int], after: Sequence[int], n: Sequence[
 def mean_over_tasks(
     values: Sequence[float], weights: Sequence[int] | None = None
 ) -> tuple[float, float, int] | None:
-    """The mean, its standard error and the number of tasks; None below two. `weights`: tasks a value."""
+    """Return the mean, its standard error and the number of tasks; None with fewer than two tasks.
+
+    `weights`: how many tasks have each value; without weights each value is that of one task.
+    """
     several = np.asarray(values, dtype=float)
     many = np.ones(len(several)) if weights is None else np.asarray(weights, dtype=float)
     tasks = int(many.sum())
@@ -124,10 +129,11 @@ def bootstrap_interval(
     draws: int = 2000,
     seed: int = 1,
 ) -> tuple[float, float] | None:
-    """A check on `difference`: the 95 % percentile interval of whole sessions, each (k, n), drawn anew.
+    """Return the 95 % bootstrap interval (low, high) of the difference of two rates, as a check.
 
-    `weights`: how many sessions have each (k, n), of both arms, so that millions of sessions stay small.
-    None where an arm has no session. The same seed gives the same interval.
+    The percentile interval over resampled sessions, each given as (k, n). `weights`: for both arms, how many
+    sessions have each (k, n), so that millions of sessions need little memory. None when an arm has no
+    session. The same seed gives the same interval.
     """
     random = np.random.default_rng(seed)
 
@@ -151,10 +157,11 @@ def bootstrap_interval(
 
 
 def sessions_needed(of: Share, against: Share, points: float) -> int | None:
-    """How many sessions more, in each arm, would show a difference of `points` (a share) with 80 % power.
+    """Return how many more sessions each arm needs to show a difference of `points` with 80 % power.
 
-    From the usual two-sample formula (Fleiss, Levin & Paik 2003, 4.14, without continuity), times the design
-    effect, at as many calls a session as there are now. None when an arm has no session.
+    `points` is a share: 0.01 is one point. The number is that of the usual two-sample formula (Fleiss, Levin
+    & Paik 2003, 4.14, without continuity correction), times the design effect, at the present number of calls
+    in a session. None when an arm has no session.
     """
     if of.rate is None or against.rate is None or not of.sessions or not against.sessions:
         return None

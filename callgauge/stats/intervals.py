@@ -1,9 +1,9 @@
 """The 95 % interval of one rate, widened when calls come in sessions.
 
 Calls of one session are alike: the same model, task and prompt. An interval that counts them as independent
-is too narrow, often by half (Miller 2024, arXiv 2411.00640). So the calls are weighed as fewer, by the design
-effect that the sessions themselves show, and the Wilson interval is taken over that effective number.
-Where hardly ten sessions have a hit, the sessions show less than there is, and it covers some 88 %.
+is too narrow, often by half (Miller 2024, arXiv 2411.00640). So the number of calls is divided by the design
+effect, estimated from the sessions, and the Wilson interval is taken over that effective number of calls.
+Where only about ten sessions have a hit, the design effect is underestimated: the interval covers some 88 %.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """`k` of `n`, and what the sessions show of how alike their calls are.
+    """A share: `k` hits of `n` observations, with sums over sessions for the design effect.
 
-    `sessions` is how many sessions the n come from, None when each stands for itself. `kk`, `kn` and `nn` are
-    sums over the sessions of k², k·n and n²: all that the design effect needs, and they add up over days.
+    `sessions` is the number of sessions that the n observations come from; None when all observations are
+    independent. `kk`, `kn` and `nn` are the sums over the sessions of k², k·n and n². The design effect needs
+    no more than these sums, and they can be added up over days. Raises ValueError unless 0 <= k <= n.
     """
 
     k: int
@@ -46,7 +47,7 @@ class Share:
             raise ValueError(f"{self.k} of {self.n} is no share")
 
     def __add__(self, other: Share) -> Share:
-        """Both together. A session that both have counts twice."""
+        """Return the share of both together. A session that occurs in both counts twice."""
         apart = self.sessions is None and other.sessions is None
         return Share(
             self.k + other.k,
@@ -67,10 +68,11 @@ class Share:
 
     @property
     def design_effect(self) -> float:
-        """How many times larger the variance is than that of independent calls; at least 1.
+        """The variance relative to that of independent calls; at least 1.
 
-        The variance of the ratio k/n over sessions, linearised (Cochran 1977, 6.13), over p(1-p)/n. Where
-        every call or none is a hit the sessions show nothing, and each is taken for one observation.
+        This is the linearised variance of the ratio k/n over sessions (Cochran 1977, 6.13), divided by
+        p(1-p)/n. Where all calls or none are hits, or there is one session, the sessions show no spread; each
+        session then counts as one observation.
         """
         if not self.is_clustered or self.sessions is None:
             return 1.0
@@ -83,7 +85,10 @@ class Share:
 
     @property
     def effective_n(self) -> float:
-        """As many independent calls would tell as much; few sessions less still (Korn & Graubard 1998)."""
+        """The number of independent calls that would give as much information.
+
+        With few sessions the number is reduced further (Korn & Graubard 1998).
+        """
         if not self.is_clustered or self.sessions is None:
             return float(self.n)
         n = self.n / self.design_effect
@@ -99,19 +104,22 @@ class Share:
 
     @property
     def method_name(self) -> str:
-        """The interval's name, for people."""
+        """The name of the interval's method, for people."""
         if not self.is_clustered:
             return "Wilson, 95 %"
         return f"Wilson over sessions, 95 % (design effect {self.design_effect:.1f})"
 
 
 def t_quantile(freedom: float) -> float:
-    """What reaches to the end of a 95 % interval; scipy.stats would take a hundred times as long."""
+    """Return the 97.5 % quantile of Student's t for `freedom` degrees of freedom.
+
+    scipy.stats would take a hundred times as long.
+    """
     return float(stdtrit(freedom, 0.5 + LEVEL / 2))
 
 
 def _wilson(p: float, n: float) -> Interval:
-    """The Wilson score interval (Wilson 1927) of a rate over observations whose number need not be whole."""
+    """Return the Wilson score interval (Wilson 1927) of a rate `p`; `n` need not be a whole number."""
     centre = (p + Z * Z / (2 * n)) / (1 + Z * Z / n)
     half = Z / (1 + Z * Z / n) * sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
     low, high = max(0.0, centre - half), min(1.0, centre + half)

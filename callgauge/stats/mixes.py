@@ -1,7 +1,8 @@
-"""Compares two slices at one common mix of their strata, and shows whether the plain rates misled.
+"""Compares two slices of calls at a common mix of strata, and tells whether the plain rates misled.
 
-Two models that get different work cannot be compared by their plain rates: the one with the harder tools
-looks worse (Simpson 1951). Direct standardisation gives both the mix of the two together.
+Two models that get different work cannot be compared by their plain rates: the model with the harder tools
+looks worse (Simpson 1951). Direct standardisation weights the strata of both models by the mix of the two
+together.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ _COVERED = 0.8  # below this share of the calls the same mix is that of another 
 
 @dataclass(frozen=True, slots=True)
 class StandardisedDifference:
-    """The `difference` at the common mix; `covered`: the share of calls whose stratum both slices have.
+    """The `difference` of two slices at a common mix of strata, and their rates `of` and `against` there.
 
-    `flips` is True when the plain and the adjusted difference point in opposite directions.
+    `covered` is the share of calls whose stratum occurs in both slices. `flips` is True when the plain and
+    the adjusted difference point in opposite directions.
     """
 
     difference: Difference
@@ -33,13 +35,14 @@ class StandardisedDifference:
 
     @property
     def is_representative(self) -> bool:
-        """True where the strata that both have are most of what the two did."""
+        """True when the strata that both slices have cover at least 80 % of the calls."""
         return self.covered >= _COVERED
 
 
 def standardise(strata: Sequence[tuple[Share, Share]]) -> StandardisedDifference | None:
-    """Compare at the mix of both slices together, over the strata that both have; None when there is none.
+    """Return the difference at the mix of both slices together; None when no stratum occurs in both.
 
+    `strata`: the shares (of, against) of each stratum; only strata with observations in both are compared.
     The variance of each stratum's rate is that of the centre of its Wilson interval, so a stratum without a
     failure is not taken for certain (Agresti & Coull 1998).
     """

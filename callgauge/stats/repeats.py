@@ -12,7 +12,10 @@ from callgauge.stats.intervals import Interval, t_quantile
 
 @dataclass(frozen=True, slots=True)
 class PassK:
-    """`rate` is pass^k over `tasks`, those with at least k trials; `interval` is None below two tasks."""
+    """pass^k over the tasks with at least k trials: `rate` is the mean, `tasks` the number of such tasks.
+
+    `interval` is None with fewer than two tasks, or when all tasks went alike.
+    """
 
     k: int
     rate: float
@@ -21,11 +24,11 @@ class PassK:
 
 
 def pass_k(outcomes: Sequence[tuple[int, int, int]], k: int) -> PassK | None:
-    """pass^k of tau-bench (Yao et al. 2024, arXiv 2406.12045): the mean over tasks of C(c, k) / C(n, k).
+    """Return pass^k: the mean over tasks of C(c, k) / C(n, k); None when no task has k trials.
 
-    `outcomes`: (n trials, c of them passed, how many tasks have just these). None when no task has k trials.
-    The interval is a t interval over the tasks, within 0 to 1; tasks that all went alike show no spread, so
-    they have none.
+    The definition is that of tau-bench (Yao et al. 2024, arXiv 2406.12045). `outcomes`: (n trials, c of them
+    passed, number of tasks with this n and c). The interval is a t interval over the tasks, within 0 to 1;
+    tasks that all went alike show no spread, so the interval is then None.
     """
     known = [(comb(c, k) / comb(n, k), tasks) for n, c, tasks in outcomes if n >= k]
     tasks = sum(number for _, number in known)

@@ -1,1 +1,1 @@
-"""From bytes to records: lines, documents, event streams, and the decoded object that each holds."""
+"""Turns the bytes of a log into records: lines, JSON or YAML documents, and event streams."""

@@ -1,13 +1,16 @@
-"""Detects from its first bytes what the objects of a log stand in, and reads them as records.
+"""Detects the container of a log from its first bytes, and reads the objects in the log as records.
 
-- `lines`: JSON Lines, one object a line (JSON in one line is a log of one line);
-- `document`: JSON over several lines: an object, an array whose items are the records, or several one after
-  another;
+The container is the way in which the objects of a log are laid out:
+
+- `lines`: JSON Lines, one object per line (JSON in one line is a log of one line);
+- `document`: JSON over several lines: an object, an array whose items are the records, or several values one
+  after another;
 - `stream`: server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), the `data` of
-  each a record;
-- `yaml`: an HTTP cassette, one document.
+  each event is a record;
+- `yaml`: an HTTP cassette (recorded requests and responses), one YAML document.
 
-All but `lines` and `stream` are held whole, so `max_line` bounds the file.
+The containers `document` and `yaml` are held in memory whole, so for them `max_line` is the limit of the
+file's size.
 """
 
 from __future__ import annotations
@@ -44,13 +47,14 @@ _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SPACE = re.compile(r"[\s,]*")
 
 Decode = Callable[[Line], Any]
-"""A line in, the value of its record or a `Rejected` out."""
+"""Function that decodes a line: returns the value of its record, or a `Rejected` with the reason."""
 
 Skim = Callable[[bytes], Any]
-"""Bytes of a line in, the value of its record out, None where the line holds nothing for the format.
+"""Function that decodes only the parts of a line that the format uses; faster than `Decode`.
 
-Raises ValueError or RecursionError for what it does not take: then `Decode` is asked. It must refuse all that
-is no JSON, but need not look whether what it passes over is UTF-8.
+Takes the bytes of a line and returns the value of its record, or None when the format uses nothing of the
+line. Raises ValueError or RecursionError for a line that it cannot handle: the caller then uses `Decode`. It
+must refuse everything that is not JSON, but need not check that the parts it skips are UTF-8.
 """
 
 
@@ -62,7 +66,7 @@ class Container(StrEnum):
 
 
 def detect_container(head: bytes) -> Container:
-    """Return the container of a file that begins with these bytes; `lines` where nothing else is seen."""
+    """Return the container of a file that begins with `head`; `lines` when no other is recognised."""
     start = head.removeprefix(_BOM).lstrip()
     if start.startswith(b"["):
         return Container.DOCUMENT
@@ -74,7 +78,11 @@ def detect_container(head: bytes) -> Container:
 
 
 def _has_object_line(head: bytes) -> bool:
-    """Return True when a line that is not indented is an object. A cut last line tells nothing."""
+    """Return True when a line of `head` that is not indented is a JSON object with at least one key.
+
+    A last line without a line break is ignored, because it may be cut off. Also True when `head` has no line
+    break.
+    """
     whole, line_break, _ = head.rpartition(b"\n")
     if not line_break:
         return True
@@ -95,9 +103,10 @@ def read_records(
     decode: Decode = decode_object,
     size: int = BLOCK,
 ) -> Iterator[Record | Rejected]:
-    """Yield the records of a file, each decoded when it is asked for; `size` bytes are read at once.
+    """Yield the records of a file; each is decoded when the caller asks for it.
 
-    A part that cannot be decoded becomes one `Rejected`.
+    A part that cannot be decoded is yielded as one `Rejected`. `max_line` is the longest line (or document)
+    in bytes. For the container `lines`, `decode` decodes a line and `size` is the number of bytes per read.
     """
     if container is Container.LINES:
         for line in read_lines(stream, max_line, size):
@@ -114,13 +123,14 @@ def _record_of_line(line: Line, decode: Decode) -> Record | Rejected:
 
 
 class RecordBatch(NamedTuple):
-    """Records that were read at once. `line` is the last that held anything, 0 where all were blank.
+    """Records that were read from the file together.
 
-    `records` are decoded one by one as they are asked for, once: a thousand that wait for each other would
-    have to be looked through by the garbage collector again and again.
+    `records` can be iterated once and decodes each record on demand: a thousand decoded records in memory
+    would be scanned by the garbage collector again and again.
 
-    `behind` is where the line after them begins, None where that cannot be told; `whole` False = the file
-    ended within their line.
+    `line` is the number of the last line that was not blank, 0 when all lines were blank. `behind` is the
+    place where the line after the batch begins, None when it is not known. `whole` is False when the file
+    ended within the batch's only line, before its line break.
     """
 
     records: Iterable[Record | Rejected]
@@ -137,7 +147,11 @@ def read_batches(
     skim: Skim | None = None,
     begin: LogLine = BEGIN,
 ) -> Iterator[RecordBatch]:
-    """Yield the same records, a block of lines at once, as a load does; the stream stands at `begin`."""
+    """Yield the records of a file in batches, one batch per block of lines, as a load reads them.
+
+    The records are those of `read_records`. `begin` is the position of the stream in its file. `skim`, when
+    given, is tried on a line before `decode`. Containers other than `lines` give batches of one record.
+    """
     if container is not Container.LINES:
         yield from map(_single_record_batch, read_records(stream, container, max_line))
         return
@@ -180,7 +194,10 @@ def _decode_block(block: Block, decode: Decode, skim: Skim | None) -> Iterator[R
 
 
 def _read_event_stream(stream: BinaryIO, max_line: int) -> Iterator[Record | Rejected]:
-    """Yield each `data:` line that holds JSON; events over several data lines are not seen in real logs."""
+    """Yield a record for each `data:` line that holds JSON.
+
+    Events that span several data lines are not supported; real logs have none.
+    """
     for line in read_lines(stream, max_line):
         if isinstance(line, Rejected):
             yield line
@@ -223,7 +240,11 @@ def _read_yaml(data: bytes) -> Iterator[Record | Rejected]:
 
 
 def read_json(data: bytes) -> Iterator[Record | Rejected]:
-    """Yield the one object, the items of an array, or the values that stand one after another."""
+    """Yield the records of a JSON document.
+
+    The records are the one object, the items of an array, or the values that follow each other. A syntax
+    error is yielded as a `Rejected` and ends the iteration.
+    """
     if not data.lstrip().startswith(b"["):
         try:
             yield _make_record(LogLine(1, 0), orjson.loads(data), data, 0)
@@ -272,14 +293,14 @@ def _skip_space(text: str, position: int) -> int:
 
 
 class LineIndex:
-    """Line numbers and byte offsets of characters, asked for in order."""
+    """Computes line numbers and byte offsets of characters of a text; positions must not decrease."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._at, self._line, self._bytes = 0, 1, 0
 
     def locate(self, position: int) -> tuple[LogLine, int]:
-        """Return where the character's line begins, and the byte offset of the character itself."""
+        """Return the place of the line that holds the character, and the character's byte offset."""
         passed = self._text[self._at : position]
         self._line += passed.count("\n")
         self._bytes += len(passed.encode("utf-8", "surrogatepass"))

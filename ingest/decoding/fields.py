@@ -1,6 +1,6 @@
-"""Reads one field of a decoded record as the type asked for, or None.
+"""Reads a field of a decoded record as one type; a value of another type counts as absent.
 
-Optional fields of another type are treated as absent: a line is never lost over them.
+A field of the wrong type therefore never costs the whole line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _KINDS: tuple[tuple[type, str], ...] = (
 
 
 def json_type(value: Any) -> str:
-    """Return JSON's own word for the type of a decoded value."""
+    """Return the JSON name of a decoded value's type: boolean, number, string, array, object or null."""
     return next((kind for known, kind in _KINDS if isinstance(value, known)), "null")
 
 
@@ -23,7 +23,7 @@ def read_text(value: Any) -> str | None:
 
 
 def read_count(value: Any) -> int | None:
-    """Return a count or number from 0, else None; JSON's true is not 1."""
+    """Return the value when it is an integer of 0 or more, else None; booleans are not integers here."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
@@ -38,12 +38,12 @@ def read_object(value: Any) -> dict[str, Any]:
 
 
 def read_objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects of an array; its other items are passed over."""
+    """Return the objects of an array, without its other items; an empty list when it is no array."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def read_epoch_ms(value: Any) -> datetime | None:
-    """Read milliseconds since 1970 as an aware UTC time."""
+    """Return milliseconds since 1970 as an aware UTC time; None when the value is not such a number."""
     milliseconds = read_number(value)
     try:
         return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds is not None else None
@@ -52,7 +52,10 @@ def read_epoch_ms(value: Any) -> datetime | None:
 
 
 def read_time(value: Any) -> datetime | None:
-    """Read ISO 8601 text as an aware UTC time; text without an offset counts as UTC."""
+    """Return ISO 8601 text as an aware UTC time; None when the value is not such text.
+
+    Text without an offset is taken as UTC.
+    """
     if not isinstance(value, str):
         return None
     try:

@@ -1,6 +1,6 @@
-"""Reads the bytes of a file as numbered lines with byte offsets, within bounded memory.
+"""Reads a file as numbered lines with byte offsets, and decodes a line of JSON, in bounded memory.
 
-Memory is bounded by `max_line`: a longer line is passed over in pieces and reported, never held.
+The bound is `max_line`: a longer line is skipped piece by piece and reported, and never held in memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HEAD = 4 * SNIPPET  # bytes of a line that is too long: enough for its snippet
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One line without its line break. `whole` False = the file ended before the line break."""
+    """A line without its line break. `whole` is False when the file ended before the line break."""
 
     where: LogLine
     data: bytes
@@ -35,10 +35,11 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Block(msgspec.Struct):
-    """Lines that stand one after another, blank ones too, as they are, line breaks included.
+    """Consecutive lines of a file, unchanged: blank lines and line breaks are included.
 
-    `line` and `offset` are those of the first, `common` is what all but the first were cut out of. `whole`
-    False = one line, at which the file ended.
+    `line` and `offset` are the number and the byte offset of the first line. `common` is the buffer that
+    contains all lines but the first. `whole` is False when the block is a single line at the end of the file,
+    without a line break.
     """
 
     lines: list[bytes]
@@ -48,15 +49,18 @@ class Block(msgspec.Struct):
     whole: bool = True
 
     def is_utf8(self) -> bool:
-        """Return True when every line is UTF-8:
+        """Return True when all lines of the block are valid UTF-8.
 
-        a decoder that skips what it does not need would not notice.
+        The check is needed before `Skim`, which does not look at the parts of a line that it skips.
         """
         return _is_utf8(self.lines[0]) and _is_utf8(self.common)
 
 
 def _is_utf8(data: bytes | memoryview) -> bool:
-    """Check with Arrow, which makes no text of the bytes and so takes a thirtieth of the time of decoding."""
+    """Return True when the bytes are valid UTF-8.
+
+    Arrow checks them without making a `str`, in a thirtieth of the time that decoding takes.
+    """
     offsets = pa.py_buffer(struct.pack("<qq", 0, len(data)))
     try:
         pa.LargeStringArray.from_buffers(1, offsets, pa.py_buffer(data)).validate(full=True)
@@ -66,9 +70,10 @@ def _is_utf8(data: bytes | memoryview) -> bool:
 
 
 def read_lines(stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK) -> Iterator[Line | Rejected]:
-    """Yield every line that is not blank, in order, `size` bytes read at once. See `read_blocks`.
+    """Yield each line that is not blank, in order; a line over `max_line` bytes as a `Rejected`.
 
-    A last line without a line break comes like any other: whether it is torn, its decoding shows.
+    `size` is the number of bytes per read. A last line without a line break is yielded, too: whether it was
+    cut off shows when it is decoded.
     """
     for block in read_blocks(stream, max_line, size):
         if isinstance(block, Rejected):
@@ -84,9 +89,10 @@ def read_lines(stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK) ->
 def read_blocks(
     stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK, begin: LogLine = BEGIN
 ) -> Iterator[Block | Rejected]:
-    """Yield every line, those of `size` bytes at once. A line over `max_line` bytes becomes one `Rejected`.
+    """Yield all lines in blocks, one block per read of `size` bytes.
 
-    `begin` is where the stream stands in its file.
+    A line over `max_line` bytes is yielded as a `Rejected`. `begin` is the position of the stream in its
+    file.
     """
     line, offset = begin.line, begin.offset
     begun: list[bytes] = []  # pieces of a line whose end has not been read
@@ -118,7 +124,10 @@ def read_blocks(
 
 
 def _skip_line(stream: BinaryIO, size: int) -> tuple[int, bytes]:
-    """Read to the end of the line; return its bytes, and what was read behind its line break."""
+    """Skip the rest of the line.
+
+    Return the number of bytes skipped, and the bytes after the line break that were already read.
+    """
     passed = 0
     while data := stream.read(size):
         line, end, behind = data.partition(b"\n")
@@ -129,7 +138,10 @@ def _skip_line(stream: BinaryIO, size: int) -> tuple[int, bytes]:
 
 
 def _split_long_lines(block: Block, max_line: int) -> Iterator[Block | Rejected]:
-    """Yield the block, or its lines where one is too long or the first begins with a byte order mark."""
+    """Yield the block as it is, or line by line when a line is too long or there is a byte order mark.
+
+    A line over `max_line` bytes becomes a `Rejected`; the byte order mark is removed from line 1.
+    """
     longest = max(map(len, block.lines))
     if longest <= max_line and not (block.line == 1 and block.lines[0].startswith(_BOM)):
         yield block
@@ -150,10 +162,11 @@ def _reject_long_line(where: LogLine, head: bytes, length: int, max_line: int) -
 
 
 def decode_object(line: Line) -> dict[str, Any] | Rejected:
-    """Return the JSON object on a line, or why there is none.
+    """Return the JSON object on a line, or a `Rejected` that says why there is none.
 
-    orjson first; then the standard library, which also takes NaN, lone surrogates and deep nesting up to
-    its own limit. What both refuse is rejected: a mended log line would be invented data.
+    The line is decoded by orjson and, if that fails, by the standard library, which also takes NaN, lone
+    surrogates and deep nesting up to its own limit. A line that both refuse is rejected, not repaired: a
+    repaired log line would be invented data.
     """
     try:
         value = orjson.loads(line.data)
@@ -180,6 +193,6 @@ def _reject_line(line: Line, refused: orjson.JSONDecodeError, error: Exception) 
 
 
 def make_snippet(data: bytes) -> str:
-    """Return the first characters of a line, with what is not UTF-8 shown as escapes."""
+    """Return the first `SNIPPET` characters of a line; bytes that are not UTF-8 become escapes."""
     text = data[: SNIPPET * 4].decode("utf-8", "backslashreplace")
     return text[:SNIPPET].rstrip("\r\n")

@@ -1,17 +1,20 @@
-"""The log formats: one module per producer, discovered, not listed.
+"""The log formats: one module per producer of logs, found by listing this package.
 
-A format module opens with its field notes and has
+A format module begins with notes on the producer's fields and has
 
-- `SOURCE`: a `Source` (`ingest.log_format`), what this producer can tell and what it cannot;
-- `recognise(head)`: True when the first records of a file are this producer's;
-- `translator(about)`: a new `Translator` for one file; it is given the file's records one by one.
+- `SOURCE`: a `Source` (`ingest.log_format`), which states the facts that this producer's logs can and cannot
+  show;
+- `recognise(head)`: return True when the first records of a file are this producer's;
+- `translator(about)`: return a new `Translator` for one file, which is given the file's records one by one.
 
-It may have `decode(line)`, which makes the value of a record from a line where JSON objects are more than it
-needs, `skim(data)`, which does so quickly for the lines it understands (see
-`ingest.decoding.containers.Skim`), and `explain(about)`, which says of a file that no format reads how it
-belongs to one that this format does. A format recognises and translates, nothing else. What several of them
-share is in folders named by their content: `provider_messages`, `conversations`, `spans`, `span_conventions`,
-`traces`. Two formats that claim one file are an error.
+Three functions are optional. `decode(line)` makes the value of a record from a line, where decoding the whole
+line as a JSON object would be more work than the format needs. `skim(data)` does the same quickly for the
+lines that it can read (see `ingest.decoding.containers.Skim`). `explain(about)` says how a file that no
+format reads belongs to a file that this format reads.
+
+A format module only recognises and translates. Code that several formats share is in folders named by their
+content: `provider_messages`, `conversations`, `spans`, `span_conventions`, `traces`. Two formats that claim
+the same file are an error.
 """
 
 from __future__ import annotations
@@ -30,29 +33,35 @@ from ingest.record import Record
 
 @cache
 def formats() -> dict[str, Format]:
-    """Every format of this package by name: its modules that say what they read in `SOURCE`."""
+    """Return every format of this package by name: the modules of the package that define `SOURCE`."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
     return {name: cast("Format", module) for name, module in modules.items() if hasattr(module, "SOURCE")}
 
 
 def claiming_formats(head: Sequence[dict[str, Any]]) -> list[Format]:
-    """The formats that take a file which begins with these records; one is right, none or two are refused."""
+    """Return the formats that recognise a file which begins with the records `head`.
+
+    The caller reads the file only when exactly one format is returned.
+    """
     return [candidate for candidate in formats().values() if candidate.recognise(head)]
 
 
 def line_decoder(form: Format) -> Callable[..., Any]:
-    """How the format's lines become the values of records."""
+    """Return the format's `decode`, which turns a line into the value of a record, else `decode_object`."""
     return cast("Callable[..., Any]", getattr(form, "decode", decode_object))
 
 
 def line_skimmer(form: Format) -> Callable[[bytes], Any] | None:
-    """The quick way for the lines it understands, where the format has one."""
+    """Return the format's `skim`, the quick decoder of a line's bytes; None when the format has none."""
     return cast("Callable[[bytes], Any] | None", getattr(form, "skim", None))
 
 
 def explain_unread(form: Format, about: About) -> str | None:
-    """What the format knows of a file that none reads; None where it has nothing to say."""
+    """Return the format's explanation of a file that no format reads.
+
+    None: the format has no `explain`, or nothing to say about this file.
+    """
     explain = cast("Callable[[About], str | None] | None", getattr(form, "explain", None))
     return explain(about) if explain is not None else None
 
@@ -60,7 +69,10 @@ def explain_unread(form: Format, about: About) -> str | None:
 def translate_file(
     form: Format, records: Iterable[Record | Rejected], about: About
 ) -> Iterator[Event | Rejected]:
-    """A whole file: its records through one translator, rejects passed on in place."""
+    """Yield the events of a whole file, made of its records by one new translator of the format.
+
+    Rejects among the records are passed on unchanged, in their place. The translator is closed at the end.
+    """
     translator = form.translator(about)
     try:
         for record in records:

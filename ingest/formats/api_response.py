@@ -78,4 +78,4 @@ class _Replies:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no file or other resource is open."""

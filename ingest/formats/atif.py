@@ -93,7 +93,7 @@ def _take_trajectory(record: Record, session_id: str) -> Iterator[Event]:
 
 
 class _AtifRun:
-    """One trajectory of the document."""
+    """One trajectory of an ATIF document, translated into the events of one session."""
 
     def __init__(self, value: Mapping[str, Any], session_id: str, record: Record) -> None:
         self.session_id = session_id
@@ -168,7 +168,10 @@ class _AtifRun:
         )
 
     def _unwrap_text(self, tool: str | None, sent: Any) -> str | None:
-        """The text of arguments that a converter could not parse and wrapped."""
+        """Return the model's argument text when a converter that could not parse it wrapped it in an object.
+
+        None: `sent` is no such object and counts as decoded arguments.
+        """
         if not isinstance(sent, dict) or len(sent) != 1:
             return None
         ((name, value),) = sent.items()
@@ -183,7 +186,10 @@ class _AtifRun:
         return {}
 
     def _take_results(self, step: Mapping[str, Any], *, only: str | None) -> Iterator[ResultSeen]:
-        """The observations of the step's calls. `only` is the id of a lone call."""
+        """Yield the results of the step's calls.
+
+        `only` is the call's id when the step has a single call; a result that names no call is given this id.
+        """
         for result in read_objects(read_object(step.get("observation")).get("results")):
             call_id = read_text(result.get("source_call_id")) or only
             if call_id is None:

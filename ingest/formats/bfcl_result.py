@@ -144,7 +144,11 @@ def _take_turn(
 def _take_reply(
     reply: Any, facts: Mapping[str, Any], shared: dict[str, Any], *, decoded: Any
 ) -> Iterator[Event]:
-    """One reply: native calls, calls as Python text, or an answer, which ends the turn."""
+    """Yield the events of one reply: the step and its calls, native or written as Python text.
+
+    A reply without calls is the answer, and its text ends the turn. `decoded` is the benchmark's own decoding
+    of the reply; an empty list means that the text is not searched for calls.
+    """
     words = reply if isinstance(reply, str) else None
     if words is not None and words.startswith(_INFERENCE_FAILED):
         yield TurnEnded(**shared, status="error")
@@ -201,7 +205,11 @@ def _offer_tools(request: Mapping[str, Any], shared: dict[str, Any]) -> Iterator
 
 
 def _take_question(messages: Any) -> str | None:
-    """The user's text: of the last message, or the whole request where the log keeps it as Python text."""
+    """Return the user's text: that of the last message.
+
+    Where the log keeps the whole request as Python text, this text is returned; None where there is no
+    message.
+    """
     if isinstance(messages, str):
         return messages
     listed = read_objects(messages)

@@ -61,7 +61,12 @@ def translator(about: About) -> Translator:
 
 
 class _Score:
-    """`_right`: entries that were right, told on `_where`, until a failed entry names the model."""
+    """Translator of one score file.
+
+    `_right` is the number of entries that the score counts as right, `_where` the line that states this
+    number. The entries' events are made when the next failed entry names the model, or at the end of the
+    file.
+    """
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -81,7 +86,7 @@ class _Score:
         yield from self._take_right_entries(None)
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
     def _take_score(self, record: Record) -> Iterator[Rejected]:
         count = read_count(record.value.get("correct_count"))
@@ -116,6 +121,6 @@ class _Score:
 
 
 def _first_question(turns: Any) -> str | None:
-    """The last message of the first turn, `[[{role, content}]]`."""
+    """Return the text of the last message in the first turn of `[[{role, content}]]`; None without one."""
     first = read_objects(turns[0]) if isinstance(turns, list) and turns else []
     return join_content(first[-1].get("content")) if first else None

@@ -65,7 +65,7 @@ def _is_example(record: dict[str, Any]) -> bool:
 
 
 def _has_blocks(message: dict[str, Any]) -> bool:
-    """True for a message with Anthropic's blocks, which are calls in another shape."""
+    """Return True for a message with Anthropic's content blocks of tool calls or results."""
     return any(
         part.get("type") in ("tool_use", "tool_result") for part in read_objects(message.get("content"))
     )

@@ -60,7 +60,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def is_pair(record: Mapping[str, Any]) -> bool:
-    """True for a pair as claude-trace writes it, and no other logger."""
+    """Return True for a request and its response as claude-trace writes them, and no other logger."""
     request = read_object(record.get("request"))
     return "logged_at" in record and {"timestamp", "url", "body"} <= request.keys() and "response" in record
 
@@ -102,7 +102,7 @@ class _TraceTranslator:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no file or other resource is open."""
 
 
 def _read_header(message: Mapping[str, Any], name: str) -> str | None:
@@ -111,7 +111,10 @@ def _read_header(message: Mapping[str, Any], name: str) -> str | None:
 
 
 def judge_as_claude_code(result: RequestResult) -> RequestResult:
-    """A result as Claude Code sent it: no flag means success, and the texts of failures tell their layer."""
+    """Return the result with the status that it has in Claude Code's requests.
+
+    A result without an error flag succeeded. The text of a failed result shows the layer of the failure.
+    """
     if result.status is not ResultStatus.ERROR:
         return result._replace(status=ResultStatus.OK, flag_source=FlagSource.EXPLICIT)
     fault = find_fault(result.content or "")

@@ -69,7 +69,7 @@ def translator(about: About) -> Translator:
 
 
 class _ClineSessions:
-    """One file; more than one document in it are as many sessions."""
+    """Translator of one file; each document in the file is one session."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -89,7 +89,7 @@ class _ClineSessions:
         return ()
 
     def close(self) -> None:
-        """Nothing is kept between records."""
+        """Do nothing: no file or other resource is open."""
 
 
 def _make_events(message: Mapping[str, Any], record: Record, dialogue: AgentSession) -> Iterator[Event]:

@@ -85,7 +85,7 @@ def translator(about: About) -> Translator:
 
 
 class _DroidSession:
-    """One file: one session."""
+    """Translator of one file, which holds one session."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
@@ -109,7 +109,7 @@ class _DroidSession:
         return self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
     def _take_session(self, value: Mapping[str, Any]) -> Iterator[Event]:
         ident = read_text(value.get("session_id"))
@@ -186,7 +186,10 @@ class _DroidSession:
 
 
 def _failed_command_fields(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a result whose text alone says that the command failed."""
+    """Return the status fields of a result whose text alone says that the command failed.
+
+    The dict is empty when the result has a status already or its text reports no failed command.
+    """
     content = result.get("content") or ""
     if result["status"] is not ResultStatus.UNKNOWN or not _COMMAND.match(content):
         return {}

@@ -45,7 +45,7 @@ def translator(about: About) -> Translator:
 
 
 def _list_spans(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """The span that a record is, or those of a document around them."""
+    """Return the spans of a document; a record without a list of spans is itself the only span."""
     return read_objects(record.get("spans")) or [record]
 
 

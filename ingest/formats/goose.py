@@ -98,7 +98,7 @@ def translator(about: About) -> Translator:
 
 
 class _GooseSession:
-    """One file: one session."""
+    """Translator of one file, which holds one session."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
@@ -119,7 +119,7 @@ class _GooseSession:
         return self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
     def _read_facts(self, header: Mapping[str, Any], where: LogLine) -> Iterator[Event]:
         if "role" not in header:

@@ -55,7 +55,7 @@ def translator(about: About) -> Translator:
 
 
 class _HermesSessions:
-    """One file; more than one document in it are as many sessions."""
+    """Translator of one file; each document in the file is one session."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -87,4 +87,4 @@ class _HermesSessions:
         return ()
 
     def close(self) -> None:
-        """Nothing is kept between records."""
+        """Do nothing: no file or other resource is open."""

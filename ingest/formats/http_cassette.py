@@ -116,7 +116,7 @@ class _CassetteTranslator:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no file or other resource is open."""
 
 
 def _list_interactions(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -165,7 +165,7 @@ def _read_status(response: Mapping[str, Any]) -> int | None:
 
 
 class _InteractionLines:
-    """The lines of a document's interactions: of each `request` and `response` key in turn."""
+    """Finds the line of each `request` and `response` key of a document, in the order of the text."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
@@ -173,7 +173,10 @@ class _InteractionLines:
         self._last = record.where
 
     def line_of(self, key: str) -> LogLine:
-        """The line of the next such key; the one before where there is none."""
+        """Return the line of the next `key` in the document.
+
+        Where the key is not found, return the line of the key found before.
+        """
         found = self._record.find_line(f"{self._quote}{key}{self._quote}:")
         self._last = self._last if found is self._record.where else found
         return self._last

@@ -99,7 +99,11 @@ def _take_answer(record: Record, session_id: str) -> Iterator[Event]:
 
 
 def _task_name(value: Mapping[str, Any], messages: list[dict[str, Any]]) -> str | None:
-    """The sample's number together with what it asks: several sets of samples count from 1."""
+    """Return the task's name: the sample's number and a hash of the request's messages.
+
+    The hash is needed because several sets of samples count from 1. None where number or messages are
+    missing.
+    """
     number_ = read_count(value.get("data_index"))
     if number_ is None or not messages:
         return None
@@ -141,7 +145,10 @@ def _take_reply(
 
 
 def _find_layer(arguments: Any) -> FaultLayer:
-    """The verdict lumps two layers; which of them it was shows when the text is decoded."""
+    """Return the layer of refused arguments: SYNTAX when their text is not JSON, else SCHEMA.
+
+    The recorded verdict does not tell the two apart, so the text is decoded here.
+    """
     try:
         orjson.loads(arguments if isinstance(arguments, str) else "{}")
     except (orjson.JSONDecodeError, UnicodeEncodeError):

@@ -79,7 +79,7 @@ def translator(_about: About) -> Translator:
 
 
 def _list_observations(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Those of a trace, of a page, or the one that the record is."""
+    """Return the observations of a trace or of a page; any other record is itself an observation."""
     within = read_objects(record.get("observations")) or read_objects(
         read_object(record.get("trace")).get("observations")
     )
@@ -141,7 +141,7 @@ def _make_raw_span(row: Mapping[str, Any], record: Record, trace_id: str, span_i
 
 
 def _read_facts(row: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
-    """What the attributes tell, then what Langfuse's own fields add."""
+    """Return the facts of the span's attributes, completed by those of Langfuse's own fields."""
     facts = collect_facts(raw)
     if facts.kind in (None, SpanKind.OTHER):
         facts.kind = _TYPES.get(str(row.get("type")), SpanKind.EXECUTION if facts.tool else SpanKind.OTHER)
@@ -182,7 +182,7 @@ def _read_generation(row: Mapping[str, Any], metadata: Mapping[str, Any], facts:
 
 
 def _take_output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
-    """What the model said; None where no output was recorded."""
+    """Return the messages of the model's output; None where no output was recorded."""
     said = read_reply(row.get("output")) or ()
     if any(message.calls for message in said):
         return said
@@ -191,7 +191,10 @@ def _take_output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
 
 
 def _read_calls(row: Mapping[str, Any]) -> Iterator[MessageCall]:
-    """Read `toolCalls` with the names that stand beside them. Langfuse wrote the arguments again."""
+    """Yield the calls of `toolCalls`, named by `toolCallNames` where a call has no name of its own.
+
+    Langfuse serialised the arguments again, so their text is not the model's own and is decoded.
+    """
     names = open_json(first_value(row, "toolCallNames", "tool_call_names"))
     listed = open_json(first_value(row, "toolCalls", "tool_calls"))
     for number, call in enumerate(listed if isinstance(listed, list) else ()):

@@ -83,7 +83,7 @@ def _is_run(run: Mapping[str, Any]) -> bool:
 
 
 def _walk_runs(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The runs of a record, each before those below it, in the order of the text."""
+    """Yield the runs of a record in the order of the text: each run before its child runs."""
     waiting = [(run, 0) for run in reversed(_top_runs(record))]
     while waiting:
         run, depth = waiting.pop()
@@ -127,7 +127,7 @@ def _parent_session(run: Mapping[str, Any]) -> str | None:
 
 
 def _root_id(dotted_order: str | None) -> str | None:
-    """The root's id in `<time>Z<id>.<time>Z<id>`."""
+    """Return the root run's id from `<time>Z<id>.<time>Z<id>`; None where there is no such id."""
     return dotted_order.split(".", 1)[0].partition("Z")[2] or None if dotted_order else None
 
 
@@ -167,7 +167,11 @@ def _read_model_call(run: Mapping[str, Any], extra: Mapping[str, Any], facts: Sp
 
 
 def _read_tool(raw: RawSpan, given: Any, gave: Any, facts: SpanFacts) -> None:
-    """A tool's run. Its output is often the message that the model will read, with the call's id."""
+    """Add a tool's run to `facts`: tool, call id, arguments and result.
+
+    The run's output is often the message for the model, which has the call's id. When that message reports a
+    failure, `raw` is marked as failed.
+    """
     result = gave.get("output", gave) if isinstance(gave, dict) else gave
     message = next(read_messages(result, "tool"), Message(role="tool")) if isinstance(result, dict) else None
     answer = message.results[0] if message is not None and message.results else None
@@ -183,7 +187,10 @@ def _read_tool(raw: RawSpan, given: Any, gave: Any, facts: SpanFacts) -> None:
 
 
 def _last_words(body: Any, role: str) -> str | None:
-    """The last words of this role in a body; a body that is text itself."""
+    """Return the text of the last message of this role in a body; None where there is none.
+
+    A body that is itself a string is returned as it is.
+    """
     if isinstance(body, str):
         return body
     said = [message.text for message in read_messages(body) if message.role == role and message.text]

@@ -112,7 +112,7 @@ class _Payloads:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no file or other resource is open."""
 
 
 def _is_redacted(payload: Mapping[str, Any]) -> bool:
@@ -150,7 +150,7 @@ def _make_exchange(payload: Mapping[str, Any], record: Record) -> Exchange | Non
 
 
 def _make_request(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The request's body, put together again."""
+    """Return the request's body, built from the fields of the logged payload."""
     said = payload.get("messages")
     if isinstance(said, str):
         said = [{"role": "user", "content": said}]
@@ -161,7 +161,7 @@ def _make_request(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _add_prompt(found: Exchange, payload: Mapping[str, Any]) -> None:
-    """The prompt's name where a prompt management named it."""
+    """Set the prompt's name of the exchange to the one that LiteLLM's prompt management recorded, if any."""
     told = read_object(read_object(payload.get("metadata")).get("prompt_management_metadata"))
     if found.asked is not None and found.asked.prompt_name is None:
         found.asked.prompt_name = read_text(told.get("prompt_id"))

@@ -135,7 +135,7 @@ def _take_round(made: Mapping[str, Any], step: int, shared: dict[str, Any]) -> I
 
 
 def _read_call(kind: str, reply: str, payload: Any) -> dict[str, Any]:
-    """The fields of CallMade for an action."""
+    """Return the fields of `CallMade` for the action of a reply."""
     first, _, body = reply.partition("\n")
     if kind == "get":
         address = {"url": first.removeprefix("GET").strip()}

@@ -73,7 +73,7 @@ def translator(_about: About) -> Translator:
 
 
 def _unwrap_text(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """The request itself, or what an API has put around it."""
+    """Return the record itself and the objects in which an API's answer may hold the request."""
     return [record, *(read_object(record.get(key)) for key in ("result", "trace", "data"))]
 
 
@@ -128,7 +128,7 @@ def _read_span(
 
 
 def _log_record(entry: dict[str, Any], record: Record) -> Iterator[SpanEvent]:
-    """A GenAI event that belongs to a span; other logs are none of ours."""
+    """Yield the log record as a span event when it is a GenAI event of a span; yield nothing for others."""
     attributes = read_otlp(entry.get("attributes"))
     name = read_text(entry.get("eventName")) or read_text(attributes.get("event.name")) or ""
     trace_id, span_id = read_text(entry.get("traceId")), read_text(entry.get("spanId"))

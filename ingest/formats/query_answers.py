@@ -68,7 +68,11 @@ def translator(about: About) -> Translator:
 
 
 class _AnswerLines:
-    """`_held`: the first lines with answers, until it is known whether they are a key; None from then on."""
+    """Translator of one file.
+
+    `_held` has the first records with answers until it is known whether these are an answer key; None from
+    then on.
+    """
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -90,7 +94,7 @@ class _AnswerLines:
         yield from self._decide()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
     def _decide(self) -> Iterator[Event | Rejected]:
         held, self._held = self._held or [], None
@@ -122,7 +126,7 @@ def _read_calls(value: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _is_answer_key(value: Mapping[str, Any]) -> bool:
-    """True when an argument is a list where its tool declares one text, number or boolean."""
+    """Return True when an argument is a list where its tool declares one text, number or boolean."""
     declared = {
         name: read_object(read_object(function.get("parameters")).get("properties"))
         for definition in read_list(value.get("tools"))

@@ -75,7 +75,7 @@ def translator(about: About) -> Translator:
 
 
 class _QwenSession:
-    """One file: one session."""
+    """Translator of one file, which holds one session."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
@@ -110,7 +110,7 @@ class _QwenSession:
         yield from self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
     def _take_session(self, value: Mapping[str, Any], where: LogLine, ts: datetime | None) -> Iterator[Event]:
         version = read_text(value.get("version")) or ""
@@ -173,5 +173,5 @@ def _read_flag(told: Mapping[str, Any], content: str) -> ResultFlag:
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """The sum of token counts; zeros are no measurement."""
+    """Return the sum of the token counts; None when it is zero, as zeros stand for unmeasured counts."""
     return sum(read_count(count) or 0 for count in counts) or None

@@ -83,7 +83,7 @@ _OTHER_APIS = frozenset(
 
 
 class _RequestPair(NamedTuple):
-    """What a line has of a request and its reply."""
+    """The request body and the response body of a line, with the URL and HTTP status of the request."""
 
     request: HttpBody
     response: HttpBody
@@ -105,7 +105,7 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
 
 
 def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
-    """The two bodies of a line, whatever they are called; None when it has none."""
+    """Return the two bodies of a line, under any of the known key names; None when the line has none."""
     result = read_object(record.get("result"))
     if "custom_id" in record and (result or isinstance(record.get("response"), dict)):
         kept = result.get("message") or result.get("error") or record.get("response") or record.get("error")
@@ -119,7 +119,7 @@ def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
 
 
 def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _RequestPair:
-    """The bodies out of what may be an HTTP envelope around them."""
+    """Return the pair of bodies, taken out of HTTP envelopes where the log has envelopes around them."""
     holders = (read_object(request), read_object(response), record)
     url = next(filter(None, (_first_text(holder, _URLS) for holder in holders)), None)
     codes = (read_count(holder.get(name)) for holder in holders[1:] for name in _STATUSES)
@@ -130,7 +130,7 @@ def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _Req
 
 
 def _unwrap_inner(kept: Any) -> Any:
-    """The body of an HTTP envelope, or what was kept itself."""
+    """Return the body in an HTTP envelope; `kept` itself when it is no envelope."""
     if not isinstance(kept, dict) or is_request(kept) or is_reply(kept) or not _ENVELOPE & kept.keys():
         return kept
     return next((kept[name] for name in _BODIES if isinstance(kept.get(name), dict | list | str)), kept)
@@ -157,7 +157,7 @@ class _RequestLog:
         yield from self._traffic.finish()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no file or other resource is open."""
 
 
 def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
@@ -180,7 +180,10 @@ def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
 
 
 def _find_problem(pair: _RequestPair | None, found: Exchange | None) -> str | None:
-    """Why a line gives nothing; None for one that need not give anything."""
+    """Return the reason why a line that should give an exchange gives none.
+
+    None: the line gives an exchange, or none is expected of it (embeddings, moderations, …).
+    """
     if pair is None:
         return "the line has no request and reply in a spelling that is known here"
     if pair.response.problem is not None:

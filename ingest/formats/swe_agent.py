@@ -111,7 +111,10 @@ def translator(about: About) -> Translator:
 
 
 class _SweAgentRun(SweRun):
-    """One trajectory: its steps, each with its message in the history where it was accepted."""
+    """Translator of one trajectory.
+
+    Each step is joined with the history's message of the same reply, where the harness accepted the reply.
+    """
 
     harness = "SWE-agent"
 
@@ -144,7 +147,7 @@ class _SweAgentRun(SweRun):
         return (join_content(first.get("content")) or "") if first.get("role") == "system" else ""
 
     def _task_name(self) -> str | None:
-        """The last message of the user before the first action."""
+        """Return the text of the last user message before the first reply; None without one."""
         words: str | None = None
         for message in self._history:
             if message.get("role") == "assistant":
@@ -191,7 +194,10 @@ class _SweAgentRun(SweRun):
             yield self._make_observation(step, refusal, call_id, took * 1000 if took is not None else None)
 
     def _make_command_call(self, action: str, strategy: Strategy) -> CallMade:
-        """An action without a native call: a code block, or the command made of a call that is not kept."""
+        """Return the call of an action that has no native call in the history.
+
+        The action is a code block, or the command that was made of a native call which the log does not keep.
+        """
         word = action.split(None, 1)[0]
         tool = word if word in self._commands else "bash"
         sent: dict[str, Any] = {"args_source": ArgsSource.MISSING}
@@ -235,7 +241,7 @@ class _SweAgentRun(SweRun):
 
 
 def _find_refusal(following: Mapping[str, Any]) -> str | None:
-    """What the harness said to the reply before this step; None where that reply was accepted."""
+    """Return the harness's answer to the reply before the step `following`; None where it was accepted."""
     query = read_objects(following.get("query"))
     if (
         len(query) < 2
@@ -260,13 +266,16 @@ def _decode_config(config: Any) -> dict[str, Any]:
 
 
 def _find_command_names(docs: str, prompt: str) -> frozenset[str]:
-    """The commands told of: `name:` over a docstring, or `name <argument> - …` in older prompts."""
+    """Return the names of the commands that the documentation or the prompt lists.
+
+    A command is listed as `name:` above a docstring, or as `name <argument> - …` in older prompts.
+    """
     listed = prompt.partition("COMMANDS:\n")[2].partition("\n\n")[0]
     return frozenset((*_DOCS.findall(f"{docs}\n{prompt}"), *_LISTED.findall(listed)))
 
 
 def _read_definitions(docs: str) -> Iterator[dict[str, Any]]:
-    """The commands of `command_docs` as definitions: name, docstring, arguments with type and need."""
+    """Yield each command of `command_docs` as a tool definition: name, docstring, typed arguments."""
     starts = [*_DOCS.finditer(docs)]
     for at, start in enumerate(starts):
         body = docs[start.end() : starts[at + 1].start() if at + 1 < len(starts) else len(docs)]

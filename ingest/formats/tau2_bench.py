@@ -128,7 +128,11 @@ def _take_simulation(
 
 
 def _read_definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
-    """Tool signatures by name, `{name: {doc, params}}`, or a list in any shape that is read elsewhere."""
+    """Return the tool definitions of `stated`.
+
+    `stated` maps names to signatures, `{name: {doc, params}}`, or is a list of definitions, returned as it
+    is.
+    """
     if isinstance(stated, dict):
         return tuple(
             {"name": name, "description": read_text(one.get("doc")) or "", "parameters": one["params"]}
@@ -139,7 +143,7 @@ def _read_definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def _to_chat_messages(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The message in the shape of the chat API; nothing of the calls that the user's model made."""
+    """Yield the message in the shape of the chat API, without the calls and results of the user's model."""
     role = message.get("role")
     if role == "tool":
         for result in read_objects(message.get("tool_messages")) or [message]:
@@ -152,7 +156,7 @@ def _to_chat_messages(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _find_raw_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The calls, with the model's own text where the provider's response was kept."""
+    """Return the message's calls, with the model's own argument text where `raw_data` has it."""
     response = read_object(message.get("raw_data"))
     choices = read_objects(response.get("choices"))
     kept = read_object((choices[0] if choices else response).get("message")) or response
@@ -166,7 +170,7 @@ def _find_raw_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _drop_greeting(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """All but a first message of the agent for which no model was asked."""
+    """Return the messages without a first greeting of the agent that no model wrote."""
     first = messages[0] if messages else {}
     greets = first.get("role") == "assistant" and not first.get("tool_calls") and not first.get("usage")
     return messages[1:] if greets and not first.get("raw_data") else messages

@@ -76,7 +76,11 @@ def translator(about: About) -> Translator:
 
 
 class _AttemptTranslator(SessionPerRecord):
-    """`_waiting`: attempts of which only the exception is kept, until another tells the domain; then None."""
+    """Translator of one file.
+
+    `_waiting` has the attempts without messages (only their exception is kept) until the first attempt with
+    messages tells the domain; None from then on.
+    """
 
     def __init__(self, about: About) -> None:
         super().__init__(about, self._take_attempt)
@@ -120,7 +124,10 @@ def _take_attempt(record: Record, session_id: str, domain: str | None) -> Iterat
 
 
 def _take_dead_attempt(error: str, traceback: str, shared: dict[str, Any]) -> Iterator[Event]:
-    """An attempt of which only its exception is kept."""
+    """Yield the events of an attempt of which the log keeps only the exception.
+
+    When the traceback shows that a call's arguments were not JSON, a step with the refused call comes first.
+    """
     of_arguments = "message_to_action" in traceback and "JSONDecodeError" in traceback
     if of_arguments:
         yield StepMade(**shared)

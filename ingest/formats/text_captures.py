@@ -79,7 +79,10 @@ def translator(about: About) -> Translator:
 
 
 def explain(about: About) -> str | None:
-    """Name the JSON file that a text file belongs to, where that is beside it."""
+    """Return a sentence on the JSON file that a captured reply (`.txt`) belongs to.
+
+    The sentence also says when that file is not beside the reply. None: `about` is no captured reply.
+    """
     if not about.name.endswith(_REPLY):
         return None
     request = about.name.removesuffix(_REPLY) + _REQUEST
@@ -114,11 +117,11 @@ class _CaptureTranslator:
         yield from ()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
 
 def _reply_beside(name: str, path: str | None, read_sibling: Callable[[str], bytes | None]) -> bytes | str:
-    """The bytes of the reply's file, or why there are none."""
+    """Return the bytes of the reply file, or a str with the reason why it cannot be found."""
     names = [name.removesuffix(_REQUEST) + _REPLY if name else "", PurePosixPath(path or "").name]
     for one in filter(None, names):
         if (found := read_sibling(one)) is not None:
@@ -159,7 +162,10 @@ def _pair(value: Mapping[str, Any], words: str, shared: dict[str, Any]) -> Itera
 
 
 def _readable(definitions: Sequence[Mapping[str, Any]]) -> Iterator[ToolDefinition]:
-    """The definitions that can be read; the others are told where they are offered."""
+    """Yield the definitions that can be loaded.
+
+    The others are skipped here; they are reported where the tools are offered.
+    """
     for definition in definitions:
         try:
             yield from ToolCatalog.load(definition)
@@ -174,7 +180,7 @@ def _arguments(call: TextCall) -> dict[str, Any]:
 
 
 def _missing_field(words: str, calls: Sequence[TextCall]) -> str | None:
-    """What stands beside the calls."""
+    """Return the text of the reply outside of the calls; None when there is no such text."""
     rest, position = [], 0
     for call in calls:
         rest.append(words[position : call.start])

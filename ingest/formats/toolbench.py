@@ -173,7 +173,10 @@ def _make_observation(shared: dict[str, Any], node: Mapping[str, Any]) -> Result
 
 
 def _find_layer(code: int | None, content: str) -> tuple[FaultLayer | None, FlagSource]:
-    """The layer at which a call failed, None for none, and how that is known."""
+    """Return the layer at which a call failed, and the source of this verdict.
+
+    The layer is None for a call that did not fail, or of which nothing is known.
+    """
     if code in (1, 2):
         return FaultLayer.SCHEMA, FlagSource.EXPLICIT
     if code is not None and code not in _OK_CODES:
@@ -186,7 +189,7 @@ def _find_layer(code: int | None, content: str) -> tuple[FaultLayer | None, Flag
 
 
 def _error_in(content: str) -> str | None:
-    """The `error` of a response, which is '' for none."""
+    """Return the `error` of a response, '' for no error; None when the content is no such JSON object."""
     if not content.startswith("{"):
         return None
     try:
@@ -202,7 +205,7 @@ def _first_message(answer: Mapping[str, Any], role: str) -> str | None:
 
 
 def _final_answer(stated: Any) -> str:
-    """What Finish was given as final answer; '' where the search was given up."""
+    """Return the `final_answer` that the model passed to Finish; '' where the search was given up."""
     if not isinstance(stated, str):
         return ""
     try:

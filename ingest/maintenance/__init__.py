@@ -1,1 +1,1 @@
-"""What keeps a store right between loads: forget, reparse, retry what was rejected."""
+"""Operations on a published store: forget sessions, judge calls again, list and retry rejects."""

@@ -1,7 +1,7 @@
-"""Removes sessions from a store for good; older generations are removed, too.
+"""Removes sessions from a store for good, including the older generations that hold them.
 
-What went is remembered by its hash, so that no load brings it back from a log that is still there. The logs
-themselves are not touched.
+The store remembers a hash of each removed session, so that no load brings it back from a log that still
+exists. The logs themselves are not changed.
 """
 
 from __future__ import annotations
@@ -31,15 +31,20 @@ _OF_USER = "SELECT DISTINCT source, session_id FROM sessions WHERE user_name = ?
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionChoice:
-    """The sessions that are to go: by id, or those without a sign of life since a day (UTC), or a user's."""
+    """The sessions that are to be removed. Exactly one of the three choices must be made.
+
+    `sessions` are ids, `before` chooses sessions whose last time is before a day (UTC), `user` those of a
+    user.
+    """
 
     sessions: Sequence[str] = ()
     before: date | None = None
     user: str | None = None
 
     def choice_query(self) -> tuple[str, list[Any]]:
-        """Return the query for the source and id of each. Raises OptionError unless exactly one choice is
-        made.
+        """Return the SQL query for source and id of the chosen sessions, and its parameters.
+
+        Raises OptionError unless exactly one choice is made.
         """
         named: list[tuple[str, list[Any]]] = []
         if self.sessions:
@@ -61,9 +66,9 @@ def forget(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> ForgetReport:
-    """Remove sessions from the store for good; a `dry_run` only counts them.
+    """Remove the sessions chosen by `whose` from the store for good; with `dry_run`, only count them.
 
-    Raises InputError, StoreError, StoreBusy or StoreVersionError, with nothing removed.
+    Raises InputError, StoreError, StoreBusy or StoreVersionError; nothing is removed then.
     """
     started = time.monotonic()
     query, values = whose.choice_query()

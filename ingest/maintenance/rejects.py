@@ -1,4 +1,4 @@
-"""Lists what could not be used of a store's logs, and reads those logs again."""
+"""Lists the lines, values and files that could not be used, and reads the files with rejects again."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ingest.store.reader import read_ledger, read_rejects
 
 
 def list_rejects(store_dir: Path, *, files: str | None = None, code: str | None = None) -> Iterator[Reject]:
-    """Yield the lines, values and files that could not be used, by file and place.
+    """Yield the lines and values that could not be used, by file and place; then the unusable files.
 
-    `files` is a pattern such as `*.jsonl`, of a path or of a file's name. Raises InputError where nothing was
-    loaded yet, StoreError.
+    `files` is a pattern such as `*.jsonl` for a path or a file name; `code` is a key of REJECT_CODES. Raises
+    InputError when nothing was loaded yet, and StoreError.
     """
     current = published_generation(store_dir.absolute())
     if current is None:
@@ -45,11 +45,11 @@ def retry_rejected(
     tools: Sequence[Path] = (),
     **options: Any,
 ) -> tuple[LoadReport | None, list[str]]:
-    """Read the files again of which something could not be used; what is in of them is replaced.
+    """Read the files with rejects again; the new rows replace those of the earlier reading.
 
-    Returns the report of that load, None when there was nothing to read, and a sentence for each file that
-    was left alone: one that is gone, or was read with definitions where none are given now. `options` are
-    those of `ingest.pipeline.load.load`.
+    Returns the report of that load (None when there was nothing to read), and a sentence for each file that
+    was not read: piped input, a file that no longer exists, or a file that was read with tool definitions
+    when none are given now. `options` are those of `ingest.pipeline.load.load`.
     """
     store_dir = store_dir.absolute()
     names = {reject.file: reject.tools for reject in list_rejects(store_dir, files=files, code=code)}

@@ -1,7 +1,6 @@
-"""Judges the calls of a store anew without the logs, after a newer parser or with definitions found later.
+"""Judges the calls of a store again, without the logs: with a newer parser, or with other tool definitions.
 
-For a newer parser, or for tool definitions that came to hand later. What comes out is what a load of the same
-logs would hold today.
+The result is the same as if the logs were loaded today.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ def reparse(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> ReparseReport:
-    """Judge the calls that another version of the parser judged, or `everything`, and publish the result.
+    """Judge the calls that another parser version judged, or `everything`, and publish the result.
 
-    `tools`: files of definitions that take the place of those once given with --tools; everything is judged
-    by them. Raises InputError, StoreError, StoreBusy or StoreVersionError, with nothing published.
+    `tools` are files of definitions that replace those once given with --tools; all calls are then judged.
+    Raises InputError, StoreError, StoreBusy or StoreVersionError; nothing is published then.
     """
     started = time.monotonic()
     given = read_tools(tools) if tools else None

@@ -1,4 +1,4 @@
-"""Builds the next generation from the published one by a few changes, without logs."""
+"""Builds the next generation by changing a copy of the published one, without reading logs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ingest.store.generations import OnWrite, Patience, StoreFolder, lock_store,
 def lock_published(
     store_dir: Path, on_write: OnWrite, patience: Patience
 ) -> Iterator[tuple[StoreFolder, Path]]:
-    """Yield the store's folder with its lock held, and its published generation.
+    """Yield the store folder with its lock held, and the path of its published generation.
 
-    Raises InputError when nothing was loaded into it yet, StoreBusy, StoreError.
+    Raises InputError when nothing was loaded into the store yet, StoreBusy, StoreError.
     """
     store_dir = store_dir.absolute()
     if published_generation(store_dir) is None:
@@ -31,7 +31,10 @@ def lock_published(
 
 @contextmanager
 def change_copy(folder: StoreFolder) -> Iterator[GenerationBuilder]:
-    """Yield a copy of the published generation to change; it is given up when anything fails."""
+    """Yield a copy of the published generation to change.
+
+    The copy is discarded when the block raises.
+    """
     building = GenerationBuilder(folder.start_from_published(), folder.on_write)
     try:
         yield building

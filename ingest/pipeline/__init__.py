@@ -1,1 +1,1 @@
-"""A load: plan which files to read, read them, write their rows, publish the new generation."""
+"""Loads logs: plans which files to read, reads them, writes their rows, publishes the store."""

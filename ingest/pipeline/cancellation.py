@@ -1,17 +1,17 @@
-"""How a load is asked to end before its time, and how it leaves the file at work then."""
+"""How a caller stops a load early: the `Stop` function, and the exception raised inside a file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Stop = Callable[[], bool]
-"""True once somebody asked for an end."""
+"""Function that returns True once the user has asked the load to stop."""
 
 
 def never_stop() -> bool:
-    """The `Stop` of a load that nobody interrupts."""
+    """Return False: the `Stop` function of a load that cannot be stopped."""
     return False
 
 
 class LoadCancelled(BaseException):  # not an Exception: reading a file turns those into a verdict on the file
-    """Somebody asked for an end while a file was read."""
+    """The user asked the load to stop while a file was being read."""

@@ -1,7 +1,7 @@
-"""Says what a load would do, from the heads of the files and without taking the lock.
+"""Forecasts a load from the beginnings of the files, without changing or locking the store.
 
-The members of a compressed tar archive can only be listed by unpacking it on the way; all else costs the
-beginning of each file that is not in as it is.
+Only the first bytes of a file are read, and none of a file that has not changed. The exception is a
+compressed tar archive: listing its members means uncompressing the archive.
 """
 
 from __future__ import annotations
@@ -35,7 +35,11 @@ from ingest.store.reader import read_ledger
 
 
 class PlannedAction(StrEnum):
-    """What a load would do with a file; all but the last two mean reading it."""
+    """What a load would do with a file.
+
+    A load reads the file in all cases except `UNCHANGED` and `REFUSED`; in case `ALIKE` it first compares the
+    content.
+    """
 
     NEW = "new"
     GROWN = "grown"
@@ -48,7 +52,11 @@ class PlannedAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileShare:
-    """So many files of one kind; `bytes` as stored. `form` None = none was found, or had to be."""
+    """The files for which a load would take the same action and use the same format.
+
+    `files` is their number, `bytes` their total size as stored. `form` is the name of the format; None when
+    no format was recognised, or none was looked for.
+    """
 
     would: PlannedAction
     form: str | None
@@ -58,7 +66,10 @@ class FileShare:
 
 @dataclass(frozen=True, slots=True)
 class LoadForecast:
-    """What a load would do. `left` files would stay out by `--since` and `--limit`."""
+    """What a load would do: the files by action and format, and the files it would refuse.
+
+    `left` is the number of files that `--since` and `--limit` would leave out.
+    """
 
     shares: tuple[FileShare, ...]
     refused: tuple[RejectedFile, ...]
@@ -76,8 +87,9 @@ def forecast_load(
     limit: int | None = None,
     private: PrivacyOptions = ALL,
 ) -> LoadForecast:
-    """Say what `ingest.pipeline.load.load` would do with the same options. Raises as it does, but for
-    StoreBusy.
+    """Return what `ingest.pipeline.load.load` would do with the same options.
+
+    Raises the same errors as `load`, except StoreBusy.
     """
     store_dir = store_dir.absolute()
     catalog, _ = read_given_definitions(store_dir, tools)
@@ -98,7 +110,11 @@ def forecast_load(
 
 
 class LoadPlanner:
-    """One load's files, looked at one after another."""
+    """Decides the action for each file given to `plan_file`; `forecast` returns the totals.
+
+    `limit` is the largest number of files to read, None = all. `left` is the number of files already left
+    out.
+    """
 
     def __init__(self, ledger: Ledger, options: ReadOptions, limit: int | None, left: int) -> None:
         self._ledger = ledger

@@ -1,4 +1,4 @@
-"""Brings the ledger and the totals of a load up to date, one log after another."""
+"""Updates the ledger (the store's list of files) and the totals of a load, log by log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ KEPT = "; what was loaded from it before stays"
 
 
 class LedgerUpdate:
-    """The only one who changes the ledger while logs are read."""
+    """Records the outcome of each log in the ledger and in the totals of the load.
+
+    While logs are read, no other class changes the ledger.
+    """
 
     def __init__(
         self, ledger: Ledger, totals: LoadTotals, settings: ReadSettings, writer: FactWriter
@@ -29,7 +32,7 @@ class LedgerUpdate:
         self._writer = writer
 
     def note_became_archive(self, known: LedgerRow) -> None:
-        """A file that was a log has become an archive."""
+        """Remove the row of a file that was a log when it was loaded and is an archive now."""
         self._ledger.remove(known)
         self._totals.replaced.append(known.file_id)
 
@@ -71,7 +74,11 @@ class LedgerUpdate:
         self._totals.renamed.append(row)
 
     def note_read(self, found: LogFile, known: LedgerRow | None, intake: FileResult) -> None:
-        """Count what was read, unless its end shows that it is in: of a stream only reading tells that."""
+        """Add a log that was read to the ledger and the totals.
+
+        A new log whose content turns out to be in the store already is taken back and recorded as a copy or a
+        new name. That happens with streams, whose fingerprint is only known at their end.
+        """
         options = self._settings.options
         is_new = known is None or known.fingerprint is None
         same = self._ledger.find_by_content(intake.fingerprint) if is_new else []
@@ -96,7 +103,10 @@ class LedgerUpdate:
         self._totals.add_loaded(row, intake)
 
     def note_refused(self, found: LogFile, unusable: UnusableFileError) -> None:
-        """Record why, unless the store says just that already. Rows of an earlier reading stay."""
+        """Record why a log cannot be used, unless the store records that reason already.
+
+        Rows of an earlier reading of the log stay.
+        """
         known, reason = (
             self._ledger.find_by_name(found.name),
             self._settings.privacy.redact_text(str(unusable)),

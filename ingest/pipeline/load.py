@@ -1,7 +1,7 @@
-"""Loads logs into a store: which file is read, in what order, and what a failure costs.
+"""Loads logs into a store: decides which files are read and in what order, and handles failures.
 
-A file that fails costs itself, a line that fails costs that line; what the store knew of a file stays until
-the file has been read anew to its end.
+When a file fails, only that file is left out; when a line fails, only that line. The rows that the store has
+of a file stay until the file has been read again to its end.
 """
 
 from __future__ import annotations
@@ -75,16 +75,21 @@ def load(
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
-    `paths` are files, folders, patterns, addresses and `-` (see `ingest.sources.discovery`), `tools` files of
-    tool definitions (see `ingest.pipeline.planning.tool_catalog`), `labels` a file of people's names for
-    prompts (see `ingest.pipeline.planning.prompt_labels`), `max_line` is in bytes, `form` the name of the
-    format that all are read as. Files that did not change `since` (see `ingest.pipeline.planning.selection`)
-    are left out; at most `limit` are read: those that are in, or that no format takes, do not count.
-    `private` says what is left out of all texts. `again` names files that are read though they are in.
-    `workers` processes read (None = as many as pay, see `ingest.pipeline.workers.pool`), this one writes.
-    Once `stop()` is true, the file at work is given up after its batch, and what was read whole so far is
-    published. Raises InputError, StoreError, StoreBusy or StoreVersionError with nothing published; all are
-    IngestErrors.
+    `paths` are files, folders, patterns, addresses and `-` (see `ingest.sources.discovery`). `tools` are
+    files of tool definitions (see `ingest.pipeline.planning.tool_catalog`). `labels` is a file of people's
+    names for prompts (see `ingest.pipeline.planning.prompt_labels`). `max_line` is the longest line to read,
+    in bytes. `form` is the name of the format in which all files are read; None = each file's format is
+    recognised.
+
+    Files that did not change `since` (see `ingest.pipeline.planning.selection`) are left out. At most `limit`
+    files are read; files that are in the store already, or that no format can read, do not count. `private`
+    says what is left out of all texts. `again` names files that are read although they are in the store.
+    `workers` is the number of processes that read while this one writes; None = as many as save time (see
+    `ingest.pipeline.workers.pool`).
+
+    Once `stop()` returns True, the file being read is given up after its current batch, and the files read
+    completely so far are published. Raises InputError, StoreError, StoreBusy or StoreVersionError, with
+    nothing published; all are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
     store_dir = store_dir.absolute()
@@ -115,12 +120,15 @@ def load(
 
 
 def _needs_publishing(current: Path, names: Mapping[str, str]) -> bool:
-    """Return True when the published generation lacks something that no log needs to be read for."""
+    """Return True when the published generation is outdated, or lacks some of the prompt names."""
     return is_outdated(current) or has_new_labels(current, names)
 
 
 class LogLoader:
-    """The files of one load, one after another."""
+    """Loads the files of one load, one after another.
+
+    `writer` holds the rows written so far, `totals` the counts.
+    """
 
     def __init__(
         self,
@@ -181,7 +189,7 @@ class LogLoader:
         )
 
     def _try_load_log(self, found: LogFile, base: Progress) -> bool:
-        """Load a file; return False when somebody asked for an end before its own."""
+        """Load a file; return False when the user asked to stop before the file was read completely."""
         try:
             self._load_log(found, base)
         except LoadCancelled:
@@ -227,7 +235,10 @@ class LogLoader:
         )
 
     def _find_checkpoint(self, found: LogFile, known: LedgerRow | None) -> Checkpoint | None:
-        """Return where the reading of a file that has grown stopped; None where it is to be read whole."""
+        """Return the checkpoint of a file that has grown since it was loaded.
+
+        None when there is no usable checkpoint: the file is then read from the beginning.
+        """
         if known is None or known.status is not FileStatus.LOADED or not found.place.can_reopen:
             return None
         grown = found.content_size is not None and found.content_size > known.size

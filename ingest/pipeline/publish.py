@@ -1,4 +1,4 @@
-"""The last steps of a load: the ledger, the run, settling, checking, publishing, reporting."""
+"""Finishes a load: writes the ledger and the run, checks and publishes the generation, makes the report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ from lenient.diagnostics.codes import CODES
 
 
 class LoadedFile(msgspec.Struct, frozen=True, gc=False):
-    """A file that was read, and how many rows of it there are. A load can have 100,000 of these."""
+    """A file that was read, and the numbers of its lines and rows.
+
+    A load can have 100,000 of these.
+    """
 
     known: LedgerRow
     lines: int
@@ -39,7 +42,7 @@ class LoadedFile(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class LoadTotals:
-    """What a load did so far, file by file."""
+    """What a load has done so far: files by outcome, and counts."""
 
     unchanged: int = 0
     loaded: list[LoadedFile] = field(default_factory=list)
@@ -110,7 +113,10 @@ def publish(
     started_at: datetime,
     labels: Mapping[str, str],
 ) -> str:
-    """Write the ledger, settle and check the new generation, publish it; return its name."""
+    """Write the ledger, complete and check the new generation, publish it, and return its name.
+
+    Fills `totals.figures` and `totals.rejects` from the new generation. `labels` are names of prompts.
+    """
     writer.flush()
     pa.default_memory_pool().release_unused()  # what it keeps of the last batch DuckDB can use
     building = writer.builder
@@ -147,7 +153,7 @@ def publish(
 
 
 def standing_tables(schemas: Mapping[str, pa.Schema]) -> dict[str, pa.Table]:
-    """Return the tables that depend on this version of Callgauge only."""
+    """Return the tables whose rows depend only on the version of Callgauge: `codes` and `sources`."""
     return _arrow_tables(schemas, {"codes": _code_rows(), "sources": _source_rows()})
 
 
@@ -156,7 +162,10 @@ def _arrow_tables(schemas: Mapping[str, pa.Schema], rows: Mapping[str, list[Row]
 
 
 def _split_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """A load of 100,000 files would fill 150 MB with what is written of them."""
+    """Yield the rows in lists of at most `BATCH_ROWS`.
+
+    The rows of a load of 100,000 files would take 150 MB in one list.
+    """
     rows = iter(rows)
     while some := list(islice(rows, BATCH_ROWS)):
         yield some

@@ -1,4 +1,7 @@
-"""Hands the rows of a large log's first part to the reading that resumes it, and keeps its checkpoint."""
+"""Stores and reads checkpoints of large logs, and reassigns rows when a reading resumes at one.
+
+A log that has grown gets a new file id; the rows of its first part are moved to that id.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ _FOLLOW = (
 
 
 def read_checkpoint(building: GenerationBuilder, file_id: int) -> Checkpoint | None:
-    """Return what it takes to resume a file; None when there is nothing, or another version made it."""
+    """Return the checkpoint at which a file's reading can resume.
+
+    None when the file has none, or when the checkpoint was made by another `state_version`.
+    """
     for row in building.fetch_rows(_STATE, [file_id, state_version()]):
         return Checkpoint(
             row["byte_offset"],
@@ -64,7 +70,7 @@ def read_checkpoint(building: GenerationBuilder, file_id: int) -> Checkpoint | N
 
 
 def store_checkpoint(building: GenerationBuilder, file_id: int, state: Checkpoint) -> None:
-    """Keep what it takes to resume a file."""
+    """Store the checkpoint at which a later load can resume reading a file."""
     told = orjson.dumps([state.turns, state.places]).decode()
     with building.open_transaction("state") as con:
         con.execute(
@@ -73,9 +79,9 @@ def store_checkpoint(building: GenerationBuilder, file_id: int, state: Checkpoin
 
 
 def move_rows(building: GenerationBuilder, old: int, new: int, state: Checkpoint) -> Counter[str]:
-    """Move the rows of the log's first part from file id `old` to `new`; return how many there are by table.
+    """Move the rows of a log's first part from file id `old` to `new`; return their counts by table.
 
-    What is left under `old` is what the reading on has told anew.
+    Rows that the resumed reading has written again stay under `old`.
     """
     opened: list[dict[str, Any]] = [
         dict(zip(("session_id", "turn", "line"), turn, strict=True)) for turn in state.turns

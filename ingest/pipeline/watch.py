@@ -1,4 +1,4 @@
-"""Loads again whenever something looks different, until Ctrl-C (`--watch`)."""
+"""Repeats a load whenever the files have changed, until Ctrl-C (`--watch`)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ def watch(
     complain: Callable[[str], None],
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Load now, and again after each change of what `look` returns. Ends with KeyboardInterrupt.
+    """Call `load` now, and again each time the value that `look` returns has changed.
 
-    What goes wrong is told to `complain`, once for as long as it stays the same, and tried again: a folder
-    that is not there, a store in use, a full disk, a server that is away. Raises OptionError, which waiting
-    does not mend.
+    Never returns; ends with KeyboardInterrupt. When `look` or `load` raises IngestError (a missing folder, a
+    store in use, a full disk, an unreachable server), `complain` is called with the message, once as long as
+    the message stays the same, and the load is tried again. An OptionError is raised, because waiting cannot
+    fix a wrong option. `pause` waits for a number of seconds.
     """
     loaded: T | None = None
     trouble = ""

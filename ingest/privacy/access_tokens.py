@@ -1,8 +1,9 @@
-"""Finds access keys and tokens in a text, by the patterns of detect-secrets and a few of our own.
+"""Finds access keys and tokens in a text, by the patterns of detect-secrets and some additional ones.
 
 detect-secrets (https://github.com/Yelp/detect-secrets) is made for files and lines; only its patterns are
-used here, where a fast look finds that they could match: a token is a long run of letters, digits, `_` and
-`-`. Its patterns leave out the end of some (a JWT's signature), so a token is taken to the end of its run.
+used here, and only where a fast search shows that they could match: a token is a long run of letters, digits,
+`_` and `-`. Some of its patterns omit the end of a token (a JWT's signature), so a match is extended to the
+end of the run.
 """
 
 from __future__ import annotations
@@ -38,9 +39,10 @@ _DOTTED_TAIL = re.compile(r"[\w.=-]*")
 
 
 class _TokenPattern(NamedTuple):
-    """`begin`: what it begins with; `patterns`: what it looks like from there on.
+    """The patterns of one type of token.
 
-    Every alternative of `begin` opens with a plain letter, by which `re` passes over most of a text.
+    `begin` matches the first characters of a token, `patterns` the token from there on. Every alternative of
+    `begin` starts with a literal letter, so that `re` skips most of a text fast.
     """
 
     kind: str
@@ -79,7 +81,7 @@ TOKEN_TYPES = frozenset(token.kind for token in _TOKENS) | {"telegram", "discord
 
 
 class TokenDetector:
-    """Finds tokens of the given types (names of `TOKEN_TYPES`)."""
+    """Finds access tokens of the given types (names in `TOKEN_TYPES`)."""
 
     def __init__(self, types: frozenset[str]) -> None:
         used = [token for token in _TOKENS if token.kind in types]
@@ -115,7 +117,10 @@ class TokenDetector:
                     break
 
     def _find_by_sign(self, text: str, start: int, end: int) -> Iterator[Match]:
-        """Yield tokens that are recognised by the sign before or after their first long run."""
+        """Yield Telegram and Discord tokens, recognised by a sign next to a long run of characters.
+
+        A Telegram token has a colon before the run, a Discord token a dot after it.
+        """
         if text[start - 1 : start] == ":" and "telegram" in self._types:
             yield from _first_match(_TELEGRAM, text, range(max(0, start - 11), start - 8), "telegram")
         if text[end : end + 1] == "." and "discord" in self._types:

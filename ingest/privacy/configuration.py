@@ -1,6 +1,6 @@
-"""What a load was asked to leave out, and the `Privacy` of one store that does it.
+"""The options for which data a load leaves out, and the `Privacy` that applies them to a store.
 
-The detectors are imported only where they are asked for.
+The detectors are imported only when redaction is on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ _OPTION = {REDACTED: "--redact", WITHOUT_RESULTS: "--no-results"}
 
 @dataclass(frozen=True, slots=True)
 class PrivacyOptions:
-    """`rules` None = texts stay as they are; `results` False = what tools said is dropped."""
+    """The privacy options of a load.
+
+    `rules` None = texts are not redacted; `results` False = the content of tool results is dropped.
+    """
 
     rules: RedactionRules | None = None
     results: bool = True
@@ -30,11 +33,12 @@ class PrivacyOptions:
     def for_store(
         self, store_dir: Path, before: Iterable[str | None] = (), *, keep: bool = True
     ) -> tuple[Privacy, str | None]:
-        """Return the privacy of a store whose lock is held, and its words in `files.privacy`; None = none.
+        """Return the `Privacy` for a store whose lock is held, and its text for `files.privacy`.
 
-        The words change when the rules or the key do: files are then read again. `before`: the words of the
-        files that are in. `keep` False makes no key. Raises OptionError when less was kept of the files that
-        are in, and StoreError.
+        The text is None when nothing is left out. The text changes with the rules or the key; files are then
+        read again. `before` holds the texts of the files that are in the store. With `keep` False, no key is
+        written. Raises OptionError when the files in the store were loaded with stricter options, and
+        StoreError when the key cannot be read or written.
         """
         words = [] if self.results else [WITHOUT_RESULTS]
         if self.rules is None:
@@ -53,7 +57,7 @@ ALL = PrivacyOptions()
 
 
 def _refuse_weaker_privacy(store_dir: Path, words: Sequence[str], before: Iterable[str | None]) -> None:
-    """Refuse options that would let in what earlier loads left out."""
+    """Raise OptionError when these options would keep data that earlier loads left out."""
     left_out = {word.split(":")[0] for words in before for word in (words or "").split()}
     if missing := sorted(left_out - set(words)):
         options = " and ".join(_OPTION[kind] for kind in missing if kind in _OPTION)

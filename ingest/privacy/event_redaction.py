@@ -1,4 +1,4 @@
-"""Redacts events between a format and the session builder, as the store may hold them."""
+"""Redacts the events of a format before the session builder gets them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOT_OUTPUT = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.REFUSE
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
-    """What one load leaves out. Can be pickled."""
+    """The redaction that one load applies to events, names and definitions. Can be pickled."""
 
     redactor: Redactor | None = None
     results: bool = True  # False: what tools said is dropped
@@ -36,7 +36,7 @@ class Privacy:
         return self.redactor is not None or not self.results
 
     def redact_path(self, name: str) -> str:
-        """Return a file's name as the store may hold it."""
+        """Return the path of a file as the store may hold it."""
         return name if self.redactor is None else self.redactor.redact_path(name)
 
     def redact_text(self, text: str) -> str:
@@ -46,7 +46,7 @@ class Privacy:
         return catalog if self.redactor is None else self.redactor.redact_definitions(catalog)
 
     def redact_events(self, events: Iterable[Event | Rejected]) -> Iterable[Event | Rejected]:
-        """Return the events of a record as they may be stored."""
+        """Return the events of a record, redacted as the store may hold them."""
         return map(self.redact_event, events) if self else events
 
     def redact_event(self, event: Event | Rejected) -> Event | Rejected:

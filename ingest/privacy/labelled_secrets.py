@@ -1,4 +1,4 @@
-"""Finds secrets that stand beside a telling word or sign: keys in PEM, passwords in URLs, addresses."""
+"""Finds secrets next to a telling word or sign: private keys in PEM, passwords in URLs, IP addresses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ _ENTROPY = (Base64HighEntropyString(), HexHighEntropyString())
 
 
 class _LabelDetector(NamedTuple):
-    """`group` of the pattern is the value; it is matched where the needle stands."""
+    """Finds a secret by a fixed text beside it (the needle).
+
+    `pattern` is matched at the needle, or `before` characters earlier; its group number `group` is the
+    secret. `longest` is the number of characters that the pattern may look at after the needle.
+    """
 
     kind: str
     needle: str
@@ -46,7 +50,10 @@ class _LabelDetector(NamedTuple):
 
 
 def find_private_keys(looked: SearchedText) -> Iterator[Match]:
-    """Yield the body of each key in PEM or PuTTY's format, cut ones too; its name stays."""
+    """Yield the body of each private key in PEM or PuTTY format, including truncated keys.
+
+    The header line is not part of the match.
+    """
     last = 0
     for needle in KEY_NEEDLES:
         for place in looked.find_needle(needle):
@@ -65,7 +72,7 @@ _ESCAPED_BASIC_AUTH = re.compile(_BASIC_AUTH.pattern.replace("://", r":\\+/\\+/"
 
 
 def find_url_passwords(looked: SearchedText) -> Iterator[Match]:
-    """Yield the `secret` of https://user:secret@host."""
+    """Yield the password of each URL with credentials: `secret` in https://user:secret@host."""
     for needle, pattern in (("://", _BASIC_AUTH), (":\\/\\/", _ESCAPED_BASIC_AUTH)):
         for place in looked.find_needle(needle):
             found = pattern.match(looked.text, place, place + _LONGEST)
@@ -74,7 +81,10 @@ def find_url_passwords(looked: SearchedText) -> Iterator[Match]:
 
 
 def find_random_text(looked: SearchedText) -> Iterator[Match]:
-    """Yield quoted text of high entropy. Hashes, ids and images have it as well, so it is off by default."""
+    """Yield quoted text of high entropy.
+
+    Hashes, ids and images have high entropy, too, so this detector is off by default.
+    """
     for plugin in _ENTROPY:
         for found in plugin.regex.finditer(looked.text):
             if plugin.calculate_shannon_entropy(found[2]) > plugin.entropy_limit:
@@ -82,7 +92,7 @@ def find_random_text(looked: SearchedText) -> Iterator[Match]:
 
 
 def find_public_addresses(looked: SearchedText) -> Iterator[Match]:
-    """Yield IPv4 addresses outside of private networks."""
+    """Yield IPv4 addresses outside private networks."""
     for pattern in IPPublicDetector.denylist:
         for found in pattern.finditer(looked.text):
             yield Match(*found.span(1), "ip")

@@ -1,4 +1,4 @@
-"""What every detector gets and returns: a text to look at, and the matches in it."""
+"""The types that detectors share: the text to search, the matches found in it, and the detector."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ESCAPE = re.compile(r"\\+[bfnrt]")
 
 
 class Match(NamedTuple):
-    """Characters `start` to `end` (half open) are a value of type `kind`."""
+    """A value of type `kind` at the characters `start` to `end` (half open) of a text."""
 
     start: int
     end: int
@@ -19,7 +19,11 @@ class Match(NamedTuple):
 
 
 class SearchedText(NamedTuple):
-    """A text, and the same in lower case with `?` for what is not ASCII, in which needles are found fast."""
+    """A text to search.
+
+    `lower` is the same text in lower case with `?` for each character outside ASCII; fixed texts are found
+    fast in it.
+    """
 
     text: str
     lower: str
@@ -29,15 +33,16 @@ class SearchedText(NamedTuple):
         return cls(text, text.encode("ascii", "replace").lower().decode("ascii"))
 
     def find_needle(self, needle: str) -> Iterator[int]:
-        """Yield where a needle (in lower case) stands; the places do not overlap."""
+        """Yield the offsets of a fixed text (in lower case); matches do not overlap."""
         position = self.lower.find(needle)
         while position >= 0:
             yield position
             position = self.lower.find(needle, position + len(needle))
 
     def skip_escape(self, start: int) -> int:
-        r"""Return where a value begins that seems to begin with an escape's letter: `\nalice@` is no
-        `nalice@`.
+        r"""Return `start`, or `start + 1` when the character at `start` is the letter of an escape.
+
+        In `\nalice@` the value begins with `alice`, not with `nalice`.
         """
         before = self.text[start - 1 : start]
         return start + 1 if before == "\\" and _ESCAPE.match(self.text, start - 1) else start
@@ -47,7 +52,10 @@ Find = Callable[[SearchedText], Iterator[Match]]
 
 
 class Detector(NamedTuple):
-    """`find` is asked only about texts that hold one of `needles` (in lower case; by default all texts)."""
+    """A function that finds matches in a text.
+
+    `find` is called only for texts that contain one of `needles` (in lower case); by default for all texts.
+    """
 
     find: Find
     needles: tuple[str, ...] = ("",)

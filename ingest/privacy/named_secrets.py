@@ -1,7 +1,7 @@
-"""Finds values that are called a password, a secret or an API key: `"password": "…"`, `API_KEY=…`.
+"""Finds values that are named as a password, a secret or an API key: `"password": "…"`, `API_KEY=…`.
 
-The names are those of detect-secrets' KeywordDetector, and a few of our own. Where a value ends is ours: in
-broken JSON it must never reach into the next member.
+The names are those of detect-secrets' KeywordDetector and some additional ones. The end of a value is
+determined here: in broken JSON a match must never reach into the next member.
 """
 
 from __future__ import annotations
@@ -55,7 +55,11 @@ _BARE_SECRET = re.compile(
 
 
 def find_named_secrets(looked: SearchedText) -> Iterator[Match]:
-    """Yield values in quotes whatever they are; bare ones only when they hold letters and digits."""
+    """Yield the values of names that denote a secret.
+
+    A quoted value matches unless it is a word such as `string` or a template; an unquoted value must also
+    hold letters and digits.
+    """
     text = looked.text
     for needle in NAME_NEEDLES:
         for place in looked.find_needle(needle):
@@ -70,7 +74,10 @@ def find_named_secrets(looked: SearchedText) -> Iterator[Match]:
 
 
 def _cut_before_members(value: str) -> str:
-    """Return the value up to a quote after which other members seem to follow: a quote was missing."""
+    """Return the value up to its first quote when other JSON members seem to follow that quote.
+
+    The closing quote of the value is missing in that case.
+    """
     if value[:1].isspace() or value.startswith((",", ":")):
         return ""
     return _QUOTE.split(value, maxsplit=1)[0] if _STRUCTURE.search(value) else value
@@ -82,12 +89,15 @@ def _follows_secret_name(text: str, place: int) -> bool:
 
 
 def is_secret_name(key: str) -> bool:
-    """Return True when the value under this key of a decoded object is a secret by its name."""
+    """Return True when this key of a decoded object denotes a secret value."""
     return len(key) < 64 and _NAME.search(key) is not None
 
 
 def is_secret(value: str) -> bool:
-    """Return False for what stands in the place of a secret: a type's name, a template, asterisks."""
+    """Return True when the value can be a secret.
+
+    Returns False for a type's name, a template, or asterisks in the place of a secret.
+    """
     return not (
         value.strip().lower() in _WORDS
         or value.startswith("$")

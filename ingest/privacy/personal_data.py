@@ -1,4 +1,4 @@
-"""Finds e-mail addresses and the names of home folders in a text."""
+"""Finds e-mail addresses and user names in the paths of home folders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOME_NEEDLES = ("home", "users")
 
 
 def find_emails(looked: SearchedText) -> Iterator[Match]:
-    """Yield addresses as mail programs write them, without the quoted forms of RFC 5322."""
+    """Yield e-mail addresses in the usual form, without the quoted forms of RFC 5322."""
     text = looked.text
     for place in looked.find_needle("@"):
         domain = _DOMAIN.match(text, place, place + 300)
@@ -44,7 +44,7 @@ def find_emails(looked: SearchedText) -> Iterator[Match]:
 
 
 def _local_part_length(before: str) -> int:
-    """Return how many characters before the @ belong to the address."""
+    """Return the length of the address part at the end of `before`, the text before an @, in characters."""
     rest = before.rstrip(_PLAIN)
     if not rest or (rest[-1] != "\\" and rest[-1].isascii()):
         return len(before) - len(rest)
@@ -53,8 +53,9 @@ def _local_part_length(before: str) -> int:
 
 
 def find_home_names(looked: SearchedText) -> Iterator[Match]:
-    r"""Yield the `name` of /home/name, /Users/name, C:\Users\name, and of the folder names harnesses make of
-    them.
+    r"""Yield the user name in paths of home folders: `name` in /home/name, /Users/name and C:\Users\name.
+
+    Folder names that harnesses make of such a path (-home-name-…) are searched, too.
     """
     for needle in HOME_NEEDLES:
         for place in looked.find_needle(needle):

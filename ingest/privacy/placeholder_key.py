@@ -1,7 +1,7 @@
-"""Keeps the secret key of a store's placeholders in its folder, made once.
+"""Reads or makes the secret key of a store's placeholders, a file in the store's folder.
 
-Who has the tables without the key cannot try out which address a placeholder stands for. Without it the next
-load makes another key, and reads every file again.
+Without the key, a reader of the tables cannot test which value a placeholder stands for. When the key is
+lost, the next load makes another key and reads every file again.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _BYTES = 32
 
 
 def read_or_make_key(store_dir: Path, *, keep: bool = True) -> bytes:
-    """Return the key of a store whose lock is held, made when there is none; `keep` False writes nothing.
+    """Return the key of a store whose lock is held; make a key when there is none.
 
-    Raises StoreError.
+    With `keep` False a new key is not written. Raises StoreError when the folder cannot be read or written.
     """
     path = store_dir / KEY
     with explain_os_errors(store_dir):
@@ -35,7 +35,7 @@ def read_or_make_key(store_dir: Path, *, keep: bool = True) -> bytes:
 
 
 def _write_private_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all, readable for nobody else."""
+    """Write a file atomically; only its owner can read it."""
     new = path.with_name(f"{path.name}.new")
     handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w", encoding="ascii") as file:

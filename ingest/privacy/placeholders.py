@@ -1,7 +1,7 @@
 """Replaces the matches in a text by placeholders of the same length and shape.
 
-Letters become letters of the same case, digits digits (0 stays, so that no number gains a leading zero), all
-else stays. What belongs to an escape stays an escape of the same kind.
+Letters become letters of the same case, digits become digits (0 stays, so that no number gains a leading
+zero), and all other characters stay. A backslash escape stays an escape of the same kind.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ _OTHER_LETTER = {True: "00e9", False: "0078"}
 
 
 def merge_matches(spots: Iterable[Match]) -> list[Match]:
-    """Return the matches from left to right without overlaps; what several cover is covered."""
+    """Return the matches from left to right without overlaps.
+
+    A match that overlaps an earlier one keeps only the rest of its characters, or is dropped when none
+    remain.
+    """
     ordered: list[Match] = []
     covered = 0
     for spot in sorted(spots, key=lambda spot: spot.start):
@@ -34,9 +38,9 @@ def merge_matches(spots: Iterable[Match]) -> list[Match]:
 
 
 def replace_matches(text: str, spots: Iterable[Match], key: bytes, *, parsed: bool) -> str:
-    """Return the text with the matched values replaced.
+    """Return the text with the matched values replaced by placeholders.
 
-    `parsed`: lenient is going to read it as arguments.
+    `parsed`: `lenient` will parse the text as arguments, so every escape must stay valid.
     """
     parts: list[str] = []
     last = 0
@@ -54,14 +58,15 @@ def replace_matches(text: str, spots: Iterable[Match], key: bytes, *, parsed: bo
 
 
 def _is_nested(text: str) -> bool:
-    """Return True when the text holds JSON in strings, or is such a string: its backslashes are doubled."""
+    """Return True when the text holds JSON inside strings, or is such a string: backslashes are doubled."""
     return '\\"' in text or _ESCAPED_LAYOUT.match(text) is not None
 
 
 @lru_cache(maxsize=8_192)  # a home folder stands in nearly every line
 def _choose_characters(value: str, kind: str, key: bytes) -> str:
-    """Choose a character for each of the value's: up to half the letters spell its type, the key makes the
-    rest.
+    """Return a placeholder with one character for each character of the value.
+
+    Up to half of the letters spell the value's type; the other characters come from the value and the key.
     """
     plain = _ESCAPE.sub(_decode_escape, value) if "\\" in value else value
     digest = blake2b(plain.encode("utf-8", "surrogatepass"), key=key, digest_size=32).digest()
@@ -81,15 +86,19 @@ def _substitute(sign: str, random: int, word: Iterator[str]) -> str:
 
 
 def _decode_escape(escape: re.Match[str]) -> str:
-    r"""Return what an escape within a value means, so that `jos\u00e9` and `josé` are one value."""
+    r"""Return the character that an escape within a value stands for.
+
+    With escapes decoded, `jos\u00e9` and `josé` are the same value.
+    """
     body = escape[2]
     return chr(int(body[1:], 16)) if len(body) == 5 else body
 
 
 def _restore_escapes(text: str, start: int, end: int, given: str, *, nested: bool, parsed: bool) -> str:
-    r"""Return the placeholder with the letters of escapes put back.
+    r"""Return the placeholder `given` with the letters of escapes put back.
 
-    In a text that nobody parses a value may begin after a backslash (C:\\nina): its first letter is its own.
+    In a text that is not parsed, a value may begin after a backslash (C:\\nina): its first letter is not part
+    of an escape.
     """
     first, chosen = start, list(given)
     while text[first - 1 : first] == "\\":
@@ -107,7 +116,10 @@ def _restore_escapes(text: str, start: int, end: int, given: str, *, nested: boo
 
 
 def _choose_escape(body: str, chosen: str) -> str:
-    """Choose what follows the backslash: an escape of the same kind, for another letter where possible."""
+    """Return the characters that follow the backslash of an escape in a placeholder.
+
+    The result is an escape of the same kind, for another letter where possible.
+    """
     if len(body) == 5:
         meant = chr(int(body[1:], 16))
         return f"u{_OTHER_LETTER[not meant.isascii()]}" if meant.isalpha() else body

@@ -22,7 +22,10 @@ _NAMES_KEPT = 8_192
 
 @dataclass(slots=True)
 class Redactor:
-    """Made anew where it is unpickled: worker processes get the rules and the key."""
+    """Redacts texts by rules and a key.
+
+    Pickling keeps only the rules and the key; a worker process builds the rest again.
+    """
 
     rules: RedactionRules
     key: bytes
@@ -42,13 +45,13 @@ class Redactor:
 
     @property
     def fingerprint(self) -> str:
-        """Changes when a text would be redacted otherwise; says nothing of the key."""
+        """A hash that changes when texts would be redacted differently; does not reveal the key."""
         return blake2b(f"{self.rules.fingerprint}".encode(), key=self.key, digest_size=6).hexdigest()
 
     def redact_text(self, text: str, *, parsed: bool = False) -> str:
-        """Return a text of the same length.
+        """Return the text with secrets and personal data replaced; the length stays the same.
 
-        `parsed`: lenient is going to read it, so every escape stays one.
+        `parsed`: `lenient` will parse the text, so every escape must stay valid.
         """
         if len(text) < _SHORTEST:
             return text
@@ -61,13 +64,13 @@ class Redactor:
         return [spot for place in sorted(wanted) for spot in self._detectors[place].find(looked)]
 
     def redact_name(self, text: str) -> str:
-        """Redact a short text that comes again and again: an id, a name, a model."""
+        """Redact a short text that occurs often (an id, a name, a model); results are cached."""
         return str(self._name(text)) if len(text) < 256 else self.redact_text(text)
 
     def redact_path(self, text: str) -> str:
-        """Replace what is found in a path by longer placeholders, of which no two are alike.
+        """Return a path with its matches replaced by longer placeholders.
 
-        A path that was redacted stays as it is.
+        Different values get different placeholders. A path that was redacted before is returned unchanged.
         """
         spots = merge_matches(
             spot
@@ -80,7 +83,7 @@ class Redactor:
         return text
 
     def redact_definitions(self, catalog: ToolCatalog) -> ToolCatalog:
-        """Return the same tools with their texts redacted, so that redacted arguments still fit them."""
+        """Return the same tools with redacted texts, so that redacted arguments still fit their schemas."""
         return ToolCatalog.from_definitions(map(self._redact_definition, catalog))
 
     def _redact_definition(self, tool: ToolDefinition) -> ToolDefinition:
@@ -89,7 +92,7 @@ class Redactor:
         return tool if new == told else next(iter(ToolCatalog.load(new)))
 
     def redact_value(self, value: Any) -> Any:
-        """Redact every text in a decoded JSON value of any depth, keys too."""
+        """Return a decoded JSON value of any depth with all its texts redacted, including keys."""
         root = [value]
         waiting: list[tuple[Any, Any, bool]] = [
             (root, 0, False)

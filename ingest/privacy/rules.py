@@ -54,7 +54,7 @@ _TYPE = re.compile(r"[a-z][a-z_]{1,29}")
 
 @dataclass(frozen=True, slots=True)
 class CustomPattern:
-    """One pattern of the configuration file."""
+    """A pattern of the user's configuration file; `kind` is the type of its matches."""
 
     kind: str
     pattern: re.Pattern[str]
@@ -68,14 +68,15 @@ class CustomPattern:
 
 @dataclass(frozen=True, slots=True)
 class RedactionRules:
-    """`on`: the names of the detectors in use."""
+    """The rules of redaction. `on` holds the names of the enabled detectors, `own` the user's patterns."""
 
     on: frozenset[str] = field(default=_NAMES - _OFF)
     own: tuple[CustomPattern, ...] = ()
 
     def detectors(self) -> tuple[Detector, ...]:
-        """Return the detectors in order of precedence: of two matches at one place, the first's type is
-        shown.
+        """Return the enabled detectors in order of precedence.
+
+        Of two matches at one place, the type of the first is shown.
         """
         own = (Detector(one.find) for one in self.own)
         beside = (Detector(one.find, (one.needle,)) for one in BESIDE if one.kind in self.on)
@@ -84,14 +85,17 @@ class RedactionRules:
 
     @property
     def fingerprint(self) -> str:
-        """Changes when something else would be found."""
+        """A hash that changes when the rules would find other matches."""
         own = [f"{one.kind}={one.pattern.pattern}" for one in self.own]
         text = "\n".join((str(RULES_VERSION), *sorted(self.on), *own))
         return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def read_rules(path: Path | None) -> RedactionRules:
-    """The rules of a configuration file; without one, the detectors on by default. Raises OptionError."""
+    """Return the rules of a configuration file; for None, the rules with the default detectors.
+
+    Raises OptionError when the file cannot be read or its content is wrong.
+    """
     if path is None:
         return RedactionRules()
     try:

@@ -1,1 +1,1 @@
-"""From events to judged turns: the session builder, attempt chains, and the classification of each call."""
+"""Builds judged turns from events: the session builder, chains of attempts, the classification of calls."""

@@ -1,8 +1,8 @@
-"""Links the calls of one turn to attempt chains: who tried again after which fault, and how it ended.
+"""Links the calls of one turn to chains of attempts: a faulted call, its retries, and the outcome.
 
-A chain is opened by a faulted call. The next call of the same tool in a later step joins it (or the call
-that the log itself names as its retry). A call whose tool name was lost, because its text could not be
-parsed, is continued by the first call of the next step: harnesses that lose the name end the step there.
+A faulted call begins a chain. The next call of the same tool in a later step joins the chain, or the call
+that the log itself names as the retry. When the tool name was lost because the text could not be parsed, the
+first call of the next step joins: harnesses that lose the name end the step there.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from ingest.events import FaultLayer
 
 
 class ChainOutcome(StrEnum):
-    """How a chain of attempts ended; the spelling in `tool_calls.chain_outcome`."""
+    """How a chain of attempts ended; the values of `tool_calls.chain_outcome`."""
 
     RECOVERED = "recovered"
     ABANDONED = "abandoned"
 
 
 class RetryKind(StrEnum):
-    """Whether a retry says the same again; the spelling in `tool_calls.retry_kind`."""
+    """Whether a retry repeats the previous call or changes it; the values of `tool_calls.retry_kind`."""
 
     IDENTICAL = "identical"
     CHANGED = "changed"
 
 
 class Attempt(Protocol):
-    """What a chain needs to know of a call."""
+    """The properties of a call that linking of attempts needs."""
 
     @property
     def step(self) -> int: ...
@@ -48,11 +48,12 @@ class Attempt(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A call's place in its chain. `first` and the positions are indexes into the calls that were given.
+    """A call's place in its chain of attempts.
 
-    `retry_kind` is identical or changed for the second and later calls, None for the first, and None where
-    one of the two texts is unknown. `outcome` is recovered or abandoned, the same for the whole chain; None
-    while the turn may go on and the last attempt failed.
+    `first` is the index of the chain's first call in the given calls; `attempt` counts from 1. `retry_kind`
+    is None for the first call of a chain, and where the arguments of this call or of the previous one are
+    unknown. `outcome` is the same for the whole chain; None while the last attempt failed but the turn may go
+    on.
     """
 
     first: int
@@ -62,9 +63,10 @@ class Link:
 
 
 def link_attempts(calls: Sequence[Attempt], *, may_go_on: bool = False) -> list[Link | None]:
-    """Return for each call, in the order of `calls` (by step and ordinal), its place in a chain or None.
+    """Return for each call its place in a chain of attempts, or None when the call is in no chain.
 
-    `may_go_on`: the log stops before the turn's end, so a failed chain may still recover.
+    `calls` are ordered by step and ordinal. `may_go_on`: the log stops before the end of the turn, so a
+    failed chain may still recover.
     """
     if all(call.fault_layer is None and call.retry_of is None for call in calls):
         return [None] * len(calls)
@@ -104,7 +106,10 @@ def _build_chains(calls: Sequence[Attempt]) -> list[list[int]]:
 def _chain_of_retried_call(
     call: Attempt, index: int, calls: Sequence[Attempt], chains: list[list[int]]
 ) -> list[int] | None:
-    """Return the chain of the call that the log names as the one tried again, begun here if need be."""
+    """Return the chain of the earlier call that the log names as retried by `call`; begin a chain if need be.
+
+    None when the log names no such call, or the named call is not among the earlier ones.
+    """
     if call.retry_of is None:
         return None
     named = next((i for i in range(index - 1, -1, -1) if calls[i].tool_call_id == call.retry_of), None)

@@ -1,7 +1,7 @@
-"""Classifies one call with its result: outcome, fault layer, and what could be seen of it.
+"""Classifies one call with its result: the outcome, the fault layer, and which faults could be seen.
 
-Two judges are heard: the harness, whose word is in the log, and `lenient`, who reads the text again. A call
-went wrong at the first layer that either of them names.
+Two verdicts are used: that of the harness, from the log, and that of `lenient`, which parses the text again.
+The fault layer of a call is the first layer that either of them names.
 """
 
 from __future__ import annotations
@@ -40,16 +40,20 @@ _MESSAGE = 200  # characters of a harness's message that parse_error repeats
 
 @dataclass(frozen=True, slots=True)
 class CallDefinitions:
-    """The tool definitions a call is judged by: those the log offered, then those given with --tools.
+    """The tool definitions by which a call is judged: first those offered in the log, then those of --tools.
 
-    Where the log has a list, a name outside both is an unknown tool; where it has none, it is our ignorance.
+    Where the log lists definitions, a name outside both is an unknown tool. Where the log lists none, nothing
+    is concluded from a name without a definition.
     """
 
     given: ToolCatalog
     offered: ToolCatalog | None = None
 
     def find(self, tool: str | None) -> tuple[ToolDefinition | None, str | None]:
-        """Return the definition and its origin (log or tools); (None, None) when there is none."""
+        """Return the definition of a tool and its origin, "log" or "tools".
+
+        Returns (None, None) when there is no definition.
+        """
         if tool is None or (self.offered is None and not len(self.given)):
             return None, None
         name = clean_tool_name(tool)[0]
@@ -60,7 +64,10 @@ class CallDefinitions:
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What is known of one call. `request` is lenient's reading, None where there was nothing to read."""
+    """The classification of one call.
+
+    `request` is the result of `lenient`; None where there was no text to parse.
+    """
 
     request: ToolCallRequest | None
     outcome: Outcome
@@ -77,7 +84,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class LoggedCall(NamedTuple):
-    """What the log says of a call and its result, without their texts. `status` None = no result."""
+    """The facts that the log states about a call and its result, without their texts.
+
+    `status` None = no result.
+    """
 
     args_source: ArgsSource
     refused_by_harness: FaultLayer | None
@@ -88,7 +98,10 @@ class LoggedCall(NamedTuple):
 
     @property
     def refused_at(self) -> FaultLayer | None:
-        """The layer up to `schema` at which the harness refused the call, by the call or by its result."""
+        """The layer at which the harness refused the call: emission, syntax or schema; None = no refusal.
+
+        The refusal may be recorded with the call or with its result.
+        """
         if self.refused_by_harness is not None:
             return self.refused_by_harness
         return self.result_layer if self.result_layer in ARGUMENT_LAYERS else None
@@ -112,7 +125,7 @@ def classify_call(call: CallMade, result: ResultSeen | None, definitions: CallDe
 
 @lru_cache(maxsize=1024)  # most calls of a night are alike, but for their texts
 def _classify_without_text(told: tuple[Any, ...], offered: bool) -> Verdict:
-    """Return the verdict on a call of which there is no text to read, nor a message."""
+    """Return the verdict on a call that has neither a text to parse nor a message."""
     return _make_verdict(LoggedCall(*told), None, None, None, None, offered)
 
 
@@ -146,7 +159,10 @@ def _make_verdict(
 def _parse_call(
     call: CallMade, definition: ToolDefinition | None, definitions: CallDefinitions
 ) -> ToolCallRequest | None:
-    """Return lenient's reading. A text that the log cut would be blamed for the cut, so it is not read."""
+    """Return the result of `lenient` for a call, or None when the call is not parsed.
+
+    A text that the log truncated is not parsed: the truncation would count as a fault of the model.
+    """
     if call.refused_by_harness is _EMISSION:
         return None
     if call.args_source is _RAW and call.raw_arguments is not None:
@@ -160,7 +176,10 @@ def _parse_call(
 
 
 def _describes_arguments(definition: ToolDefinition) -> bool:
-    """Return False for a name without a schema, as of tools that a provider runs: anything would fit."""
+    """Return False for a definition with an empty schema, which any arguments would fit.
+
+    Tools that a provider runs have such definitions.
+    """
     return definition.schema is None or len(definition.schema) > 0
 
 
@@ -235,8 +254,9 @@ def _parse_error_text(request: ToolCallRequest | None, outcome: Outcome, message
 
 
 def add_log_definitions(given: ToolCatalog, offered: tuple[str, ...]) -> tuple[CallDefinitions, list[str]]:
-    """Add what the log offered (each definition as JSON text); return a sentence for each that cannot be
-    read.
+    """Return the definitions for a call, and a sentence for each offered definition that cannot be read.
+
+    `offered` are the definitions that the log lists, each as JSON text.
     """
     loaded = [_load_definition(text) for text in offered]
     definitions = [definition for one in loaded if isinstance(one, ToolCatalog) for definition in one]

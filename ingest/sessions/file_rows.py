@@ -1,6 +1,6 @@
 """Collects the table rows of one file's turns and sessions until they are drained.
 
-Rows wait here until they are drained. Prompts and definitions are written once a file.
+Each prompt and each tool definition is written once per file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CALL_COLUMNS = (
 
 
 class FileRows:
-    """The rows of one file. `pending` = how many wait."""
+    """The rows of one file that are not yet drained. `pending` is the number of these rows."""
 
     def __init__(self, file_id: int, source: str) -> None:
         self.file_id = file_id
@@ -45,12 +45,16 @@ class FileRows:
         self._definition_ids: dict[int, str] = {}  # by the definition's identity in memory
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what to drain: places in memory are other ones when it comes back."""
+        """Return the state without the cache of definition ids.
+
+        The cache is keyed by `id()`, which is not valid after unpickling.
+        """
         return {**self.__dict__, "_definition_ids": {}}
 
     def drain(self) -> dict[str, TableRows]:
-        """Return the rows that are ready, and empty the buffer. Names are columns of schema.sql; others are
-        NULL.
+        """Return the rows that are ready, by table name, and empty the buffer.
+
+        The rows name columns of schema.sql; columns that are not named are NULL.
         """
         rows: dict[str, TableRows] = {table: TableRows.from_dicts(some) for table, some in self._rows.items()}
         if self._calls:
@@ -59,7 +63,7 @@ class FileRows:
         return rows
 
     def add(self, table: str, where: LogLine, row: Row) -> None:
-        """Add a row of what stands at a place of the file."""
+        """Add a row to a table, with the file's id and the line and byte offset of `where`."""
         place = {"file_id": self.file_id, "line": where.line, "byte_offset": where.offset}
         self._add(table, {**place, **row})
 
@@ -95,7 +99,7 @@ class FileRows:
         self.add("sessions", session.where, row)
 
     def add_turn(self, session: SessionState, turn: OpenTurn, definitions: Sequence[CallDefinitions]) -> None:
-        """Judge a turn; write it and its calls, and count both for the session."""
+        """Judge a turn, add its row and the rows of its calls, and add its counts to the session."""
         turn_id = stable_id(self._source, turn.key or session.session_id, "" if turn.key else turn.number)
         offered = definitions[turn.definitions].offered
         judged = turn.judge(definitions, results_expected=session.saw_result)
@@ -144,7 +148,10 @@ class FileRows:
         self.pending += len(call_ids)
 
     def _add_texts(self, session_id: str, turn: OpenTurn, turn_id: str, answer: str | None) -> None:
-        """Write what was said in each step; the answer stands in the turn's row."""
+        """Add the text of each step to `step_texts`.
+
+        The turn's answer is left out: the turn's row holds it.
+        """
         for number, step in turn.steps.items():
             if step.text and not (number == turn.last_step and step.text == answer):
                 row = {

@@ -1,4 +1,4 @@
-"""Finds calls in the text of a step that were meant to be native and reached no tool."""
+"""Finds tool calls that the model wrote into the text of a step instead of making them natively."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ _SHORTEST = 8  # characters; no call is shorter
 
 
 def find_leaked_calls(step: StepMade, number: int, offered: ToolCatalog | None) -> list[CallMade]:
-    """Return the calls in the text of a step that made none. `number` is the step's, `offered` its tools.
+    """Return the tool calls that stand in the text of a step, for a step that made no call.
 
-    A step whose strategy is text has none: there the format reads its calls.
+    `number` is the step's number, `offered` the tools of the step. The list is empty for a step whose
+    strategy is JSON_FALLBACK: its calls stand in the text by design, and the format reads them.
     """
     if step.text is None or len(step.text) < _SHORTEST or step.strategy is Strategy.JSON_FALLBACK:
         return []

@@ -1,4 +1,4 @@
-"""Measures how deep the arguments of a call nest; a broken text has a depth, too."""
+"""Measures how deep the arguments of a call nest, also in text that is not valid JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ _LOOKED_AT = 65_536  # characters; what is nested deeper than that far down is n
 
 
 def text_depth(text: str | None) -> int | None:
-    """Return 0 without a bracket, 1 for a flat object; None without a text."""
+    """Return the nesting depth of a JSON-like text: 0 without a bracket, 1 for a flat object; None for None.
+
+    Only the first 65,536 characters are measured, without the text in strings.
+    """
     if text is None:
         return None
     # Most arguments are flat: one opener, and it opens the text.

@@ -1,7 +1,7 @@
-"""The open sessions of one file: those heard last stay in memory, the others wait in a temporary file.
+"""Holds the open sessions of one file: the latest ones in memory, the others in a temporary file.
 
-A nightly dump may interleave any number of sessions, and closing one to save memory would falsify what comes
-after. What a session is, this module does not know.
+A nightly dump may interleave any number of sessions, and closing one to save memory would falsify its later
+events. The class is generic: it uses only a session's `weight`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ T = TypeVar("T", bound=_HasWeight)
 
 
 class OpenSessions(Generic[T]):
-    """Sessions by key. Every one in the file has been silent for longer than every one in memory."""
+    """Open sessions by key.
+
+    Sessions in the temporary file have been without events for longer than those in memory.
+    """
 
     def __init__(self) -> None:
         self._live: OrderedDict[str, T] = OrderedDict()  # the one heard last comes last
@@ -52,16 +55,17 @@ class OpenSessions(Generic[T]):
         return key in self._live or self._stored_row(key) is not None
 
     def open(self, key: str, begin: Callable[[], T]) -> T:
-        """Return the session of this key, begun when there is none; it is now the one heard last."""
+        """Return the session with this key as the latest one; `begin` makes it when there is none."""
         if key not in self._live:
             self._live[key] = self._read_from_file(key) or begin()
         self._live.move_to_end(key)
         return self._live[key]
 
     def spill(self, key: str, grown: int | None = None) -> None:
-        """Count what a session in memory holds by now, and spill the longest silent ones to the file.
+        """Weigh the session, and move the sessions longest without events to the file when memory is full.
 
-        Told by how many bytes it may have `grown`, it is counted later, together with others.
+        `grown` is the most by which the session's weight has grown; with it, sessions are weighed later and
+        together. None = weigh the session now.
         """
         self._uncounted.add(key)
         self._growth += MEMORY if grown is None else grown + _SMALL
@@ -76,7 +80,10 @@ class OpenSessions(Generic[T]):
             self._make_room()
 
     def _make_room(self) -> None:
-        """Move the longest silent ones away, never the one heard last: its next line may be at hand."""
+        """Move sessions to the file until the rest fits into memory, those longest without events first.
+
+        The latest session stays: its next event may come at once.
+        """
         *silent, heard = self._live
         for key in silent:
             if self._weight <= MEMORY:
@@ -89,13 +96,13 @@ class OpenSessions(Generic[T]):
         self._live.move_to_end(heard)
 
     def pop(self, key: str) -> T | None:
-        """Take a session out; None when there is none."""
+        """Remove and return the session with this key; None when there is none."""
         session = self._live.pop(key, None) or self._read_from_file(key)
         self._count_weight(key, 0)
         return session
 
     def drain(self) -> Iterator[T]:
-        """Take all sessions out, the longest silent first."""
+        """Remove and yield all sessions, those longest without events first."""
         while self._in_file and self._file is not None:
             (key,) = self._file.execute("SELECT key FROM silent ORDER BY number LIMIT 1").fetchone()
             session = self._read_from_file(_key_text(key))
@@ -113,7 +120,7 @@ class OpenSessions(Generic[T]):
         return kept | {"_file": None}
 
     def in_memory(self) -> Iterator[T]:
-        """The sessions that do not wait in the temporary file."""
+        """Yield the sessions that are in memory, not those in the temporary file."""
         yield from self._live.values()
 
     def _count_weight(self, key: str, weight: int) -> None:
@@ -124,18 +131,21 @@ class OpenSessions(Generic[T]):
     def pack(self, session: T) -> bytes:
         """Return a session as bytes for the file.
 
-        One for which this raises RecursionError stays in memory.
+        A session for which this raises RecursionError stays in memory.
         """
         return pickle.dumps(session, pickle.HIGHEST_PROTOCOL)
 
     def unpack(self, state: bytes) -> T:
-        """Return the session that `pack` made these bytes of."""
+        """Return the session from the bytes that `pack` returned."""
         return cast("T", pickle.loads(state))  # noqa: S301  # our own file, which has no name
 
     # --- the temporary file ------------------------------------------------------------------
 
     def _write_to_file(self, key: str, session: T) -> bool:
-        """Write a session away; False when that fails: nested too deep, too large, a full disk."""
+        """Write a session to the temporary file; return False when that fails.
+
+        Causes: the session is nested too deep or too large, or the disk is full.
+        """
         try:
             state = self.pack(session)
             if self._file is None:
@@ -162,7 +172,7 @@ class OpenSessions(Generic[T]):
 
 
 def _temporary_file() -> sqlite3.Connection:
-    """A database without a name: SQLite removes it when it is closed, or when we are killed."""
+    """Return a database without a name, which SQLite removes when it is closed or the process is killed."""
     file = sqlite3.connect("", isolation_level=None)
     file.execute("PRAGMA journal_mode = OFF")
     file.execute(
@@ -172,7 +182,7 @@ def _temporary_file() -> sqlite3.Connection:
 
 
 def _key_bytes(key: str) -> bytes:
-    """Encode any text, lone surrogates too."""
+    """Encode a key as UTF-8; lone surrogates are allowed."""
     return key.encode("utf-8", "surrogatepass")
 
 

@@ -1,7 +1,7 @@
-"""Collects rows of many files and turns them into Arrow tables; takes back the rows of a file that failed.
+"""Collects the rows of many files and turns them into Arrow tables; can drop the rows of a file that failed.
 
-A value that its column cannot hold costs that value and is reported as a reject: log text is hostile, and one
-number with fifty digits must not stop a night.
+A value that its column cannot hold becomes NULL and is reported as a reject: log text is hostile, and one
+number with fifty digits must not stop a load.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ NAMES = frozenset(
         "provider", "model", "prompt_id", "name", "tool", "tool_sent", "tool_call_id", "retry_of",
     }
 )  # fmt: skip
-"""Columns whose values pages group by and put into links:
+"""Columns whose values pages group by and put into links.
 
-kept as `ingest.sessions.stored_text.name_kept` keeps them.
+Their values are stored as `ingest.sessions.stored_text.shorten_name` returns them.
 """
 
 
 class TableRows(msgspec.Struct, frozen=True):
-    """Rows of one table: the names of the columns, once, and a tuple of values a row."""
+    """Rows of one table: the column names once, and one tuple of values per row."""
 
     names: tuple[str, ...]
     values: list[tuple[Any, ...]]
 
     @classmethod
     def from_dicts(cls, rows: Sequence[Row]) -> TableRows:
-        """Make rows of dictionaries that name their columns; what one of them lacks is None."""
+        """Make rows from dictionaries of column names and values; a missing value is None."""
         names = tuple(dict.fromkeys(name for row in rows for name in row))
         return cls(names, [tuple(map(row.get, names)) for row in rows])
 
@@ -49,7 +49,7 @@ class TableRows(msgspec.Struct, frozen=True):
 
 
 class TableColumns:
-    """Rows of one table, column by column: a tenth of the memory of the rows. What a row lacks is None."""
+    """Rows of one table, stored by column in a tenth of the memory; a value that a row lacks is None."""
 
     def __init__(self) -> None:
         self._values: dict[str, list[Any]] = {}
@@ -67,7 +67,7 @@ class TableColumns:
                 column.extend([None] * (self.count - len(column)))
 
     def keep_first(self, count: int) -> None:
-        """Keep the first `count` rows."""
+        """Drop all rows after the first `count`."""
         for column in self._values.values():
             del column[count:]
         self.count = min(count, self.count)
@@ -76,7 +76,10 @@ class TableColumns:
         return {name: column[number] for name, column in self._values.items()}
 
     def to_arrow(self, table: str, schema: pa.Schema) -> tuple[pa.Table, list[Row]]:
-        """Return the columns of `schema`; a value that does not fit becomes NULL and a row of `rejects`."""
+        """Return the rows as an Arrow table with the columns of `schema`, and the rejects.
+
+        A value that does not fit its column becomes NULL and a row of `rejects`.
+        """
         unfit: list[Row] = []
         columns = [self._build_column(table, field, unfit) for field in schema]
         for place, field in enumerate(schema):
@@ -98,7 +101,7 @@ class TableColumns:
             return pa.array(fitting, field.type, from_pandas=not_a_number_is_null)
 
     def _fit_names(self, table: str, field: pa.Field, names: pa.Array, unfit: list[Row]) -> pa.Array:
-        """Cut names that are too long; each such name costs one reject a file."""
+        """Shorten names that are too long, and add one reject per file and name to `unfit`."""
         told: set[tuple[Any, str]] = set()
         shown: list[str | None] = []
         for number, name in enumerate(names.to_pylist()):
@@ -127,7 +130,7 @@ class TableColumns:
 
 
 class RowBatch:
-    """Rows waiting to be written, by table. `count` = how many."""
+    """Rows waiting to be written, by table. `count` is the number of rows."""
 
     def __init__(self) -> None:
         self._tables: dict[str, TableColumns] = {}
@@ -139,25 +142,28 @@ class RowBatch:
         self.count += len(rows)
 
     def begin_file(self) -> None:
-        """Remember where the rows of the next file begin."""
+        """Note where the rows of the next file begin, for `take_back_file`."""
         self._marks = {table: columns.count for table, columns in self._tables.items()}
 
     def take_back_file(self) -> None:
-        """Drop what was added since `begin_file`. Rows that were already written, the store removes."""
+        """Drop the rows added since `begin_file`.
+
+        Rows that were already written remain in the store; the caller removes them there.
+        """
         for table, columns in self._tables.items():
             columns.keep_first(self._marks.get(table, 0))
         self.count = sum(columns.count for columns in self._tables.values())
 
     def drain(self) -> dict[str, TableColumns]:
-        """Return the rows that wait, and empty the batch."""
+        """Return the waiting rows by table, and empty the batch."""
         tables, self._tables, self._marks, self.count = self._tables, {}, {}, 0
         return {table: columns for table, columns in tables.items() if columns.count}
 
 
 def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Table, list[Row]]:
-    """Return the rows as columns of `schema`; what a row lacks is NULL.
+    """Return rows as an Arrow table with the columns of `schema`, and the rejects.
 
-    A value that does not fit becomes NULL and a row of `rejects`, returned beside the table.
+    A value that a row lacks is NULL. A value that does not fit becomes NULL and a row of `rejects`.
     """
     columns = TableColumns()
     columns.extend(TableRows.from_dicts(rows))
@@ -165,17 +171,17 @@ def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Tab
 
 
 def _is_constant(values: list[Any]) -> bool:
-    """Return True for one text or nothing throughout, as in half of the columns: checked in a fiftieth of the
-    time.
+    """Return True when all values are None, or all are the same string.
 
-    Of other types equal values need not be the same: 1 equals true.
+    Half of the columns are so, and this check takes a fiftieth of the time of a conversion. Equal values of
+    other types need not be the same: 1 equals True.
     """
     first = values[0] if values else 0
     return (first is None or isinstance(first, str)) and values.count(first) == len(values)
 
 
 def _longest_name_bytes(names: pa.Array) -> int:
-    """Return the bytes of the longest name."""
+    """Return the length of the longest name in bytes; 0 without names."""
     return pc.max(pc.binary_length(names)).as_py() or 0
 
 

@@ -1,7 +1,7 @@
 """Builds the sessions of one file from its events: numbers turns and steps, joins results to calls.
 
-Memory is bounded: a turn is written when two later ones have begun, and sessions that have long been silent
-wait in a temporary file.
+Memory is bounded: a turn is written when two later ones have begun, and sessions that have long been without
+events wait in a temporary file.
 """
 
 from __future__ import annotations
@@ -37,7 +37,11 @@ _WEIGHED = 256  # events after which the open sessions are weighed, at the lates
 
 
 class SessionBuilder:
-    """Takes the events of one file in file order and gives rows by table name."""
+    """Builds table rows from the events of one file, given in file order.
+
+    `catalog` holds the definitions of --tools. `forgotten` are hashes (`session_hash`) of sessions whose
+    events are dropped.
+    """
 
     def __init__(
         self, *, file_id: int, source: str, catalog: ToolCatalog, forgotten: Collection[str] = ()
@@ -55,11 +59,11 @@ class SessionBuilder:
 
     @property
     def pending(self) -> int:
-        """How many rows are ready."""
+        """The number of rows that are ready."""
         return self._rows.pending
 
     def take(self, event: Event) -> None:
-        """Add one event. Events of several sessions may come mixed."""
+        """Add one event. Events of several sessions may be interleaved."""
         session = self._spoken
         if session is None or session.session_id != event.session_id:
             session = self._switch_session(event)
@@ -88,18 +92,21 @@ class SessionBuilder:
         return SessionState(event.session_id, event.where, forgotten)
 
     def spill_sessions(self) -> None:
-        """Move sessions that wait for more to a file when they fill the memory."""
+        """Move sessions to a temporary file when the open sessions fill the memory."""
         self._events = 0
         if self._spoken is not None:
             self._sessions.spill(self._spoken.session_id)
 
     def finish(self) -> None:
-        """Write the turns that are still open, and the sessions."""
+        """Write all open turns and all sessions."""
         for _ in self.finish_each():
             pass
 
     def finish_each(self) -> Iterator[None]:
-        """Write the same, session by session, so that rows can be drained in between."""
+        """Write all open turns and all sessions; yield after each session.
+
+        The caller can drain rows in between.
+        """
         self._spoken = None
         for session in self._sessions.drain():
             self._close_turns(session, keep=0, at_end=True)
@@ -112,11 +119,11 @@ class SessionBuilder:
         self._sessions.close()
 
     def resume(self, file_id: int) -> None:
-        """Continue under another file's id."""
+        """Continue the same log under another file id."""
         self._rows.file_id = file_id
 
     def drain(self) -> dict[str, TableRows]:
-        """Return the rows that are ready, by table; see `FileRows.drain`."""
+        """Return the rows that are ready, by table name; see `FileRows.drain`."""
         return self._rows.drain()
 
     # --- one event -------------------------------------------------------------------------------
@@ -190,7 +197,10 @@ class SessionBuilder:
         self.open_turn(session, event.turn, event).end = event
 
     def open_turn(self, session: SessionState, number: int | None, event: Event) -> OpenTurn:
-        """Return the open turn of this number (None = the newest), begun here when there is none."""
+        """Return the open turn with this number (None = the latest); begin it when there is none.
+
+        `event` gives the place and the time of a new turn.
+        """
         for turn in reversed(session.open_turns):
             if number is None or turn.number == number:
                 if turn.ts is None:  # the log does not date the message that began it

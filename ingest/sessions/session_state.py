@@ -1,4 +1,4 @@
-"""What one session of a file has said so far: the facts in force and its open turns."""
+"""The state of one session while a file is read: the latest facts and the open turns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _FACTS = ("harness", "harness_version", "parent_session_id", "user", "task", "pr
 
 
 class SessionState(msgspec.Struct):
-    """A session while its events come in. `context` is what is in force for the calls made now."""
+    """The state of a session while its events are read.
+
+    `context` holds the model, prompt and tool definitions that apply to the next call.
+    """
 
     session_id: str
     where: LogLine
@@ -36,7 +39,7 @@ class SessionState(msgspec.Struct):
     faults: int = 0
 
     def learn(self, event: SessionSeen) -> None:
-        """Take facts in; what is not None wins over what was known."""
+        """Update the facts; values of `event` that are not None replace earlier ones."""
         self.facts.update({name: value for name in _FACTS if (value := getattr(event, name)) is not None})
         self.put_in_force(provider=self.facts.get("provider"), model=self.facts.get("model"))
 
@@ -45,7 +48,7 @@ class SessionState(msgspec.Struct):
 
     @property
     def weight(self) -> int:
-        """Characters of text that wait in the open turns, roughly."""
+        """The approximate number of characters of text in the open turns."""
         return sum(turn.held for turn in self.open_turns)
 
 
@@ -53,11 +56,15 @@ _DECODE = msgspec.msgpack.Decoder(SessionState).decode
 
 
 class OpenSessionStates(OpenSessions[SessionState]):
-    """The open sessions of a file: packed as MessagePack in an eighth of the time that pickling takes."""
+    """The open sessions of a file.
+
+    Sessions are packed as MessagePack, in an eighth of the time that pickling takes.
+    """
 
     def pack(self, session: SessionState) -> bytes:
-        """Return the session as bytes; pickled when it holds lone surrogates or integers of more than 64
-        bits.
+        """Return the session as bytes: MessagePack, or a pickle where MessagePack fails.
+
+        MessagePack cannot hold lone surrogates or integers of more than 64 bits.
         """
         try:
             return _ENCODE(session)
@@ -65,5 +72,5 @@ class OpenSessionStates(OpenSessions[SessionState]):
             return super().pack(session)
 
     def unpack(self, state: bytes) -> SessionState:
-        """Return the session that `pack` made these bytes of."""
+        """Return the session from the bytes that `pack` returned."""
         return super().unpack(state) if state.startswith(_PICKLE) else _DECODE(state)

@@ -1,7 +1,7 @@
-"""Joins the rows of one turn that several files tell in part.
+"""Joins the rows of one turn of which several files each hold a part.
 
-A session that is written on into the next file leaves a turn without an end in the one and an end without a
-beginning in the other. Copies of one turn share their calls; parts share none.
+A session that continues in the next file leaves a turn without an end in the first file and an end without a
+beginning in the second. Copies of a turn share their calls; parts of a turn share none.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _OF_THE_END = ("recorded_status", "recorded_ok", "derived_ok", "derived_reason")
 
 
 def row_place(row: Row) -> Place:
-    """Return where a row was told: file, line, byte."""
+    """Return the place of a row in the logs: file id, line, byte offset."""
     return row["file_id"], row["line"] or 0, row["byte_offset"] or 0
 
 
 def assign_calls(turns: Sequence[Row], calls: Sequence[Row]) -> list[tuple[Row, list[Row]]]:
-    """Return the rows of one turn, each with its calls, by place.
+    """Return the rows of one turn in order of place, each with the calls that belong to it.
 
-    A file may tell a turn twice: a call belongs to the last turn that began before it.
+    A file may hold a turn twice: a call belongs to the last row that begins before it.
     """
     told = sorted(turns, key=row_place)
     places = [row_place(row) for row in told]
@@ -39,22 +39,22 @@ def assign_calls(turns: Sequence[Row], calls: Sequence[Row]) -> list[tuple[Row, 
 
 
 def sort_parts(rows: Sequence[Row]) -> list[Row]:
-    """Return the parts of a turn as they followed each other: the beginning, then by number, then by time."""
+    """Return the parts of a turn in order: those with a beginning first, then by step number and time."""
     return sorted(
         rows, key=lambda row: (not row["begun"], *_sort_key(row, "first_step", "ts"), row_place(row))
     )
 
 
 def _sort_key(row: Row, *names: str) -> tuple[Any, ...]:
-    """Return values to sort by; what is unknown comes last."""
+    """Return the values of the named columns to sort by; unknown values come last."""
     return tuple(part for name in names for part in (row[name] is None, row[name] or 0))
 
 
 def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> list[Row]:
-    """Return the rows of `turns` that are parts of one turn, in order; fewer than two when it is in one
-    piece.
+    """Return the rows of `turns` that are parts of one turn, in order.
 
-    `calls` are the ids of the calls of each row.
+    The list has fewer than two rows when the turn is not split. `calls` holds the ids of the calls of each
+    row, by the row's place.
     """
     begun = [row for row in rows if row["begun"]]
     if any(_has_verdict(row) for row in begun):
@@ -73,7 +73,7 @@ def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> l
 
 
 def join_parts(parts: Sequence[Row]) -> Row:
-    """Return the first part with the facts of all."""
+    """Return the first part as one row with the facts of all parts."""
     whole = dict(parts[0])
     for part in parts[1:]:
         numbered = part["first_step"] is not None
@@ -94,12 +94,15 @@ def _has_ended(row: Row) -> bool:
 
 
 def _has_verdict(row: Row) -> bool:
-    """Return True when the log says how the turn ended; an answer ends it, but the verdict may yet come."""
+    """Return True when the log records how the turn ended.
+
+    A turn that ended with an answer has no verdict yet: the record may follow in another file.
+    """
     return row["recorded_status"] is not None or row["recorded_ok"] is not None
 
 
 def _can_follow(whole: Row, held: Collection[str], row: Row, more: Collection[str]) -> bool:
-    """Return True when a part without a beginning can only be what came after the others."""
+    """Return True when `row`, a part without a beginning, continues `whole`, the parts joined so far."""
     if not row["steps"] and not more:
         return _has_ended(row)
     if _has_ended(whole):

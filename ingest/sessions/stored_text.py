@@ -1,5 +1,6 @@
-"""Makes the text that is stored of a decoded value, a long text or a name; never raises, whatever a log
-holds.
+"""Makes the stored text of a decoded value, a long text or a name.
+
+No function here raises, whatever a log holds.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ _THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
 
 
 def json_text(value: Any, *, sort_keys: bool = False) -> str:
-    """Return compact JSON. Times become ISO 8601; what JSON has no word for becomes its Python text."""
+    """Return a value as compact JSON.
+
+    Times become ISO 8601; a value that JSON cannot express becomes its `str()` or `repr()`.
+    """
     try:
         return orjson.dumps(
             value, default=_to_plain_value, option=orjson.OPT_SORT_KEYS if sort_keys else None
@@ -49,7 +53,10 @@ def _to_plain_value(value: Any) -> Any:
 
 
 def canonical_json(text: str) -> str:
-    """Return JSON without white space and with its keys in order; any other text as it is."""
+    """Return a JSON text without white space and with sorted keys.
+
+    A text that is not JSON is returned unchanged.
+    """
     try:
         return json_text(orjson.loads(text), sort_keys=True)
     except orjson.JSONDecodeError:
@@ -57,8 +64,9 @@ def canonical_json(text: str) -> str:
 
 
 def spell_non_finite(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values with NaN and the infinities as text: JSON has no word for them and would make them
-    null.
+    """Return a copy of `values` with NaN and the infinities as text.
+
+    JSON cannot express them and would make them null.
     """
     return {
         name: str(value) if isinstance(value, float) and not isfinite(value) else value
@@ -67,7 +75,10 @@ def spell_non_finite(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shorten_name(name: Name) -> Name:
-    """Return a name as every table has it: one that is too long is cut and gets a hash of the whole."""
+    """Return a name as all tables store it.
+
+    A name of more than 1,000 characters is cut and ends with a hash of the whole name.
+    """
     if name is None or len(name) <= NAME_KEPT:
         return name
     whole = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
@@ -75,12 +86,18 @@ def shorten_name(name: Name) -> Name:
 
 
 def cut_text(text: str | None) -> str | None:
-    """Return the first `TEXT_KEPT` characters of a message or a result. Raw arguments are never cut."""
+    """Return the first `TEXT_KEPT` characters of a message or a result, with "…" when the text is longer.
+
+    Not for raw arguments, which are never cut.
+    """
     return text if text is None or len(text) <= TEXT_KEPT else text[:TEXT_KEPT] + "…"
 
 
 def strip_thought(words: str) -> str:
-    """Return what a model said after the thought with which it began; nothing when that has no end."""
+    """Return a model's text without the `<think>` or `<thinking>` block at its beginning.
+
+    Returns '' when the block has no end.
+    """
     said = words.lstrip()
     for opening, closing in _THOUGHTS:
         if said.startswith(opening):

@@ -28,15 +28,16 @@ _RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING
 
 
 def stable_id(*parts: object) -> str:
-    """Return a stable id of what the parts name: 16 hexadecimal digits, the same in every file and every
-    load.
+    """Return an id made from the parts: 16 hexadecimal digits.
+
+    The same parts give the same id in every file and every load.
     """
     text = "\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass")
     return blake2b(text, digest_size=8).hexdigest()
 
 
 def session_hash(source: str, session_id: str) -> str:
-    """Return what is remembered of a session that was forgotten."""
+    """Return the hash by which the store remembers a forgotten session."""
     return stable_id("forgotten", source, shorten_name(session_id))
 
 
@@ -82,7 +83,10 @@ def turn_row(turn: OpenTurn, conclusion: Conclusion) -> Row:
 
 
 def _cut_answer(answer: str | None) -> str | None:
-    """Return the first `TEXT_KEPT` characters of an answer, without a thought that would take their place."""
+    """Return the first `TEXT_KEPT` characters of an answer.
+
+    A longer answer is cut after its leading thought was removed, so that the thought does not fill the space.
+    """
     if answer is None or len(answer) <= TEXT_KEPT:
         return answer
     return cut_text(strip_thought(answer) or answer)
@@ -108,14 +112,15 @@ JUDGED = (
 
 
 def call_row(turn: OpenTurn, call: OpenCall) -> Row:
-    """Return `call_values` by column."""
+    """Return the values of `call_values` by column name."""
     return dict(zip(JUDGED, call_values(turn, call), strict=True))
 
 
 def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
-    """Return everything of `tool_calls` that the turn knows. Tokens are those of the whole step that made it.
+    """Return the values of the `JUDGED` columns of `tool_calls`, in that order.
 
-    A tuple: calls are most of a night's rows, and a dictionary of so many columns takes three times as long.
+    Token counts are those of the whole step. The result is a tuple: calls are most of a load's rows, and a
+    dictionary of so many columns takes three times as long.
     """
     event, verdict, link, result = call.event, call.verdict, call.link, call.result
     step = turn.steps.get(call.step)
@@ -162,7 +167,7 @@ def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
 
 
 def _argument_values(event: CallMade, request: ToolCallRequest | None) -> tuple[Any, ...]:
-    """Return raw_arguments, arguments_depth, arguments, rejected, worst_severity and lossy."""
+    """Return raw_arguments, arguments_depth, arguments, rejected, worst_severity and lossy of a call."""
     decoded = json_text(event.arguments) if event.arguments is not None else None
     raw = (decoded or "null") if event.args_source is _RESERIALISED else event.raw_arguments
     depth = text_depth(raw) if decoded is None else value_depth(event.arguments)
@@ -176,7 +181,10 @@ def _argument_values(event: CallMade, request: ToolCallRequest | None) -> tuple[
 
 
 def late_result_row(result: ResultSeen) -> Row:
-    """Return a result whose call is not open: everything that a row of `tool_calls` would take from it."""
+    """Return the row of `late_results` for a result whose call is not in an open turn.
+
+    The row holds all columns that `tool_calls` takes from a result.
+    """
     return {
         "ts": result.ts,
         "tool_call_id": result.tool_call_id,
@@ -195,7 +203,7 @@ def late_result_row(result: ResultSeen) -> Row:
 
 
 def diagnostic_rows(verdict: Verdict) -> Iterator[Row]:
-    """Yield lenient's findings on a call, in order; `position` counts from 0."""
+    """Yield a row for each diagnostic of a call, in order; `position` counts from 0."""
     for position, finding in enumerate(verdict.request.diagnostics if verdict.request else ()):
         yield {
             "position": position,
@@ -213,7 +221,10 @@ def diagnostic_rows(verdict: Verdict) -> Iterator[Row]:
 
 
 def definition_row(definition: ToolDefinition) -> Row:
-    """Return the definition in canonical JSON; `definition_id` is the hash of all that the model was told."""
+    """Return the row of `tool_definitions`, with the definition as canonical JSON.
+
+    `definition_id` is a hash of the name, the description and the schema: all that the model was given.
+    """
     text = json_text(definition.to_json_schema(), sort_keys=True)
     told = f"{definition.name}\n{definition.description}\n{text}".encode("utf-8", "surrogatepass")
     return {

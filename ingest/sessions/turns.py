@@ -1,4 +1,4 @@
-"""A turn while its events come in: its steps and calls, and at its end what is concluded of it."""
+"""A turn while its events are read: its steps and calls, and the conclusion at its end."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CALL = 4_096  # characters that a call is counted for besides its raw text: its
 
 
 class CallContext(msgspec.Struct, frozen=True, gc=False):
-    """What a session has in force at one moment."""
+    """The provider, model, prompt and tool definitions that apply to a session's next call."""
 
     provider: str | None = None
     model: str | None = None
@@ -46,7 +46,7 @@ class CallContext(msgspec.Struct, frozen=True, gc=False):
 
 
 class OpenCall(msgspec.Struct, gc=False):
-    """One call of the turn. `verdict`, `fault_layer` and `link` are set when the turn closes."""
+    """One call of an open turn. `verdict`, `fault_layer` and `link` are set when the turn closes."""
 
     event: CallMade
     step: int
@@ -73,7 +73,10 @@ class OpenCall(msgspec.Struct, gc=False):
         self.fault_layer = verdict.fault_layer
 
     def keep_result(self, result: ResultSeen) -> None:
-        """Join the result, cut to what is stored: turns stay open for a while, and results can be huge."""
+        """Set the result of the call, with its content cut to the stored length.
+
+        Turns stay open for a while, and results can be huge.
+        """
         content = result.content
         if content is not None:
             self.result_bytes = content_bytes(content)
@@ -91,9 +94,10 @@ class OpenCall(msgspec.Struct, gc=False):
 
     @property
     def comparable_arguments(self) -> str | None:
-        """The arguments as comparable text: white space and the order of keys make no other attempt.
+        """The arguments as text for comparing attempts; None when they are unknown.
 
-        A text that is not JSON stands for itself: sending it again mended is another attempt.
+        White space and key order make no difference. A text that is not JSON is kept as it is, so sending the
+        same arguments repaired is another attempt.
         """
         if self.event.args_source is _RESERIALISED:
             return json_text(self.event.arguments, sort_keys=True)
@@ -106,14 +110,17 @@ def _clean_tool(tool: str | None) -> str | None:
 
 
 def content_bytes(content: str | None) -> int | None:
-    """Return the bytes of a whole result, of which only the beginning is kept."""
+    """Return the length of a whole result in bytes (UTF-8); None without content."""
     if content is None or content.isascii():
         return None if content is None else len(content)
     return len(content.encode("utf-8", "surrogatepass"))
 
 
 class OpenTurn(msgspec.Struct):
-    """A turn while its events come in. `superseded`: a later turn has begun, so this one will not go on."""
+    """A turn while its events are read.
+
+    `superseded`: a later turn has begun, so this one will not continue.
+    """
 
     number: int
     where: LogLine
@@ -137,14 +144,20 @@ class OpenTurn(msgspec.Struct):
     _by_id: dict[str, int] = msgspec.field(default_factory=dict)  # tool_call_id → its place in `calls`
 
     def add_step(self, event: StepMade) -> None:
-        """Take a step in; the turn's model is that of its last step, each call's that of its own step."""
+        """Add a step.
+
+        The model of the turn is that of its last step; the model of a call is that of its own step.
+        """
         self.last_step = event.step if event.step is not None else self.last_step + 1
         self.steps[self.last_step] = event
         self.held += len(event.text or "")
         self.provider, self.model = event.provider or self.provider, event.model or self.model
 
     def add_call(self, event: CallMade, context: CallContext) -> None:
-        """Take a call in with what is in force; its model is its step's where there is one."""
+        """Add a call with the session's context.
+
+        Provider and model of the call are those of its step where there is one, else those of `context`.
+        """
         number = event.step
         if number is None:
             number = max(0, self.last_step)
@@ -163,11 +176,11 @@ class OpenTurn(msgspec.Struct):
         self.held += len(event.raw_arguments or "") + _CALL
 
     def note_number(self, step: int) -> None:
-        """Remember the lowest number of a step that the log itself gives."""
+        """Record a step number that the log itself gives; `first_step` is the lowest."""
         self.first_step = step if self.first_step is None else min(step, self.first_step)
 
     def take_result(self, result: ResultSeen) -> bool:
-        """Join a result to its call; return False when this turn made no such call."""
+        """Join a result to its call; return False when this turn has no such call."""
         if result.tool_call_id is not None:
             place = self._by_id.get(result.tool_call_id)
             call = None if place is None else self.calls[place]
@@ -184,7 +197,7 @@ class OpenTurn(msgspec.Struct):
         return any(step.answers for step in self.steps.values())
 
     def _add_leaked_calls(self, definitions: Sequence[CallDefinitions]) -> None:
-        """Add the calls that stand in the text of steps without a call and reached no tool."""
+        """Add the calls that stand in the text of steps without a native call."""
         made = {call.step for call in self.calls}
         for number, step in self.steps.items():
             if number not in made:
@@ -194,7 +207,10 @@ class OpenTurn(msgspec.Struct):
                     self.add_call(leaked, context)
 
     def judge(self, definitions: Sequence[CallDefinitions], *, results_expected: bool) -> Conclusion:
-        """Judge every call, leaked ones too, link the attempts, conclude how the turn ended."""
+        """Judge every call, including leaked ones, link chains of attempts, and return how the turn ended.
+
+        `results_expected`: the session's log holds results, so a call without one is lost.
+        """
         self._add_leaked_calls(definitions)
         self.calls.sort(key=lambda call: (call.step, call.ordinal))
         for call in self.calls:
@@ -206,7 +222,10 @@ class OpenTurn(msgspec.Struct):
 
 
 def _can_answer(result: ResultSeen, call: OpenCall, turn: int) -> bool:
-    """Return True for a result without an id and the first call that still lacks one and agrees with it."""
+    """Return True when a result without a tool call id can belong to the call.
+
+    The call has no result yet, and turn, step, ordinal and tool agree as far as they are known.
+    """
     agree = (
         result.turn in (None, turn),
         result.step in (None, call.step),
@@ -217,7 +236,7 @@ def _can_answer(result: ResultSeen, call: OpenCall, turn: int) -> bool:
 
 
 class ConclusionReason(StrEnum):
-    """Why a turn is concluded ok, not ok, or unknown; the spelling in `turns.derived_reason`."""
+    """Why a turn is concluded ok, not ok, or unknown; the values of `turns.derived_reason`."""
 
     CANCELLED = "cancelled"
     NOT_ENDED = "not_ended"
@@ -230,7 +249,7 @@ class ConclusionReason(StrEnum):
 
 
 class Conclusion(msgspec.Struct, frozen=True, gc=False):
-    """What we conclude of a turn: `ok` None = it cannot be known."""
+    """The conclusion on how a turn ended: `ok` None = unknown."""
 
     ok: bool | None
     reason: ConclusionReason
@@ -238,8 +257,9 @@ class Conclusion(msgspec.Struct, frozen=True, gc=False):
 
 
 def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
-    """Conclude ok when the turn ended with an answer, no chain abandoned, no call lost; else say which
-    failed.
+    """Return whether the turn ended well, with the reason and the answer.
+
+    A turn is ok when it ended with an answer, no chain of attempts was abandoned, and no call was lost.
     """
     answer = final_answer(turn, results_expected)
     ended = turn.end is not None or turn.has_answer
@@ -261,10 +281,10 @@ def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
 
 
 def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
-    """Return the final text: the one the log marks as such, else what the last step said when it made no
-    call.
+    """Return the final text of a turn: the answer that the log records, else the text of the last step.
 
-    A log that stops at the call, as one without any results does, cannot show what was answered.
+    When the last step made calls, the result is '' if the log holds results, else None: a log without results
+    cannot show an answer. None when the answer is unknown.
     """
     if turn.end is not None and turn.end.answer is not None:
         return turn.end.answer
@@ -278,7 +298,7 @@ def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
 
 
 def _was_abandoned(call: OpenCall) -> bool:
-    """Return True for the last call of an abandoned chain that never got through to the tool."""
+    """Return True for a call of an abandoned chain of attempts whose arguments never reached the tool."""
     abandoned = call.link is not None and call.link.outcome is ChainOutcome.ABANDONED
     return abandoned and call.fault_layer in _NEVER_GOT_THROUGH
 

@@ -31,7 +31,11 @@ Packed = zip_archive.ZipMember | tar_archive.TarMember
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """`compression` is that of a whole tar archive; the members of a zip are compressed each for itself."""
+    """A zip or tar archive that may hold logs.
+
+    `compression` is that of a whole tar archive, None when it has none. The members of a zip are compressed
+    one by one.
+    """
 
     place: LogPlace
     seen: FileStamp
@@ -39,7 +43,7 @@ class Archive:
     compression: Compression | None = None
 
     def open(self) -> io.RawIOBase:
-        """Open the archive; a compressed tar comes uncompressed."""
+        """Open the archive from its first byte; a compressed tar is uncompressed while it is read."""
         stored = StreamPart(self.place.open(), 0, self.seen.size if self.place.random_access else None)
         return DecompressedStream(stored, self.compression) if self.compression else stored
 
@@ -78,7 +82,7 @@ class ArchiveMember:
 
 @lru_cache(maxsize=1)
 def _members_by_path(archive: Archive) -> dict[PurePosixPath, Packed]:
-    """Return the members by path, to look for a neighbour; nothing when the archive has become unreadable."""
+    """Return the members by path, for finding siblings of a member; empty when reading the archive fails."""
     try:
         with closing(archive.open()) as file:
             tape = None if archive.is_zip else tar_archive.ForwardStream(file)
@@ -88,9 +92,10 @@ def _members_by_path(archive: Archive) -> dict[PurePosixPath, Packed]:
 
 
 def look_inside(found: LogFile) -> tuple[LogFile, Archive | None]:
-    """Return the file with the size of its content, where that is known, and the archive it is, if it is one.
+    """Detect whether a file is an archive.
 
-    Raises OSError.
+    Return the file and its `Archive`; None in place of the `Archive` when the file is a log. In a log that is
+    not compressed, `content_size` is filled in. Raises OSError.
     """
     stored = StreamPart(found.place.open(), 0, found.seen.size if found.place.random_access else None)
     with closing(stored):
@@ -108,11 +113,11 @@ def look_inside(found: LogFile) -> tuple[LogFile, Archive | None]:
 
 
 def list_members(found: LogFile, archive: Archive, *, fingerprints: bool) -> Iterator[LogFile]:
-    """Yield the logs in an archive in its order. Hidden ones are left out; of two with one name the last
-    counts.
+    """Yield the logs in an archive, in the archive's order, without hidden ones.
 
-    `fingerprints`: take them on the way where finding the members means reading them anyway. Raises
-    DamagedFileError where the archive is broken, after the members before that place; OSError.
+    Of two members with the same name the last counts. `fingerprints`: also compute each member's fingerprint,
+    if listing the members means reading their content anyway (a compressed tar). Raises DamagedFileError when
+    the archive is broken, after it has yielded the members before the broken place; OSError.
     """
     by_name: dict[str, LogFile] = {}
     broken: OSError | None = None
@@ -134,7 +139,7 @@ def list_members(found: LogFile, archive: Archive, *, fingerprints: bool) -> Ite
 
 
 def _visible_members(archive: Archive, tape: tar_archive.ForwardStream | None) -> Iterator[Packed]:
-    """Yield the members that are not hidden."""
+    """Yield the members that are not hidden. Raises DamagedFileError beyond `MEMBERS` members."""
     if tape:
         listed: Iterable[Packed] = tar_archive.list_tar_members(tape)
     else:
@@ -163,7 +168,7 @@ def _member_log(archive: LogFile, place: ArchiveMember, order: int) -> LogFile:
 
 @dataclass(frozen=True, slots=True)
 class StreamedMember:
-    """A member of a tar that is read while the stream stands at the member's beginning."""
+    """The place of a tar member that is read during the listing, while the stream stands at its start."""
 
     tape: tar_archive.ForwardStream
     member: tar_archive.TarMember
@@ -183,8 +188,9 @@ class StreamedMember:
 def _member_fingerprint(
     log: LogFile, tape: tar_archive.ForwardStream, member: tar_archive.TarMember
 ) -> str | None:
-    """Return None when the member cannot be read; the next read of the archive shows whether all of it is
-    lost.
+    """Return the fingerprint of a member's content; None when the member cannot be read.
+
+    Whether the rest of the archive is lost, too, shows when the next header is read.
     """
     try:
         return compute_fingerprint(replace(log, place=StreamedMember(tape, member)))

@@ -1,9 +1,9 @@
-"""Finds the files that a person named, each as it looks from outside; reads the content of none.
+"""Finds the files that a user named and reads their size and time, but not their content.
 
-Folders are walked to the bottom, links included, each folder once. Hidden files, hidden folders and the store
-itself are left out of a walk, but a hidden path that is named is taken. A name with `*`, `?` or `[` that no
-file has is a pattern (`**` = folders to the bottom); `-` is standard input; `s3://…` and its like are
-addresses.
+Folders are searched with all their subfolders, links included, each folder once. The search leaves out hidden
+files, hidden folders and the store itself, but takes a hidden path that is named. A name with `*`, `?` or `[`
+is a pattern unless a file of that name exists (`**` = all subfolders); `-` is standard input; `s3://…` and
+similar names are addresses.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ Named = Path | str
 
 
 def find_logs(named: Iterable[Named], store_dir: Path) -> list[LogFile]:
-    """Return every file that is named, each once, sorted by name; one that does not exist comes with its
-    problem.
+    """Return the files that the names stand for, each once, sorted by name.
 
-    Raises InputError when nothing named is there, or none of it holds a file; OptionError when what reads an
-    address is not installed.
+    A file that does not exist or cannot be read is included, with its `problem` set. Raises InputError when
+    none of the names exists or no file is found; OptionError when the driver of an address is not installed.
     """
     named = list(named)
     found: dict[str, LogFile] = {}
@@ -75,7 +74,10 @@ def _standard_input_log() -> LogFile:
 
 
 def look_at_file(path: Path | str) -> LogFile:
-    """Describe one path as it is on disk now. Reads nothing, so that pipes and devices cannot block."""
+    """Return the file at a path as it is on disk now, with `problem` set when it cannot be a log.
+
+    The file is not opened, so that pipes and devices cannot block.
+    """
     place, name = LocalFile(os.fspath(path)), stored_path(path)
     try:
         state = os.stat(path)  # noqa: PTH116 - 100,000 Path objects take a second
@@ -89,9 +91,9 @@ def look_at_file(path: Path | str) -> LogFile:
 
 
 def still_exists(name: str, seen: FileStamp) -> bool:
-    """Return True when the file of this name still looks so.
+    """Return True when the file still exists and its size and time equal `seen`.
 
-    What is not on this machine counts as existing.
+    An address (`s3://…`) always counts as existing.
     """
     if is_address(name):
         return True

@@ -1,4 +1,4 @@
-"""Reads a list of files that a person or a tool wrote (`--from-file`)."""
+"""Reads a list of the files to load (`--manifest`)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def read_file_list(file: str) -> list[str]:
-    """Read one name a line: a path, a pattern or an address. `#` begins a comment; blank lines are skipped.
+    """Return the names in a list: one path, pattern or address per line.
 
-    Paths are relative to the folder of the list, or to where we are when it is piped in (`-`); `~/` is home.
-    Raises OptionError.
+    Lines that begin with `#` and blank lines are skipped. Paths are relative to the folder of the list, or to
+    the working directory when the list comes from standard input (`-`); `~/` is the home folder. Raises
+    OptionError when the list cannot be read or names nothing.
     """
     try:
         data = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()

@@ -1,4 +1,4 @@
-"""Files on this disk and standard input, opened when they are read."""
+"""Local files and standard input as places of logs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LocalFile:
 
 @dataclass(frozen=True, slots=True)
 class StandardInput:
-    """What is piped into this process: read once, from the first byte to the last."""
+    """The standard input of this process; can be read only once, from start to end."""
 
     random_access: ClassVar[bool] = False
     can_reopen: ClassVar[bool] = False
@@ -56,7 +56,7 @@ class StandardInput:
 
 
 class _BorrowedStream(io.RawIOBase):
-    """Another's stream, which stays open when this one is closed."""
+    """A reader of a stream that belongs to somebody else; closing the reader leaves the stream open."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

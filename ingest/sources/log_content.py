@@ -1,4 +1,4 @@
-"""The content of a log: one stream of bytes, uncompressed, bounded and fingerprinted."""
+"""Reads the content of a log as one stream of uncompressed bytes and computes its fingerprint."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ _KEPT_OF_PIPES = 128 * 1024 * 1024  # … which cannot be done with these
 
 
 class LogContent(io.RawIOBase):
-    """The content of a log. It can be rewound once, so that a stream's format can be found before it is read.
+    """A log's content as a stream of uncompressed bytes, with counts and fingerprints of what was read.
 
-    `packed` = the bytes as stored are not the content itself.
+    `rewind` can be called once, so that the format of a log can be recognised before the log is read, even if
+    its source cannot seek. `packed` is True when the stored bytes differ from the content (compression,
+    `.eval` archive).
     """
 
     def __init__(self, found: LogFile) -> None:
@@ -58,7 +60,7 @@ class LogContent(io.RawIOBase):
         super().close()
 
     def go_back(self) -> None:
-        """Go to the first byte, for another look. Raises OSError."""
+        """Go back to the first byte, to recognise the format once more. Raises OSError."""
         if not self._stream.rewinds:
             if not self._found.place.can_reopen:
                 raise DamagedFileError(
@@ -69,15 +71,15 @@ class LogContent(io.RawIOBase):
         self._stream.go_back()
 
     def rewind(self) -> None:
-        """Go to the first byte, to read for good; what was read before counts for nothing. Raises OSError."""
+        """Go back to the first byte for the final reading, and set all counts to 0. Raises OSError."""
         self.go_back()
         self._stream.rewind()
         self.begin_again()
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer unless the content ends:
+        """Fill the buffer completely, except at the end of the content; return the number of bytes read.
 
-        a piece's size must not depend on how the log was packed.
+        The size of a piece thus does not depend on how the log was compressed.
         """
         view = memoryview(buffer)
         filled = 0
@@ -96,12 +98,13 @@ class LogContent(io.RawIOBase):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the bytes read so far; of the whole content when all were read."""
+        """SHA-256 of the bytes read so far, in hexadecimal; at the end, of the whole content."""
         return self._digest.hexdigest()
 
     def fingerprint_of(self, size: int) -> str:
-        """SHA-256 of the first `size` bytes, where all up to there was read; they are read again if it was
-        more.
+        """Return the SHA-256 of the first `size` bytes, in hexadecimal.
+
+        At least `size` bytes must have been read. If more have been read, the log is opened and read again.
         """
         if size == self.bytes_read:
             return self.fingerprint
@@ -114,12 +117,15 @@ class LogContent(io.RawIOBase):
 
     @property
     def head(self) -> str:
-        """SHA-256 of the first `HEAD` bytes, or of all when there are fewer; ask when they were read."""
+        """SHA-256 of the first `HEAD` bytes, or of the whole content when it is shorter.
+
+        Only valid after these bytes have been read.
+        """
         return self._head or self.fingerprint
 
     @property
     def stored_read(self) -> int:
-        """How many of the stored bytes were read since the beginning: the progress of a load."""
+        """Number of stored (compressed) bytes read since the last rewind; shows a load's progress."""
         return self._stored.bytes_read - self._stored_before
 
     def open_buffered(self, size: int = _BUFFER) -> io.BufferedReader:
@@ -127,9 +133,10 @@ class LogContent(io.RawIOBase):
 
 
 def open_log(found: LogFile, *, rewinds: bool = False) -> LogContent:
-    """Open the content of a log, as far as it reached when it was found. Raises OSError, Damaged included.
+    """Open the content of a log, up to the size that the log had when it was found.
 
-    `rewinds`: it will be looked at, and then read; else it is read at once.
+    `rewinds` True: the caller calls `rewind` on the content before the final reading. False: the content is
+    ready for it. Raises OSError, including DamagedFileError.
     """
     content = LogContent(found)
     if not rewinds:
@@ -138,7 +145,10 @@ def open_log(found: LogFile, *, rewinds: bool = False) -> LogContent:
 
 
 def _unpack_source(stored: StreamPart, found: LogFile) -> tuple[RewindableStream, bool]:
-    """Return the content, and whether it was packed."""
+    """Return the stream of the content, and whether the stored bytes were packed.
+
+    Raises DamagedFileError when the file is an archive that is not itself a log.
+    """
     keeps = _KEPT if found.place.can_reopen else _KEPT_OF_PIPES
     plain = RewindableStream(stored, keeps=0 if isinstance(found.place, LocalFile) else keeps)
     stream, packing = unpack_stream(plain, keeps=keeps)
@@ -164,7 +174,7 @@ def _why_no_archive(packing: Packing, found: LogFile) -> str:
 
 
 def compute_fingerprint(found: LogFile) -> str:
-    """Return the fingerprint of a log's whole content, as reading it computes it. Raises OSError."""
+    """Return the SHA-256 of a log's whole content, in hexadecimal. Raises OSError."""
     with open_log(found) as content:
         buffer = bytearray(_PIECE)
         while content.readinto(buffer):

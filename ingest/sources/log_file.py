@@ -1,6 +1,6 @@
-"""A log to load as it looks from outside: where its bytes are, and what shows that they have changed.
+"""A log to load: its name, the place of its bytes, and the size and time that show a change.
 
-All of it can be pickled: a worker opens what the load found.
+All classes here can be pickled, because worker processes open the logs that the load has found.
 """
 
 from __future__ import annotations
@@ -13,32 +13,36 @@ from ingest.sources.stored_names import is_address
 
 
 class LogPlace(Protocol):
-    """Says where bytes are. `open` gives them as they are stored, from the first on; it raises OSError."""
+    """A place that bytes can be read from: a local file, a member of an archive, an object on a server.
+
+    `open` returns the bytes as they are stored, from the first one on; it raises OSError.
+    """
 
     @property
     def own_name(self) -> str:
-        """The last part of its path."""
+        """The file's own name, without folders; empty for a stream."""
 
     @property
     def random_access(self) -> bool:
-        """True when what `open` returns can seek, as reading a zip needs."""
+        """True when the stream that `open` returns can seek, as reading a zip requires."""
 
     @property
     def can_reopen(self) -> bool:
-        """True when it can be opened more than once, and in another process."""
+        """True when the place can be opened more than once, and in another process."""
 
     def open(self) -> io.RawIOBase: ...
 
     def sibling(self, name: str) -> LogPlace | None:
-        """Return what has this name in the same folder, if there can be such a thing."""
+        """Return the place of the file with this name in the same folder; None when there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """How stored bytes looked when they were read: while none of it changes, they are not read again.
+    """Size, time and version of stored bytes; a file whose stamp is unchanged is not read again.
 
-    `size` is in bytes as stored (packed, that is), `version` what an object store or an archive says besides:
-    an ETag, a checksum. `mtime_ns` 0 and no version = nobody can tell without reading.
+    `size` is the size as stored, in bytes. `version` is an identifier that an object store or an archive
+    gives, such as an ETag or a checksum. When `mtime_ns` is 0 and `version` is empty, only reading the
+    content can show a change.
     """
 
     size: int = 0
@@ -52,12 +56,15 @@ class FileStamp:
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A log to load. `name` is its spelling in the store; `problem` says why it cannot be read, if so.
+    """A log to load. `name` is the name under which the store records it.
 
-    `content_size` is in bytes when it is known without reading: None for what is compressed, or for a stream.
-    `fingerprint` is of the content where finding it took reading it. A member of an archive names it in
-    `archive`, `order` is its place there, and `archive_seen` how the archive looked; `settled` says that it
-    has not changed since all of it was read.
+    `problem` says why the log cannot be read; None = it can. `content_size` is the size of the uncompressed
+    content in bytes; None when only reading would tell (a compressed log, a stream). `fingerprint` is that of
+    the content, if finding the log meant reading it.
+
+    For a member of an archive, `archive` is the archive's name, `order` the member's position in the archive,
+    and `archive_seen` describes the archive when its members were listed. `settled` is True when the archive
+    has not changed since all its members were read.
     """
 
     name: str
@@ -73,5 +80,5 @@ class LogFile:
 
     @property
     def is_costly(self) -> bool:
-        """True when comparing its content is costly: it is packed, piped or far away."""
+        """True when comparing the content would be slow: the log is compressed, a stream or remote."""
         return self.content_size is None or is_address(self.name)

@@ -1,8 +1,8 @@
-"""Finds logs in object stores and on the web, each object with the place to open it from.
+"""Finds logs in object stores and on the web.
 
-Through fsspec (https://filesystem-spec.readthedocs.io). Who may read what is for its drivers to know, from
-their own files and environment variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL`, …); each is an extra of this
-project. A pattern, or an address that is a folder, stands for all objects there; the web has no folders.
+Uses fsspec (https://filesystem-spec.readthedocs.io). The fsspec drivers take credentials from their own files
+and environment variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL`, …); each driver is an extra of this project. A
+pattern, or an address of a folder, stands for all objects in it; web addresses have no folders.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TIMES = ("LastModified", "last_modified", "mtime", "updated", "Last-Modified")
 
 @dataclass(frozen=True, slots=True)
 class RemoteObject:
-    """What stood at an address when it was listed, and how it looked."""
+    """An object at an address, with the size, time and version it had when it was listed."""
 
     url: str
     seen: FileStamp
@@ -72,9 +72,10 @@ class RemoteObject:
 
 
 def find_objects(url: str) -> Iterator[LogFile]:
-    """Yield every object that the address stands for.
+    """Yield each object that the address stands for.
 
-    Raises OptionError when no driver for it is installed.
+    When the address cannot be listed, one LogFile with a `problem` is yielded. Raises OptionError when the
+    driver for the address is not installed, or there is no driver for such addresses.
     """
     scheme = url.partition("://")[0].lower()
     try:
@@ -92,7 +93,7 @@ def find_objects(url: str) -> Iterator[LogFile]:
 
 
 def _locate_driver(url: str) -> tuple[Any, str]:
-    """Return the driver and the path under which it knows the address."""
+    """Return the fsspec driver for an address, and the address as a path of that driver."""
     scheme = url.partition("://")[0].lower()
     if scheme not in _DRIVERS:
         known = ", ".join(f"{name}://" for name in _DRIVERS)
@@ -109,7 +110,11 @@ def _locate_driver(url: str) -> tuple[Any, str]:
 
 
 def _list_objects(files: Any, path: str, scheme: str) -> dict[str, Mapping[str, Any]]:
-    """Return objects by key, with what the server says of each; hidden ones only when they are named."""
+    """Return the objects at a path by key, each with the driver's information on it.
+
+    Hidden objects are left out unless the path names them. Raises FileNotFoundError when a pattern matches
+    nothing.
+    """
     files.invalidate_cache()
     if scheme not in _WEB and any(character in path for character in "*?["):
         listed: dict[str, Mapping[str, Any]] = {}
@@ -149,7 +154,7 @@ def _nanoseconds(when: Any) -> int:
 
 
 def describe_failure(error: Exception) -> str:
-    """Return the end of a sentence that begins with the address."""
+    """Return why an address cannot be listed, as the end of a sentence that begins with the address."""
     cause = error.__cause__ if isinstance(error, FileNotFoundError) and error.__cause__ else error
     status = getattr(cause, "status", None)
     if isinstance(cause, FileNotFoundError) or status in (404, 410):

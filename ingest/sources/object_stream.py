@@ -1,7 +1,7 @@
-"""Reads an object from a server as a seekable stream; a request that fails midway is made again.
+"""Reads an object from a server as a seekable stream; a failed request is repeated.
 
-A small object comes in one request, a large one in pieces. Should it change while it is read, the reading
-fails: no mixture of two contents ever counts.
+An object of up to `PIECE` bytes is fetched in one request, a larger one in pieces. When the object changes
+during the reading, the reading fails, so that two versions are never mixed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ _TRIES = 3
 
 
 class ObjectChangedError(OSError):
-    """The object is no longer the one that was found."""
+    """The object on the server has changed since it was found."""
 
     def __init__(self) -> None:
         super().__init__("it changed after it was found; load it again")
 
 
 class ObjectStream(io.RawIOBase):
-    """`size` None = the server does not say. `is_same` asks it whether the object still looks as it did.
+    """The content of an object on a server as a stream.
 
-    `files` is a driver of fsspec, `path` what it knows the object by.
+    `files` is the fsspec driver, `path` the object's path for that driver. `size` is in bytes; None when the
+    server does not tell it. `is_same` asks the server and returns True when the object has not changed.
     """
 
     def __init__(self, files: Any, path: str, size: int | None, is_same: Callable[[], bool]) -> None:

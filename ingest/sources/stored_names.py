@@ -1,4 +1,4 @@
-"""The spelling of paths, addresses and archive members in the store: text that any table can hold."""
+"""Converts paths, addresses and names of archive members to the text that the store records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _STREAM = "stdin:"
 
 
 def stored_path(path: Path | str) -> str:
-    """Spell a path as text, bytes other than UTF-8 escaped; `parse_stored_path` is its inverse."""
+    """Return a path as text; backslashes and bytes that are not UTF-8 are escaped.
+
+    `parse_stored_path` is the inverse.
+    """
     if isinstance(path, str) and path.isascii() and "\\" not in path:
         return path
     return os.fsencode(path).replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
@@ -30,22 +33,22 @@ def unescape(match: re.Match[bytes]) -> bytes:
 
 
 def member_name(archive: str, member: str) -> str:
-    """Return the name of an archive's member; it is never taken for a path again."""
+    """Return the stored name of an archive's member: `<archive>!<member>`. It is never used as a path."""
     return f"{archive}{_MEMBER}{stored_path(member.replace(chr(0), chr(0xFFFD)))}"
 
 
 def stream_name(fingerprint: str) -> str:
-    """Return the name of what was piped in: it is known by its content."""
+    """Return the stored name of a log from standard input, made from its content's fingerprint."""
     return f"{_STREAM}{fingerprint[:16]}"
 
 
 def is_stream(name: str) -> bool:
-    """Return True for what `stream_name` made; a path in the store is absolute."""
+    """Return True when `stream_name` made the name; stored paths are absolute and differ from that."""
     return name.startswith(_STREAM)
 
 
 def strip_credentials(url: str) -> str:
-    """Return an address without user name, password and signed query."""
+    """Return an address without user name and password, and without a query that contains secrets."""
     if not url.lower().startswith(("http:", "https:")):
         return stored_path(url)
     parts = urlsplit(url)

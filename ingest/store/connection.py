@@ -1,4 +1,4 @@
-"""DuckDB connections that fill a generation, and DuckDB's errors as sentences."""
+"""Opens DuckDB connections for building a generation, and turns DuckDB's errors into sentences."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _COLUMNS = "SELECT name, type FROM pragma_table_info(?)"
 
 
 def connect_for_building(path: Path) -> Connection:
-    """Open a connection without a write-ahead log: a building file is never read after a crash.
+    """Open a connection to a building file, without a write-ahead log.
 
-    Nor does DuckDB wait for the disk: whoever publishes the finished file does, once.
+    A building file is never read after a crash. DuckDB does not wait for the disk either: the publishing code
+    flushes the finished file once.
     """
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": MEMORY_LIMIT,
@@ -44,7 +45,7 @@ def connect_for_building(path: Path) -> Connection:
 
 
 def share_memory(con: Connection, *, beside_workers: bool) -> None:
-    """Keep DuckDB to its share of a load's memory."""
+    """Set DuckDB's memory limit; `beside_workers` sets the lower one, for while worker processes read."""
     con.execute(f"SET memory_limit = '{MEMORY_BESIDE_WORKERS if beside_workers else MEMORY_LIMIT}'")
 
 
@@ -55,7 +56,7 @@ _ARROW: Mapping[str, pa.DataType] = {
 
 
 def arrow_schemas(con: Connection, tables: Iterable[str]) -> dict[str, pa.Schema]:
-    """Return the columns of tables as Arrow has them."""
+    """Return the Arrow schema of each table, by table name."""
     return {
         table: pa.schema([(name, _ARROW[kind]) for name, kind in con.execute(_COLUMNS, [table]).fetchall()])
         for table in tables
@@ -63,7 +64,7 @@ def arrow_schemas(con: Connection, tables: Iterable[str]) -> dict[str, pa.Schema
 
 
 def copy_rows_to(con: Connection, path: Path) -> None:
-    """Write all rows that were not removed into a file of their own."""
+    """Write all rows that were not deleted into a new file."""
     con.execute("CHECKPOINT")
     con.execute(f"ATTACH {_quote_path(path)} AS clean (RECOVERY_MODE no_wal_writes)")
     con.execute("COPY FROM DATABASE building TO clean")
@@ -85,7 +86,7 @@ _THE_DISK = (
 
 @contextmanager
 def explain_duckdb_errors(path: Path) -> Iterator[None]:
-    """Turn what DuckDB says of the file into a `StoreError`."""
+    """Raise a DuckDB error from the block as a `StoreError` that names the file."""
     try:
         yield
     except duckdb.Error as error:

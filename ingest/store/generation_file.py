@@ -1,6 +1,6 @@
-"""The generation that a load builds: adds batches, settles the facts, and checks and closes one DuckDB file.
+"""The generation that a load builds: one DuckDB file that is filled in batches, completed and checked.
 
-The file being built is private to the load: nobody reads it, and when the load dies it is thrown away.
+The file being built is private to the load: nobody else reads it, and it is deleted when the load dies.
 """
 
 from __future__ import annotations
@@ -64,7 +64,10 @@ _ALL_DAYS = """
 
 
 class GenerationBuilder:
-    """The generation being built, open for writing. Every method raises StoreError when the disk fails."""
+    """The generation being built, open for writing; its methods raise StoreError when the disk fails.
+
+    `on_write` is called with the name of each step before it writes.
+    """
 
     def __init__(self, path: Path, on_write: OnWrite) -> None:
         self._path = path
@@ -97,7 +100,7 @@ class GenerationBuilder:
         self._all_days = True
 
     def leave_memory(self, to_workers: bool) -> None:
-        """Keep to less memory while workers need some."""
+        """Set the memory limit; `to_workers` sets the lower one, for while worker processes read."""
         with explain_duckdb_errors(self._path):
             share_memory(self._con, beside_workers=to_workers)
 
@@ -108,7 +111,7 @@ class GenerationBuilder:
         return self._fetch_number("SELECT coalesce(max(file_id), 0) + 1 FROM files")
 
     def add(self, tables: Mapping[str, pa.Table]) -> None:
-        """Write a batch in one transaction."""
+        """Write a batch of rows, by table name, in one transaction."""
         self._on_write("batch")
         with explain_duckdb_errors(self._path), self.transaction():
             for name, table in tables.items():
@@ -118,14 +121,14 @@ class GenerationBuilder:
         self._make_room(WAITS)
 
     def forget(self, file_id: int) -> None:
-        """Remove the rows of a file that failed after some of them were written."""
+        """Remove the rows of a file that failed after some of its rows were written."""
         self._on_write("forget")
         with explain_duckdb_errors(self._path), self.transaction():
             for table in FACTS:
                 self._con.execute(f"DELETE FROM {table} WHERE file_id = ?", [file_id])  # noqa: S608 - our own names
 
     def drop_quotes(self, file_ids: Sequence[int]) -> None:
-        """Remove the quotes of rejects of these files: sessions in them are to be forgotten."""
+        """Remove the quoted text of rejects in these files, which hold sessions that are to be forgotten."""
         if file_ids:
             self._change(
                 "UPDATE rejects SET snippet = '', reason = 'not quoted: sessions of the file are forgotten' "
@@ -134,17 +137,20 @@ class GenerationBuilder:
             )
 
     def mark_replaced(self, file_ids: Sequence[int]) -> None:
-        """Have `settle` remove the rows of these files: others have taken their place."""
+        """Mark these files as replaced by others: `settle` will remove their rows."""
         with explain_duckdb_errors(self._path):
             self._con.execute("INSERT INTO replaced SELECT unnest(?::INTEGER[])", [list(file_ids)])
 
     def rename(self, file_id: int, name: str) -> None:
-        """Note the new name of a file whose content is in."""
+        """Store the new name of a file whose content is in the store."""
         statement = "UPDATE files SET path = ?, status = 'loaded', reason = NULL WHERE file_id = ?"
         self._change(statement, [name, file_id])
 
     def update_stamps(self, looks: Sequence[Row]) -> None:
-        """Note how files look by now whose content is in: rows of `file_id` and their stamps."""
+        """Store the present stamps of files whose content is in the store.
+
+        `looks` are rows of `file_id` and the columns of a stamp.
+        """
         if not looks:
             return
         with self.open_transaction("ledger") as con:
@@ -153,7 +159,7 @@ class GenerationBuilder:
             con.unregister("incoming")
 
     def note_refusal(self, file_id: int, reason: str) -> None:
-        """Note why a file that is in the ledger could not be read this time."""
+        """Store the reason why a file of the ledger could not be read this time."""
         self._change("UPDATE files SET status = 'rejected', reason = ? WHERE file_id = ?", [reason, file_id])
 
     def _change(self, statement: str, values: list[Any]) -> None:
@@ -162,7 +168,11 @@ class GenerationBuilder:
             self._con.execute(statement, values)
 
     def set_labels(self, labels: Mapping[str, str]) -> None:
-        """Give prompts people's names; a prompt that `labels` does not name keeps its name."""
+        """Give prompts the names that people chose.
+
+        `labels` maps a prompt's id, or the first characters of its text's hash, to a name. Other prompts keep
+        theirs.
+        """
         if not labels:
             return
         self._on_write("labels")
@@ -170,9 +180,10 @@ class GenerationBuilder:
             self._con.execute(_LABEL, [list(labels), list(labels.values())])
 
     def settle(self, *before: str) -> None:
-        """Take replaced files out, mark copies, join late results. `late_arrivals` concludes their turns.
+        """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.
 
-        `before`: scripts to run when it is known what is touched, and nothing is removed yet.
+        `before` names scripts that run when the touched days and sessions are known and nothing is removed
+        yet. The turns of late results are concluded afterwards, see `late_arrivals`.
         """
         self._make_room(WAITS // 4)  # which settling and summing up can use
         first = ((script, None) for script in ("touched.sql", *before))
@@ -183,7 +194,7 @@ class GenerationBuilder:
                     con.execute(read_script(script))
 
     def roll_up(self) -> None:
-        """Bring the rollups of the days in `touched_days` up to date, and check the whole.
+        """Update the rollups of the days in `touched_days`, and check the counts of the whole generation.
 
         Raises StoreError when the counts disagree: such a generation is never published.
         """
@@ -206,7 +217,10 @@ class GenerationBuilder:
             )
 
     def replace_tables(self, tables: Mapping[str, pa.Table]) -> None:
-        """Write small tables anew that do not depend on what was loaded: the codes, the sources."""
+        """Replace all rows of small tables that do not depend on the loaded logs: the codes, the sources.
+
+        The parser version of the store is updated, too.
+        """
         self._on_write("tables")
         with explain_duckdb_errors(self._path), self.transaction():
             for name in tables:
@@ -215,15 +229,18 @@ class GenerationBuilder:
         self.add(tables)
 
     def run_figures(self) -> dict[str, int]:
-        """Count for the latest run:
+        """Return the counts of the latest load by name.
 
-        `rejects`; calls: `duplicates`, `judged`, and those gone wrong by layer.
+        The names are `rejects`, `duplicates` (calls), `judged` (calls), and each layer with faulted calls.
         """
         with explain_duckdb_errors(self._path):
             return dict(self._con.execute(read_script("figures.sql")).fetchall())
 
     def rewrite(self) -> None:
-        """Write all that is left into a new file and close; no byte of what was removed stays."""
+        """Copy all remaining rows into a new file that replaces the building file; close the connection.
+
+        The new file holds no byte of deleted rows.
+        """
         clean = self._path.with_name(f"{self._path.name}.clean")
         self._on_write("rewrite")
         with explain_duckdb_errors(self._path):
@@ -234,14 +251,14 @@ class GenerationBuilder:
             clean.replace(self._path)
 
     def finish(self) -> None:
-        """Checkpoint and close: all is in the one file, without a write-ahead log."""
+        """Checkpoint and close: all data is in one file, without a write-ahead log."""
         self._on_write("checkpoint")
         self._checkpoint()
         with explain_duckdb_errors(self._path):
             self._con.close()
 
     def _make_room(self, most: int) -> None:
-        """Write rows that wait in memory if they take more bytes than `most`."""
+        """Checkpoint when the rows waiting in memory take more than `most` bytes."""
         if self._fetch_number(WAITING) > most:
             self._checkpoint()
 
@@ -250,15 +267,15 @@ class GenerationBuilder:
             self._con.execute("CHECKPOINT")
 
     def abandon(self) -> None:
-        """Close without caring for what was written."""
+        """Close the connection; the building file is not going to be published."""
         self._con.close()
 
     def is_true(self, question: str) -> bool:
-        """Answer a query for one truth value."""
+        """Return the truth value that a query selects."""
         return bool(self._fetch_number(question))
 
     def fetch_rows(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Return the rows of a query, by column."""
+        """Return the rows of a query as dictionaries by column name."""
         with explain_duckdb_errors(self._path):
             found = self._con.execute(query, list(values))
             names = [column[0] for column in found.description or ()]
@@ -266,7 +283,10 @@ class GenerationBuilder:
 
     @contextmanager
     def open_transaction(self, step: str) -> Iterator[Connection]:
-        """Open a transaction for statements of others; `step` is its name for `on_write`."""
+        """Open a transaction and yield the connection for the caller's statements.
+
+        `step` is the name given to `on_write`.
+        """
         self._on_write(step)
         with explain_duckdb_errors(self._path), self.transaction():
             yield self._con
@@ -288,5 +308,5 @@ class GenerationBuilder:
 
 
 def utc_now() -> datetime:
-    """Return the time now as TIMESTAMP columns hold it: UTC without an offset."""
+    """Return the current time as TIMESTAMP columns hold it: UTC without an offset."""
     return datetime.now(UTC).replace(tzinfo=None)

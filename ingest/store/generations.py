@@ -1,7 +1,7 @@
-"""The files of a store folder: one lock, the published generation, and the one being built.
+"""The files of a store folder: the lock, the published generation, and the generation being built.
 
-`CURRENT` names the published generation and is replaced atomically, last of all. A generation is renamed to
-its final name only when it is whole and on disk, and is never written again.
+`CURRENT` names the published generation and is replaced atomically as the last step. A generation gets its
+final name only when it is complete and on disk, and is never written again.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ _GENERATION = re.compile(r"gen-(\d{6,})\.duckdb")
 _COPY_PIECE = 16 * 1024 * 1024  # bytes; small enough that a copy never shows in the memory of a load
 
 OnWrite = Callable[[str], None]
-"""Called with the step's name before each write that must survive a crash; tests die there."""
+"""Called with the step's name before each write that must survive a crash; tests kill the process there."""
 
 
 Patience = Callable[[str], bool]
-"""Called with a sentence on who holds the lock; True = try once more. It may sleep before it answers."""
+"""Called with a sentence on who holds the lock; returns True to try once more. The function may sleep."""
 
 
 def ignore_write(_step: str) -> None:
-    """The `OnWrite` of everyday loads."""
+    """Do nothing: the `OnWrite` of loads outside tests."""
 
 
 def do_not_wait(_who: str) -> bool:
-    """The `Patience` of those who do not wait."""
+    """Return False: the `Patience` of a caller that does not wait for the lock."""
     return False
 
 
 def published_generation(store_dir: Path) -> Path | None:
-    """Return the generation that readers are to open; None when the folder has none yet.
+    """Return the path of the generation that readers are to open; None when the folder has none yet.
 
-    Raises StoreError when CURRENT names something that is not there.
+    Raises StoreError when CURRENT cannot be read or does not name an existing generation.
     """
     try:
         name = (store_dir / CURRENT).read_text("utf-8", "replace").strip()
@@ -69,18 +69,21 @@ def published_generation(store_dir: Path) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class StoreFolder:
-    """A store folder whose lock is ours."""
+    """A store folder whose lock this process holds."""
 
     path: Path
     on_write: OnWrite
 
     @property
     def building_path(self) -> Path:
-        """Where the next generation is built."""
+        """The path at which the next generation is built."""
         return self.path / BUILDING
 
     def start_from_published(self) -> Path:
-        """Start the next generation as a copy of the published one, or as nothing; return its path."""
+        """Copy the published generation to the building path, and return that path.
+
+        Without a published generation no file is made.
+        """
         source = published_generation(self.path)
         if source is not None:
             with explain_os_errors(self.path), source.open("rb") as old, self.building_path.open("xb") as new:
@@ -90,15 +93,18 @@ class StoreFolder:
         return self.building_path
 
     def make_rows_folder(self) -> Path:
-        """Make a folder for rows on their way into the next generation; it goes with the building file."""
+        """Make a folder for rows that are to be inserted into the next generation; return its path.
+
+        The folder is removed together with the building file.
+        """
         with explain_os_errors(self.path):
             return Path(tempfile.mkdtemp(prefix=f"{BUILDING}.rows-", dir=self.path))
 
     def publish(self, *, alone: bool = False) -> str:
-        """Make the finished building file the published generation; returns its name.
+        """Make the finished building file the published generation; return its name.
 
-        `alone`: none that was published before stays, whenever we may be killed. The number leaves a gap, so
-        that the one before is nobody's predecessor, and any `sweep` removes it.
+        With `alone`, no earlier generation is kept, even when the process is killed: the new number leaves a
+        gap of one, so no earlier generation is the direct predecessor, and any `sweep` removes all of them.
         """
         if self._wal_path(self.building_path).exists():
             raise StoreError(
@@ -116,9 +122,9 @@ class StoreFolder:
         return name
 
     def sweep(self) -> None:
-        """Remove what killed loads left and what readers have moved on from; repair a lost CURRENT.
+        """Remove leftovers of killed loads and generations no longer read; restore a missing CURRENT.
 
-        The generation before the published one stays: a reader may just be about to open it.
+        The generation before the published one stays: a reader may be about to open it.
         """
         with explain_os_errors(self.path):
             if not (self.path / CURRENT).exists() and (whole := self._generations_by_number()):
@@ -131,13 +137,16 @@ class StoreFolder:
                 self._remove_generation(path.name)
 
     def discard(self) -> None:
-        """Give up the generation that was being built."""
+        """Remove the generation that was being built; errors are left to the next load's `sweep`."""
         with suppress(OSError):  # the next load sweeps again
             for path in self.path.glob(f"{BUILDING}*"):
                 self._remove_generation(path.name)
 
     def _generations_by_number(self) -> dict[int, str]:
-        """Return every generation file by number. Its final name says that a file is whole."""
+        """Return the names of the generation files by number.
+
+        A file has such a name only when it is complete.
+        """
         found = (_GENERATION.fullmatch(path.name) for path in self.path.iterdir() if path.is_file())
         return {int(match[1]): match[0] for match in found if match}
 
@@ -172,9 +181,10 @@ class StoreFolder:
 def lock_store(
     store_dir: Path, on_write: OnWrite = ignore_write, patience: Patience = do_not_wait
 ) -> Iterator[StoreFolder]:
-    """Yield the folder with its lock held, made if need be and swept of leftovers.
+    """Yield the store folder with its lock held; the folder is made if need be, and leftovers are removed.
 
-    Raises StoreBusy when another load holds it and `patience` ends, StoreError when it cannot be a store.
+    Raises StoreBusy when another load holds the lock and `patience` returns False, and StoreError when the
+    folder cannot be used as a store.
     """
     _prepare_folder(store_dir)
     with explain_os_errors(store_dir):
@@ -225,7 +235,7 @@ def _prepare_folder(store_dir: Path) -> None:
 
 
 def _write_lock_owner(lock: int) -> None:
-    """Write down who holds the lock. The lock itself is the kernel's: it ends with the process."""
+    """Write into the lock file who holds the lock. The kernel releases the lock when the process ends."""
     holder = {
         "pid": os.getpid(),
         "host": socket.gethostname(),
@@ -245,7 +255,7 @@ def _describe_lock_owner(store_dir: Path) -> str:
 
 
 def _flush_to_disk(path: Path) -> None:
-    """Wait until a file, or a folder's list of names, is on disk."""
+    """Flush a file, or the entries of a folder, to disk and wait until that is done."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,6 +1,6 @@
-"""Joins turns that are spread over several files, in the generation being built, and concludes them anew.
+"""Joins turns whose parts stand in several files, in the generation being built, and concludes them again.
 
-Results that come late have joined their calls in `late.sql` by then.
+`late.sql` has joined late results to their calls before.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _NOTE = """
 
 
 def conclude_late_turns(building: GenerationBuilder) -> None:
-    """Join turns spread over files, and conclude those that a late fact has changed; after `settle`."""
+    """Join turns that are split over files, and conclude again the turns that a late result or part changed.
+
+    Call it after `GenerationBuilder.settle`.
+    """
     if not building.is_true(_MAY_BE_LATE):
         return
     with building.open_transaction("spread turns") as con:
@@ -78,8 +81,9 @@ def _join_turns(building: GenerationBuilder, batch: int) -> None:
 
 
 def _join_rows(rows: list[Row], calls: list[Row]) -> list[Row]:
-    """Return all rows of a turn that is in parts, the first with the facts of all; none when it is in one
-    piece.
+    """Return all rows of a split turn, the first of them with the facts of all parts.
+
+    The list is empty when the turn is not split.
     """
     ids: dict[Place, set[str]] = {
         row_place(row): {call["call_id"] for call in held} for row, held in assign_calls(rows, calls)

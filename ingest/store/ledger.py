@@ -1,4 +1,4 @@
-"""The ledger: what the store knows of the files that are in it, found by name and by content."""
+"""The ledger: the files whose content is in the store, found by name and by content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Key = TypeVar("Key")
 
 
 class FileStatus(StrEnum):
-    """The spelling in `files.status`."""
+    """Whether a file was loaded or rejected; the values of `files.status`."""
 
     LOADED = "loaded"
     REJECTED = "rejected"
@@ -22,10 +22,11 @@ class FileStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReadWith:
-    """The options that a reading depended on. `tools`: hash of the definitions given; None = none were.
+    """The options of a load on which the reading of a file depended.
 
-    `cut_at`: the longest line allowed, in bytes, where a line was longer than that; None = none was.
-    `privacy`: what was left out, see `ingest.privacy.configuration`; None = nothing.
+    `tools` is the hash of the given tool definitions; None = none were given. `cut_at` is the longest allowed
+    line in bytes, None when no line was longer. `privacy` says which texts were left out, see
+    `ingest.privacy.configuration`; None = nothing was left out.
     """
 
     tools: str | None = None
@@ -35,9 +36,9 @@ class ReadWith:
 
 @dataclass(frozen=True, slots=True)
 class FileLook:
-    """How a log looked when it was read, or found to be in: it spares the next load opening it.
+    """The stamp of a log when it was last checked: while it stays the same, a load need not open the file.
 
-    `archive` names the archive that it is a member of, `archive_seen` is how that looked.
+    `archive` names the archive of which the log is a member, and `archive_seen` is the stamp of that archive.
     """
 
     seen: FileStamp
@@ -51,9 +52,10 @@ class FileLook:
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """A row of `files`, as far as decisions need it. `fingerprint` None = nothing of it was read.
+    """A row of the table `files`, with the columns that decide whether a file must be read.
 
-    `size` is that of the content, in bytes, `head` the fingerprint of its first bytes.
+    `size` is the length of the content in bytes, `fingerprint` a hash of the content (None = nothing was
+    read), and `head` a hash of its first bytes.
     """
 
     file_id: int
@@ -71,7 +73,7 @@ class LedgerRow:
 
 @dataclass(frozen=True, slots=True)
 class LedgerCopy:
-    """A row of `copies`: a name under which the content of a file can be found as well."""
+    """A row of the table `copies`: another name under which the content of a file was found."""
 
     name: str
     file_id: int
@@ -79,14 +81,17 @@ class LedgerCopy:
 
 
 class _LedgerIndex(Generic[Key]):
-    """Rows by what tells their content; made when it is first asked: mostly names and looks tell enough."""
+    """Ledger rows by a property of their content.
+
+    The index is built at the first lookup: names and stamps usually make it unnecessary.
+    """
 
     def __init__(self, key: Callable[[LedgerRow], Key | None]) -> None:
         self._key = key
         self._rows: dict[Key, list[LedgerRow]] | None = None
 
     def find_rows(self, key: Key, rows: Iterable[LedgerRow]) -> Sequence[LedgerRow]:
-        """Return the rows of this key; `rows` are all there are."""
+        """Return the rows with this key; `rows` are all rows, from which the index is built."""
         if self._rows is None:
             self._rows = {}
             for row in rows:
@@ -104,7 +109,7 @@ class _LedgerIndex(Generic[Key]):
 
 
 class Ledger:
-    """What is in the store, by name and by content. Kept up to date while a load goes on."""
+    """The files in the store, by name and by content. A load keeps the ledger up to date."""
 
     def __init__(self, rows: Iterable[LedgerRow] = (), copies: Iterable[LedgerCopy] = ()) -> None:
         self._by_name: dict[str, LedgerRow] = {}
@@ -168,17 +173,17 @@ class Ledger:
         return self._by_name.get(name)
 
     def find_copy(self, name: str) -> LedgerCopy | None:
-        """Return the copy of this name, as long as the file that it repeats is in."""
+        """Return the copy with this name; None when there is none or its file is not in the store."""
         copy = self._copies.get(name)
         return copy if copy and copy.file_id in self._ids else None
 
     def find_members(self, archive: str) -> list[LedgerRow | LedgerCopy]:
-        """Return what is known of the members of an archive."""
+        """Return the rows and copies of the members of an archive."""
         members = self._by_archive.get(archive, {}).values()
         return [row for row in members if row.file_id in self._ids]
 
     def find_by_size(self, size: int) -> Sequence[LedgerRow]:
-        """Return the rows whose content has so many bytes."""
+        """Return the rows whose content has this length in bytes."""
         return self._by_size.find_rows(size, self.rows())
 
     def find_by_head(self, head: str) -> Sequence[LedgerRow]:

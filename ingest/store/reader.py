@@ -1,4 +1,4 @@
-"""Reads from a published generation what a load must know; opens it read-only and for a moment."""
+"""Reads the data that a load needs from a published generation, which is opened read-only and briefly."""
 
 from __future__ import annotations
 
@@ -45,15 +45,14 @@ _COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archi
 
 
 def read_ledger(generation: Path) -> Ledger:
-    """Return what a published generation knows of files. Raises StoreVersionError, StoreError."""
+    """Return the ledger of a published generation. Raises StoreVersionError, StoreError."""
     return read_ledger_and_forgotten(generation)[0]
 
 
 def read_ledger_and_forgotten(generation: Path) -> tuple[Ledger, frozenset[str]]:
-    """Return what a published generation knows of files, and the hashes of sessions that no load may bring
-    back.
+    """Return the ledger of a published generation, and the hashes of forgotten sessions.
 
-    Raises StoreVersionError, StoreError.
+    No load may bring these sessions back. Raises StoreVersionError, StoreError.
     """
     with open_generation(generation) as con:  # to open one takes longer than all questions
         is_first = read_schema_version(con, generation) == 1
@@ -78,7 +77,7 @@ def _look_of_row(row: Sequence[Any]) -> FileLook:
 
 
 def read_rejects(generation: Path) -> Iterator[Reject]:
-    """Yield the lines and values that could not be used, by file and place; then the files.
+    """Yield the lines and values that could not be used, by file and place; then the unusable files.
 
     Raises StoreVersionError, StoreError.
     """
@@ -91,7 +90,10 @@ def read_rejects(generation: Path) -> Iterator[Reject]:
 
 
 def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -> int:
-    """Count the calls that another version of the parser judged; None = all calls. Raises StoreError."""
+    """Return the number of calls that another version of the parser judged. Raises StoreError.
+
+    `parser_version` None = count all calls that were judged by any version.
+    """
     with open_generation(generation) as con:
         query = "SELECT count(*) FROM tool_calls WHERE parser_version IS DISTINCT FROM ?"
         row = con.execute(query, [parser_version]).fetchone()
@@ -99,7 +101,10 @@ def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -
 
 
 def has_new_labels(generation: Path, labels: Mapping[str, str]) -> bool:
-    """Return True when a prompt of the published generation would get another name. Raises StoreError."""
+    """Return True when `labels` would give a prompt of the published generation another name.
+
+    Raises StoreError.
+    """
     if not labels:
         return False
     with open_generation(generation) as con:
@@ -108,7 +113,7 @@ def has_new_labels(generation: Path, labels: Mapping[str, str]) -> bool:
 
 
 def is_outdated(generation: Path) -> bool:
-    """Return True when its tables are of an older version than today's.
+    """Return True when the tables of a generation are of an older version than SCHEMA_VERSION.
 
     Raises StoreVersionError, StoreError.
     """
@@ -118,7 +123,10 @@ def is_outdated(generation: Path) -> bool:
 
 @contextmanager
 def open_generation(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a read-only connection to a published generation; what goes wrong is damage to that file."""
+    """Yield a read-only connection to a published generation.
+
+    A DuckDB error in the block is raised as StoreError: the file is damaged.
+    """
     try:
         with duckdb.connect(str(generation), read_only=True) as con:
             yield con

@@ -1,6 +1,6 @@
-"""Judges stored calls and concludes stored turns anew, from what the store kept of the logs.
+"""Judges stored calls and concludes stored turns again, from the texts that the store kept of the logs.
 
-Only what comes out otherwise than before is written. Turns are read in batches of so much text.
+Only rows that change are written. Turns are read in batches of limited text size.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ _NOTE = "INSERT INTO reworked SELECT DISTINCT session_id, file_id, day FROM inco
 
 
 def reassess_turns(building: GenerationBuilder, given: ToolCatalog | None = None) -> int:
-    """Judge the turns in the temporary table `wanted` (turn_id) anew; return how many calls changed.
+    """Judge the turns in the temporary table `wanted` (turn_id) again; return the number of changed calls.
 
-    Needs the temporary table `touched_days` (day) and adds to it. `given`: definitions that take the place of
-    those once given with --tools; None = they stay.
+    The temporary table `touched_days` (day) must exist; the days of changed rows are added to it. `given` are
+    definitions that replace those once given with --tools; None = the earlier ones stay.
     """
     with building.open_transaction("queue") as con:
         con.execute(_REWORKED)
@@ -83,7 +83,7 @@ def reassess_turns(building: GenerationBuilder, given: ToolCatalog | None = None
 
 
 class ReassessedBatch:
-    """So many turns with their calls in memory, and what becomes of them."""
+    """A batch of stored turns with their calls, in memory, to be judged again."""
 
     def __init__(
         self, building: GenerationBuilder, con: Connection, number: int, given: ToolCatalog | None
@@ -96,7 +96,7 @@ class ReassessedBatch:
         self._definitions = StoredDefinitions(self._read_definitions(), given)
 
     def reassess(self) -> int:
-        """Judge, conclude and write what changed; return the number of calls that came out otherwise."""
+        """Judge the calls, conclude the turns, write the changes; return the number of changed calls."""
         calls: list[Row] = []
         turns: list[Row] = []
         findings: list[Row] = []
@@ -148,7 +148,7 @@ class ReassessedBatch:
     # --- what changed -----------------------------------------------------------------------------
 
     def _update_rows(self, table: str, before: list[Row], after: list[Row], columns: Sequence[str]) -> int:
-        """Write the rows whose `columns` came out otherwise; return how many."""
+        """Write the rows with a changed value in `columns`; return the number of these rows."""
         fitting = self._fit_to_columns(table, after, columns)
         old = {row["rowid"]: row for row in before}
         changed = [row for row in fitting if any(old[row["rowid"]][name] != row[name] for name in columns)]
@@ -159,7 +159,7 @@ class ReassessedBatch:
         return len(changed)
 
     def _replace_findings(self, findings: list[Row]) -> None:
-        """Write the findings of the calls where they came out otherwise."""
+        """Replace the stored diagnostics of the calls whose diagnostics changed."""
         new = self._fit_to_columns("diagnostics", findings)
         stored = self._building.fetch_rows(_FINDINGS, [self._number])
         before, after = _findings_by_call(stored), _findings_by_call(new)
@@ -173,19 +173,22 @@ class ReassessedBatch:
         self._note_changed([row for row in self._calls if _call_key(row) in others])
 
     def _note_changed(self, changed: list[Row]) -> None:
-        """Remember whose counts have to be made anew."""
+        """Add the sessions, files and days of changed rows to `reworked`: their counts are made again."""
         schema = self._building.schemas["tool_calls"]
         self._run_with_rows(
             _NOTE, changed, pa.schema([schema.field(name) for name in ("session_id", "file_id", "day")])
         )
 
     def _fit_to_columns(self, table: str, rows: list[Row], columns: Sequence[str] = ()) -> list[Row]:
-        """Return the rows as they come back from the store: what does not fit a column is NULL there."""
+        """Return the rows as the store would return them.
+
+        A value that does not fit its column is NULL.
+        """
         fitting, _ = to_arrow(table, rows, self._table_schema(table, columns))
         return list(fitting.to_pylist())
 
     def _table_schema(self, table: str, columns: Sequence[str]) -> pa.Schema:
-        """Return the schema of the whole table, or of some of its columns and the row's number."""
+        """Return the schema of a whole table, or of the named columns and `rowid`."""
         schema = self._building.schemas[table]
         if not columns:
             return schema
@@ -203,7 +206,10 @@ def _call_key(row: Row) -> tuple[Any, ...]:
 
 
 def _findings_by_call(findings: Iterable[Row]) -> dict[tuple[Any, ...], list[str]]:
-    """Return the findings of each call, comparable; a call that is told twice in a file has them twice."""
+    """Return the diagnostics of each call as sorted texts, for comparison.
+
+    A call that stands twice in a file has its diagnostics twice.
+    """
     held: dict[tuple[Any, ...], list[str]] = {}
     for row in findings:
         held.setdefault(_call_key(row), []).append(repr(sorted(row.items())))

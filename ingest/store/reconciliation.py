@@ -1,7 +1,8 @@
-"""The scripts that settle a load and sign its faults, in order, each with the query that says whether it is
-needed.
+"""The SQL scripts that complete a load, in order, each with a query that tells whether it is needed.
 
-To plan a statement takes one to five milliseconds even if no row is concerned, and most loads are small.
+The last one gives faulted calls the id of their fault's text (`signature_id`).
+
+Planning a statement takes one to five milliseconds even when no row is concerned, and most loads are small.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ SETTLING: tuple[tuple[str, str | None], ...] = (
     ("copies.sql", f"SELECT {' OR '.join(f'EXISTS (FROM {name})' for name in COPIES)}"),
     ("late.sql", _LATE),
 )
-"""Script → a query for whether it is needed; None = always."""
+"""Pairs of a script and the query that tells whether the script is needed; None = always."""
 
 SIGNED = "SELECT EXISTS (FROM tool_calls WHERE fault_layer IS NOT NULL OR signature_id IS NOT NULL)"
-"""Whether signatures.sql has anything to do."""
+"""The query that tells whether signatures.sql is needed."""

@@ -1,7 +1,7 @@
-"""Daily rollups: each `.sql` in `rollups` makes one anew from the facts, for the days in `touched_days`.
+"""Daily rollups: each script in `rollups` computes one table from the facts for the days in `touched_days`.
 
-A rollup adds up over days, and over everything else that it has a column for. A day can be NULL: calls
-without a time. `touched_days` (day) is a temporary table of the caller's.
+The counts of a rollup can be added up over days and over every other column of its key. A day can be NULL,
+for calls without a time. `touched_days` (day) is a temporary table that the caller makes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ _UNUSED = "DELETE FROM signatures WHERE signature_id NOT IN (SELECT signature_id
 
 
 def roll_up(con: Connection) -> None:
-    """Make the rollups of the days in `touched_days` anew, some days at a time where there are many calls."""
+    """Compute the rollups of the days in `touched_days` again.
+
+    In a store with many calls the days are processed in batches.
+    """
     scripts = _read_scripts()
     if con.execute(_MANY, [AT_ONCE]).fetchall() == [(True,)]:
         con.execute(read_script("rollup_batches.sql"), [AT_ONCE])
@@ -36,5 +39,5 @@ def roll_up(con: Connection) -> None:
 
 
 def _read_scripts() -> list[str]:
-    """Return the text of every script, by name; none needs what another one writes."""
+    """Return the text of every rollup script, ordered by file name; the scripts are independent."""
     return [path.read_text("utf-8") for path in sorted(_SCRIPTS.glob("*.sql"))]

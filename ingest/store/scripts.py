@@ -1,4 +1,4 @@
-"""Reads the SQL scripts that lie beside this module."""
+"""Reads the SQL scripts in this module's folder."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _FOLDER = Path(__file__).parent
 
 @cache
 def read_script(name: str) -> str:
-    """Return the text of a script: one statement, or several where none has parameters."""
+    """Return the text of an SQL script: one statement, or several statements without parameters."""
     return (_FOLDER / name).read_text("utf-8")

@@ -1,7 +1,7 @@
-"""Rebuilds turns from their rows in `turns` and `tool_calls`, to be judged again.
+"""Rebuilds turns from their rows in `turns` and `tool_calls`, so that they can be judged again.
 
-What was kept of a log takes its place: the raw arguments, the harness's words, the definitions. Of the steps
-only their numbers are left; how the turn ended stands in its row.
+The stored texts stand for the log: the raw arguments, the harness's messages, the definitions. Of the steps
+only the numbers are stored; how the turn ended is read from its row.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _NO_RESULT = (None, ResultStatus.MISSING)
 
 @dataclass(slots=True)
 class StoredTurn:
-    """One turn with its calls, as one file or several tell it. `rows[i]` is the row of `turn.calls[i]`."""
+    """A turn with its calls, from one file or several; `rows[i]` is the row of `turn.calls[i]`."""
 
     row: Row
     turn: OpenTurn
@@ -62,9 +62,10 @@ class StoredTurn:
 
 
 class StoredDefinitions:
-    """The definitions that calls were judged by, in the form that `Turn.judged` asks for.
+    """The definitions by which stored calls were judged, as sets of definitions for `OpenTurn.judge`.
 
-    `given`: the definitions that take the place of those once given with --tools; None = they stay.
+    `known` are the stored definitions by id. `given` are definitions that replace those once given with
+    --tools; None = the earlier ones stay.
     """
 
     def __init__(self, known: Mapping[str, ToolDefinition], given: ToolCatalog | None) -> None:
@@ -76,7 +77,7 @@ class StoredDefinitions:
         self.new: list[ToolDefinition] = []  # of `given`: those that a call was judged by
 
     def set_index(self, row: Row) -> int:
-        """Return which of `sets` a call of this row is judged by."""
+        """Return the index in `sets` of the definitions by which a call with this row is judged."""
         key = (row["definition_id"], row["definition_origin"], bool(row["tools_offered"]))
         if key not in self._places:
             self._places[key] = len(self.sets)
@@ -103,17 +104,17 @@ class StoredDefinitions:
 
 
 def restore_definition(tool: str, description: str, text: str) -> ToolDefinition:
-    """Return the definition that a row of `tool_definitions` holds."""
+    """Return the tool definition from the values of a row of `tool_definitions`."""
     return ToolDefinition.from_json_schema(name=tool, schema=orjson.loads(text), description=description)
 
 
 def restore_turns(
     turns: Sequence[Row], calls: Sequence[Row], parts: Mapping[Place, Row], definitions: StoredDefinitions
 ) -> list[StoredTurn]:
-    """Return the turns of one turn id. Rows of several files are copies of one another, but for those in
-    `parts`.
+    """Return the turns of one turn id: one for each copy, and one for all parts of a split turn.
 
-    `parts` are rows of `turn_parts` by place: what each file told before the parts were joined.
+    `parts` holds the rows of `turn_parts` by place: the rows as each file had them before the parts were
+    joined. Rows whose place is not in `parts` are copies.
     """
     pieces = assign_calls(turns, calls)
     spread = [piece for piece in pieces if row_place(piece[0]) in parts]
@@ -124,7 +125,10 @@ def restore_turns(
 def _restore_turn(
     pieces: Sequence[tuple[Row, list[Row]]], parts: Mapping[Place, Row], definitions: StoredDefinitions
 ) -> StoredTurn:
-    """Rebuild a turn of one part or several. The first part that counts holds the facts of all."""
+    """Rebuild a turn from one part or several.
+
+    The first part that is no duplicate holds the facts of all parts.
+    """
     calls_of = {row_place(row): calls for row, calls in pieces}
     ordered = sort_parts([row for row, _ in pieces])
     head = next((row for row in ordered if not row["duplicate"]), ordered[0])
@@ -195,7 +199,7 @@ def _restore_call_event(row: Row) -> CallMade:
 
 
 def _decode_json(text: str) -> Any:
-    """Decode what `json_text` wrote: whole numbers of any size come back as they were."""
+    """Decode a text that `json_text` wrote; whole numbers of any size keep their value."""
     try:
         value = orjson.loads(text)
         return value if json_text(value) == text else json.loads(text)

@@ -1,6 +1,6 @@
-"""Writes the tables anew without what was deleted: DuckDB leaves deleted rows in the free blocks of its file.
+"""Removes unused rows, and rewrites the tables without deleted data.
 
-DuckDB leaves deleted rows in the free blocks of its file, where whoever has the file could read them.
+DuckDB leaves deleted rows in the free blocks of its file, where anyone who has the file could read them.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from ingest.store.scripts import read_script
 
 
 def drop_unused(building: GenerationBuilder) -> None:
-    """Remove what the facts no longer refer to: prompts, their texts, definitions."""
+    """Remove prompts, prompt texts and tool definitions that no stored fact refers to."""
     with building.open_transaction("unused") as con:
         con.execute(read_script("unused.sql"))
 
 
 def rewrite_building(folder: StoreFolder) -> None:
-    """Copy every row into a new building file, which takes the old one's place. Raises StoreError."""
+    """Copy every row into a new building file, which replaces the old one. Raises StoreError."""
     old = folder.building_path.with_name(f"{folder.building_path.name}.old")
     folder.building_path.rename(old)
     building = GenerationBuilder(folder.building_path, folder.on_write)

@@ -1,4 +1,4 @@
-"""Writes the rows of one file after another into the generation being built, in batches."""
+"""Writes the rows of the files of a load, one file after another, into the generation being built."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ BATCH_BYTES = 32 * 1024 * 1024  # of log read since the last batch: rows can be 
 
 
 class FactWriter:
-    """The only one who writes facts. `unfit` counts, by file id, the values that no column could hold."""
+    """The only writer of facts in a load; rows are written in batches.
+
+    `unfit` counts, by file id, the values that no column could hold.
+    """
 
     def __init__(self, folder: StoreFolder, first_file_id: int) -> None:
         self._folder = folder
@@ -30,7 +33,7 @@ class FactWriter:
 
     @property
     def builder(self) -> GenerationBuilder:
-        """The generation being built, begun as a copy of the published one when first asked for."""
+        """The generation being built, started as a copy of the published one at the first access."""
         if self._building is None:
             self._building = GenerationBuilder(self._folder.start_from_published(), self._folder.on_write)
         return self._building
@@ -40,8 +43,9 @@ class FactWriter:
         return self._building is not None
 
     def begin_file(self, *, others: bool = False) -> int:
-        """Return the id of the next file, whose rows come now; `others`: from another process, as Arrow
-        tables.
+        """Begin the next file and return its id.
+
+        `others`: the rows come from another process, as Arrow tables (`add_tables`).
         """
         if others:
             self._convert_batch()
@@ -55,18 +59,21 @@ class FactWriter:
         self._batch.add(table, rows)
 
     def add_tables(self, tables: Mapping[str, pa.Table], unfit: Sequence[Row]) -> None:
-        """Add rows as tables, and the rejects of values that no column could hold."""
+        """Add rows as Arrow tables, and rejects for the values that no column could hold."""
         self._tables.add(tables, unfit)
 
     def flush_when_due(self, bytes_read: int) -> None:
-        """Write the batch when it is due, `bytes_read` further bytes of log later."""
+        """Write the waiting rows when there are enough.
+
+        `bytes_read` is the number of bytes of log read since the last call.
+        """
         self._bytes += bytes_read
         if self._tables.count + self._batch.count >= BATCH_ROWS or self._bytes >= BATCH_BYTES:
             self._written = True
             self.flush()
 
     def take_back_file(self) -> None:
-        """Undo the present file."""
+        """Remove all rows of the current file, including those already written."""
         self._batch.take_back_file()
         self._tables.take_back_file()
         self.unfit.pop(self._file_id, None)
@@ -74,7 +81,7 @@ class FactWriter:
             self.builder.forget(self._file_id)
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write all waiting rows."""
         self._convert_batch()
         self._bytes = 0
         if not self._tables.count:
@@ -89,7 +96,7 @@ class FactWriter:
         self.builder.add(whole)
 
     def _convert_batch(self) -> None:
-        """Turn the batch into tables, behind those that wait."""
+        """Turn the rows of the batch into Arrow tables, and append them to the waiting tables."""
         for name, columns in self._batch.drain().items():
             table, unfit = columns.to_arrow(name, self._all_schemas[name])
             told = [row for row in unfit if row["file_id"] is not None and name != "rejects"]
@@ -100,14 +107,14 @@ class FactWriter:
         return self.builder.schemas
 
     def abandon(self) -> None:
-        """Give up what was built."""
+        """Close and remove the generation being built."""
         if self._building is not None:
             self._building.abandon()
         self._folder.discard()
 
 
 class PendingTables:
-    """Tables that wait to be written, by name, and rejects of values that they could not hold."""
+    """Arrow tables waiting to be written, by table name, and rejects for values that did not fit."""
 
     def __init__(self) -> None:
         self._tables: dict[str, list[pa.Table]] = {}
@@ -123,19 +130,19 @@ class PendingTables:
         self._unfit += unfit
 
     def begin_file(self) -> None:
-        """Remember where the rows of the next file begin."""
+        """Note where the rows of the next file begin, for `take_back_file`."""
         self._marks = {name: len(some) for name, some in self._tables.items()}
         self._unfit_mark = len(self._unfit)
 
     def take_back_file(self) -> None:
-        """Drop what was added since `begin_file`."""
+        """Drop all tables and rejects added since `begin_file`."""
         for name, some in self._tables.items():
             del some[self._marks.get(name, 0) :]
         del self._unfit[self._unfit_mark :]
         self.count = sum(table.num_rows for some in self._tables.values() for table in some)
 
     def drain(self) -> tuple[dict[str, list[pa.Table]], list[Row]]:
-        """Return what waits, and let go of it."""
+        """Return the waiting tables by name and the rejects, and empty the collection."""
         tables, unfit = self._tables, self._unfit
         self._tables, self._unfit, self._marks, self._unfit_mark, self.count = {}, [], {}, 0, 0
         return {name: some for name, some in tables.items() if some}, unfit

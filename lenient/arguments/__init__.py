@@ -1,1 +1,1 @@
-"""Reads the arguments of one call: the stages in order, and the result."""
+"""Reads the arguments of one call: runs the stages in order and builds the result."""

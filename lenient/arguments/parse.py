@@ -50,12 +50,15 @@ def parse_arguments(
     tool_name: str | None = None,
     tool_call_id: str | None = None,
 ) -> ToolCallRequest:
-    """Read the arguments of one call.
+    """Read the raw arguments of one call; return the typed arguments and the diagnostics.
 
-    `policy` decides which diagnostics count as errors in `parse_error`; what is found, and `arguments`, are
-    the same under each. `tool_name` is the tool's own name unless given. A catalog is all that the model was
-    offered: `tool_name` is looked up in it, and a name that it does not hold is an unknown tool. What leaked
-    into `tool_name` from the model's own format is removed and reported.
+    `tool` is the definition against which the values are checked, or a catalog of all tools that the model
+    was offered. In a catalog, `tool_name` is looked up; a name that the catalog lacks is reported as an
+    unknown tool. `tool_name` is the name of `tool` unless given; special tokens of the model's own format in
+    `tool_name` are removed and reported.
+
+    `policy` decides which diagnostics count as errors in `parse_error`; the diagnostics and `arguments` are
+    the same under each policy.
     """
     if tool_name is not None and not tool_name.isidentifier():
         clean, leaked = clean_tool_name(tool_name)
@@ -98,7 +101,10 @@ def _read_under_clean_name(
     policy: Policy,
     names: tuple[str, str, str | None],
 ) -> ToolCallRequest:
-    """Read the call under the name that is left of the one that was sent. `names`: sent, clean, call id."""
+    """Read the call under its cleaned tool name, and report the cleaning.
+
+    `names` holds the name that was sent, the cleaned name and the call id.
+    """
     sent, clean, tool_call_id = names
     request = parse_arguments(raw, tool, policy=policy, tool_name=clean, tool_call_id=tool_call_id)
     cleaned = Diagnostic(
@@ -121,7 +127,10 @@ def _read_for_unknown_tool(
 
 
 def _find_similar_name(name: str, offered: ToolCatalog) -> str | None:
-    """Return the offered name that equals this one without its namespace, or is spelled most like it."""
+    """Return the offered name that is most similar to `name`, None when none is similar.
+
+    An offered name that equals `name` without its namespace comes first.
+    """
     bare = _NAMESPACE.sub("", name[:_MAX_NAME])
     if offered.get(bare) is not None:
         return bare
@@ -131,7 +140,10 @@ def _find_similar_name(name: str, offered: ToolCatalog) -> str | None:
 
 @dataclass(slots=True)
 class _Call:
-    """A call to read: the raw text, the value that orjson decoded or NO_JSON, and what the result repeats."""
+    """A call to read. `value` is the value that orjson decoded from the raw arguments, or NO_JSON.
+
+    `head` holds the first three fields of the result: the tool's name, the call id and the raw arguments.
+    """
 
     raw: str | bytes
     value: Any
@@ -141,7 +153,10 @@ class _Call:
 
 
 def _accept_bytes(call: _Call) -> ToolCallRequest | None:
-    """Accept valid JSON in bytes that fits as it is; text was tried by `parse_arguments`."""
+    """Return the request for valid JSON in bytes that fits unchanged, else None.
+
+    `parse_arguments` has already tried this for text.
+    """
     if isinstance(call.raw, str):
         return None
     if not (is_plain if call.tool is None else compile_tool(call.tool).accepts)(
@@ -153,7 +168,7 @@ def _accept_bytes(call: _Call) -> ToolCallRequest | None:
 
 
 def _convert_values(call: _Call) -> ToolCallRequest | None:
-    """Convert and check the values of valid JSON. None when the tolerant scanner must look at it."""
+    """Convert and check the values of valid JSON. Return None when the tolerant scanner is needed."""
     text = call.raw if isinstance(call.raw, str) else call.raw.decode()
     mark = locate_values(text)
     if mark is None:
@@ -166,7 +181,7 @@ def _convert_values(call: _Call) -> ToolCallRequest | None:
 
 
 def _mend_one_defect(call: _Call) -> ToolCallRequest | None:
-    """Read text that is valid JSON, and fits, but for one common defect in or around it."""
+    """Return the request for text with one common defect in or around JSON that fits, else None."""
     try:
         text = call.raw if isinstance(call.raw, str) else call.raw.decode()
     except UnicodeDecodeError:
@@ -183,7 +198,7 @@ def _mend_one_defect(call: _Call) -> ToolCallRequest | None:
 
 
 class _Run:
-    """One run over one text: its findings, and the steps that the result shows."""
+    """One run over one call: its findings, and the steps that the result shows."""
 
     def __init__(self, call: _Call) -> None:
         self.call = call
@@ -208,7 +223,7 @@ class _Run:
         return _NEW(ToolCallRequest, self.call.head + rest)
 
     def validate(self, located: LocatedValue) -> dict[str, Any] | None:
-        """Return the parameters that fit; None when the value is no object."""
+        """Return the parameters that fit the definition, None when the value is not an object."""
         if located.settled and isinstance(located.value, dict):
             return located.value
         attempts = 2_000 + 4 * len(self.call.raw)
@@ -223,21 +238,24 @@ class _Run:
     def decode_text(
         self, located: LocatedValue, node: Node, path: Path, findings: Findings
     ) -> LocatedValue | None:
-        """Decode the JSON text in a string value, unless the texts decoded are many times the whole."""
+        """Return the object or array encoded in a string value, None when there is none.
+
+        Return None as well when the strings decoded so far are many times as long as the raw arguments.
+        """
         self.left -= len(located.value)
         return decode_nested(located, node, path, findings) if self.left >= 0 else None
 
     def refuse(self, error: Diagnostic) -> ToolCallRequest:
-        """Return a request without arguments; nothing is invented."""
+        """Return a failed request without arguments, with `error` as its only diagnostic."""
         rest = (None, Outcome.FAILED, (error,), self.call.policy, self.tool, NOTHING_REJECTED, ())
         return _NEW(ToolCallRequest, self.call.head + rest)
 
 
 class _TolerantReader(_Run):
-    """Reads any text."""
+    """Reads the arguments from any text: unwraps and repairs the text as needed."""
 
     def read(self) -> ToolCallRequest:
-        """Decode bytes, unwrap and repair until there is a value, coerce and check it."""
+        """Decode, unwrap and repair the text, coerce and check its value, and return the request."""
         try:
             piece = self.decode_bytes()
             located = extract_value(
@@ -255,7 +273,10 @@ class _TolerantReader(_Run):
             return self.refuse(Diagnostic("too_many_findings"))
 
     def decode_bytes(self) -> SourceText:
-        """Return the text with a replacement character, which is reported, for what is no text."""
+        """Return the raw arguments as text.
+
+        Invalid bytes and lone surrogates become replacement characters, which are reported.
+        """
         raw, text = self.call.raw, _replace_invalid(self.call.raw)
         if isinstance(raw, str):
             halves = [] if text == raw else [half.start() for half in _SURROGATE.finditer(raw)]
@@ -276,7 +297,10 @@ class _TolerantReader(_Run):
         return known.check(value) >= 0 if text is None else known.accepts(value, text)
 
     def refuse_unreadable(self, reason: str, position: int) -> ToolCallRequest:
-        """Return an error that says why, shows the start of the text and names what was tried."""
+        """Return a failed request for text that cannot be read.
+
+        The error gives the reason and the position, quotes the start of the text and names what was tried.
+        """
         text = _replace_invalid(self.call.raw)
         tried = ["strict JSON", *dict.fromkeys(found.code for found in self.findings.items)]
         position = min(position, len(text))
@@ -289,7 +313,7 @@ class _TolerantReader(_Run):
 
 
 def _replace_invalid(raw: str | bytes) -> str:
-    """Return the text, with the replacement character for bytes and surrogates that are no text."""
+    """Return the raw arguments as text, with replacement characters for invalid bytes and lone surrogates."""
     if isinstance(raw, bytes):
         return raw.decode("utf-8", "replace")
     return raw if raw.isascii() else _SURROGATE.sub(REPLACEMENT, raw)

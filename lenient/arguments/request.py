@@ -1,6 +1,6 @@
 """The result of reading one call's arguments: the raw text, the typed arguments and the diagnostics.
 
-A policy is a threshold over the diagnostics of one run: a strict reading is not another run.
+A policy is a threshold for the diagnostics of one run: a stricter policy needs no other run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ from lenient.validate.defaults import apply_defaults
 
 
 class Outcome(StrEnum):
-    """What became of a call's arguments."""
+    """The result of reading a call's arguments.
+
+    CLEAN: valid JSON that fits the definition. COERCED: values were converted. REPAIRED: the text was
+    unwrapped or repaired. FAILED: an error was found. UNMEASURED: nothing was changed, and there is no
+    definition to check against.
+    """
 
     CLEAN = "clean"
     COERCED = "coerced"
@@ -32,7 +37,10 @@ _TEXT_STAGES = frozenset({Stage.UNWRAP, Stage.REPAIR})
 
 
 def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
-    """Return the outcome of arguments with these codes; `defined`: they were checked against a definition."""
+    """Return the outcome of a reading with these diagnostic codes.
+
+    `defined` is True when the arguments were checked against a definition.
+    """
     mended = converted = False
     for code in codes:
         row = CODES[code]
@@ -48,14 +56,14 @@ def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
 
 
 class Policy(StrEnum):
-    """The most severe diagnostics that are accepted."""
+    """A threshold: the most severe diagnostics with which arguments are accepted."""
 
     STRICT = "strict"  # none
     SAFE = "safe"  # notes
     LENIENT = "lenient"  # notes and warnings
 
     def accepts(self, diagnostics: Iterable[Diagnostic]) -> bool:
-        """Return True when no diagnostic is beyond the threshold."""
+        """Return True when no diagnostic is more severe than this policy allows."""
         highest = _HIGHEST[self]
         return all(diagnostic.severity.rank <= highest for diagnostic in diagnostics)
 
@@ -67,7 +75,7 @@ NOTHING_REJECTED: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One stage that changed something: the text before and after it."""
+    """One stage that changed the arguments, with the text before and after the change."""
 
     stage: Stage
     title: str
@@ -76,11 +84,12 @@ class Step:
 
 
 class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten times as long to make
-    """One call's arguments as read.
+    """The result of reading the arguments of one call.
 
-    `raw_arguments` is what came in, unchanged. `arguments` holds the values that fit the definition, None
-    when there is no object. `rejected` maps the path of each value that could not be converted to what was
-    sent. `trace` keeps what `steps` shows: the inner text, the decoded value.
+    `raw_arguments` holds the raw arguments unchanged. `arguments` holds the values that fit the definition,
+    None when there is no object. `rejected` maps the path of each value that could not be converted to the
+    value that was sent. `trace` holds the data of `steps`: stage, title, the text before, and the text or
+    value after.
     """
 
     tool_name: str | None
@@ -95,17 +104,17 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
     trace: tuple[tuple[Stage, str, str, Any], ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy with a plain dict: they cannot take the read-only mapping of nothing rejected."""
+        """Return the parts for pickle and copy; `rejected` is a dict, as a mappingproxy cannot be pickled."""
         return ToolCallRequest, (*self[:8], dict(self.rejected), self.trace)
 
     @property
     def parse_error(self) -> str | None:
-        """What the policy does not accept, as `code:detail` joined by `; `. None when all is accepted."""
+        """The diagnostics that the policy refuses, as `code:detail` joined by `; `; None without any."""
         return join_diagnostics(self._select_diagnostics(refused=True))
 
     @property
     def parse_warning(self) -> str | None:
-        """The warnings and notes that the policy accepts, as `code:detail` joined by `; `."""
+        """The diagnostics that the policy accepts, as `code:detail` joined by `; `; None without any."""
         return join_diagnostics(self._select_diagnostics(refused=False))
 
     def _select_diagnostics(self, *, refused: bool) -> Iterator[Diagnostic]:
@@ -114,7 +123,7 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
 
     @property
     def worst_severity(self) -> Severity | None:
-        """The severity of the most severe diagnostic, None without any."""
+        """The severity of the most severe diagnostic, None when there are no diagnostics."""
         return max((found.severity for found in self.diagnostics), key=lambda s: s.rank, default=None)
 
     @property
@@ -123,7 +132,10 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
         return any(found.lossy for found in self.diagnostics)
 
     def accepted_under(self, policy: Policy) -> bool:
-        """Return True when a tool with this policy may run on the arguments. Ask `lossy` as well."""
+        """Return True when there are arguments and `policy` accepts all diagnostics.
+
+        Check `lossy` as well before a tool runs on the arguments.
+        """
         return self.arguments is not None and Policy(policy).accepts(self.diagnostics)
 
     @property

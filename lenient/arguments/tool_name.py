@@ -1,4 +1,4 @@
-"""Removes from a tool's name what leaked into it from the model's own format."""
+"""Removes special tokens of a model's own format from the name of a tool."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _KIMI_ID = re.compile(r"functions\.([^\s:]+):\d+")
 
 
 def clean_tool_name(name: str) -> tuple[str, bool]:
-    """Return the name without what leaked into it, and whether anything did.
+    """Return the name without special tokens of the model's format, and True when it held any.
 
-    `functions.bash<|channel|>commentary` and `bash<|channel|>json` are `bash`; so is Kimi's id
-    `functions.bash:0`. A name that consists of nothing else comes back as it is.
+    `functions.bash<|channel|>commentary` and `bash<|channel|>json` become `bash`; so does Kimi's id
+    `functions.bash:0`. A name that consists of special tokens only is returned unchanged.
     """
     if name.isidentifier():
         return name, False

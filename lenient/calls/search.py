@@ -1,6 +1,6 @@
-"""Searches a text for calls in every dialect, or in the one that is named.
+"""Searches a text for tool calls in all dialects, or in the dialect that the caller names.
 
-The only module that knows all dialects.
+This is the only module that lists all dialects.
 """
 
 from __future__ import annotations
@@ -91,15 +91,17 @@ DIALECTS: tuple[str, ...] = (*TOKEN_DIALECTS, *TEXT_DIALECTS)
 def extract_tool_calls(
     text: str, catalog: ToolCatalog | None = None, *, dialect: str | None = None
 ) -> tuple[TextCall, ...]:
-    """Return the calls in a text, in order; () when there are none. Never raises for any text.
+    """Return the tool calls in a text, in order; () when there are none. Never raises for any text.
 
-    `dialect` tells which of `DIALECTS` the model writes; where it finds nothing, and when it is not told,
-    all are tried: first those with tokens of their own, then those without. Text in reasoning blocks,
-    inline code and announced examples is no call.
+    `catalog` holds the tools that were offered to the model. `dialect` is the name, from `DIALECTS`, of the
+    notation in which the model writes calls. Without `dialect`, or when no call is found in that dialect, all
+    dialects are tried: first those with tokens of their own, then those without. Text in reasoning blocks,
+    inline code and announced examples does not count as a call.
 
-    Between tokens any name is a call; with a catalog, one that was not offered is `unknown_tool`. Without
-    tokens an object or a Python call counts when its name was offered (in any spelling), or when it is the
-    whole reply and has a call's shape and nothing else. Raises ValueError for an unknown dialect.
+    Between tokens, a call of any name counts; with a catalog, a name that was not offered gets the diagnostic
+    `unknown_tool`. Without tokens, a JSON object or a Python call counts when its name was offered (in any
+    spelling), or when the object or call is the whole reply and has the shape of a call and nothing else.
+    Raises ValueError for an unknown dialect.
     """
     if dialect is not None:
         if dialect not in DIALECTS:
@@ -118,11 +120,12 @@ def extract_tool_calls(
 
 
 def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[TextCall, ...]:
-    """Return the calls in an assistant's text that should have been native: fault layer `emission`.
+    """Return the calls that an assistant wrote into its text instead of making them natively.
 
-    The bar is higher than in `extract_tool_calls`: calls between a dialect's own tokens count outside of
-    fences; without tokens, a call counts when its name was offered, its arguments fit or nearly fit, and it
-    has its lines, or its fence, to itself.
+    Such calls are faults of the layer `emission`. The conditions are stricter than in `extract_tool_calls`:
+    calls between a dialect's own tokens count outside of fences only; without tokens, a call counts when its
+    name was offered, its arguments fit the definition or nearly fit, and nothing else stands on its lines or
+    in its fence.
     """
     if not (_has_call_token(text) or (catalog is not None and any(tool.name in text for tool in catalog))):
         return ()  # nearly every text of a night: thirty times as quick as looking for calls
@@ -141,7 +144,7 @@ def _has_call_token(text: str) -> bool:
 
 
 def _find_between_tokens(reply: ModelText) -> list[tuple[str, FoundCall]]:
-    """Return the calls of all dialects with tokens. Of two that overlap, the one that begins first."""
+    """Return the calls of all dialects with tokens; of calls that overlap, the one that begins first."""
     candidates = [
         (call.start, rank, dialect, call)
         for rank, (dialect, (find, marks)) in enumerate(TOKEN_DIALECTS.items())
@@ -168,9 +171,9 @@ def _find_without_tokens(reply: ModelText) -> Iterable[tuple[str, FoundCall]]:
 
 
 def _keep_lone_calls(reply: ModelText, calls: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
-    """Return the calls beside which nothing else stands on their lines, or in the fence around them.
+    """Return the calls that share their lines, or the fence around them, with no other text.
 
-    Calls on one line stand together: one neighbour that is no call takes all of them out.
+    Calls on one line are judged together: other text on that line removes all of them.
     """
     together: list[list[tuple[str, FoundCall]]] = []
     for each in sorted(calls, key=lambda one: one[1].start):
@@ -197,9 +200,10 @@ def _has_lines_alone(reply: ModelText, group: list[tuple[str, FoundCall]]) -> bo
 
 
 def _nearly_fits(call: TextCall) -> bool:
-    """Return True when the arguments are those of the tool.
+    """Return True when the arguments may be meant for the called tool.
 
-    A missing or ill-typed one may be, an undeclared one may not.
+    Arguments that failed may still be meant when a parameter is missing or ill-typed, but not when one is
+    undeclared.
     """
     request = call.request
     if request.arguments is None:

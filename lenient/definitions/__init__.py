@@ -1,1 +1,1 @@
-"""Tool definitions: read from and written to every provider's shape, and from Python functions."""
+"""Tool definitions: read from any provider's shape or from Python functions, written for any provider."""

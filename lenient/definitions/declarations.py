@@ -28,12 +28,12 @@ _JSON_SCHEMA_SIGNS = ("properties", "$schema", "$defs", "anyOf", "oneOf", "allOf
 
 
 class ToolDefinitionError(ValueError):
-    """A tool definition that cannot be used; the message is one sentence for the person who gave it."""
+    """The error for an unusable tool definition; its message is one sentence for the person who gave it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A declaration as read. `schema` is the JSON Schema of the arguments, None where it has none."""
+    """A tool declaration as read; `schema` is the JSON Schema of the arguments, None when none is given."""
 
     name: str
     description: str
@@ -41,7 +41,7 @@ class Declaration:
 
 
 def decode_declarations(text: str | bytes) -> Any:
-    """Decode the JSON text of declarations. Raises ToolDefinitionError."""
+    """Decode the JSON text of declarations. Raises ToolDefinitionError when the text is not JSON."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -55,9 +55,11 @@ def decode_declarations(text: str | bytes) -> Any:
 
 
 def read_declarations(value: Any, default_name: str | None = None, depth: int = 0) -> Iterator[Declaration]:
-    """Yield every declaration in `value`, in order. Raises ToolDefinitionError when an entry is none.
+    """Yield every declaration in `value`, in order.
 
-    `default_name` names a plain JSON Schema that has no `title`.
+    `value` is one declaration, or a list or catalogue of declarations. `default_name` names a plain JSON
+    Schema that has no `title`. `depth` is the level of nested lists. Raises ToolDefinitionError when an entry
+    is no declaration.
     """
     if depth > _MAX_NESTED:
         raise ToolDefinitionError("Tool definitions are lists of objects; these are nested too deep.")
@@ -80,7 +82,7 @@ def read_declarations(value: Any, default_name: str | None = None, depth: int = 
 
 
 def read_declaration(value: Any, default_name: str | None = None) -> Declaration:
-    """Read a single declaration. Raises ToolDefinitionError."""
+    """Return the one declaration that `value` is. Raises ToolDefinitionError when it is none."""
     value = _unwrap(value)
     schema = _find_schema(value)
     if schema is None and any(sign in value for sign in _JSON_SCHEMA_SIGNS):
@@ -143,7 +145,7 @@ def _find_list(value: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _is_named_map(value: Mapping[str, Any]) -> bool:
-    """Return True for a map of names to declarations, without any key that a declaration has."""
+    """Return True for a map of tool names to declarations, without the keys of a single declaration."""
     own_keys = {"type", "name", *_JSON_SCHEMA_SIGNS, *_SCHEMA_KEYS, *_WRAPPERS}
     return (
         bool(value)

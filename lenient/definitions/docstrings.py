@@ -21,7 +21,11 @@ _FIELD = re.compile(r":[a-z]+[^:\n]*:")
 
 @dataclass(slots=True)
 class Docstring:
-    """A docstring as read. `summary` is everything above the first section or field."""
+    """A docstring as read.
+
+    `summary` is the text above the first section or field; `parameters` are the descriptions by parameter
+    name.
+    """
 
     summary: str = ""
     parameters: dict[str, str] = field(default_factory=dict)
@@ -57,7 +61,10 @@ def _find_sections(lines: list[str]) -> Iterator[tuple[int, str, list[str]]]:
 
 
 def _read_title(lines: list[str], at: int) -> str | None:
-    """Return the section title on a line: `Args:`, or `Parameters` with a rule under it."""
+    """Return the section title on the line `at` in lower case, None when the line is no title.
+
+    A title is `Args:`, or `Parameters` with a rule under it.
+    """
     line = lines[at]
     title = line.strip().rstrip(":").lower()
     if line[:1].isspace() or not (_SECTION.fullmatch(title) or _OTHER_SECTION.fullmatch(title)):
@@ -67,7 +74,10 @@ def _read_title(lines: list[str], at: int) -> str | None:
 
 
 def _read_entries(body: list[str], head: re.Pattern[str]) -> dict[str, str]:
-    """Return the entries of a section: names at the least indentation, texts beside or indented below."""
+    """Return the descriptions in a section by name.
+
+    Names stand at the least indentation, descriptions beside the names or indented below them.
+    """
     indents = [len(line) - len(line.lstrip()) for line in body if line.strip()]
     least = min(indents, default=0)
     entries: dict[str, list[str]] = {}
@@ -101,7 +111,7 @@ def _read_sphinx_fields(lines: list[str]) -> dict[str, str]:
 
 
 def _join_lines(lines: list[str], *, paragraphs: bool = False) -> str:
-    """Join lines to running text; blank lines separate paragraphs, or are dropped."""
+    """Join lines to running text; blank lines separate paragraphs if `paragraphs`, else are dropped."""
     text = "\n".join(line.strip() for line in lines).strip()
     parts = re.split(r"\n{2,}", text)
     return ("\n\n" if paragraphs else " ").join(" ".join(part.split()) for part in parts)

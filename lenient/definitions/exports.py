@@ -1,6 +1,7 @@
 """Writes tool declarations in the shapes that providers take.
 
-Nothing is lost: what a shape cannot express is an error, or is written in another way that it takes.
+Nothing is lost: a schema that a shape cannot express raises an error, or is written in another form that the
+provider takes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def to_anthropic(name: str, description: str, schema: Mapping[str, Any]) -> dict
 
 
 def to_openai(name: str, description: str, schema: Mapping[str, Any], *, strict: bool) -> dict[str, Any]:
-    """Write a declaration for OpenAI chat completions. May raise ToolDefinitionError if strict."""
+    """Write a declaration for OpenAI chat completions. With `strict`, may raise ToolDefinitionError."""
     responses = to_openai_responses(name, description, schema, strict=strict)
     return {"type": "function", "function": {key: responses[key] for key in responses if key != "type"}}
 
@@ -29,16 +30,16 @@ def to_openai(name: str, description: str, schema: Mapping[str, Any], *, strict:
 def to_openai_responses(
     name: str, description: str, schema: Mapping[str, Any], *, strict: bool
 ) -> dict[str, Any]:
-    """Write a declaration for OpenAI's Responses API. May raise ToolDefinitionError if strict."""
+    """Write a declaration for OpenAI's Responses API. With `strict`, may raise ToolDefinitionError."""
     parameters = write_strict_schema(name, schema) if strict else dict(schema)
     declared = {"type": "function", "name": name, "description": description, "parameters": parameters}
     return {**declared, "strict": True} if strict else declared
 
 
 def write_strict_schema(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a schema for strict mode.
+    """Return a schema in the form of OpenAI's strict mode.
 
-    Raises ToolDefinitionError that lists what strict mode cannot express.
+    Raises ToolDefinitionError, whose message lists the parts of the schema that strict mode cannot express.
     """
     writer = StrictWriter(schema)
     written = writer.write({"type": "object", **schema})

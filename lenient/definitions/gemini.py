@@ -26,7 +26,10 @@ def is_gemini(schema: Mapping[str, Any]) -> bool:
 
 
 def from_gemini(schema: Any, depth: int = 0) -> Any:
-    """Convert a schema to JSON Schema. What is no schema, or lies too deep, is left as it is."""
+    """Convert a schema from Gemini's dialect to JSON Schema.
+
+    A value that is no schema, or is nested too deep, is returned unchanged.
+    """
     if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
         return schema
     result = {key: value for key, value in schema.items() if key not in _OWN}
@@ -54,7 +57,7 @@ def _allow_null(result: dict[str, Any]) -> None:
 
 
 def _change_inner(schema: dict[str, Any], change: Any) -> dict[str, Any]:
-    """Apply `change` to each schema inside a schema."""
+    """Apply `change` to each schema directly inside `schema`, in place, and return `schema`."""
     if isinstance(schema.get("properties"), Mapping):
         schema["properties"] = {name: change(inner) for name, inner in schema["properties"].items()}
     if "items" in schema:
@@ -91,7 +94,10 @@ def _write_schema(schema: Any, depth: int) -> dict[str, Any]:
 
 
 def _write_values(result: dict[str, Any], *, nullable: bool) -> None:
-    """Convert listed values, which are texts in the dialect, and examples, of which it takes one."""
+    """Convert `enum` and `examples` of `result` to Gemini's dialect, in place.
+
+    Gemini takes only texts in `enum`, and one example. Raises ValueError for other values.
+    """
     if "enum" in result:
         listed = result["enum"]
         if nullable and isinstance(listed, list) and listed[-1:] == [None]:

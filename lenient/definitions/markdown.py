@@ -34,7 +34,7 @@ _BOUNDS = {
 
 
 def write_markdown(name: str, description: str, schema: Mapping[str, Any]) -> str:
-    """Write a definition as Markdown; optional fields have an empty cell under `required`."""
+    """Return a definition as Markdown; the cell `required` of an optional field is empty."""
     parts = [f"### {_write_name(name)}"]
     if description.strip():
         parts.append(escape_markup(description))
@@ -44,12 +44,12 @@ def write_markdown(name: str, description: str, schema: Mapping[str, Any]) -> st
 
 
 def escape_markup(value: str) -> str:
-    """Write any text on one line that Markdown shows as it is."""
+    """Return a text on one line, escaped so that Markdown shows it unchanged, of at most 1,000 characters."""
     return _MARKUP.sub(r"\\\g<0>", shorten(_BLANKS.sub(" ", value).strip(), _MAX_TEXT))
 
 
 def _write_name(value: str) -> str:
-    """Write a name as code, exactly as a model must write it; an unusual name as escaped text."""
+    """Return a name as Markdown code, exactly as a model must write it; an unusual name as escaped text."""
     return f"`{value}`" if _PLAIN_NAME.fullmatch(value) else escape_markup(value)
 
 

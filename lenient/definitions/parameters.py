@@ -1,4 +1,4 @@
-"""One parameter of a tool: what it takes, and the JSON Schema it was read from or is written as."""
+"""One parameter of a tool: the values that it takes, and the JSON Schema that declares them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UNSET: Final = Unset.UNSET
 
 
 class Cardinality(StrEnum):
-    """How many values: one, one or null, a list of them, or an object whose values they are."""
+    """How many values a parameter takes: one, one or null, a list, or an object with values of any name."""
 
     SINGLE = "single"
     OPTIONAL = "optional"
@@ -39,7 +39,11 @@ class Cardinality(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EnumConstraint:
-    """The allowed values. Unless `case_sensitive`, a text in another case gets the listed spelling."""
+    """The allowed values of a parameter.
+
+    Unless `case_sensitive`, a text that differs from a listed value only in case is changed to the listed
+    value.
+    """
 
     allowed: tuple[Any, ...]
     case_sensitive: bool = False
@@ -47,7 +51,11 @@ class EnumConstraint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolParameter:
-    """One declared parameter. `schema` is the JSON Schema it was read from; where given, it decides."""
+    """One declared parameter of a tool.
+
+    `schema` is the JSON Schema from which the parameter was read. When it is given, it decides; the other
+    fields are a summary of it.
+    """
 
     name: str
     kind: ValueKind = ValueKind.STRING
@@ -60,12 +68,12 @@ class ToolParameter:
     schema: Mapping[str, Any] | None = None
 
     def to_json_schema(self) -> dict[str, Any]:
-        """Write this parameter as JSON Schema, with `x-case-sensitive` as an extension."""
+        """Return this parameter as JSON Schema, with `x-case-sensitive` as an extension."""
         return dict(self.schema) if self.schema is not None else _write_schema(self)
 
 
 def read_parameter(name: str, schema: Any, required: bool) -> ToolParameter:
-    """Read one entry of `properties`."""
+    """Return the parameter that one entry of a JSON Schema's `properties` declares."""
     details = schema if isinstance(schema, Mapping) else {}
     inner, cardinality = _find_cardinality(details)
     listed = inner.get("enum")
@@ -89,7 +97,7 @@ def read_parameter(name: str, schema: Any, required: bool) -> ToolParameter:
 
 
 def _find_cardinality(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Cardinality]:
-    """Return the schema of one value, and how many values there are."""
+    """Return the schema of a single value of the parameter, and the parameter's cardinality."""
     types = type_names(schema)
     items, extra = schema.get("items"), schema.get("additionalProperties")
     if types == ["array"] and isinstance(items, Mapping):
@@ -149,7 +157,7 @@ def _write_schema(parameter: ToolParameter) -> dict[str, Any]:
 
 
 def _convert_listed(value: Any, kind: ValueKind) -> Any:
-    """Convert a listed value to the kind of its parameter: a number may be listed as text."""
+    """Return a listed value in the kind of its parameter: a number may be listed as text."""
     if kind not in (ValueKind.INTEGER, ValueKind.NUMBER) or not isinstance(value, str):
         return value
     try:

@@ -1,7 +1,7 @@
 """Reads tool definitions from Python functions, methods and classes: signature, type hints and docstring.
 
 A parameter without a default is required. `self`, `cls` and `*args` are no parameters of a tool; `**kwargs`
-allows any further one.
+allows further parameters of any name.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from lenient.definitions.type_hints import ask_own_schema, convert_hint, is_json
 
 
 def read_function(function: Callable[..., Any]) -> Declaration:
-    """Read the declaration of a callable. Type hints that cannot be resolved are ignored.
+    """Return the declaration of a callable. Type hints that cannot be resolved are ignored.
 
-    Raises ToolDefinitionError for what cannot be called, or has no signature.
+    Raises ToolDefinitionError for an object that cannot be called, or that has no signature.
     """
     if isinstance(function, (staticmethod, classmethod)):
         function = function.__func__
@@ -50,7 +50,7 @@ def read_function(function: Callable[..., Any]) -> Declaration:
 
 
 def _unwrap_partial(function: Any) -> Any:
-    """Return the function within a partial: name, hints and docstring are read from it."""
+    """Return the function inside a `functools.partial`, which has the name, hints and docstring."""
     while isinstance(function, functools.partial):
         function = function.func
     return function
@@ -72,7 +72,7 @@ def _read_documentation(told: Any) -> str:
 
 
 def _resolve_hints(told: Any) -> dict[str, Any]:
-    """Return the resolved type hints by name, without those that cannot be resolved."""
+    """Return the resolved type hints by name; hints that cannot be resolved are left out."""
     owner = _find_called(told)
     try:
         return typing.get_type_hints(owner, include_extras=True)
@@ -108,7 +108,7 @@ def _declare_parameter(
 
 
 def _move_definitions_up(schema: dict[str, Any]) -> dict[str, Any]:
-    """Move the `$defs` of inner schemas to the top, where the references to them look."""
+    """Return the schema with the `$defs` of inner schemas at its top, where references point to them."""
     shared: dict[str, Any] = {}
     waiting: list[Any] = [schema]
     while waiting:

@@ -1,7 +1,8 @@
 """Writes JSON Schema for OpenAI's strict mode: closed objects, every field required, optional ones nullable.
 
-What strict mode cannot express is reported, never dropped. Annotations that it refuses (defaults, examples,
-titles) demand nothing and are left out. Source: OpenAI's guide to structured outputs, supported schemas.
+Keywords that strict mode cannot express are reported, never dropped. Annotations that strict mode refuses
+(defaults, examples, titles) demand nothing of a value and are left out. Source: OpenAI's guide to structured
+outputs, supported schemas.
 """
 
 from __future__ import annotations
@@ -28,14 +29,17 @@ _MAX_DEPTH = 32
 
 
 class StrictWriter:
-    """Writes one schema; `lost` collects what strict mode cannot express, as `path: what`."""
+    """A writer of one schema for strict mode.
+
+    `lost` lists the parts of the schema that strict mode cannot express, as `path: part`.
+    """
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.lost: list[str] = []
         self.names = {key: root[key] for key in ("$defs", "definitions") if key in root}
 
     def write(self, schema: Any, path: Path = None, depth: int = 0) -> dict[str, Any]:
-        """Return the strict form of a schema."""
+        """Return the strict form of a schema; add the parts that strict mode cannot express to `lost`."""
         if depth > _MAX_DEPTH:
             self.report_loss(path, "its depth")
             return {}

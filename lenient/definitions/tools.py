@@ -1,6 +1,7 @@
 """Tool definitions: the name and parameters of a tool, declared by hand or read from any provider's shape.
 
-A definition made from a JSON Schema keeps that schema; one declared by hand writes its own.
+A definition read from a JSON Schema keeps that schema; for a definition declared by hand, the schema is made
+from its parameters.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from lenient.definitions.parameters import ToolParameter, read_parameter
 class ToolDefinition:
     """A tool's name, description and parameters.
 
-    `schema` is the JSON Schema of the whole arguments object, where there is one. `compiled` is a cache that
-    `lenient.validate.compiled_tool` fills on first use; it does not count when definitions are compared.
+    `schema` is the JSON Schema of the whole arguments object, None for a definition declared by hand.
+    `compiled` is a cache that `lenient.validate.compiled_tool` fills on first use; it does not count when
+    definitions are compared.
     """
 
     name: str
@@ -30,36 +32,46 @@ class ToolDefinition:
     compiled: Any = field(default=None, init=False, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy the definition without `compiled`, which holds generated code."""
+        """Return the data from which pickle and copy rebuild the definition.
+
+        They leave out `compiled`, which holds generated code.
+        """
         return ToolDefinition, (self.name, self.description, self.parameters, self.schema)
 
     @classmethod
     def from_json_schema(
         cls, *, name: str, schema: Mapping[str, Any], description: str = ""
     ) -> ToolDefinition:
-        """Read the JSON Schema of the arguments. Raises ToolDefinitionError when it is not an object."""
+        """Return the definition of a tool whose arguments have this JSON Schema.
+
+        An empty `description` is taken from the schema. Raises ToolDefinitionError when `schema` is not an
+        object.
+        """
         if not isinstance(schema, Mapping):
             raise ToolDefinitionError(f"The JSON Schema of {name!r} is not an object.")
         return _define_tool(Declaration(name, description or str(schema.get("description") or ""), schema))
 
     @classmethod
     def from_anthropic(cls, tool: Mapping[str, Any]) -> ToolDefinition:
-        """Read `{name, description, input_schema}`. Raises ToolDefinitionError."""
+        """Read `{name, description, input_schema}`. Raises ToolDefinitionError for an unusable `tool`."""
         return _define_tool(declarations.read_declaration(tool))
 
     @classmethod
     def from_openai(cls, tool: Mapping[str, Any]) -> ToolDefinition:
-        """Read a chat or a Responses function tool, strict or not. Raises ToolDefinitionError."""
+        """Read a chat or a Responses function tool, strict or not.
+
+        Raises ToolDefinitionError for an unusable `tool`.
+        """
         return _define_tool(declarations.read_declaration(tool))
 
     @classmethod
     def from_mcp(cls, tool: Mapping[str, Any]) -> ToolDefinition:
-        """Read `{name, description, inputSchema}`. Raises ToolDefinitionError."""
+        """Read `{name, description, inputSchema}`. Raises ToolDefinitionError for an unusable `tool`."""
         return _define_tool(declarations.read_declaration(tool))
 
     @classmethod
     def from_gemini(cls, tool: Mapping[str, Any]) -> ToolDefinition:
-        """Read one function declaration. Raises ToolDefinitionError."""
+        """Read one function declaration of Gemini. Raises ToolDefinitionError for an unusable `tool`."""
         return _define_tool(declarations.read_declaration(tool))
 
     @classmethod
@@ -110,13 +122,16 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ToolCatalog:
-    """Tool definitions by name. Of two with one name the later counts, and `repeated` lists the name."""
+    """Tool definitions by name.
+
+    Of several definitions with the same name the last counts, and `repeated` lists that name.
+    """
 
     tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
     repeated: tuple[str, ...] = ()
 
     def overlay(self, other: ToolCatalog) -> ToolCatalog:
-        """Combine two catalogs; of two definitions with one name, that of `other` counts."""
+        """Return a catalog of both; where both hold a name, the definition in `other` counts."""
         return ToolCatalog({**self.tools, **other.tools})
 
     @classmethod
@@ -131,9 +146,10 @@ class ToolCatalog:
 
     @classmethod
     def load(cls, source: str | Path | Mapping[str, Any] | list[Any]) -> ToolCatalog:
-        """Load a file, the text of one, or decoded declarations of any provider.
+        """Return the catalog in a file, in JSON text, or in decoded declarations of any provider.
 
-        Raises ToolDefinitionError with one sentence that names the file.
+        A string that is empty or begins with `{` or `[` is JSON text; any other string is a path. Raises
+        ToolDefinitionError with one sentence, which names the file if there is one.
         """
         if not isinstance(source, (str, Path)):
             return cls.from_definitions(map(_define_tool, declarations.read_declarations(source)))

@@ -1,6 +1,6 @@
 """Converts Python type hints to JSON Schema.
 
-A class that has a schema of its own (`model_json_schema`, as in pydantic) is asked for it first.
+A class with the method `model_json_schema` (such as a pydantic model) provides its own schema.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
 def convert_hint(hint: Any, above: tuple[type, ...] = ()) -> dict[str, Any]:
-    """Convert a type hint; `{}` (anything) for one that has no schema.
+    """Return the JSON Schema of a type hint; `{}` (any value) when the hint has no schema.
 
-    `above` are the classes around it: a class within itself is any object.
+    `above` are the classes around the hint: a class inside itself becomes an object with any fields.
     """
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
@@ -64,7 +64,10 @@ def convert_hint(hint: Any, above: tuple[type, ...] = ()) -> dict[str, Any]:
 
 
 def _read_annotation(extras: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the description in the extras of an Annotated: a text, or an object that has one."""
+    """Return the description among the extras of an `Annotated` as a schema, `{}` when there is none.
+
+    The description is a text, or the attribute `description` or `documentation` of an extra.
+    """
     for extra in extras:
         text = extra if isinstance(extra, str) else getattr(extra, "description", None)
         text = text if text is not None else getattr(extra, "documentation", None)
@@ -74,7 +77,7 @@ def _read_annotation(extras: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _enum_schema(values: list[Any]) -> dict[str, Any]:
-    """Return the schema of listed values, with their type where they share one."""
+    """Return the schema of listed values, with their type when all values have the same type."""
     names = {_JSON_TYPES.get(type(value)) for value in values}
     [name] = names if len(names) == 1 else [None]
     return {"type": name, "enum": values} if name is not None else {"enum": values}
@@ -132,7 +135,10 @@ def _class_schema(hint: Any, above: tuple[type, ...]) -> dict[str, Any]:
 
 
 def ask_own_schema(hint: Any) -> dict[str, Any] | None:
-    """Return the schema that a class gives of itself, as pydantic's models do; None when it gives none."""
+    """Return the schema that the class's own `model_json_schema` gives, as in pydantic.
+
+    Return None when the class has no such method, or when the method fails.
+    """
     ask = getattr(hint, "model_json_schema", None)
     try:
         found = ask() if callable(ask) else None
@@ -160,7 +166,10 @@ def _record_schema(hint: type, above: tuple[type, ...]) -> dict[str, Any]:
 
 
 def _is_required(record: type, hint: Any) -> bool:
-    """Return True when a field without a default is required: a TypedDict decides it for each, or for all."""
+    """Return True when a field without a default is required.
+
+    A TypedDict can decide this for each field (`Required`, `NotRequired`) or for all fields (`total`).
+    """
     origin = typing.get_origin(hint)
     if origin in (typing.Required, typing.NotRequired):
         return origin is typing.Required
@@ -168,7 +177,10 @@ def _is_required(record: type, hint: Any) -> bool:
 
 
 def _collect_defaults(hint: type) -> Mapping[str, Any]:
-    """Return the defaults of a record by field; a factory of an empty container is called."""
+    """Return the defaults of a record class by field name.
+
+    A default factory that makes an empty container is called; for any other factory the default is `...`.
+    """
     if not dataclasses.is_dataclass(hint):
         return getattr(hint, "_field_defaults", {})
     result: dict[str, Any] = {}
@@ -183,7 +195,10 @@ def _collect_defaults(hint: type) -> Mapping[str, Any]:
 
 
 def to_json_value(value: Any) -> Any:
-    """Convert a default to JSON: enumerations by value, sets and tuples as lists."""
+    """Return a default as a JSON value.
+
+    Enumerations give their values, sets and tuples give lists, dates and times give ISO 8601 texts.
+    """
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (tuple, set, frozenset)):

@@ -1,4 +1,4 @@
-"""Diagnostics of the parser as data; the sentence is made when it is printed."""
+"""Diagnostics of the parser, as data; the property `message` makes the sentence."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ Path = tuple["Path", str | int] | None
 
 
 class TooManyFindingsError(Exception):
-    """Raised when a text needs more than `MAX_FINDINGS` repairs; `parse_arguments` never lets it out."""
+    """The error for a text that needs more than `MAX_FINDINGS` repairs.
+
+    `parse_arguments` catches it.
+    """
 
 
 class Diagnostic(NamedTuple):  # a frozen dataclass takes five times as long to make
-    """One finding.
+    """One finding of the parser; `code` is a key of `CODES`.
 
-    `path` is `$` for the root, `$.filters[2].name` below it. `start`/`end` is a half-open span of
-    characters in the raw text, None where the place is unknown. `found` and `became` are at most 100
-    characters long.
+    `path` is `$` for the root, `$.filters[2].name` below it. `start`/`end` is a half-open span of characters
+    in the raw text, None where the place is unknown. `found` is the text as sent and `became` the text as
+    read, each at most 100 characters long.
     """
 
     code: str
@@ -84,23 +87,24 @@ class Findings:
         self.items: list[Diagnostic] = []
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Append one.
+        """Append one diagnostic.
 
-        Raises TooManyFindingsError, which `lenient.arguments.parse` turns into a diagnostic.
+        Raises TooManyFindingsError beyond `MAX_FINDINGS`; `lenient.arguments.parse` turns the error into a
+        diagnostic.
         """
         if len(self.items) >= MAX_FINDINGS:
             raise TooManyFindingsError
         self.items.append(diagnostic)
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Append several. Raises TooManyFindingsError."""
+        """Append several diagnostics. Raises TooManyFindingsError beyond `MAX_FINDINGS`."""
         self.items.extend(diagnostics)
         if len(self.items) > MAX_FINDINGS:
             raise TooManyFindingsError
 
 
 def shorten(text: str, limit: int = MAX_FOUND) -> str:
-    """Cut a text to `limit` characters, the last of which is then an ellipsis."""
+    """Return the text cut to `limit` characters; the last character of a cut text is an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 
 class Stage(StrEnum):
-    """Where in the run a finding is made, in the order of the run."""
+    """The stage of parsing in which a finding is made; the members are in the order of the stages."""
 
     UNWRAP = "unwrap"
     REPAIR = "repair"
@@ -27,7 +27,7 @@ class Stage(StrEnum):
 
 
 class Severity(StrEnum):
-    """How sure we are, mildest first."""
+    """How certain the reading of a text is; the members are in the order from the mildest to the worst."""
 
     NOTE = "note"
     WARNING = "warning"
@@ -44,7 +44,7 @@ _RANKS = {Severity.NOTE: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Raw arguments that make a code appear. `properties` None = parsed without a tool definition."""
+    """Raw arguments that make a code appear; without `properties`, no tool definition is used."""
 
     raw: str | bytes
     properties: Mapping[str, Any] | None = None

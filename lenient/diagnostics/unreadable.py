@@ -2,7 +2,10 @@
 
 
 class UnreadableError(Exception):
-    """Raised where no honest mend exists. `reason` is the detail of `json_parse_error`."""
+    """The error at the offset `position` of a text, where no honest repair exists.
+
+    `reason` is the detail of the diagnostic `json_parse_error`.
+    """
 
     def __init__(self, reason: str, position: int) -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""Lint of tool definitions: finds what makes models fail on a tool, with its place and a suggested change."""
+"""Lint of tool definitions: finds faults that make models fail on a tool, and suggests a change for each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ _MAX_FINDINGS = 1_000
 
 
 def definition_findings(subject: ToolDefinition | ToolCatalog) -> tuple[DefinitionFinding, ...]:
-    """Return all findings, tool by tool, in the order of the definition; at most 1,000 for each tool."""
+    """Return all findings about a tool or a catalog, at most 1,000 for the schema of each tool.
+
+    Findings about several tools of a catalog come first, then each tool's own, in the order of its
+    definition.
+    """
     if isinstance(subject, ToolDefinition):
         return tuple(_check_tool(subject))
     between = list(_check_catalog(subject))

@@ -1,7 +1,8 @@
-"""The codes of the lint: what is wrong, why models fail on it, what to do, and an example that is run.
+"""Codes of the lint: for each, the fault, the reason why models fail on it, advice, and a tested example.
 
 A severity says how certain the harm is: `error` = providers refuse the definition, or no call can fit it;
-`warning` = models fail on it measurably more often; `note` = better said. Names are never reused.
+`warning` = models fail on it measurably more often; `note` = the definition could be better. Names are never
+reused.
 """
 
 # ruff: noqa: E501  a row of the table is read across: what is wrong on one line, the reason on the next
@@ -28,7 +29,7 @@ class DefinitionCode:
 
 
 def _tool(schema: Any = None, *, required: bool = False, name: str = "value", **more: Any) -> dict[str, Any]:
-    """Return a declaration with one parameter."""
+    """Return an example declaration with one parameter, or without parameters when `schema` is None."""
     parameters: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
     if schema is not None:
         parameters["properties"][name] = schema

@@ -1,6 +1,6 @@
-"""Lint of names and descriptions: finds what they say and the schema does not.
+"""Lint of names and descriptions: finds demands that they state and that the schema lacks.
 
-Every pattern here runs in linear time. What is doubtful is not reported.
+Every pattern here runs in linear time. Doubtful findings are not reported.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def check_description(place: SchemaPlace) -> Iterator[LintFinding]:
-    """Yield what the name and description of one place reveal."""
+    """Yield the findings about the name and the description of one place."""
     described = find_description(place)
     if not described.strip():
         if place.name is not None:
@@ -85,7 +85,7 @@ def check_description(place: SchemaPlace) -> Iterator[LintFinding]:
 
 
 def find_description(place: SchemaPlace) -> str:
-    """Return the description at a place, or at the target of its reference."""
+    """Return the description at a place, else that of its reference's target; '' when there is none."""
     for schema in (place.own, place.schema):
         if isinstance(schema.get("description"), str):
             return str(schema["description"])

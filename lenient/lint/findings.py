@@ -1,4 +1,4 @@
-"""Findings about a definition, as data; the sentence is made when it is printed."""
+"""Findings about a tool definition, as data; the property `message` makes the sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lenient.lint.definition_codes import DEFINITION_CODES
 
 @dataclass(frozen=True, slots=True)
 class DefinitionFinding:
-    """What is wrong with one place of a definition.
+    """One fault at one place of a tool definition.
 
     `path` is `$` for the arguments, `$.filters.year` below them, and None for the tool's own name and
     description. `suggested` is a JSON merge patch (RFC 7396) for the schema at the path, or for the tool
@@ -40,7 +40,7 @@ class DefinitionFinding:
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """The result of one check of one place; the caller adds the path."""
+    """A finding of one check at one place; the caller adds the tool and the path."""
 
     code: str
     detail: str | None = None

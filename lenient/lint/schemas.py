@@ -34,7 +34,7 @@ _FIELDS = {
 
 
 def check_schema(place: SchemaPlace, root: Mapping[str, Any]) -> Iterator[LintFinding]:
-    """Yield what is wrong with the schema of one place."""
+    """Yield the findings about the schema of one place; `root` is the document that holds its `$defs`."""
     schema = place.schema
     yield from (LintFinding("keyword_unsupported", keyword) for keyword in place.unsupported)
     yield from _check_type(place)
@@ -117,7 +117,10 @@ def _check_values(place: SchemaPlace, root: Mapping[str, Any]) -> Iterator[LintF
 
 
 def _suggest_default(place: SchemaPlace, root: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a patch with the default as the parser would convert it, or without it."""
+    """Return a JSON merge patch for a default that does not fit its schema.
+
+    The patch replaces the default by its converted value, or removes it when it cannot be converted.
+    """
     try:
         json.dumps(place.schema["default"])
     except (TypeError, ValueError):  # a default made in Python

@@ -1,7 +1,8 @@
-"""The tolerant scanner: reads one JSON value from broken text; every mend is coded and located.
+"""Tolerant scanner: reads one JSON value from broken text; reports each repair with its code and span.
 
-`scanner` goes over the text once, with an explicit stack of `open_brackets`. Its parts share `scan_state`:
-`object_members` reads keys and colons, `value_start` values, and `closing_brackets` ends objects and lists.
-`simple_members` passes what can be read in one way only, by one pattern each. `strings` finds where a string
-ends. `value_spans` finds the places of values in text that is valid JSON.
+`scanner` reads the text once, from left to right, and keeps the open brackets on a stack (`open_brackets`).
+The modules of the scanner share the state in `scan_state`: `object_members` reads keys and colons,
+`value_start` reads scalars and opening brackets, `closing_brackets` closes objects and arrays.
+`simple_members` reads unambiguous members and items with one regular expression each. `strings` finds where a
+string ends. `value_spans` finds the span of each value in text that is valid JSON.
 """

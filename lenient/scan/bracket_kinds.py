@@ -18,7 +18,7 @@ _DOUBLED = re.compile(r"\{\{\s*+[\"'\w}]")
 
 
 class BracketAction(Enum):
-    """What a closing bracket does."""
+    """The effect of a closing bracket on the open brackets."""
 
     CLOSES = "closes"
     EXTRA = "extra"  # nothing; it is one too many
@@ -27,7 +27,7 @@ class BracketAction(Enum):
 
 
 def judge_closer(text: str, at: int, close: str, stack: Sequence[EnclosingBracket]) -> BracketAction:
-    """Decide what the closing bracket at `at` does to the brackets in `stack`."""
+    """Return the effect of the closing bracket `close` at offset `at` on the open brackets in `stack`."""
     if close == stack[-1].close:
         return BracketAction.EXTRA if _closes_too_early(text, at + 1, close, stack) else BracketAction.CLOSES
     outer = len(stack) - 2
@@ -43,14 +43,18 @@ def judge_closer(text: str, at: int, close: str, stack: Sequence[EnclosingBracke
 
 
 def _closes_too_early(text: str, after: int, close: str, stack: Sequence[EnclosingBracket]) -> bool:
-    """Return True when the bracket closes the whole but a key follows, or a list but an item follows."""
+    """Return True when more members or items follow the closing bracket.
+
+    For the root object, a comma and a key must follow; for an array in an object, a comma and an opening
+    bracket.
+    """
     if len(stack) == 1:
         return close == "}" and _CONTINUES.match(text, after) is not None
     return close == "]" and stack[-2].close == "}" and _NEXT_BRACKET.match(text, after) is not None
 
 
 def is_doubled_brace(text: str, at: int) -> bool:
-    """Return True when a template's `{{` stands here for one brace."""
+    """Return True when the text at `at` has the `{{` of a template in place of one brace."""
     return _DOUBLED.match(text, at) is not None
 
 

@@ -1,4 +1,4 @@
-"""Closes brackets: at a closing bracket, and where the text ends, with missing ones put in their places."""
+"""Closes objects and arrays, at a closing bracket or at the end of the text; adds missing brackets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ _EARLIER = "The missing bracket may belong before an earlier member."
 
 
 def close_bracket(reading: ScanState, frame: OpenContainer, sign: str) -> None:
-    """Pass the closing bracket here, or close the one that is missing before it."""
+    """Process the closing bracket `sign` at the current position.
+
+    The bracket closes `frame`, is skipped as superfluous, or shows that the bracket that closes `frame` is
+    missing. In the last case, the missing bracket is added and the position stays the same. Each repair is
+    reported.
+    """
     close, at = CLOSERS[sign], reading.position
     if not frame.filled and frame.comma >= 0:
         reading.report("trailing_comma", frame.comma, frame.comma + 1, found=reading.text[frame.comma])
@@ -36,7 +41,7 @@ def close_bracket(reading: ScanState, frame: OpenContainer, sign: str) -> None:
 
 
 def close_all_brackets(reading: ScanState) -> None:
-    """Close what is open when the text ends."""
+    """Close every bracket that is still open at the end of the text; report the missing brackets."""
     end = len(reading.text)
     frame = reading.stack[-1]
     if not frame.filled and not reading.dropped:
@@ -49,7 +54,11 @@ def close_all_brackets(reading: ScanState) -> None:
 
 
 def _move_strays_out(reading: ScanState, frame: OpenContainer) -> bool:
-    """Move what the definition declares for this object out of the last inner one."""
+    """Move the members that are declared for this object out of its last inner object.
+
+    Return True when this repair closes all brackets. When no member is moved but the missing brace may belong
+    before an earlier member, that is reported as ambiguous.
+    """
     strays = find_strays(frame.children, frame.marks, frame.fields)
     if strays is None:
         if is_ambiguous(frame.children, frame.fields):

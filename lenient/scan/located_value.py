@@ -1,4 +1,4 @@
-"""A decoded value with its place: what a diagnostic needs to show it."""
+"""A decoded value with its span in the text, so that a diagnostic can quote the value."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from lenient.scan.source_text import SourceText, ValueSpan
 
 @dataclass(frozen=True, slots=True)
 class LocatedValue:
-    """A decoded value, where it stands, and in which text.
+    """A decoded value, its span (`mark`) and the text that contains the value (`piece`).
 
-    `strict`: the text is valid JSON. `settled`: the value fits its definition as it is, and nothing in it was
-    located.
+    `strict` is True when the text is valid JSON. `settled` is True when the value fits its definition
+    unchanged; the spans of inner values may then be absent.
     """
 
     value: Any
@@ -25,12 +25,16 @@ class LocatedValue:
     settled: bool = False
 
     def child(self, step: str | int) -> LocatedValue:
-        """Return the value of a field or the item of a list."""
+        """Return the member with the key `step`, or the item with the index `step`, with its span."""
         children: Any = self.mark.children
         return LocatedValue(self.value[step], children[step], self.piece, self.strict)
 
     def text(self) -> str:
-        """Return the value's JSON text: as it was sent where that is JSON, else as JSON would write it."""
+        """Return the text of the value.
+
+        Strings and numbers are returned as written. Objects and arrays are returned as written when the text
+        is valid JSON, else serialised again. `true`, `false` and `null` are always serialised again.
+        """
         if isinstance(self.value, (dict, list)):
             return (
                 self.piece.text[self.mark.start : self.mark.end] if self.strict else to_json_text(self.value)
@@ -40,5 +44,5 @@ class LocatedValue:
         return self.piece.text[self.mark.start : self.mark.end]
 
     def snippet(self) -> str:
-        """Return the start of the value's text, for a person."""
+        """Return the first MAX_FOUND + 1 characters of the value's text, for display in a diagnostic."""
         return self.piece.text[self.mark.start : min(self.mark.end, self.mark.start + MAX_FOUND + 1)]

@@ -1,7 +1,4 @@
-"""Reads keys whose quotes are not where they belong.
-
-`{path": 1}`, `{"path: 1}` and `{"path:" 1}` lost a quote or drew the colon in.
-"""
+"""Reads object keys with a missing or misplaced quote: `{path": 1}`, `{"path: 1}` and `{"path:" 1}`."""
 
 from __future__ import annotations
 
@@ -22,7 +19,11 @@ _SYMBOL = re.compile(r":\w++\s*+=>")
 
 
 class MisquotedKey(NamedTuple):
-    """The key's name, the place to read on from, the mend and its span. `colon`: the colon was passed."""
+    """The name of a key with a missing or misplaced quote, and the repair.
+
+    `after` is the offset where reading continues. `code`, `start` and `end` are the code and the span of the
+    repair. `colon` is True when the colon after the key has been read as well.
+    """
 
     name: str
     after: int
@@ -33,16 +34,17 @@ class MisquotedKey(NamedTuple):
 
 
 def read_key_without_first_quote(text: str, end: int) -> bool:
-    """Read a bare name that ends here when a quote and a colon follow it."""
+    """Return True when a closing quote and a colon follow the bare name that ends at `end`."""
     return _LAST_QUOTE.match(text, end) is not None
 
 
 def read_key_with_colon_inside(
     text: str, start: int, after: int, declared: Collection[str]
 ) -> MisquotedKey | None:
-    """Read the key of quotes that took a colon in, from `start` to `after`.
+    """Return the key of a quoted string from `start` to `after` that wrongly includes the colon.
 
-    None when they hold the whole key: a colon follows them, or the name before theirs is not declared.
+    Return None when the string itself is the key: a colon follows the string, the name before the inner colon
+    is not in `declared` (unless `declared` is empty), or no value follows the inner colon.
     """
     inside = _COLON_INSIDE.match(text, start + 1)
     if inside is None or inside.end() > after or _COLON.match(text, after):
@@ -62,7 +64,7 @@ def read_key_with_colon_inside(
 
 
 def holds_no_key(text: str, start: int, end: int) -> bool:
-    """Return True when a brace holds only words up to `end`: a set or a sentence has no keys."""
+    """Return True when `text[start:end]`, the start of an object, is no key, as in a set or sentence."""
     sign = text[end : end + 1]
     if ":" in text[start:end]:
         return False
@@ -70,21 +72,21 @@ def holds_no_key(text: str, start: int, end: int) -> bool:
 
 
 def find_colon(text: str, at: int) -> str | None:
-    """Return the sign that stands for a colon here: one, two, or that of another language."""
+    """Return the sign used as the colon at `at` (such as `:`, `::`, `=` or `=>`), None without one."""
     match = _WRITTEN_COLON.match(text, at)
     return match.group() if match else None
 
 
 def has_extra_first_quote(text: str, at: int) -> bool:
-    """Return True when the first of two quotes before a key is one too many."""
+    """Return True when the key at `at` begins with two quotes, of which the first is superfluous."""
     return _EXTRA_FIRST.match(text, at) is not None
 
 
 def has_extra_last_quote(text: str, at: int) -> bool:
-    """Return True when one more quote stands between a key and its colon."""
+    """Return True when the sign at `at` is a superfluous quote between a key and its colon."""
     return _EXTRA_LAST.match(text, at) is not None
 
 
 def is_ruby_symbol(text: str, at: int) -> bool:
-    """Return True when a Ruby symbol stands here as a key."""
+    """Return True when the key at `at` is written as in Ruby: `:name =>`."""
     return _SYMBOL.match(text, at) is not None

@@ -1,7 +1,7 @@
-"""Finds members that belong one object further out, after the text's end closed one bracket too few.
+"""Finds members that were read into an inner object because its closing brace is missing.
 
-`{"filters": {"year": 1, "limit": 5}` lacks one brace; whether it belongs before `limit` or at the end shows
-only in the names.
+In `{"filters": {"year": 1, "limit": 5}`, one brace is missing. Whether the brace belongs before `limit` or at
+the end depends on the object for which the definition declares `limit`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ from lenient.scan.source_text import ValueSpan
 
 
 class StrayMembers(NamedTuple):
-    """Members that stand in an inner object, its marks, and the place where that object ends without them."""
+    """Members of an inner object that belong to an outer object.
+
+    `inner` is the inner object including these members, `marks` maps its names to spans, `names` are the
+    members to move, and `end` is the offset where the inner object ends without them.
+    """
 
     inner: dict[str, Any]
     marks: dict[str, ValueSpan]
@@ -27,7 +31,12 @@ def find_strays(
     marks: dict[str, ValueSpan],
     fields: Mapping[str, Node],
 ) -> StrayMembers | None:
-    """Return the strays in the last inner object of `outer`, whose declared `fields` decide."""
+    """Return the members of an inner object that belong to `outer`, None when there are none.
+
+    A member belongs to `outer` when its name is declared in `fields`, the fields of `outer`, and not for the
+    inner object. `marks` are the spans of the members of `outer`. The search follows the last member of each
+    object and the last item of each array.
+    """
     value, mark, node = _find_last_object(outer, marks, fields)
     while isinstance(value, (dict, list)) and value and mark is not None:
         if isinstance(value, list):
@@ -66,6 +75,9 @@ def _find_stray_names(
 
 
 def is_ambiguous(outer: dict[str, Any], fields: Collection[str]) -> bool:
-    """Return True when the missing bracket may also have stood before the last member of an inner object."""
+    """Return True when a missing brace may also belong before a member of the last inner object.
+
+    This is the case when that object has several members and no `fields` are declared for `outer`.
+    """
     last = outer[next(reversed(outer))] if outer else None
     return isinstance(last, dict) and len(last) > 1 and not fields

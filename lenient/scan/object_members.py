@@ -1,6 +1,6 @@
 """Reads one member of an object: its key, its colon, and the start of its value.
 
-Keys may lack quotes, or a colon; what the text's end cuts off is left out.
+A key without quotes and a missing colon are repaired. A member that the end of the text cuts off is left out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BARE_KEY = re.compile(r"[^\s,:：=(){}\[\]\"'“”‘’`\ud800-\udfff]++(?:[ 
 
 
 def read_member(reading: ScanState, frame: OpenContainer) -> None:
-    """Read the key and its colon, and begin the value."""
+    """Read the key and the colon of the member at the current position, and begin to read its value."""
     start = reading.position
     frame.key = None
     plain = PLAIN_KEY.match(reading.text, start)
@@ -61,7 +61,7 @@ def read_member(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
-    """Read the key that starts here. None when the text's end cut it off."""
+    """Read and return the key at the current position, None when the end of the text cuts the key off."""
     start = reading.position
     reading.position = reading.strings.pass_prefix(start)
     sign = reading.text[reading.position]
@@ -91,7 +91,7 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
 
 
 def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:
-    """Read the key in quotes that starts here."""
+    """Read and return the quoted key at the current position, None when the text's end cuts it off."""
     at = reading.position
     if reading.text.startswith(reading.text[at], at + 1) and has_extra_first_quote(reading.text, at):
         _pass_extra_quote(reading)
@@ -109,14 +109,14 @@ def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> st
 
 
 def _pass_extra_quote(reading: ScanState) -> None:
-    """Pass a quote too many."""
+    """Skip the superfluous quote at the current position and report the repair."""
     at = reading.position
     reading.report("extra_quote", at, at + 1, found=reading.text[at])
     reading.position = at + 1
 
 
 def _read_misquoted_key(reading: ScanState, mend: MisquotedKey) -> str:
-    """Read a key that took its colon in. Reading goes on at the colon."""
+    """Report the repair of a misquoted key, move the position past the key and return its name."""
     reading.report(mend.code, mend.start, mend.end, found=reading.text[mend.start : mend.end] or None)
     reading.position = mend.after
     reading.colon_passed = mend.colon
@@ -124,7 +124,7 @@ def _read_misquoted_key(reading: ScanState, mend: MisquotedKey) -> str:
 
 
 def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
-    """Pass the colon. False when the member has no value."""
+    """Read the colon after a key. Return False when the value is missing and null was stored instead."""
     text, at = reading.text, reading.position
     sign = text[at]
     if reading.colon_passed:
@@ -150,7 +150,10 @@ def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
 
 
 def _put_missing_value(reading: ScanState, frame: OpenContainer, start: int) -> None:
-    """Put null for a key without a value. A brace with lone words in it is no object at all."""
+    """Store null for a key without a value.
+
+    Raises UnreadableError when the text at `start` is no key, but a number or a lone word in braces.
+    """
     number = reading.text[start].isdigit()  # half of a number with a decimal comma, no key
     if number or (not frame.children and holds_no_key(reading.text, start, reading.position)):
         raise UnreadableError("no_value", start)

@@ -1,4 +1,4 @@
-"""The stack of open brackets: what each has read so far, and the path of the part that is being read."""
+"""The stack of open brackets: the values read so far in each, and the path of the value being read."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from lenient.diagnostics import Path, join_path, render_path
 from lenient.scan.strings.string_end_scoring import StringRole
 
 OPENERS = {"{": "}", "[": "]", "(": ")", "｛": "}", "［": "]"}
-"""Opening bracket → the sign that its frame is named by."""
+"""Maps each opening bracket to the closing bracket that `OpenContainer.close` holds."""
 _ROLES = {"}": StringRole.MEMBER, "]": StringRole.ITEM, ")": StringRole.ITEM}
 
 
 class OpenContainer:
-    """One open bracket. `close` is `}`, `]` or `)`, however it was written."""
+    """An object or array whose closing bracket has not been read yet.
+
+    `close` is `}`, `]` or `)`, also when a full-width or wrong opening bracket was written.
+    """
 
     __slots__ = (
         "also", "children", "close", "comma", "doubled", "fields", "filled", "items", "key", "marks", "node",
@@ -37,22 +40,22 @@ class OpenContainer:
         self.where: str | None = None  # its path, made when it is first asked for
 
     def current_path(self) -> str:
-        """Return the path of the part that is being read."""
+        """Return the path of the member or item being read, or the container's path between members."""
         step = self.key if self.close == "}" else len(self.items)
         return (self.where or "$") if step is None else join_path(self.where or "$", step)
 
     def item_node(self) -> Node | None:
-        """Return what the definition says of the items of an array."""
+        """Return the definition of the array's items, None when there is none."""
         return self.node.items if self.node is not None else None
 
 
 def role_within(stack: list[OpenContainer]) -> StringRole:
-    """Return what a value is within these brackets."""
+    """Return the role of a value in the innermost bracket of `stack`: member, item or root."""
     return _ROLES[stack[-1].close] if stack else StringRole.ROOT
 
 
 def path_within(stack: list[OpenContainer], root: Path) -> str:
-    """Return the place that is being read, as a path. `root` is that of the outermost value."""
+    """Return the path of the value that is being read; `root` is the path of the outermost value."""
     if not stack:
         return render_path(root)
     frame = stack[-1]

@@ -1,4 +1,4 @@
-"""The state of one scan, shared by its parts: the text, the place in it, the open brackets, the findings."""
+"""The state that the modules of one scan share: the text, the position, the open brackets, the findings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from lenient.scan.strings.trivia import pass_trivia
 
 
 class ScanState:
-    """How far the reading of one value has come. `done` is the value and its mark, once it is read."""
+    """The progress of reading one value.
+
+    `done` is None until the value is complete; then it holds the value and its span.
+    """
 
     __slots__ = (
         "colon_passed", "done", "dropped", "findings", "piece", "plain", "position", "root_path", "stack",
@@ -41,18 +44,18 @@ class ScanState:
     # --- on through the text -------------------------------------------------------------------------
 
     def pass_gap(self) -> None:
-        """Go on to the next part."""
+        """Move the position past blanks, comments and control characters."""
         self.position = pass_trivia(self.text, self.position, self.report)
 
     def string_place(self, role: StringRole) -> StringPlace:
-        """Return where a string that stands here would stand."""
+        """Return the context of a string at the current position: its role and the open brackets."""
         return StringPlace(role, self.stack, self.strings.ahead.tail)
 
     def value_place(self) -> StringPlace:
         return self.string_place(role_within(self.stack))
 
     def read_string(self, role: StringRole) -> tuple[str, StringEnd]:
-        """Read the string whose opening quote is here."""
+        """Read the string that opens at the current position and move past it. Return its text and end."""
         text, end = self.strings.read_string(self.position, self.string_place(role))
         self.position = end.after
         return text, end
@@ -60,7 +63,10 @@ class ScanState:
     # --- finished values -----------------------------------------------------------------------------
 
     def put_value(self, value: Any, mark: ValueSpan) -> None:
-        """Give a finished value to the container around it."""
+        """Store a finished value and its span in the innermost open container, or in `done` at the root.
+
+        A repeated key is reported; the later value replaces the earlier one.
+        """
         if not self.stack:
             self.done = (value, mark)
             return
@@ -80,13 +86,13 @@ class ScanState:
             frame.key = None
 
     def close_container(self) -> None:
-        """Close the innermost bracket here."""
+        """Close the innermost container at the current position and store its value."""
         frame = self.stack.pop()
         value: Any = frame.children if frame.close == "}" else frame.items
         self.put_value(value, ValueSpan(frame.start, self.position, frame.marks))
 
     def drop_member(self, frame: OpenContainer, start: int) -> None:
-        """Leave out a member in the middle of which the text ends."""
+        """Leave out and report the member at `start`, which the end of the text cuts off."""
         frame.key = None
         self.dropped = True
         self.report("truncated_member_dropped", start, len(self.text), found=self.text[start : start + 100])
@@ -105,7 +111,7 @@ class ScanState:
         detail: str | None = None,
         hint: str | None = None,
     ) -> None:
-        """Report one mend of `text[start:end]`."""
+        """Add a diagnostic for `text[start:end]`, with the span in the raw text and the current path."""
         if self.piece.parent is not None:
             start, end = self.piece.raw_span(start, end)
         if found is not None and len(found) > MAX_FOUND:
@@ -115,12 +121,12 @@ class ScanState:
         self.findings.add(Diagnostic(code, where, start, end, found, became, detail, hint))
 
     def report_missing(self, code: str, became: str) -> None:
-        """Report a sign that should stand here."""
+        """Report that the sign `became` is missing at the current position."""
         self.report(code, self.position, self.position, became=became)
 
 
 def scalar_text(value: Any) -> str | None:
-    """Return a scalar as a finding shows it: a text as it is, a number or literal as JSON writes it."""
+    """Return a scalar as text for a diagnostic: a string as it is, others as JSON; None for a container."""
     if isinstance(value, (dict, list)):
         return None
     if value is None:

@@ -1,7 +1,7 @@
-"""Reads one value from broken text: the value, where each part of it stands, and every mend.
+"""Reads one value from broken text, with the span of each part and a diagnostic for each repair.
 
-One pass with an explicit stack: no depth of nesting and no length makes it recurse or look back. The
-definition's nodes help it to tell keys from text. Valid JSON passes without a mend.
+The text is read in one pass, without going back. An explicit stack replaces recursion. The definition's nodes
+help to tell keys from text. Valid JSON is read without any repair.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """What was read: the value, its mark, and where reading stopped."""
+    """The value that was read, its span (`mark`) and the offset where reading stopped (`end`)."""
 
     value: Any
     mark: ValueSpan
@@ -45,10 +45,13 @@ def scan_value(
     opened: bool = False,
     strict: bool = False,
 ) -> ScanResult:
-    """Read one value of `piece.text` from `start` on; mends go to `findings`.
+    """Read one value of `piece.text` from offset `start` on; repairs are added to `findings`.
 
-    `opened` = the opening brace is missing and `start` is the first key; `strict` = the value is known to
-    be valid JSON, so that each string ends at its first quote; `ahead` is shared by scans of one text.
+    `node` is the definition of the value, `path` its path in diagnostics. `opened` means that the opening
+    brace is missing and `start` is the offset of the first key. `strict` means that the value is known to be
+    valid JSON, so that each string ends at its first unescaped quote. `ahead` is shared by several scans of
+    one text.
+
     Raises UnreadableError and TooManyFindingsError.
     """
     strings = StringReader(piece.text, ahead or Lookahead(piece.text), strict=strict)
@@ -68,13 +71,13 @@ def scan_value(
 
 
 def _open_missing_brace(reading: ScanState, node: Node | None) -> None:
-    """Open the object whose brace is missing here."""
+    """Open an object at the current position and report its missing opening brace."""
     reading.report_missing("missing_opener", "{")
     reading.stack.append(OpenContainer("}", reading.position, node))
 
 
 def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
-    """Take the next sign of the innermost bracket: a part, a comma or a closing bracket."""
+    """Read the next part of the innermost container: a member, an item, a comma or a closing bracket."""
     reading.pass_gap()
     _pass_simple_parts(reading, frame)
     if reading.position >= len(reading.text):
@@ -99,7 +102,7 @@ def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _pass_simple_parts(reading: ScanState, frame: OpenContainer) -> None:
-    """Pass the parts that can be read in one way only, with the gaps between them."""
+    """Read the members or items from the current position on that `SimpleReader` can read."""
     around = reading.stack[-2].close if len(reading.stack) > 1 else ""
     read = reading.plain.read_members if frame.close == "}" else reading.plain.read_items
     while not frame.filled:
@@ -111,7 +114,7 @@ def _pass_simple_parts(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _read_part(reading: ScanState, frame: OpenContainer) -> None:
-    """Read the next member or item."""
+    """Read the next member or item; report a missing comma when the previous one has no comma after it."""
     if frame.filled:
         reading.report_missing("missing_comma", ",")
         frame.filled, before = False, reading.position
@@ -126,9 +129,9 @@ def _read_part(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _is_part_of_outer(reading: ScanState) -> bool:
-    """Return True when a part of the bracket around stands here:
+    """Return True when the part at the current position belongs to the container around the innermost one.
 
-    a key in an array, an object where a key is due.
+    This holds for a key in an array, and for an object where a key is expected.
     """
     outer = reading.stack[-2] if len(reading.stack) > 1 else None
     if reading.strings.strict or outer is None or (outer.close == "}") == (reading.stack[-1].close == "}"):
@@ -140,7 +143,7 @@ def _is_part_of_outer(reading: ScanState) -> bool:
 
 
 def _is_unopened_object(reading: ScanState, frame: OpenContainer) -> bool:
-    """Return True when the first item of an array starts with a key of its own: its brace is missing."""
+    """Return True when an array begins with a key: the opening brace of its first item is missing."""
     if reading.strings.strict or frame.close != "]" or frame.items or frame.comma >= 0:
         return False
     key = QUOTED_KEY.match(reading.text, reading.position)

@@ -1,8 +1,8 @@
-"""Reads members and items that can be read in one way only, by one pattern each.
+"""Reads unambiguous members and items with one regular expression each.
 
-A part is taken when its string or number is plain and what follows shows that it ends there: a comma and the
-next key, the closing bracket and the end of the text. Everything else is left to the scanner, which reads the
-same from it, only slower.
+A member or item is read here when its string or number is plain and the text after it shows that it ends
+there: a comma and the next key, or the closing bracket and the end of the text. All others are left to the
+scanner. The scanner would read the same values from the unambiguous parts, only more slowly.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _IN_OBJECT, _IN_ARRAY = f",{_NEXT_KEY}", rf",{_W}[\"{{]"
 _AFTER = {"": r"\Z", "}": _IN_OBJECT, "]": _IN_ARRAY, ")": _IN_ARRAY}
 _MEMBERS = {around: re.compile(_MEMBER % after) for around, after in _AFTER.items()}
 _ITEMS = {around: re.compile(_ITEM % after) for around, after in _AFTER.items()}
-"""By the bracket that closes the container around, "" at the root."""
+"""Both map the closing bracket of the surrounding container ("" at the root) to a pattern."""
 PLAIN_KEY = re.compile(rf"\"([^\"{_CLEAN}\t\r\n]*+)\"{_W}:{_W}(?=[\"'\w\[{{\-])")
 """A key, its colon, and the start of a value."""
 _LITERALS: dict[str, Any] = {
@@ -48,7 +48,7 @@ _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 
 
 class SimpleContainer(Protocol):
-    """What the scanner keeps of an open bracket."""
+    """The attributes of an open bracket that `SimpleReader` reads and writes."""
 
     children: dict[str, Any]
     items: list[Any]
@@ -59,7 +59,10 @@ class SimpleContainer(Protocol):
 
 
 class SimpleReader:
-    """Reads the simple parts of one text. `decode` reads and reports a body that holds escapes."""
+    """Reads the unambiguous members and items of one text.
+
+    `decode` returns the text of a string body that holds escapes or line breaks, and reports its repairs.
+    """
 
     __slots__ = ("decode", "report", "text")
 
@@ -69,7 +72,11 @@ class SimpleReader:
         self.decode = decode
 
     def read_members(self, position: int, into: SimpleContainer, around: str) -> int:
-        """Read simple members from `position` on. Returns the place where the first other thing stands."""
+        """Read simple members from `position` on and store them in `into`.
+
+        Return the offset of the first part that is not a simple member. `around` is the closing bracket of
+        the container around `into`, "" at the root.
+        """
         text, match_member = self.text, _MEMBERS[around].match
         children, marks = into.children, into.marks
         while (match := match_member(text, position)) is not None:
@@ -91,7 +98,11 @@ class SimpleReader:
         return position
 
     def read_items(self, position: int, into: SimpleContainer, around: str) -> int:
-        """Read simple items from `position` on. Returns the place where the first other thing stands."""
+        """Read simple items from `position` on and store them in `into`.
+
+        Return the offset of the first part that is not a simple item. `around` is the closing bracket of the
+        container around `into`, "" at the root.
+        """
         text, match_item = self.text, _ITEMS[around].match
         while (match := match_item(text, position)) is not None:
             value, mark = self.read_value(match, 1)
@@ -113,9 +124,10 @@ class SimpleReader:
             self.report("single_quotes", start - 1, end + 1, found="'")
 
     def read_value(self, match: re.Match[str], first: int) -> tuple[Any, ValueSpan]:
-        """Read the value in the groups from `first` on:
+        """Return the value that `match` holds, and its span.
 
-        in double quotes, in single quotes, number, literal.
+        The four groups from `first` on are a string in double quotes, a string in single quotes, a number and
+        a literal.
         """
         group = match.lastindex or first
         start, end = match.span(group)

@@ -1,4 +1,4 @@
-"""Text with a way back to the raw text: slices keep an offset, decoded strings a map."""
+"""Text whose offsets can be mapped back to the raw text, also after slicing and decoding of strings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ESCAPE = re.compile(
 
 
 class ValueSpan(NamedTuple):
-    """Where a value stands in its piece: a half-open span, and the marks of what it holds."""
+    """The half-open span of a value in its text, and the spans of its members or items (`children`)."""
 
     start: int
     end: int
@@ -21,10 +21,11 @@ class ValueSpan(NamedTuple):
 
 
 class SourceText:
-    r"""A text with a way back to the raw text: it is the decoded body `parent.text[start:end]` of a string.
+    r"""A text whose offsets can be mapped back to the raw text.
 
-    The raw text itself has no parent. Escapes that were kept as they are (`\d`) shift the way back by a
-    character; spans stay inside the string.
+    The text is the decoded body of a string, `parent.text[start:end]`; the raw text itself has no parent. An
+    escape that was kept as written (`\d`) shifts the mapped offset by a character, but spans stay inside the
+    string.
     """
 
     __slots__ = ("_runs", "end", "parent", "start", "text")
@@ -37,29 +38,27 @@ class SourceText:
         self._runs: tuple[array[int], array[int]] | None = None
 
     def to_raw(self, position: int) -> int:
-        """Return the place in the raw text of a place in this one."""
+        """Return the offset in the raw text for an offset in this text."""
         piece: SourceText | None = self
         while piece is not None and piece.parent is not None:
             known, sources = piece.find_runs()
             run = bisect_right(known, position) - 1
             source = sources[run] + position - known[run]
-            if run + 1 < len(sources):
-                source = min(source, sources[run + 1])
             position = min(source, len(piece.parent.text))
             piece = piece.parent
         return position
 
     def raw_span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the span in the raw text that covers a span of this one."""
+        """Return the span in the raw text that covers the span from `start` to `end` in this text."""
         if self.parent is None:
             return start, end
         first = self.to_raw(start)
         return first, max(first, self.to_raw(end))
 
     def find_runs(self) -> tuple[array[int], array[int]]:
-        """Find where runs of unescaped characters begin, here and in the parent.
+        """Return the offsets at which runs of unescaped characters begin, in this text and in the parent.
 
-        Most texts never need them.
+        The offsets are computed on the first call, because most texts never need them.
         """
         if self._runs is None and self.parent is not None:
             known, sources = array("q", [0]), array("q", [self.start])

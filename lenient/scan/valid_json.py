@@ -1,4 +1,4 @@
-"""Finds where a JSON value ends in text, when it is valid."""
+"""Finds the end of a JSON value within a text, when the value is valid JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _DECODER = JSONDecoder(parse_constant=_refuse_constant, parse_int=str, parse_flo
 
 
 def find_valid_end(text: str, position: int) -> int | None:
-    """Return where the JSON value at a position ends, when it is valid and nothing says that it goes on."""
+    """Return the offset where the JSON object or array at `position` ends.
+
+    Return None when the value is not valid JSON, or when the text after it shows that the value goes on.
+    """
     if text[position : position + 1] not in ("{", "["):
         return None
     try:

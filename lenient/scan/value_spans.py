@@ -23,11 +23,11 @@ _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 
 
 def locate_values(text: str, start: int = 0) -> ValueSpan | None:
-    """Return the span of the JSON value at `start`, with the spans of everything in it.
+    """Return the span of the JSON value at `start`, with the spans of all values in it.
 
-    The caller knows that the value is valid JSON. Returns None where the tolerant scanner must look: a key is
-    repeated, a number may have been rounded, nesting is too deep, or a string may hold a Windows path whose
-    backslashes were meant as such.
+    The caller knows that the value is valid JSON. Return None when the tolerant scanner must read the value
+    instead: a key is repeated, a number may have been rounded, nesting is too deep, or a string may hold a
+    Windows path whose backslashes were not meant as escapes.
     """
     if ":\\" in text:
         return None

@@ -1,6 +1,6 @@
-"""Begins a value: reads a scalar to its end, or opens one more bracket.
+"""Begins to read a value: reads a scalar to its end, or opens an object or array.
 
-What the definition wants there helps to tell text from brackets.
+The kind of value that the definition declares helps to tell text from brackets.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ def _wants_text(node: Node | None) -> bool:
 
 
 def read_value_start(reading: ScanState, node: Node | None) -> None:
-    """Read a scalar, or open a container."""
+    """Read the scalar at the current position, or open the object or array that begins there.
+
+    `node` is the definition of the value, None when there is none.
+    """
     if reading.position >= len(reading.text):
         raise UnreadableError("truncated", reading.position)
     sign = reading.text[reading.position]
@@ -66,7 +69,7 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
 
 
 def _open_container(reading: ScanState, sign: str, node: Node | None) -> None:
-    """Open the bracket here, whatever it is written as."""
+    """Open the container whose bracket `sign` is at the current position; report a wrong bracket."""
     at = reading.position
     if len(reading.stack) >= MAX_DEPTH:
         raise UnreadableError("nested_too_deep", at)
@@ -87,7 +90,10 @@ def _open_container(reading: ScanState, sign: str, node: Node | None) -> None:
 
 
 def _is_text(reading: ScanState, node: Node | None) -> bool:
-    """Return True when the bracket here belongs to a string without its first quote, or to a pattern."""
+    """Return True when the bracket at the current position belongs to a string without an opening quote.
+
+    Such a string is a regular expression, or JSON text with escaped quotes.
+    """
     if not reading.stack or reading.strings.strict:
         return False
     if _wants_text(node) and is_pattern_start(reading.text, reading.position):
@@ -99,14 +105,14 @@ def _is_text(reading: ScanState, node: Node | None) -> bool:
 
 
 def _starts_list(reading: ScanState, node: Node | None) -> bool:
-    """Return True when the items of a declared list follow its key without a bracket."""
+    """Return True when a declared array begins with its strings and lacks its opening bracket."""
     if node is None or node.kind is not ValueKind.JSON_ARRAY or not reading.stack or reading.strings.strict:
         return False
     return reading.stack[-1].close == "}" and lacks_bracket(reading.text, reading.position)
 
 
 def _opens_object(reading: ScanState, sign: str, node: Node | None) -> bool:
-    """Return True when a square or round bracket stands for a brace, where an object is due."""
+    """Return True when a square or round bracket is used as a brace where an object is expected."""
     if sign not in "[(" or reading.strings.strict:
         return False
     due = not reading.stack or (node is not None and node.kind is ValueKind.JSON_OBJECT)
@@ -114,7 +120,7 @@ def _opens_object(reading: ScanState, sign: str, node: Node | None) -> bool:
 
 
 def _read_quoted(reading: ScanState) -> str:
-    """Read a string value, with what is joined to it by `+`."""
+    """Return the text of a quoted string, joined with the strings that are concatenated to it."""
     role = role_within(reading.stack)
     reading.strings.joins &= role is StringRole.MEMBER
     parts = [reading.read_string(role)[0]]
@@ -125,7 +131,7 @@ def _read_quoted(reading: ScanState) -> str:
 
 
 def _read_parenthesised(reading: ScanState, inside: int) -> str:
-    """Read strings side by side within round brackets, of which the first is at `inside`."""
+    """Return the joined text of the strings in round brackets; the first string is at `inside`."""
     reading.position = inside
     parts: list[str] = []
     while reading.text[reading.position] != ")":
@@ -137,7 +143,7 @@ def _read_parenthesised(reading: ScanState, inside: int) -> str:
 
 
 def _read_unopened(reading: ScanState, start: int, node: Node | None) -> UnquotedValue:
-    """Read the value that stands here without a first quote, or with an escaped one."""
+    """Read the value at `start` that begins without a quote, or with an escaped quote."""
     close = reading.stack[-1].close if reading.stack else ""
     place = reading.value_place()
     if reading.text[start] == "\\" and (escaped := reading.strings.read_escaped(start)) is not None:
@@ -153,7 +159,10 @@ def _read_unopened(reading: ScanState, start: int, node: Node | None) -> Unquote
 
 
 def _put_absent(reading: ScanState, start: int) -> None:
-    """Put what is left of a value that had hardly begun when the text ended."""
+    """Leave out a member or item when the text ends before its value has really begun.
+
+    Raises UnreadableError when the value is the root value.
+    """
     if not reading.stack:
         raise UnreadableError("truncated", start)
     if reading.stack[-1].close == "}":

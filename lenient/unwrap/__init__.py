@@ -1,5 +1,5 @@
-"""Unwrapping: finds the one value in a text, however it is wrapped, broken or encoded.
+"""Finds the one value in a text, however the value is wrapped, broken or encoded.
 
-`extraction` goes layer by layer; the others know one kind of wrapping each. `fast_path` mends the most
-common single defects without the scanner.
+`extraction` removes one layer after another; each of the other modules handles one kind of wrapping.
+`fast_path` repairs the most common single defects without the scanner.
 """

@@ -1,7 +1,7 @@
-"""Reads the one value in a text: unwraps and repairs it, layer by layer.
+"""Reads the one value in a text: removes the wrapping and repairs the value, layer by layer.
 
-Text that is valid JSON meets neither. Where several values follow one another, one is chosen and said. The
-definition's node is handed to the repair.
+Valid JSON needs neither. When several values follow one another, one is chosen and the choice is reported.
+The definition's node guides the repair.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from lenient.unwrap.prose import OBJECT_START
 from lenient.unwrap.wrappers import ESCAPED_LINES, ESCAPED_START, MAX_LAYERS, Unwrapper, ValueStart
 
 Fits = Callable[[Any, str | None], bool]
-"""Does a value need no further look? With the text it came from, keys that were sent twice are found."""
+"""Returns True when a value needs no further check; repeated keys are found when its text is given, too."""
 _BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
 _SHORT = 4_096  # characters; of a longer text looking around takes the smaller part
 
@@ -44,12 +44,13 @@ def extract_value(
     fits: Fits | None = None,
     broken: bool = False,
 ) -> LocatedValue:
-    """Return the value that a text holds, however often it was encoded.
+    """Return the value that a text holds, with all layers of string encoding removed.
+
+    A value for which `fits` returns True is not checked again: it is returned with `settled` set. `broken`
+    means that the text is known not to be JSON. Diagnostics are added to `findings`, the steps taken to
+    `trace`.
 
     Raises UnreadableError, TooManyFindingsError.
-
-    A value that `fits` its definition is not looked at again: it comes back settled. `broken` = the text is
-    known to be no JSON.
     """
     layer = _LayerReader(node, findings, path, trace if trace is not None else [], fits)
     for number in range(MAX_LAYERS + 1):
@@ -61,7 +62,7 @@ def extract_value(
 
 
 def decode_nested(located: LocatedValue, node: Node, path: Path, findings: Findings) -> LocatedValue | None:
-    """Return the object or array that a string value holds, None when it holds neither."""
+    """Return the object or array that is encoded in a string value, None when the string holds neither."""
     if located.value.lstrip("\ufeff \t\r\n")[:1] not in ("{", "[", '"', "`", "("):
         return None
     try:
@@ -72,7 +73,7 @@ def decode_nested(located: LocatedValue, node: Node, path: Path, findings: Findi
 
 
 def _inner_text(located: LocatedValue) -> SourceText:
-    """Return the text that a string value holds, mapped to its place."""
+    """Return the text of a string value, with its offsets mapped to the string's place in the source."""
     mark, piece = located.mark, located.piece
     quoted = piece.text[mark.start : mark.start + 1] in CLOSING_QUOTES
     start, end = (mark.start + 1, mark.end - 1) if quoted else (mark.start, mark.end)
@@ -80,7 +81,7 @@ def _inner_text(located: LocatedValue) -> SourceText:
 
 
 def _may_hold_json(text: str) -> bool:
-    """Return True for blank text, and text with a bracket or quote at its start, or an object in it."""
+    """Return True when the text is blank, begins with a bracket, quote or fence, or contains an object."""
     trimmed = text.strip()
     return (
         not trimmed
@@ -91,7 +92,7 @@ def _may_hold_json(text: str) -> bool:
 
 
 class _LayerReader:
-    """Reads one value from one text after another; findings and steps go to the lists it was given."""
+    """Reads the value of each layer of a text; adds diagnostics to `findings` and steps to `trace`."""
 
     def __init__(
         self,
@@ -108,7 +109,7 @@ class _LayerReader:
         self.fits = fits
 
     def decode_layer(self, located: LocatedValue) -> SourceText:
-        """Return the text inside a string value, reported as one layer of encoding."""
+        """Return the text inside a string value, and report one layer of string encoding as removed."""
         mark, piece = located.mark, located.piece
         span = piece.raw_span(mark.start, mark.end)
         found = shorten(located.snippet())
@@ -117,7 +118,7 @@ class _LayerReader:
         return _inner_text(located)
 
     def read_layer(self, piece: SourceText, *, broken: bool) -> LocatedValue:
-        """Read the value of a text, with what stands around it set aside."""
+        """Return the value of a text without the wrapping around it. `broken`: the text is not JSON."""
         whole = None if broken else self.read_strictly(piece, 0, len(piece.text))
         if whole is not None:
             return whole
@@ -138,7 +139,7 @@ class _LayerReader:
         return self.read_chosen(start)
 
     def read_bare_object(self, piece: SourceText) -> LocatedValue | None:
-        """Read the broken object that a short text is, with nothing around it."""
+        """Return the repaired object when a short text is a broken object and nothing else, else None."""
         text = piece.text
         if len(text) > _SHORT or text[:1] != "{" or text[-1] != "}":
             return None
@@ -156,7 +157,10 @@ class _LayerReader:
         return located
 
     def read_key_values(self, piece: SourceText) -> LocatedValue | None:
-        """Read the object of a text that has no braces at all: names and values, in lines or in a row."""
+        """Return the object of a text without braces: names and values, in lines or in a row.
+
+        Return None when the text has another form.
+        """
         if _BRACED.match(piece.text):
             return None
         declared = known_fields(self.node)
@@ -182,7 +186,10 @@ class _LayerReader:
         return LocatedValue({}, ValueSpan(0, len(piece.text), {}), piece, strict=False)
 
     def read_chosen(self, start: ValueStart) -> LocatedValue:
-        """Read the value at its start, after a choice where several follow one another."""
+        """Return the value at `start`, or the one chosen when several values follow one another.
+
+        Raises UnreadableError when the value is an object in narration without any declared name.
+        """
         piece, ahead = start.piece, Lookahead(start.piece.text)
         located, end = self.read_fenced(start) if start.fenced else self.read_at_start(start, ahead)
         around = Unwrapper(piece, self.findings, self.path)
@@ -199,7 +206,10 @@ class _LayerReader:
         return located
 
     def read_fenced(self, start: ValueStart) -> tuple[LocatedValue, int]:
-        """Read the value after an opening fence. What would take in the closing fence ends before it."""
+        """Read the value after an opening code fence. Return the value and the offset after it.
+
+        A value that would include the closing fence is read again from the text before that fence.
+        """
         piece, findings, steps = start.piece, len(self.findings.items), len(self.trace)
         located, end = self.read_at_start(start, Lookahead(piece.text))
         body = piece.text.rstrip().rstrip("`")
@@ -213,7 +223,10 @@ class _LayerReader:
     def choose_value(
         self, first: LocatedValue, other: LocatedValue, around: Unwrapper, further: Findings
     ) -> LocatedValue:
-        """Return the one of two values in a row that counts. What was found in the other is forgotten."""
+        """Return one of two successive values, and report the other as dropped.
+
+        `further` holds the findings in `other`, which are discarded unless `other` is returned.
+        """
         code, is_first = choose_value(first, other, self.node)
         dropped, kept = (other, first) if is_first else (first, other)
         around.report(code, dropped.mark.start, dropped.mark.end)
@@ -222,7 +235,10 @@ class _LayerReader:
         return kept
 
     def read_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
-        """Read the value at its start, as it stands when it is JSON up to its end, else mended."""
+        """Read the value at `start`: unchanged when it is valid JSON, else with repairs.
+
+        Return the value and the offset after it.
+        """
         end = None if start.opened else find_valid_end(start.piece.text, start.position)
         if end is None:
             return self.mend_at_start(start, ahead)
@@ -230,7 +246,7 @@ class _LayerReader:
         return (strict, end) if strict is not None else self.mend_at_start(start, ahead)
 
     def mend_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
-        """Read the value at its start, mended. Returns it and the place after it."""
+        """Read the value at `start` with repairs. Return the value and the offset after it."""
         before = len(self.findings.items)
         found = self.scan_from(start.piece, start.position, ahead, opened=start.opened)
         if len(self.findings.items) > before:
@@ -240,7 +256,7 @@ class _LayerReader:
         return LocatedValue(found.value, found.mark, start.piece, False, settled), found.end
 
     def read_strictly(self, piece: SourceText, start: int, end: int) -> LocatedValue | None:
-        """Return the value when `piece.text[start:end]` is JSON, located by a scan that mends nothing."""
+        """Return the value of `piece.text[start:end]` with its spans, None when that is not valid JSON."""
         text = piece.text if (start, end) == (0, len(piece.text)) else piece.text[start:end]
         try:
             value = orjson.loads(text)

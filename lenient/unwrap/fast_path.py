@@ -1,9 +1,9 @@
-"""Reads text with one plain defect, when what is left of it is valid JSON that fits.
+"""Reads text with one common defect, when the rest of the text is valid JSON that fits the definition.
 
-These are the commonest defects, mended by pieces that run at the speed of C: a fence, prose around the
-object, one string encoding, raw newlines in one string, closing brackets missing at the end. Each is only
-taken when no other reading exists; all else is for `lenient.unwrap.extraction`, which finds the same and
-more. `accepts` says whether a value fits.
+The defects are a code fence, prose around the object, one layer of string encoding, raw newlines in one
+string, and missing closing brackets at the end. They are repaired with functions that run at the speed of C,
+and only when no other reading exists. `lenient.unwrap.extraction` handles all other texts, and would find the
+same in these. The parameter `accepts` is a function that returns True when a value fits.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _CLOSERS = {
     "}": ("]}", "}", "}}"),
     "]": ("}", "}}", "}]}"),
 }
-"""The end of a text → the closing brackets that may be missing after it, the likelier first."""
+"""Maps the last character of a text to the closing brackets that may be missing, the likeliest first."""
 
 
 class FastResult(NamedTuple):
-    """The arguments, the one or two diagnostics, and the step that the trace shows."""
+    """The arguments, their one or two diagnostics, and the step for the trace."""
 
     arguments: dict[str, Any]
     diagnostics: tuple[Diagnostic, ...]
@@ -45,7 +45,10 @@ class FastResult(NamedTuple):
 
 
 def read_one_defect(text: str, value: Any, accepts: Accepts) -> FastResult | None:
-    """Return the arguments in a text with one plain defect. `value` is what orjson made of it, or NO_JSON."""
+    """Return the arguments of a text with one common defect, None when the text has another form.
+
+    `value` is the value that orjson decoded from the text, or NO_JSON.
+    """
     if type(value) is str:
         return _read_encoded(text, value, accepts)
     if value is not NO_JSON or not text:
@@ -58,7 +61,7 @@ def read_one_defect(text: str, value: Any, accepts: Accepts) -> FastResult | Non
 
 
 def _decode_object(text: str, accepts: Accepts) -> dict[str, Any] | None:
-    """Return the object that a text is, when it fits."""
+    """Return the object that a JSON text holds, None when there is none or `accepts` refuses it."""
     if len(text) >= LONG and (apart := decode_around_string(text)) is not None:
         return apart[0] if accepts(*apart) else None
     try:
@@ -112,7 +115,11 @@ def _read_in_prose(text: str, accepts: Accepts) -> FastResult | None:
 
 
 def _read_raw_newlines(text: str, accepts: Accepts) -> FastResult | None:
-    """Read text with newlines and tabs in one string only. Outside of strings a written escape is no JSON."""
+    """Read an object with raw newlines and tabs in one string only; return None for other texts.
+
+    All newlines and tabs are escaped before decoding. An escape outside of strings is no valid JSON and is
+    refused.
+    """
     first = text.find("\n")
     if first < 0 or "\\\n" in text or "\r" in text:
         return None
@@ -144,7 +151,7 @@ def _read_raw_newlines(text: str, accepts: Accepts) -> FastResult | None:
 
 
 def _may_be_broken(value: Any) -> bool:
-    """Return True when a raw newline or tab may stand in this part."""
+    """Return True when a string in the value may contain a newline or tab."""
     if type(value) is str:
         return "\n" in value or "\t" in value
     if type(value) is not dict and type(value) is not list:
@@ -154,7 +161,7 @@ def _may_be_broken(value: Any) -> bool:
 
 
 def _may_hold_path(value: dict[str, Any]) -> bool:
-    """Return True when an escape may be the backslash of a Windows path, as in `C:\temp\new`."""
+    r"""Return True when an escape may be the backslash of a Windows path, as in `C:\temp\new`."""
     for item in value.values():
         if type(item) is str:
             if item[1:2] == ":" and item[2:3] in _ESCAPED:
@@ -175,7 +182,10 @@ def _read_unclosed(text: str, accepts: Accepts) -> FastResult | None:
 
 
 def _find_last_place(value: Any, depth: int) -> Path:
-    """Return where the next part of the innermost of the last `depth` brackets would stand."""
+    """Return the path at which a text ended with `depth` open brackets.
+
+    This is the path of the innermost object, or of the next item of the innermost array.
+    """
     path: Path = None
     for _ in range(depth - 1):
         step = next(reversed(value)) if isinstance(value, dict) else len(value) - 1

@@ -1,7 +1,7 @@
 """Reads text without braces: lines of `key=value`, YAML's block style, or `key=value` pairs in a row.
 
-Taken only where every line fits and the keys are those of a call: one is declared, or there are several and
-nothing reads like prose. Values are JSON literals, numbers, quoted or plain text.
+Such text is read only when every line fits and the keys are those of a call: one key is declared, or there
+are several keys and nothing reads like prose. Values are JSON literals, numbers, quoted or plain text.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ _MAX_LINES = 20_000
 
 
 class KeyValueObject(NamedTuple):
-    """The object, its mark, and the code that says how it was written.
+    """An object read from text without braces, its span (`mark`), and the code of its notation.
 
-    `fence`: the span of an opening fence. `doubtful`: values that end in what may be a comment.
+    `fence` is the span of an opening code fence. `doubtful` are the spans that were removed as comments, but
+    may belong to a value.
     """
 
     value: dict[str, Any]
@@ -58,7 +59,10 @@ def lacks_braces(text: str, declared: Collection[str]) -> bool:
 
 
 def read_key_values(piece: SourceText, declared: Collection[str]) -> KeyValueObject | None:
-    """Read the object that the lines, or the pairs, of the whole text spell."""
+    """Return the object that the lines or pairs of the whole text form, None when they form none.
+
+    `declared` are the names of the tool's parameters.
+    """
     text, fence = piece.text, None
     call = _CALL.match(text)
     if call is not None and declared:
@@ -80,7 +84,7 @@ def read_key_values(piece: SourceText, declared: Collection[str]) -> KeyValueObj
 
 
 def _find_pairs(text: str) -> list[re.Match[str]]:
-    """Return the pairs when the text is nothing but pairs with commas between them."""
+    """Return the matches of the pairs when the text consists of pairs only, else an empty list."""
     pairs: list[re.Match[str]] = []
     position, end = 0, len(text.rstrip())
     while position < end:
@@ -93,7 +97,7 @@ def _find_pairs(text: str) -> list[re.Match[str]]:
 
 
 def _read_call(text: str, call: re.Match[str], declared: Collection[str]) -> KeyValueObject | None:
-    """Read `name(key=value, …)` as in Python, where all the names are declared."""
+    """Read a Python call, `name(key=value, …)`. Return None unless all the names are declared."""
     end = len(text.rstrip().rstrip(";"))
     read = None
     if text[end - 1 : end] == ")":
@@ -108,7 +112,10 @@ def _read_call(text: str, call: re.Match[str], declared: Collection[str]) -> Key
 
 
 def _read_pair_row(text: str, declared: Collection[str]) -> KeyValueObject | None:
-    """Read pairs as in the call of a function."""
+    """Read `key=value` pairs in a row, as in a function call. Return None for other texts.
+
+    Raises UnfitError when a name is repeated.
+    """
     pairs = _find_pairs(text)
     if not pairs or any(pair.group(2) != "=" for pair in pairs) or (len(pairs) == 1 and not declared):
         return None
@@ -120,7 +127,10 @@ def _read_pair_row(text: str, declared: Collection[str]) -> KeyValueObject | Non
 
 
 def _split_lines(text: str, start: int, end: int) -> list[YamlLine]:
-    """Return the lines between two places, without blank ones around them, a first `---` and a last `...`."""
+    """Return the lines of `text[start:end]`.
+
+    Left out are blank lines at both ends, comments and `---` at the start, and `...` at the end.
+    """
     lines: list[YamlLine] = []
     position = start
     for written in text[start:end].splitlines(keepends=True):
@@ -139,7 +149,10 @@ def _split_lines(text: str, start: int, end: int) -> list[YamlLine]:
 def _read_equations(
     piece: SourceText, lines: list[YamlLine], declared: Collection[str]
 ) -> KeyValueObject | None:
-    """Read lines of `key=value`, each."""
+    """Read lines of `key=value`. Return None when the first line has another form.
+
+    Raises UnfitError when a later line has another form.
+    """
     if not _EQUALS.fullmatch(lines[0].text):
         return None
     value: dict[str, Any] = {}
@@ -167,9 +180,9 @@ def _read_equations(
 
 
 def _read_plain_value(written: str, declared: Collection[str] = ()) -> Any:
-    """Read the value after an equals sign:
+    """Return the value after an equals sign: a literal, a number, the text of a quoted string, or plain text.
 
-    a literal, a number, a string in quotes, JSON, or the text itself.
+    Raises UnfitError when plain text contains a further pair.
     """
     if written in LITERALS or written in _PYTHON:
         return LITERALS[written] if written in LITERALS else _PYTHON[written]
@@ -195,18 +208,21 @@ def _read_yaml_blocks(piece: SourceText, lines: list[YamlLine], declared: Collec
 
 
 def _runs_on(written: str, declared: Collection[str]) -> bool:
-    """Return True when a text without quotes holds the name of another parameter, and its sign."""
+    """Return True when unquoted text contains a declared name followed by `=` or `:`."""
     return written[:1] not in "\"'|>" and any(name in declared for name in _LATER_NAME.findall(written))
 
 
 def _are_arguments(value: dict[str, Any], declared: Collection[str]) -> bool:
-    """Return True for an object of arguments. A sentence with a colon in it is none."""
+    """Return True when the object can be the arguments of a call rather than a sentence with a colon."""
     sentences = () if declared else (held for held in value.values() if isinstance(held, str))
     return _fit_call(value, declared) and not any(map(_is_sentence, sentences))
 
 
 def _fit_call(names: Collection[str], declared: Collection[str]) -> bool:
-    """Return True when the names belong to a call."""
+    """Return True when the names can be the parameters of one call.
+
+    At least one name must be declared; without any declaration, there must be several names.
+    """
     known = [name for name in names if name in declared]
     return (len(known) > 0 if declared else len(names) > 1) and all(
         name in known or _PLAIN_NAME.fullmatch(name) for name in names

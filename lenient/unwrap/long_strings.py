@@ -1,7 +1,7 @@
 """Takes the longest string out of a long text, so that the rest can be checked quickly.
 
-Whether a key was sent twice is told by counting quotes, which takes longer than decoding them. A long string
-is decoded alone, which proves that it is one; then only the text around it is left to be counted.
+Repeated keys are found by counting quotes, which takes longer than decoding. A long string is decoded alone,
+which proves that it is one string; then quotes are counted only in the text around it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from orjson import JSONDecodeError, loads
 
 LONG = 4_096
-"""Characters from which on it pays to look."""
+"""The length of a text, in characters, from which on this is worth while."""
 
 _NEAR = 512  # a string that does not end within so many characters is taken to be the long one
 _STRINGS = 16
@@ -19,7 +19,10 @@ _STAND_IN = "\ue0fe"
 
 
 def decode_around_string(text: str) -> tuple[dict[str, Any], str] | None:
-    """Return the object that `text` is, and the text with a stand-in for its longest string."""
+    """Return the object that `text` holds, and the text with a placeholder for its longest string.
+
+    Return None when the text is no valid JSON object, or has no single long string as a top-level value.
+    """
     start, end = _find_first_long(text), _find_last_long(text)
     if start < 0 or end <= start:
         return None
@@ -39,7 +42,7 @@ def decode_around_string(text: str) -> tuple[dict[str, Any], str] | None:
 
 
 def _find_first_long(text: str) -> int:
-    """Return where the first string starts that does not end nearby, -1 for none."""
+    """Return the offset of the first string that does not end within `_NEAR` characters, -1 for none."""
     start = text.find('"')
     for _ in range(_STRINGS):
         end = text.find('"', start + 1, start + _NEAR)
@@ -52,7 +55,7 @@ def _find_first_long(text: str) -> int:
 
 
 def _find_last_long(text: str) -> int:
-    """Return where the last string ends that does not start nearby, -1 for none."""
+    """Return the offset after the last string that does not start within `_NEAR` characters, -1 for none."""
     end = text.rfind('"')
     for _ in range(_STRINGS):
         start = text.rfind('"', max(end - _NEAR, 0), max(end, 0))

@@ -1,4 +1,4 @@
-"""Chooses between two values in a row by the definition; says why the other is dropped."""
+"""Chooses one of two successive values by the definition, and gives the reason why the other is dropped."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from lenient.scan.located_value import LocatedValue
 
 
 def choose_value(first: LocatedValue, other: LocatedValue, node: Node | None) -> tuple[str, bool]:
-    """Return the code for the value that is dropped, and whether the first is kept.
+    """Return the diagnostic code for the dropped value, and True when `first` is the one to keep.
 
-    What counts is not empty, no repetition, and has what the tool requires.
+    The value to keep is not empty, does not repeat the other value, and has the parameters that the tool
+    requires.
     """
     if first.value == {} and other.value:
         return "empty_object_skipped", False
@@ -28,9 +29,9 @@ def choose_value(first: LocatedValue, other: LocatedValue, node: Node | None) ->
 
 
 def is_foreign_object(located: LocatedValue, node: Node | None) -> bool:
-    """Return True when an object has nothing of what the tool declares:
+    """Return True when a non-empty object has none of the fields that the tool declares.
 
-    in narration it is not the arguments.
+    Such an object within narration is not the arguments.
     """
     if node is None or not node.fields or not isinstance(located.value, dict):
         return False
@@ -45,5 +46,8 @@ def _lacks_required(located: LocatedValue, node: Node | None) -> bool:
 
 
 def _extends_value(value: Any, part: Any) -> bool:
-    """Return True when one object has all members of the other and more. Merged streams grow so."""
+    """Return True when the object `value` has all members of the object `part`.
+
+    Merged streams repeat an object that grows in this way.
+    """
     return isinstance(value, dict) and isinstance(part, dict) and part.items() <= value.items()

@@ -27,9 +27,9 @@ _EMPTY = re.compile(r"\{\s*+\}")
 
 
 def find_object(text: str, at: int) -> tuple[int, int | None]:
-    """Return the place of the first object after the text at `at`, and of a fence before it.
+    """Return the offset of the first object after `at`, and the offset of a code fence before it, or None.
 
-    Raises UnreadableError.
+    Raises UnreadableError with the reason when there is no object.
     """
     if _LOG_LINE.match(text, at):
         raise UnreadableError("log_line", at)
@@ -46,7 +46,7 @@ def find_object(text: str, at: int) -> tuple[int, int | None]:
 
 
 def _find_object_start(text: str, at: int) -> int | None:
-    """Return where the first object begins that is no part of the text around it."""
+    """Return the offset of the first object that is no part of the surrounding text, None without one."""
     line_end = text.find("\n", at)
     line_end = line_end if line_end >= 0 else len(text)
     match = OBJECT_START.search(text, at)
@@ -60,7 +60,7 @@ def _find_object_start(text: str, at: int) -> int | None:
 def _is_part_of_text(text: str, start: int, at: int, line_end: int) -> bool:
     """Return True when the object at `at` stands inside a sentence, command or value that begins at `start`.
 
-    `command: curl -d '{"a": 1}'` holds an object, but is none; nor is the `{}` of `find -exec rm {}`.
+    Examples are the object in `command: curl -d '{"a": 1}'` and the `{}` of `find -exec rm {}`.
     """
     if _STYLE_RULE.match(text, at):
         return True

@@ -1,7 +1,7 @@
-"""Finds the place where the one value in a model's text begins, and reports what stands around it.
+"""Finds where the one value in a model's text begins, and reports the wrapping around the value.
 
-Knows byte order marks, fences, tags, narration, quotes around an object and half-done escaping. What stands
-inside the value is none of its business; where the value ends it is told.
+Handles byte order marks, code fences, tags, narration, quotes around an object and incomplete escaping. The
+value itself is read by the caller, who passes the offset where the value ends.
 """
 
 from __future__ import annotations
@@ -30,12 +30,17 @@ _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
 _QUOTES = "\"'`“"
 MAX_LAYERS = 10
-"""Layers of string encoding that are undone."""
+"""The highest number of layers of string encoding that are removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueStart:
-    """Where the value begins. `blank`: there is none. `opened`: its opening brace is missing."""
+    """The text and the offset where the value begins, and the wrapping before the value.
+
+    `blank` means that the text holds no value, `opened` that the opening brace of the value is missing.
+    `fenced`, `tagged`, `quoted` and `narrated` mean that a code fence, a tag, a quote or narration precedes
+    the value.
+    """
 
     piece: SourceText
     position: int
@@ -48,7 +53,7 @@ class ValueStart:
 
 
 class Unwrapper:
-    """Walks to the value's start, reporting what it passes. One instance per text."""
+    """Finds the start of the value in one text, and reports the wrapping before and after the value."""
 
     def __init__(self, piece: SourceText, findings: Findings, path: Path = None) -> None:
         self.piece = piece
@@ -68,11 +73,11 @@ class Unwrapper:
         )
 
     def report_gap(self, code: str, start: int, end: int, **_: str | None) -> None:
-        """Take a report of comments and control characters between parts."""
+        """Report a comment or control character after the value; further details are ignored."""
         self.report(code, start, end)
 
     def find_start(self) -> ValueStart:
-        """Find the place of the value. Raises UnreadableError when there is none."""
+        """Return where the value begins. Raises UnreadableError when text is there, but no value."""
         if self.text.count("\x00") * 4 > len(self.text) > 0 and self.text.strip("\x00"):
             raise UnreadableError("not_text", 0)  # UTF-16 or binary read as UTF-8
         while True:
@@ -93,9 +98,9 @@ class Unwrapper:
         return self.find_after_prose(at)
 
     def has_escaped_lines(self, at: int) -> bool:
-        """Return True when line ends between the parts are escaped, but no quote:
+        """Return True when line ends between the parts at `at` are escaped, but quotes are not.
 
-        then one layer is undone.
+        One layer of escapes must then be decoded.
         """
         return ESCAPED_LINES.match(self.text, at) is not None and '\\"' not in self.text
 
@@ -106,7 +111,7 @@ class Unwrapper:
         )  # fmt: skip
 
     def pass_blanks(self) -> None:
-        """Pass blanks. Those that JSON does not know are reported, unless there is nothing else."""
+        """Skip blanks. Blanks that JSON does not allow are reported, unless nothing follows them."""
         match = _BLANK.match(self.text, self.position)
         self.position = match.end() if match else self.position
         odd = _ODD.match(self.text, self.position)
@@ -134,7 +139,10 @@ class Unwrapper:
         return True
 
     def pass_tag(self) -> bool:
-        """Pass an opening tag, or a whole block of thoughts."""
+        """Skip an opening tag, or a whole block of thoughts. Return False when there is neither.
+
+        Raises UnreadableError when a block of thoughts is not closed.
+        """
         thought = _THOUGHT.match(self.text, self.position)
         if thought is not None:
             closing = self.text.find(f"</{thought.group(1)}>", thought.end())
@@ -153,7 +161,10 @@ class Unwrapper:
         return True
 
     def read_escaped_value(self, at: int) -> ValueStart:
-        """Undo one layer of escapes of a value whose quotes are escaped although no string surrounds it."""
+        """Return the start of a value whose quotes are escaped although no string surrounds the value.
+
+        The escapes are decoded, layer by layer.
+        """
         end = len(self.text.rstrip())
         if self.quoted and self.text[end - 1] in _QUOTES:
             end -= 1
@@ -170,7 +181,7 @@ class Unwrapper:
         return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
     def find_quoted_start(self, at: int) -> ValueStart:
-        """Find the start of a value that begins with a quote and is no valid string as a whole."""
+        """Return the start of a value that begins with a quote, but is no valid string as a whole."""
         text, opening = self.text, self.text[at]
         if opening == '"' and _FIRST_KEY.match(text, at):
             return self.finish_start(at, opened=True)
@@ -186,7 +197,7 @@ class Unwrapper:
         return self.finish_start(at) if opening == '"' else self.find_after_prose(at)
 
     def find_after_prose(self, at: int) -> ValueStart:
-        """Find the first object after text that is none."""
+        """Return the start of the first object after prose, which is reported as narration."""
         end, fence = find_object(self.text, at)
         before = end if fence is None else fence
         self.report("narration_removed", at, before)
@@ -203,9 +214,9 @@ class Unwrapper:
     # --- after the value -----------------------------------------------------------------------------
 
     def pass_rest(self, start: ValueStart, position: int) -> int:
-        """Report what follows the value; where a further object begins, stop there.
+        """Skip and report the text from `position` on, after the value.
 
-        Returns the place reached.
+        Return the offset where a further object begins, or the end of the text.
         """
         self.position = position
         while True:
@@ -216,8 +227,9 @@ class Unwrapper:
                 self.pass_trailing_text(start)
 
     def pass_closing(self, start: ValueStart) -> bool:
-        """Pass the closing half of a fence, tag or pair of quotes; report it when there was no opening
-        half.
+        """Skip the closing half of a fence, tag or pair of quotes. Return False when there is none.
+
+        The closing half is reported when there was no opening half.
         """
         text, at = self.text, self.position
         if (fence := _CLOSING_FENCE.match(text, at)) is not None:
@@ -245,7 +257,10 @@ class Unwrapper:
         return True
 
     def pass_trailing_text(self, start: ValueStart) -> None:
-        """Pass text up to the next object, fence or tag."""
+        """Skip text up to the next object or code fence, and report the text as narration.
+
+        Raises UnreadableError when the text is source code and narration precedes the value.
+        """
         at = self.position
         if self.next_object <= at:  # searched once, not for every fence that stands before it
             following = OBJECT_START.search(self.text, at + 1)

@@ -1,7 +1,7 @@
-"""Reads lines in YAML's block style, where there is one reading: nested keys, lists, scalars, `|` and `>`.
+"""Reads lines in YAML's block style that have only one reading: nested keys, lists, scalars, `|` and `>`.
 
-No anchors, tags, flow style over lines or plain text over lines: UnfitError. Values are JSON's; `yes` and `~`
-stay text.
+Raises UnfitError for anchors, tags, flow style over several lines and plain text over several lines. Values
+are those of JSON; `yes` and `~` stay text.
 """
 
 from __future__ import annotations
@@ -30,11 +30,14 @@ _DOUBLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"")
 
 
 class UnfitError(Exception):
-    """Raised where a line has no place or more than one; `lenient.unwrap.key_value_lines` takes it."""
+    """Raised when a line cannot be read, or can be read in more than one way.
+
+    `lenient.unwrap.key_value_lines` catches this error.
+    """
 
 
 class YamlLine(NamedTuple):
-    """One line: where it starts, by how many blanks it is indented, and what follows them."""
+    """One line: its offset, its indentation in blanks, and the text after the indentation."""
 
     start: int
     indent: int
@@ -42,7 +45,10 @@ class YamlLine(NamedTuple):
 
 
 class _OpenBlock:
-    """One open mapping or list, at its indentation. `key` waits for what the next lines spell."""
+    """An open mapping or list, and its indentation.
+
+    `key` is the key whose value the next lines hold, None when no value is expected.
+    """
 
     __slots__ = ("indent", "key", "marks", "start", "value")
 
@@ -55,7 +61,10 @@ class _OpenBlock:
 
 
 class YamlReader:
-    """Reads lines from the first to the last; `doubtful` are the marks of texts that hold ` #`."""
+    """Reads lines in block style into one object.
+
+    `doubtful` holds the spans of ` #` and the text after it, which was removed as a comment.
+    """
 
     def __init__(self, piece: SourceText, lines: list[YamlLine]) -> None:
         self.piece = piece
@@ -80,7 +89,7 @@ class YamlReader:
         return root.value, ValueSpan(root.start, self.end, root.marks)
 
     def close_deeper(self, indent: int) -> None:
-        """End what is indented deeper than the next line."""
+        """Close the blocks indented deeper than `indent`. Raises UnfitError for a key without a value."""
         while self.stack and self.stack[-1].indent > indent:
             frame = self.stack.pop()
             if frame.key is not None:
@@ -106,7 +115,7 @@ class YamlReader:
         self.stack.append(_OpenBlock(indent, start, value))
 
     def read_item(self, line: YamlLine, following: int) -> int:
-        """Read a line that starts with a dash."""
+        """Read a list item, a line that starts with a dash. Return the index of the next line."""
         match = _ITEM.fullmatch(line.text)
         waits = self.stack[-1].key is not None and line.indent >= self.stack[-1].indent
         if waits:
@@ -129,7 +138,7 @@ class YamlReader:
         return self.read_pair(inner, following)
 
     def read_member(self, line: YamlLine, following: int) -> int:
-        """Read a line with a key."""
+        """Read a line with a key. Return the index of the next line."""
         top = self.stack[-1]
         if top.key is not None and line.indent + 1 > top.indent + (top is self.stack[0]):
             self.open_block(line.indent + 1, line.start + line.indent, {})
@@ -154,7 +163,7 @@ class YamlReader:
         return self.read_scalar(written, YamlLine(line.start, at, written), following)
 
     def read_scalar(self, written: str, line: YamlLine, following: int) -> int:
-        """Read what stands after a key or dash, with the lines of a block."""
+        """Read the value after a key or dash, with its block lines. Return the index of the next line."""
         start = line.start + line.indent
         block = _BLOCK_MARK.fullmatch(written)
         if block is not None:
@@ -170,7 +179,7 @@ class YamlReader:
         return following
 
     def read_block(self, sign: re.Match[str], start: int, following: int) -> int:
-        """Read the lines that are indented deeper than the key."""
+        """Read the text block that `|` or `>` opens: the deeper lines. Return the index of the next line."""
         outer = self.stack[-1].indent - (len(self.stack) > 1)
         at = following
         while at < len(self.lines) and (not self.lines[at].text or self.lines[at].indent > outer):
@@ -188,18 +197,21 @@ class YamlReader:
         return at
 
     def raw_line(self, line: YamlLine) -> str:
-        """Return the line as it stands, without its end."""
+        """Return the line as written, with its indentation and without its line break."""
         end = self.text.find("\n", line.start)
         return self.text[line.start : end if end >= 0 else len(self.text)].rstrip("\r")
 
 
 def _fold_lines(lines: list[str]) -> str:
-    """Return the text of a `>` block: lines are joined by a blank, empty lines part paragraphs."""
+    """Return the text of a `>` block: lines are joined by a blank, empty lines separate paragraphs."""
     return re.sub(r"(?<!\n)\n(?!\n)", " ", "\n".join(lines)).replace("\n\n", "\n")
 
 
 def read_flow(piece: SourceText, start: int, end: int) -> tuple[Any, ValueSpan]:
-    """Read the object or array between two places of a line, in JSON or with plain words in it."""
+    """Return the object or array in `piece.text[start:end]`, and its span.
+
+    The text is JSON, or has plain words or single quotes in it. Raises UnfitError for other texts.
+    """
     findings = Findings()
     try:
         found = scan_value(piece, start, None, findings)
@@ -211,7 +223,7 @@ def read_flow(piece: SourceText, start: int, end: int) -> tuple[Any, ValueSpan]:
 
 
 def _read_scalar(written: str) -> Any:
-    """Return the value of one scalar. Raises UnfitError for what YAML reads in a way of its own."""
+    """Return the value of one scalar. Raises UnfitError for syntax that only YAML defines."""
     if written in LITERALS:
         return LITERALS[written]
     if NUMBER.fullmatch(written):

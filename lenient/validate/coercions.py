@@ -1,7 +1,7 @@
-"""Coercions: converts one decoded value to the kind that is wanted, or refuses it.
+"""Coercions: converts one decoded value to the wanted kind, or refuses it.
 
-COERCIONS is the whole policy: for each pair of wanted kind and found type, what is tried and which code is
-reported.
+`COERCIONS` lists, for each pair of wanted kind and found JSON type, the conversions that are tried and the
+code that each of them reports.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REFUSED: Final = object()
 
 
 class JsonType(StrEnum):
-    """The JSON type that was found; a number is whole when an integer has the same value."""
+    """The JSON type of a decoded value; `WHOLE` is a float that equals an integer."""
 
     STRING = "string"
     INTEGER = "integer"
@@ -35,20 +35,23 @@ class JsonType(StrEnum):
 
 
 class ValueSource(Protocol):
-    """What a coercion may ask for besides the value itself."""
+    """The source of a value: gives a coercion its JSON text, and decodes the JSON inside a string value."""
 
     def json_text(self) -> str:
         """Return the value's JSON text as it was sent."""
 
     def decode_text(self, wanted: type) -> Any:
-        """Return the value of that type whose JSON the text holds, or REFUSED. The source reports repairs."""
+        """Return the value of the type `wanted` whose JSON the string holds, else REFUSED.
+
+        The source reports the repairs of this JSON.
+        """
 
 
 Convert = Callable[[Any, ValueSource], Any]
 
 
 class Coercion(NamedTuple):
-    """What is tried, and what is reported when it succeeds; `code` None = silently."""
+    """One conversion: the function `convert`, and the code that its success reports (None = no report)."""
 
     code: str | None
     convert: Convert
@@ -67,7 +70,10 @@ _MILLISECONDS_FROM = 1e11
 
 
 def json_type(value: Any) -> JsonType:
-    """The JSON type of a decoded value. NaN and the infinities count as fractions: every row refuses them."""
+    """Return the JSON type of a decoded value.
+
+    NaN and the infinities count as fractions; all coercions to numbers, booleans and timestamps refuse them.
+    """
     if isinstance(value, float):
         return JsonType.WHOLE if value.is_integer() else JsonType.FRACTION
     return _TYPES.get(type(value), JsonType.STRING)
@@ -84,7 +90,7 @@ _TYPES: Mapping[type, JsonType] = {
 
 
 def is_absolute_uri(text: str) -> bool:
-    """Return True for a scheme, a colon and something after it, without blanks."""
+    """Return True when the text is a scheme, a colon and something after it, without whitespace."""
     return _URI.fullmatch(text) is not None
 
 
@@ -109,7 +115,7 @@ def _require_finite(value: float, _: ValueSource) -> Any:
 
 
 def _parse_exact(text: str) -> Fraction | None:
-    """Return the number that a text holds, digit for digit; None when there is none, or it is too large."""
+    """Return the number in a text without rounding; None when there is no number, or a too large one."""
     text = text.strip()
     if len(text) > MAX_DIGITS or not _NUMBER_TEXT.fullmatch(text):
         return None
@@ -120,7 +126,7 @@ def _parse_exact(text: str) -> Fraction | None:
 
 
 def _exact_number(value: float, source: ValueSource) -> Fraction:
-    """Return the number as it was sent, from its text: a float is only near it."""
+    """Return the number as it was sent, read from its text, because the float may be rounded."""
     exact = _parse_exact(source.json_text())
     return Fraction(value) if exact is None else exact
 
@@ -260,7 +266,10 @@ REFUSALS: Mapping[ValueKind, str] = {
 
 
 def coerce(kind: ValueKind, value: Any, source: ValueSource) -> tuple[Any, str | None]:
-    """Return the value in the wanted kind and the code to report, or REFUSED and the code of the refusal."""
+    """Return the value converted to the wanted kind, and the code to report (None = no report).
+
+    When no coercion converts the value, return REFUSED and the code of the refusal.
+    """
     for row in COERCIONS.get((kind, json_type(value)), ()):
         converted = row.convert(value, source)
         if converted is not REFUSED:

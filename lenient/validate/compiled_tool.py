@@ -1,6 +1,6 @@
 """Compiles a tool definition once: its node graph, and a fast check of decoded arguments.
 
-The fast check accepts only what needs no diagnostic; what it does not accept, the validator looks at.
+The fast check accepts only arguments that need no diagnostic; the validator examines all other arguments.
 """
 
 from __future__ import annotations
@@ -48,24 +48,26 @@ _PROMOTED = frozenset({"true", "false", "null"})
 
 @dataclass(frozen=True, slots=True)
 class CompiledTool:
-    """The node graph, and `fit`: the number of quotes that arguments hold which fit without a word, else
-    -1.
+    """A compiled tool definition: its node graph `root`, and the fast check of decoded arguments.
+
+    `check` returns the number of double quotes around the keys and strings of arguments that fit without a
+    diagnostic, and -1 for any other arguments.
     """
 
     root: Node
     check: FastCheck
 
     def accepts(self, arguments: dict[str, Any], text: str) -> bool:
-        """Return True when arguments decoded from `text` surely fit, with no key repeated.
+        """Return True when arguments decoded from `text` are certain to fit and no key is repeated.
 
-        False: perhaps not.
+        False means that the validator must examine them.
         """
         quotes = self.check(arguments)
         return quotes >= 0 and (text.count('"') == quotes or holds_each_key_once(text, arguments))
 
 
 def compile_tool(tool: ToolDefinition) -> CompiledTool:
-    """Return the compiled form of a definition; it is made on first use and kept with it."""
+    """Return the compiled form of a definition, which is made on first use and cached in the definition."""
     known = tool.compiled
     if known is None:
         known = _compile_root(compile_schema(tool.to_json_schema()))
@@ -85,7 +87,7 @@ def _compile_object(node: Node, above: tuple[int, ...]) -> FastCheck:
 
 
 def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
-    """Return the Python types that a node allows without a diagnostic, with their tests."""
+    """Return the Python types that a node allows without a diagnostic, each with the test of its values."""
     if node.remarks or node.demands or node.never or id(node) in above or len(above) > MAX_DEPTH // 4:
         return {}
     if node.branches:
@@ -99,7 +101,10 @@ def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
 
 
 def _find_branch_types(node: Node, above: tuple[int, ...]) -> TypeTests:
-    """Return the types that any branch allows: the validator would choose the first such branch."""
+    """Return the Python types that any branch allows, each with the test of its values.
+
+    The validator would choose the first branch that fits without a diagnostic.
+    """
     tests: dict[type, list[FieldTest]] = {type(None): [ALWAYS_FITS]} if node.nullable else {}
     for branch in node.branches:
         for found, test in _find_types(branch, (*above, id(node))).items():
@@ -146,8 +151,8 @@ def _make_value_tests(node: Node, found: type) -> list[FieldTest]:
 def is_plain(arguments: dict[str, Any], text: str) -> bool:
     """Return True when arguments without a definition can be taken as they are.
 
-    They repeat no key, hold none of the texts true, false and null and no number that orjson may have
-    rounded, and are not nested too deep.
+    Such arguments repeat no key, hold none of the texts true, false and null and no number that orjson may
+    have rounded, and are not nested too deep.
     """
     quotes = 2 * len(arguments)
     for item in arguments.values():
@@ -187,10 +192,12 @@ def _is_plain_below(arguments: dict[str, Any]) -> bool:
 
 
 def holds_each_key_once(text: str, arguments: dict[str, Any]) -> bool:
-    """Return True when the text holds as many quotes as its decoded value, written again.
+    """Return True when it is certain that no object in the text repeats a key.
 
-    A key that was sent twice is decoded once: its quotes are left over. A quote inside a string is escaped
-    by a backslash in both; one that was sent as `\\u0022` would be counted only once, so it is excluded.
+    The text must hold as many double quotes as the decoded `arguments` when they are encoded again: a
+    repeated key is decoded once, so the text then has more quotes. A quote inside a string is escaped by a
+    backslash in both texts. A quote sent as `\\u0022` would be counted in one of them only, so a text with
+    this escape gives False.
     """
     try:
         written = orjson.dumps(arguments)

@@ -29,8 +29,8 @@ def apply_defaults(
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """Return the arguments with the defaults of absent parameters, and one diagnostic for each default.
 
-    A parameter of which something was refused is not absent. A default of null where null is not allowed
-    means that the parameter is left out.
+    `rejected` holds the refused values by path; a parameter with a refused value is not absent. A default of
+    null is left out, without a diagnostic, where the definition does not allow null.
     """
     filled = dict(arguments)
     found: list[Diagnostic] = []

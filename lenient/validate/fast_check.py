@@ -17,9 +17,10 @@ _ONE = 1 << 40
 
 
 class FieldTest(NamedTuple):
-    """A Python expression over `v`; each `{}` in it stands for one of `objects`.
+    """The test of one value: a Python expression over `v`, in which each `{}` stands for one of `objects`.
 
-    `counts` = its value is the number of quotes, -1 for a misfit, else it is true when the value fits.
+    When `counts` is True, the expression gives the number of quotes, or -1 for a value that does not fit;
+    otherwise it is true for a value that fits. An empty expression means that every value fits.
     """
 
     expression: str
@@ -33,17 +34,17 @@ TypeTests = Mapping[type, FieldTest]
 
 
 def make_function_test(function: Callable[[Any], object]) -> FieldTest:
-    """Return a test that calls a function."""
+    """Return a test that a value passes when `function` returns a true result for it."""
     return FieldTest("{}(v)", (function,))
 
 
 def make_counting_test(fit: FastCheck) -> FieldTest:
-    """Return the test of a list or an object, which counts quotes."""
+    """Return the test of a list or an object whose check `fit` counts quotes."""
     return FieldTest("{}(v)", (fit,), counts=True)
 
 
 def require_all(tests: list[FieldTest]) -> FieldTest:
-    """Return a test that fits when each test does; the first may count quotes."""
+    """Return a test that a value passes when it passes all `tests`; the first of them may count quotes."""
     if len(tests) <= 1:
         return tests[0] if tests else ALWAYS_FITS
     first, rest = tests[0], tests[1:]
@@ -55,7 +56,7 @@ def require_all(tests: list[FieldTest]) -> FieldTest:
 
 
 def require_any(found: type, tests: list[FieldTest]) -> FieldTest:
-    """Return a test that fits when one test does."""
+    """Return a test that a value of the type `found` passes when it passes one of `tests`."""
     if ALWAYS_FITS in tests or len(tests) == 1:
         return ALWAYS_FITS if ALWAYS_FITS in tests else tests[0]
     fits = [compile_value_check({found: test}) for test in tests]
@@ -63,7 +64,7 @@ def require_any(found: type, tests: list[FieldTest]) -> FieldTest:
 
 
 def compile_value_check(types: TypeTests) -> FastCheck:
-    """Compile the check of one value."""
+    """Compile the check of one value: its type must be in `types`, and it must pass the type's test."""
     bound: dict[str, object] = {}
     lines = [" kind = type(v)"]
     for found, test in types.items():
@@ -75,7 +76,7 @@ def compile_value_check(types: TypeTests) -> FastCheck:
 
 
 def compile_list_check(types: TypeTests) -> FastCheck:
-    """Return the check of a list with these items."""
+    """Return the check of a list whose items must be of `types` and pass the tests of their types."""
     if all(test is ALWAYS_FITS for test in types.values()):
         allowed, texts = frozenset(types), str in types
         if texts and len(types) > 1:
@@ -98,7 +99,10 @@ def compile_list_check(types: TypeTests) -> FastCheck:
 
 
 def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[str]) -> FastCheck:
-    """Compile the check of an object: its keys, and the value of each."""
+    """Compile the check of an object, from the allowed types of each field.
+
+    An object with an undeclared field, or without a required field, does not fit.
+    """
     bound: dict[str, object] = {}
     lines: list[str] = []
     known = 0  # the weight of the required fields
@@ -119,7 +123,11 @@ def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[st
 
 
 def _write_field_test(read: str, types: TypeTests, bound: dict[str, object]) -> tuple[list[str], int]:
-    """Return the lines that test a field, and the weight that they leave to be added to the total."""
+    """Return the source lines that test a field, and the weight that the caller adds to the total.
+
+    `read` is the source expression for the field's value. The weight is `_ONE` for the field plus the least
+    number of quotes; the lines add the other quotes.
+    """
     weights = {_ONE + (4 if found is str else 2) for found in types}
     weight = min(weights, default=0)
     if len(types) == 1 and types[next(iter(types))] is ALWAYS_FITS:
@@ -141,7 +149,7 @@ def _type_name(found: type) -> str:
 
 
 def _bind_objects(test: FieldTest, bound: dict[str, object]) -> str:
-    """Return the expression with its objects bound to names of their own."""
+    """Return the expression of a test with its objects bound to new names in `bound`."""
     names = [f"o{len(bound) + index}" for index in range(len(test.objects))]
     bound.update(zip(names, test.objects, strict=True))
     return test.expression.format(*names)

@@ -13,9 +13,10 @@ _MAX_NAMES = 200  # as many as a call can reasonably have
 
 
 def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
-    """Return the declared name of which a key is another spelling; the key itself when there is none.
+    """Return the declared name of which `key` is another spelling, else `key` itself.
 
-    Exactly one declared name must fit, and it must not have been sent by itself or by an earlier key.
+    Exactly one declared name must match, and neither this name nor an earlier spelling of it may be in
+    `sent`.
     """
     if not node.fields or len(key) > _MAX_NAME or inner_nodes(node, key):
         return key
@@ -27,7 +28,10 @@ def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
 
 
 def suggest_name(node: Node, name: str) -> str | None:
-    """Return the declared name most similar to an undeclared one, or None. It is only suggested."""
+    """Return the declared name most similar to an undeclared name, None when none is similar.
+
+    The result serves as a hint only; the value is not moved to that name.
+    """
     if len(name) > _MAX_NAME:
         return None
     near = difflib.get_close_matches(name, list(node.fields)[:_MAX_NAMES], 1, 0.75)

@@ -1,8 +1,8 @@
-"""Decides whether a value fits a schema as it is, as JSON Schema validation does: yes, no, or unknown.
+"""Decides whether a value fits a schema without conversion, as JSON Schema validation does.
 
-This is needed where one demand of a definition depends on another: `not`, `if`, `contains`, `oneOf`, names of
-fields. Formats are hints and count as met. A keyword that is not supported makes the answer unknown (None),
-and the negation of unknown is unknown.
+The validator needs the answer where one demand of a definition depends on another: `not`, `if`, `contains`,
+`oneOf`, names of fields. The answer is True, False or None (unknown). Formats are hints and count as met. A
+keyword that is not supported makes the answer None, and the negation of None is None.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _MAX_DEPTH = 48
 
 
 class Unmet(NamedTuple):
-    """A demand that a value does not meet, or may not meet."""
+    """The code and detail of a demand that a value does not meet, or may not meet."""
 
     code: str
     detail: str
 
 
 def all_of(answers: Iterable[Answer]) -> Answer:
-    """Return no if one answer is no, else unknown if one is unknown, else yes."""
+    """Return False if one answer is False, else None (unknown) if one answer is None, else True."""
     result: Answer = True
     for answer in answers:
         if answer is False:
@@ -39,7 +39,7 @@ def all_of(answers: Iterable[Answer]) -> Answer:
 
 
 def any_of(answers: Iterable[Answer]) -> Answer:
-    """Return yes if one answer is yes, else unknown if one is unknown, else no."""
+    """Return True if one answer is True, else None (unknown) if one answer is None, else False."""
     return negate(all_of(map(negate, answers)))
 
 
@@ -49,13 +49,13 @@ def negate(answer: Answer) -> Answer:
 
 @dataclass(slots=True)
 class SchemaMatcher:
-    """Matches values against nodes; it looks at each object and list once for each node: linear time."""
+    """Matches values against nodes in linear time: each object and list is examined once for each node."""
 
     known: dict[tuple[int, int], tuple[Answer, Node, Any]] = field(default_factory=dict)
     """Answers by the ids of node and value; both are kept, so that no id is used again."""
 
     def matches(self, node: Node, value: Any, depth: int = 0) -> Answer:
-        """Return True when the value fits the node as it is, None when that is unknown."""
+        """Return True when the value fits the node without conversion, None when that is unknown."""
         if node.never:
             return False
         if depth > _MAX_DEPTH:
@@ -69,7 +69,7 @@ class SchemaMatcher:
         return self.known[key][0]
 
     def choose_node(self, conditions: Conditions, value: Any, depth: int = 0) -> Node:
-        """Return the node that holds for a value, by the answers to the tests of the conditions."""
+        """Return the node that `conditions` choose for a value, by which of their tests it fits."""
         return conditions.choose(tuple(self.matches(test, value, depth + 1) for test in conditions.tests))
 
     def _iter_answers(self, node: Node, value: Any, depth: int) -> Iterator[Answer]:
@@ -113,7 +113,10 @@ class SchemaMatcher:
             yield True if inner is None else self.matches(inner, item, depth + 1)
 
     def unmet_demands(self, demands: Demands, node: Node, value: Any, depth: int = 0) -> Iterator[Unmet]:
-        """Yield the demands beside the shape that a value does not meet; the unknown ones as unsupported."""
+        """Yield the members of `demands` that a value does not meet.
+
+        A member for which the answer is unknown is yielded with the code `schema_keyword_unsupported`.
+        """
         for forbidden in demands.forbidden:
             yield from _report_unmet(
                 negate(self.matches(forbidden, value, depth + 1)), "value_not_allowed", "not"

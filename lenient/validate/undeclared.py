@@ -1,4 +1,4 @@
-"""Reads arguments without a definition: as they were sent, except for the texts true, false and null."""
+"""Reads arguments without a definition as they were sent, except for the texts true, false and null."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _PROMOTIONS: dict[str, tuple[str, bool | None]] = {
 
 
 def read_undeclared(located: LocatedValue, validator: Validator) -> dict[str, Any]:
-    """Return the value as sent, with the texts true, false and null converted.
+    """Return the arguments as sent, with the texts true, false and null converted to JSON values.
 
-    Iterative: without a definition a value may be as deep as the decoder lets through. A parameter that
-    holds a number which JSON cannot carry is left out.
+    A parameter that holds a number which JSON cannot carry is left out. The function is iterative, because a
+    value without a definition may be as deep as the decoder allows.
     """
     validator.findings.extend(NO_DEFINITION)
     root: dict[str, Any] = {}

@@ -1,7 +1,7 @@
-"""Converts a decoded value to the types of its definition and checks it; reports every change and misfit.
+"""Converts a decoded value to the types of its definition, checks it, and reports changes and misfits.
 
-Values that do not fit are left out of the result and kept in `rejected`. Recursion is bounded by the depth
-that the decoder lets through.
+Values that do not fit are left out of the result and kept in `rejected`. The decoder's limit on nesting
+bounds the recursion.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ _MAX_DECLARED_DEPTH = 64
 
 @dataclass(slots=True)
 class Validator:
-    """Validates one value.
+    """The validation of one value.
 
-    `findings` collects the diagnostics, `rejected` the refused values by path. `attempts` bounds how many
-    branches are tried.
+    `findings` collects the diagnostics, `rejected` the refused values by path. `tried` caches the result of
+    each branch, and `attempts` limits the number of branches tried. `depth` is the current level of nested
+    nodes.
     """
 
     decode_text: DecodeText
@@ -51,9 +52,10 @@ class Validator:
     depth: int = 0
 
     def validate_root(self, node: Node, located: LocatedValue) -> tuple[dict[str, Any], bool]:
-        """Convert the arguments object; return the parameters that fit, and whether all is well.
+        """Convert the arguments object; return the parameters that fit, and True when there is no error.
 
-        Unlike an object within it, the root is not refused as a whole.
+        Unlike an inner object, the arguments object is not refused as a whole when one parameter does not
+        fit.
         """
         self.depth += 1
         if self.depth >= _MAX_DECLARED_DEPTH:
@@ -77,7 +79,7 @@ class Validator:
         return result, fits
 
     def convert(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value as the node wants it, or REJECTED."""
+        """Return the value converted to what the node demands, or REJECTED when it does not fit."""
         if self.depth >= _MAX_DECLARED_DEPTH:
             return self.reject("nested_too_deep", located, path)
         self.depth += 1
@@ -95,7 +97,7 @@ class Validator:
         return value
 
     def convert_shape(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value in the kind that is wanted, with its assertions checked."""
+        """Return the value converted to the node's kind, with its assertions checked, or REJECTED."""
         if located.value is None and (node.nullable or _is_listed(node.choices, None)):
             return None
         if node.branches:
@@ -113,7 +115,7 @@ class Validator:
     # --- kinds ---------------------------------------------------------------------------------------
 
     def convert_untyped(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Convert a value of which no type is declared: its fields or items may still be."""
+        """Return a value without a declared type; its fields or items are converted if declared."""
         has_fields = node.fields or node.demands or node.closed or isinstance(node.extra, Node)
         if isinstance(located.value, dict) and has_fields:
             return self.convert_object(node, located, path)
@@ -122,13 +124,16 @@ class Validator:
         return self.accept_any(located, path)
 
     def accept_any(self, located: LocatedValue, path: Path) -> Any:
-        """Return the value as it is unless it holds a number that JSON cannot carry."""
+        """Return the value unchanged; REJECTED when it holds NaN or infinity, which JSON cannot carry."""
         if is_finite(located.value):
             return located.value
         return self.reject("unsupported_number_literal", located, path)
 
     def convert_kind(self, node: Node, kind: ValueKind, located: LocatedValue, path: Path) -> Any:
-        """Convert a value to the declared kind, by the table of coercions."""
+        """Return the value converted to the declared kind by `COERCIONS`, or REJECTED.
+
+        When the kind is only implied by other keywords, a value of another type is accepted.
+        """
         source = _LocatedSource(self.decode_text, node, located, path)
         value, code = coerce(kind, located.value, source)
         if not node.typed and (value is REFUSED or code == "scalar_coerced_to_list"):
@@ -151,7 +156,10 @@ class Validator:
         return value
 
     def convert_items(self, node: Node, items: list[LocatedValue], path: Path) -> Any:
-        """Convert the items of a list. REJECTED when one does not fit, as the others would change places."""
+        """Return the converted items of a list.
+
+        Return REJECTED when one item does not fit, because leaving it out would move the others.
+        """
         result = []
         for index, item in enumerate(items):
             inner = node.prefix[index] if index < len(node.prefix) else node.items
@@ -162,12 +170,12 @@ class Validator:
     # --- objects -------------------------------------------------------------------------------------
 
     def convert_object(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Convert the fields of an object. Return REJECTED when it lacks one or one does not fit."""
+        """Return the converted object; REJECTED when a field is missing or does not fit."""
         result, is_whole = self.convert_fields(node, located, path)
         return result if is_whole else REJECTED
 
     def convert_fields(self, node: Node, located: LocatedValue, path: Path) -> tuple[dict[str, Any], bool]:
-        """Return the fields that fit, and whether none is missing or rejected."""
+        """Return the converted fields that fit, and True when no field is missing or rejected."""
         result: dict[str, Any] = {}
         sent: set[str] = set()
         is_whole = True
@@ -191,7 +199,7 @@ class Validator:
         return result, is_whole
 
     def convert_field(self, node: Node, name: str, located: LocatedValue, path: Path) -> Any:
-        """Return the value of one field as declared, REJECTED, or _ABSENT for an optional null."""
+        """Return the converted value of one field, REJECTED, or _ABSENT for a null in an optional field."""
         own, others = node.fields.get(name), list[Node]()
         if node.demands is not None:
             for pattern, _ in node.demands.patterns:
@@ -214,7 +222,10 @@ class Validator:
         return value
 
     def convert_undeclared(self, node: Node, name: str, located: LocatedValue, path: Path) -> Any:
-        """Return the value of a field that is not declared; suggest a declared name like it."""
+        """Return the value of a field that is not declared, or REJECTED.
+
+        Unless the node allows further fields, the field is reported, with a similar declared name as a hint.
+        """
         if isinstance(node.extra, Node):
             return self.convert(node.extra, located, path)
         if node.extra is None:
@@ -226,7 +237,11 @@ class Validator:
     # --- branches and conditions ---------------------------------------------------------------------
 
     def choose_branch(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Convert by the branch with the fewest and mildest findings; of equals, by the first."""
+        """Return the value converted by the branch with the fewest errors, then warnings, then notes.
+
+        Of equal branches the first is chosen. Its diagnostics and rejected values are added to those of this
+        validator.
+        """
         best: Trial | None = None
         for branch in select_branches(node, located.value):
             trial = self.try_branch(branch, located, path)
@@ -241,12 +256,19 @@ class Validator:
         return best.value
 
     def choose_node(self, conditions: Conditions, located: LocatedValue, path: Path) -> Node:
-        """Return the node that the conditions call for; they look at the converted value if there is one."""
+        """Return the node that the conditions choose for a value.
+
+        The tests examine the converted value, or the value as sent when the conversion is refused.
+        """
         value = self.try_branch(conditions.base, located, path).value
         return self.matcher.choose_node(conditions, located.value if value is REJECTED else value)
 
     def try_branch(self, branch: Node, located: LocatedValue, path: Path) -> Trial:
-        """Convert the value by one branch, once for each place: so nested branches take linear time."""
+        """Return the result of converting the value by one branch.
+
+        The result is cached for each branch and place, so that nested branches take linear time. Raises
+        TooManyFindingsError when `attempts` branches were tried.
+        """
         if len(self.tried) >= self.attempts:
             raise TooManyFindingsError
         key = (id(branch), f"{id(located.piece)}:{located.mark.start}:{render_path(path)}")
@@ -265,7 +287,7 @@ class Validator:
     # --- checks --------------------------------------------------------------------------------------
 
     def check_assertions(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the value when every assertion of the node holds, else REJECTED."""
+        """Return the value, in its listed spelling, when every assertion holds, else REJECTED."""
         if value is not REJECTED and node.choices is not None and not node.choices.holds(value):
             value = self.check_listed(node.choices, value, located, path)
         if value is REJECTED:
@@ -279,7 +301,7 @@ class Validator:
         return self.reject_quietly(located, path) if is_refused else value
 
     def check_listed(self, choices: EnumChoices, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the listed spelling of a value that is not listed as it is, or REJECTED."""
+        """Return the listed value that differs only in case or outer whitespace, or REJECTED."""
         found = choices.folded.get(value.strip().casefold()) if isinstance(value, str) else None
         if found is None:
             shown = value if isinstance(value, str) else to_json_text(value)
@@ -290,7 +312,7 @@ class Validator:
         return found
 
     def check_demands(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
-        """Return the value when it meets what the node demands beside its shape, else REJECTED."""
+        """Return the value when it meets all of `node.demands`, else REJECTED; report each unmet demand."""
         if value is REJECTED or node.demands is None:
             return value
         is_refused = False
@@ -302,7 +324,10 @@ class Validator:
     # --- reports -------------------------------------------------------------------------------------
 
     def reject_quietly(self, located: LocatedValue, path: Path) -> Any:
-        """Keep a refused value that is reported already. The parameters of a refused root still stand."""
+        """Keep a refused value that is already reported, and return REJECTED.
+
+        A refused arguments object is not kept, because the parameters that fit remain valid.
+        """
         if path is not None:
             self.rejected[render_path(path)] = located.value
         return REJECTED
@@ -310,13 +335,13 @@ class Validator:
     def reject(
         self, code: str, located: LocatedValue, path: Path, detail: str | None = None, hint: str | None = None
     ) -> Any:
-        """Report a value that is refused, keep it, and return REJECTED."""
+        """Report a refused value, keep it in `rejected`, and return REJECTED."""
         self.report(code, located, path, detail=detail, hint=hint)
         self.rejected[render_path(path)] = located.value
         return REJECTED
 
     def report_remarks(self, node: Node, located: LocatedValue, path: Path) -> None:
-        """Report the keywords of the definition that are not checked here."""
+        """Report the keywords of the definition that this library does not check."""
         for code, detail in node.remarks:
             self.report(code, located, path, detail=detail)
 
@@ -333,7 +358,7 @@ class Validator:
     ) -> None:
         """Add a diagnostic with the value's span in the raw text.
 
-        `found` True shows the start of the value's text, False nothing.
+        `found` is the text to show; True shows the start of the value's text, False nothing.
         """
         text = located.snippet() if found is True else found or None
         start, end = located.piece.raw_span(located.mark.start, located.mark.end)
@@ -343,9 +368,10 @@ class Validator:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one branch makes of a value, and what was found on the way.
+    """The result of converting a value by one branch: the converted value, diagnostics and rejected values.
 
-    The node and the place it was tried at are kept, so that their ids are not given to others meanwhile.
+    `node` and `located` are kept so that Python does not give their ids, which are cache keys, to other
+    objects.
     """
 
     value: Any
@@ -365,7 +391,10 @@ class Trial:
 
 @dataclass(slots=True)
 class _LocatedSource:
-    """The source of one value: its text, and the value that this text holds when it is decoded again."""
+    """The source of one located value: its JSON text, and the value decoded from a string's text.
+
+    `inner` is the decoded value, None when decoding was not tried or failed.
+    """
 
     decode: DecodeText
     node: Node
@@ -387,14 +416,14 @@ class _LocatedSource:
 
 
 class _Misfit(NamedTuple):
-    """One assertion that does not hold."""
+    """The code and detail of one assertion that does not hold."""
 
     code: str
     detail: str | None = None
 
 
 def _failed_assertions(node: Node, value: Any) -> Iterator[_Misfit]:
-    """The bounds, sizes, pattern and format of a node that a value does not meet."""
+    """Yield the bounds, sizes, pattern and format of a node that a value does not meet."""
     for rule in node.rules:
         if not rule.holds(value):
             yield _Misfit(rule.code, rule.detail)

@@ -1,4 +1,4 @@
-"""Renders findings, definitions, codes and formats as lines for a terminal or as JSON."""
+"""Formats findings, tool definitions, diagnostic codes and log formats as text for a terminal, or as JSON."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _EXCERPT = 72  # characters of raw text around a finding
 
 
 def request_data(request: ToolCallRequest) -> dict[str, Any]:
-    """Everything the parser found out, for machines."""
+    """Return all results of parsing a tool call as a dictionary for JSON output."""
     raw = request.raw_arguments
     return {
         "tool_name": request.tool_name,
@@ -68,7 +68,10 @@ def _finding_data(finding: Diagnostic) -> dict[str, Any]:
 
 
 def request_text(request: ToolCallRequest) -> str:
-    """The outcome, the arguments, then every finding under the text it was made in."""
+    """Return the results of parsing a tool call as text.
+
+    First the outcome and the arguments, then each diagnostic with the part of the raw arguments it refers to.
+    """
     lines = [
         f"outcome    {request.outcome}",
         f"accepted   {', '.join(_accepting_policies(request)) or 'under no policy'}",
@@ -92,7 +95,10 @@ def _accepting_policies(request: ToolCallRequest) -> list[str]:
 
 
 def mark_span(raw: str, start: int | None, end: int | None) -> Iterator[str]:
-    """The part of the raw text around a span, and a line of carets under it. Each character is one column."""
+    """Yield the part of the raw text around a span, and a line with carets under the span.
+
+    Each character takes one column. Yields nothing when the span is not known.
+    """
     if start is None or end is None:
         return
     first = max(0, min(start, len(raw)) - _EXCERPT // 2)
@@ -103,7 +109,10 @@ def mark_span(raw: str, start: int | None, end: int | None) -> Iterator[str]:
 
 
 def _fit_one_column(character: str) -> str:
-    """What a terminal shows in one column: control characters would move the caret or the terminal."""
+    """Return a character as a terminal shows it in one column.
+
+    Control characters are replaced, because they would move the carets or control the terminal.
+    """
     pictures = {"\n": "⏎", "\t": "⇥", "\r": "␍"}
     return character if character.isprintable() else pictures.get(character, "�")
 
@@ -120,7 +129,7 @@ def definition_finding_data(found: DefinitionFinding) -> dict[str, Any]:
 
 
 def definition_findings_text(findings: Sequence[DefinitionFinding]) -> str:
-    """Each finding with what to do, then how many there are of each severity."""
+    """Return the findings with their suggestions as text, and their number by severity."""
     lines = []
     for found in findings:
         lines.append(f"{found.severity}: {found.code}")
@@ -147,7 +156,7 @@ def definition_code_text(code: DefinitionCode) -> str:
 
 
 def codes_text() -> str:
-    """Every code on a line, grouped by stage."""
+    """Return a list of all diagnostic codes as text, one per line, grouped by stage."""
     width = max(map(len, CODES))
     lines = []
     for stage in Stage:
@@ -161,7 +170,7 @@ def codes_text() -> str:
 
 
 def code_text(code: Code) -> str:
-    """One code, explained, with its example run just now."""
+    """Return the explanation of a diagnostic code as text, with its example parsed now."""
     call = run_example(code)
     finding = next(finding for finding in call.diagnostics if finding.code == code.name)
     sent = call.raw_arguments if isinstance(call.raw_arguments, str) else repr(call.raw_arguments)
@@ -184,7 +193,11 @@ def code_data(code: Code) -> dict[str, Any]:
 
 
 def claims_text(claims: Sequence[FormatClaim]) -> str:
-    """Which format reads each file; then what the file shows, and what every other format looked for."""
+    """Return as text which format reads each file.
+
+    Below each file stand its container, the keys of its first object, and why the other formats do not read
+    it.
+    """
     lines = []
     for claim in claims:
         lines.append(f"{claim.file}: {claim.name or f'no format: it {claim.reason}'}")
@@ -195,7 +208,7 @@ def claims_text(claims: Sequence[FormatClaim]) -> str:
 
 
 def formats_text(sources: list[Source]) -> str:
-    """Every format with what it can tell."""
+    """Return all log formats as text, each with the facts that it can tell of a log."""
     blocks = []
     for source in sources:
         facts = {name: value for name, value in asdict(source).items() if name not in ("name", "title")}

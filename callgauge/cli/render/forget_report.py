@@ -1,4 +1,4 @@
-"""Renders what was removed from a store."""
+"""Formats the report on sessions that were removed from a store."""
 
 from __future__ import annotations
 

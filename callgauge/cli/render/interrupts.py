@@ -1,4 +1,7 @@
-"""Ctrl-C: the first asks a load to stop, the second stops it at once. SIGTERM counts like Ctrl-C."""
+"""Handles Ctrl-C: the first asks a load to stop, the second ends it at once.
+
+SIGTERM is handled like Ctrl-C.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
 
 
 class Interrupts:
-    """`wanted()` is True once somebody asked for an end; a second time raises KeyboardInterrupt at once."""
+    """Signal handler that raises KeyboardInterrupt only at the second signal.
+
+    After the first signal, `is_stop_wanted()` returns True.
+    """
 
     def __init__(self) -> None:
         self._asked = False
@@ -32,7 +38,10 @@ class Interrupts:
 
 @contextmanager
 def catch_interrupts() -> Iterator[Interrupts]:
-    """While it lasts, the first Ctrl-C only asks."""
+    """Handle Ctrl-C and SIGTERM with an `Interrupts` inside the `with` block.
+
+    The previous handlers are restored at the end.
+    """
     interrupts = Interrupts()
     before = {number: signal.signal(number, interrupts) for number in _SIGNALS}
     try:

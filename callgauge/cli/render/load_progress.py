@@ -1,4 +1,7 @@
-"""Renders how far a load is (a bar on a terminal, else a line now and then) and what it did in the end."""
+"""Shows the progress of a load, and formats its report and the forecast of a dry run.
+
+On a terminal the progress is a bar, elsewhere a line every `_EVERY` seconds.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,14 @@ _NAME = 80  # characters of a file's name where there is no terminal
 
 
 class Pace:
-    """Bytes a second over the last while, and the time left at that."""
+    """Measures how many bytes per second a load has read during the last `_WINDOW` seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._marks: deque[tuple[float, int]] = deque()
 
     def rate_at(self, done: int) -> float | None:
-        """Bytes a second now that `done` bytes are read; None when it is too early to say."""
+        """Return the bytes per second, `done` bytes being read so far; None when it is too early to tell."""
         now = self._clock()
         self._marks.append((now, done))
         while len(self._marks) > 2 and now - self._marks[0][0] > _WINDOW:
@@ -41,7 +44,10 @@ class Pace:
 
 
 def progress_figures(now: Progress, rate: float | None) -> str:
-    """How much is done, how fast, how long it takes, how many files, how many lines were rejected."""
+    """Return the progress as text: share, speed, time left, files done, lines rejected.
+
+    `rate` is in bytes per second; None leaves out speed and time left.
+    """
     share = 100 * now.bytes_done // now.bytes_total if now.bytes_total else 100
     parts = [f"{share:3d} % of {format_size(now.bytes_total)}"]
     if rate:
@@ -54,7 +60,7 @@ def progress_figures(now: Progress, rate: float | None) -> str:
 
 
 def current_file(now: Progress, width: int) -> str:
-    """The file that is read, cut at its front to `width` characters."""
+    """Return the name of the file being read, cut at its beginning to `width` characters."""
     shown = escape_for_terminal(now.name) if now.files_done < now.files_total else "writing the store"
     return shown if len(shown) <= width else f"…{shown[1 - width :]}"
 
@@ -67,7 +73,7 @@ def format_size(count: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Some seconds as people say them: 45 s, 3 min 20 s, 2 h 5 min."""
+    """Return a length of time as text: 45 s, 3 min 20 s, 2 h 5 min."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole} s"
@@ -78,7 +84,10 @@ def format_duration(seconds: float) -> str:
 
 @contextmanager
 def show_progress(*, quiet: bool = False, stream: TextIO | None = None) -> Iterator[Tell]:
-    """A callback that says how far a load is, on stderr; whatever it drew is gone when the load ends."""
+    """Yield a function that shows the progress of a load on `stream` (default: stderr).
+
+    A progress bar is removed at the end of the `with` block. `quiet` shows nothing.
+    """
     stream = stream or sys.stderr
     if quiet:
         yield lambda _now: None
@@ -127,7 +136,10 @@ def _print_lines(stream: TextIO) -> Tell:
 
 
 def load_report(report: LoadReport, store: Path) -> str:
-    """The closing lines of a load: a table of what was read, then what was refused and what is to be done."""
+    """Return the closing lines of a load as text.
+
+    A table of the files read comes first, then the files refused and what the user can do.
+    """
     rows = list(_report_figures(report)) if report.loaded else []
     width = max((len(name) for name, _ in rows), default=0)
     lines = [
@@ -140,7 +152,7 @@ def load_report(report: LoadReport, store: Path) -> str:
 
 
 def load_trouble(report: LoadReport) -> Iterator[str]:
-    """What was refused and what is to be done; nothing after a load without trouble."""
+    """Yield a line for each file that was refused and for other problems; nothing when there are none."""
     if report.rejects:
         yield f"{report.rejects:,} lines rejected: the Data page lists them with place and reason"
     for file in report.rejected[:_REJECTED_SHOWN]:
@@ -156,7 +168,10 @@ def load_trouble(report: LoadReport) -> Iterator[str]:
 
 
 def outlook_text(outlook: LoadForecast) -> str:
-    """What a load would do: a line a kind of file, then what it would refuse."""
+    """Return the forecast of a dry run as text.
+
+    One line for each action and format, then the files that a load would refuse.
+    """
     kinds = [(share.would, share.form or "", share) for share in outlook.shares]
     width = max((len(form) for _, form, _ in kinds), default=0)
     lines = [
@@ -185,7 +200,10 @@ def _count_files(report: LoadReport) -> str:
 
 
 def _report_figures(report: LoadReport) -> Iterator[tuple[str, str]]:
-    """What was read in this load; calls that another file holds as well count once from `failures` on."""
+    """Yield the names and values of the report's table.
+
+    From `failures` on, calls that another file contains, too, count once.
+    """
     yield "sessions", f"{report.sessions:,}"
     yield "turns", f"{report.turns:,}"
     copies = f", {report.duplicates:,} of them copies that count once" if report.duplicates else ""

@@ -1,4 +1,4 @@
-"""Waits for a store that another load holds, says once for whom, and decides when to give up."""
+"""Waits for a store that another load has locked, and gives up after a time limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ def make_patience(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Callable[[str], bool]:
-    """Waits so many seconds for the lock (None = without limit), until `stopped`; says once for whom."""
+    """Return a function that waits before the next attempt to lock a store.
+
+    It is called with a sentence on who holds the lock, and prints the sentence the first time. It returns
+    True after a short pause, False when `at_most` seconds have passed (None = no limit) or `stopped()`
+    returns True.
+    """
     began: list[float] = []
 
     def patience(who: str) -> bool:

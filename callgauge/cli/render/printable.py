@@ -1,4 +1,4 @@
-"""Makes values and log text printable: JSON, or text that cannot give a terminal orders."""
+"""Makes values and log text printable: as JSON, or as text without control characters for a terminal."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ def to_json(value: Any) -> str:
 
 
 def print_message(message: str) -> None:
-    """A message for people, beside the results."""
+    """Print a message for the user on stderr; results go to stdout."""
     print(f"callgauge: {escape_for_terminal(message)}", file=sys.stderr)
 
 
 def escape_for_terminal(text: str) -> str:
-    """Log text that a terminal can show without obeying it."""
+    """Return text with control characters escaped, so that log text cannot control a terminal."""
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)

@@ -1,4 +1,4 @@
-"""Renders the lines, values and files that could not be used."""
+"""Formats the lines, values and files that could not be used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ _SNIPPET = 100  # characters
 
 
 def rejects_lines(rejects: Iterable[Reject]) -> Iterator[str]:
-    """Place, code and message of each, its snippet below, and how many there are of each code."""
+    """Yield the lines of a list of rejects.
+
+    Each reject gives a line with place, code and message, and a line with its snippet; the last line counts
+    the rejects by code.
+    """
     counts: Counter[str] = Counter()
     for reject in rejects:
         counts[reject.code] += 1

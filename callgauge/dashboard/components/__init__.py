@@ -1,1 +1,1 @@
-"""What several pages are drawn with: cards, tables, marked texts, pickers, the state in the URL."""
+"""Components that several pages share: cards, tables, marked texts, and controls with state in the URL."""

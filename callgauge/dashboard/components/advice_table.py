@@ -1,4 +1,4 @@
-"""A table of what to edit in a definition, and why."""
+"""A table of lint findings about a tool definition, with suggested edits and the reasons."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FINDINGS = 50
 
 
 def draw_advice_table(key: str, found: Sequence[Advice], *, calls: bool) -> None:
-    """Draw what the lint advises. `calls`: how many calls each may explain is known, and shown."""
+    """Draw the lint's advice. `calls`: show how many calls each finding may explain, which is then known."""
     if not found:
         st.caption("The lint found nothing to say.")
         return

@@ -1,4 +1,4 @@
-"""Describes one call in words: who judged what, and how they know."""
+"""Describes one call in words: the verdicts of parser, harness and log, and the source of each."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NO_CALL = "no call was made, so there was nothing to judge"
 
 
 def describe_not_judged(row: Row) -> str | None:
-    """Why the parser has no verdict of its own; None when it has one."""
+    """Return why the parser has no verdict of its own on a call; None when the parser has a verdict."""
     if row["fault_layer"] == "emission":
         return _NO_CALL
     told = str(row["parse_error"] or "").startswith("refused_by_harness")
@@ -52,7 +52,7 @@ def describe_not_judged(row: Row) -> str | None:
 
 
 def describe_no_arguments(row: Row) -> str:
-    """Why there are no resulting arguments."""
+    """Return a sentence on why a call has no resulting arguments."""
     if row["fault_layer"] == "emission":
         return "None, and none were looked for: no call was made."
     reason = describe_not_judged(row)
@@ -64,7 +64,7 @@ def parser_message(row: Row) -> str:
 
 
 def describe_visibility(row: Row) -> str:
-    """How much of the text and of the fit to the definition was visible."""
+    """Return two lines: how far the log allows to judge the text, and its fit to the definition."""
     return f"text: {_SEEN.get(row['syntax_seen'], '–')}\ndefinition: {_SEEN.get(row['schema_seen'], '–')}"
 
 
@@ -86,7 +86,7 @@ def describe_attempt(row: Row) -> str:
 
 
 def harness_marks(row: Row) -> list[TextMark]:
-    """Return the place in the raw arguments that the harness's message names, if it speaks of this text."""
+    """Return a mark at the position in the raw arguments that the harness's message names, or []."""
     if row["args_source"] not in ("raw", "truncated") or not row["harness_message"]:
         return []
     at = find_named_position(row["harness_message"], row["raw_arguments"])

@@ -1,4 +1,4 @@
-"""Building blocks that several pages share: a card, how a number is counted, states without data."""
+"""Components that several pages share: cards, explanations of metrics, and messages without data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from callgauge.dashboard.texts.url_texts import LinkError, pack_text
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """The rows of a card to take away: `name` is the file's, `rows` is asked when somebody wants them."""
+    """A download of a card's rows: `name` is the file name without suffix, `rows` is called on a click."""
 
     name: str
     rows: Callable[[], pd.DataFrame]
@@ -62,11 +62,12 @@ def draw_card(
     stretch: bool = False,
     height: int | None = None,
 ) -> Iterator[None]:
-    """A bordered card: its heading, `beside` it a control, and at the right how its numbers are counted.
+    """Draw a bordered card with a heading; the body of the `with` statement draws the content.
 
-    `take`: what can be taken away as CSV and Parquet, see `Take`.
-    `stretch`: as high as its row; `height`: of the placeholder until its content is there. A metric that
-    fails inside becomes a sentence in this card only.
+    `metric_names`: the metrics to explain at the right of the heading. `beside`: draws a control next to the
+    heading. `take`: rows to download as CSV and Parquet. `stretch`: make the card as high as its row.
+    `height`: pixels of the placeholder until the content is drawn. A MetricError in the body becomes a
+    message in this card only.
     """
     with st.container(border=True, height="stretch" if stretch else "content", gap="xsmall"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -90,10 +91,10 @@ def draw_card(
 
 
 def explain_count(*metric_names: str, place: str = "") -> dict[str, DeltaGenerator]:
-    """The question and how it is counted, in sentences; folded below them the columns and the SQL.
+    """Draw a popover that explains metrics: question and notes, with columns and SQL folded below them.
 
-    `place` tells apart the cards of a page that ask the same metric. Gives the places of the doors to the SQL
-    page: what a card asked with is known when it is drawn.
+    `place` makes the keys of cards with the same metric distinct. Returns an empty element for each metric,
+    for its link to the SQL page: the parameters of the metric are only known after the card is drawn.
     """
     doors = {}
     with st.popover("How this is counted", type="tertiary", width="content"):
@@ -111,7 +112,7 @@ def explain_count(*metric_names: str, place: str = "") -> dict[str, DeltaGenerat
 
 
 def _open_in_sql(name: str, door: DeltaGenerator) -> None:
-    """A link to the SQL page that carries the metric with what it was asked; none where it is too long."""
+    """Draw a link to the SQL page with a metric and its last parameters; none when it would be too long."""
     with suppress(LinkError):
         text = pack_text(fill_parameters(metrics()[name], store_queries.last_parameters(name)))
         door.page_link(
@@ -129,7 +130,7 @@ def _list_columns(metric: Metric, place: str) -> None:
 
 
 def show_no_matches(noun: str) -> None:
-    """The selection holds nothing: say which filter to widen, and offer to."""
+    """Draw a card that says that nothing matches, names the active filters and offers to clear them."""
     active = filters.active_filter_names()
     with st.container(border=True):
         st.header(f"No {noun} here", anchor=False)
@@ -141,7 +142,7 @@ def show_no_matches(noun: str) -> None:
 
 
 def show_no_store(problem: UnshownStoreError) -> None:
-    """A page that needs a store has none that it can show."""
+    """Draw a card that says why the store cannot be shown, and how to solve the problem."""
     with st.container(border=True):
         if isinstance(problem, NothingLoadedError):
             st.header(problem.message.removesuffix("."), anchor=False)

@@ -1,4 +1,4 @@
-"""Cells of a forest plot: the difference of a slice drawn, and the verdict."""
+"""Cells of a forest plot: the difference between two slices with its interval, and the verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _FINE = 0.01
 
 
 def track_reach(held: Sequence[SliceComparison]) -> float:
-    """Half the width of the track, as a share: around the intervals of those that are judged."""
+    """Return half the width of the track on which intervals are drawn, as a share.
+
+    The track is wide enough for the intervals of all comparisons with a p-value, or else of all comparisons.
+    """
     bounds = [
         max(abs(one.difference.low), abs(one.difference.high))
         for one in held
@@ -31,7 +34,7 @@ def difference_column(title: str, reach: float) -> Column:
 
 
 def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -> Cell:
-    """The difference in points, its interval drawn; `none` where there is nothing to hold it against."""
+    """Return a cell with the difference in points and its interval; the text `none` without a difference."""
     found = held.difference
     if found is None:
         return Cell(none)
@@ -52,7 +55,7 @@ def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -
 
 
 def verdict_cell(held: SliceComparison, other: Slice) -> Cell:
-    """The verdict in a word; the whole sentence shows on hover."""
+    """Return a cell with the verdict in a few words; the whole sentence shows on hover."""
     word = verdicts.shorten_verdict(held, other)
     sentence = verdicts.describe_verdict(held.slice, other, held.difference) if held.p is not None else None
     return Cell(word.text, sub=word.sub or None, tone=word.tone, title=sentence, order=held.p)

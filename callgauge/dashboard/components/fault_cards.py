@@ -1,4 +1,4 @@
-"""Two cards: at which layer calls went wrong first, and what the parser found in them."""
+"""Two cards: the layer at which calls first went wrong, and the parser's findings in the calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LAYERS = {
 
 
 def draw_layers(chosen: Mapping[str, Any]) -> None:
-    """Calls by the first layer at which they went wrong."""
+    """Draw a card with the number of calls by the first layer at which they went wrong."""
     with cards.draw_card("Where calls went wrong first", "fault_layers", height=380):
         rows = {row["layer"]: row for row in store_queries.ask("fault_layers", **chosen).to_dict("records")}
         total = rows["none"]["total"]
@@ -57,7 +57,7 @@ def _layer_row(layer: str, calls: int, total: int) -> list[Cell]:
 
 
 def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int) -> None:
-    """Codes of the parser; `judged` of the `calls` chosen it could judge."""
+    """Draw a card with the parser's codes. `judged`: how many of `calls` the parser could judge."""
     with cards.draw_card("What the parser found", "findings", height=220):
         rows = store_queries.ask("findings", **chosen).to_dict("records")
         if not rows:

@@ -29,7 +29,11 @@ OUTCOME_TONES: dict[str, Tone] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One diagnostic as the pages show it; `start` and `end`: characters of the raw text, None = all."""
+    """One diagnostic as the pages show it.
+
+    `start` and `end` are characters of the raw text; None when the diagnostic is about the whole text.
+    `found` and `became`: the text before and after the parser changed it.
+    """
 
     code: str
     stage: str
@@ -48,7 +52,10 @@ class Finding:
 def draw_marked_text(
     key: str, raw: str, findings: Sequence[Finding], also: Sequence[spans.TextMark] = ()
 ) -> None:
-    """The raw text with carets under the findings and what is marked `also`; where the first error stands."""
+    """Draw the raw text with carets under the findings and the marks in `also`.
+
+    The caption above names the position of the first error, or else of the first finding.
+    """
     marks = [
         spans.TextMark(found.start, found.end if found.end is not None else found.start, found.code)
         for found in findings
@@ -66,7 +73,7 @@ def draw_marked_text(
 
 
 def _text_height(text: str) -> int | Literal["content"]:
-    """A long text scrolls: what stands below it must be in reach."""
+    """Return a fixed height for a long text, which then scrolls, so that elements below stay in reach."""
     lines = sum(1 + len(line) // spans.WIDTH for line in text.split("\n"))
     return _TALLEST if lines > _LINES else "content"
 
@@ -83,7 +90,7 @@ def _describe_position(raw: str, findings: Sequence[Finding]) -> str:
 
 
 def draw_json(text: str) -> None:
-    """JSON, indented; what is not JSON or nested too deep as it is. Long text is cut."""
+    """Draw a JSON text indented, or unchanged when not JSON or nested too deep. Long text is cut."""
     try:
         laid_out = _join_beginning(_LAID_OUT.iterencode(json.loads(text)))
     except (ValueError, RecursionError):
@@ -96,7 +103,10 @@ def draw_json(text: str) -> None:
 
 
 def _join_beginning(parts: Iterable[str]) -> str:
-    """Return as much as is shown and a little more: laying out a megabyte takes longer than reading it."""
+    """Return the parts joined up to just over the length that is shown.
+
+    To lay out a megabyte would take longer than to read it.
+    """
     taken, length = [], 0
     for part in parts:
         taken.append(part)

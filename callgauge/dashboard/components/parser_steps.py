@@ -14,7 +14,7 @@ _SHOWN = 1_000  # characters of a text
 
 
 class ParserStep(Protocol):
-    """What the parser tells of one stage that changed something."""
+    """A parser stage that changed the text: its title, and the text before and after."""
 
     @property
     def stage(self) -> str: ...

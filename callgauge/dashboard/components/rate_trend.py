@@ -1,4 +1,4 @@
-"""A card with rates by day: their lines, and the days on which a rate, or a text, changed."""
+"""A card with lines of rates by day, and the days on which a rate or a text changed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Points = Mapping[str, Sequence[DayRate]]
 
 @dataclass(frozen=True, slots=True)
 class TrendEvent:
-    """Something of which the day is known: it gets a mark on the time line, and a row below it."""
+    """An event of a known day; the card shows a mark in the chart and a row in the table below."""
 
     day: date
     what: str
@@ -48,10 +48,10 @@ def draw_rate_trend(
     why: Callable[[Sequence[RateShift]], Mapping[RateShift, str]] | None = None,
     order: Mapping[str, int] | None = None,
 ) -> None:
-    """The card. `several`: slices by `by`, whose `also` is the day. `events` are marked beside the shifts.
+    """Draw the card. `several`: slices by the dimension `by`, whose `also` is the day.
 
-    `why`: what else is known of the days of each shift. `order`: series → colour number; without it, that of
-    `series_colours`.
+    `events` are marked in addition to the changes of rates. `why` returns a text on what else happened on the
+    days of each change. `order`: the colour number of each series; None for that of `series_colours`.
     """
     with cards.draw_card(title, "slices", take=take, height=520):
         points = trends.group_by_day(several)
@@ -82,7 +82,7 @@ def draw_rate_trend(
 
 
 def series_colours(by: str, points: Points) -> dict[str, int]:
-    """Return each series' colour number: of models the same on every page, of others by use."""
+    """Return the colour number of each series: for models the same on every page, else by use."""
     if by == "model":
         choices = store_queries.ask("choices")
         return charts.series_order(choices[choices.dimension == "model"].value.tolist())
@@ -99,12 +99,15 @@ def _cached_shifts(points: Points) -> list[RateShift]:
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _find_shifts(told: str, _points: Points) -> list[RateShift]:  # noqa: ARG001
-    """`told` is what the cache compares: Streamlit takes long to hash many small objects."""
+    """Return the changes in the series, cached.
+
+    The cache compares only `told`: Streamlit takes long to hash many small objects.
+    """
     return trends.find_shifts(_points)
 
 
 def _assign_letters(marked: Sequence[RateShift | TrendEvent]) -> dict[RateShift | TrendEvent, str]:
-    """A letter for each of the newest, in the order of their days."""
+    """Return a letter for each of the newest changes and events, in the order of their days."""
     newest = sorted(marked, key=lambda one: one.day)[-_MARKED:]
     return dict(zip(newest, ascii_uppercase, strict=False))
 

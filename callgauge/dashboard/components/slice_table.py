@@ -1,4 +1,4 @@
-"""A table of rates with their intervals; each name leads to its calls."""
+"""A table of rates with their intervals; each slice's name links to its calls."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _HIGH = 0.5  # a column whose intervals all lie above this does not start its sc
 
 @dataclass(frozen=True, slots=True)
 class IntervalScale:
-    """What the left and the right end of an interval's track stand for."""
+    """The rates at the left and the right end of the track on which intervals are drawn."""
 
     start: float
     end: float
 
     def position_of(self, value: float) -> float:
-        """Return 0 to 1 along the track, and less or more for a value beyond its ends."""
+        """Return the position of a rate on the track: 0 to 1, or beyond for a rate beyond the ends."""
         return (value - self.start) / (self.end - self.start)
 
     def ends(self) -> tuple[str, str]:
@@ -37,7 +37,7 @@ class IntervalScale:
 
 
 def make_scale(shares: Sequence[Share]) -> IntervalScale:
-    """One scale for a column, around the intervals of those with enough observations, or else of all."""
+    """Return a scale that holds the intervals of shares with enough observations, or else of all shares."""
     known = [share for share in shares if share.n >= ENOUGH] or [share for share in shares if share.n]
     bounds = [found for share in known if (found := share.interval)]
     if not bounds:
@@ -62,11 +62,12 @@ def draw_slice_table(
     ranked_by: str | None = None,
     leads: Leads | None = None,
 ) -> None:
-    """One row a slice, one column a rate: `columns` are the slices by `dimension` of each rate.
+    """Draw a table with one row a slice and one column a rate.
 
-    `caption` names the table where a page has several. In the order of the slices as given, or the best first
-    by the rate `ranked_by`. `leads`: where a name
-    leads; without it, to the calls of that slice where the filter bar knows the dimension.
+    `columns`: the slices by `dimension`, for each rate. `caption`: the name of the table. Rows are in the
+    order of the slices, or with `ranked_by` the best first by that rate. `leads` returns the link of a
+    slice's name, or None; without `leads` the link goes to the slice's calls, where the filter bar has the
+    dimension.
     """
     by_rate = {rate: {one.name: one for one in several} for rate, several in columns.items()}
     order = list(dict.fromkeys(one.name for several in columns.values() for one in several))
@@ -104,7 +105,7 @@ def _describe_rate(rate: str) -> str:
 
 
 def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
-    """The slice's name, and where it leads."""
+    """Return a cell with the slice's name, linked to `leads(name)` or, without `leads`, to its calls."""
     if leads is not None:
         href = leads(name)
     else:
@@ -114,14 +115,17 @@ def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
 
 
 def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
-    """Link to the calls that `rate` counts in a slice. None where no page lists just these."""
+    """Return a link to the calls that `rate` counts in a slice; None where no page lists just these."""
     if rate.calls is None or not set(narrowed) <= set(FILTERED):
         return None
     return filters.page_link("calls", narrowed, rate.calls)
 
 
 def rate_cell(one: Slice | None, scale: IntervalScale, href: str | None = None) -> Cell:
-    """A rate with k / n, its interval drawn and in figures, and what is unmeasured; `href`: what k counts."""
+    """Return a cell with a rate, k / n, the interval, and the unmeasured part.
+
+    `href`: a link to the calls that k counts.
+    """
     if one is None or one.share.rate is None:
         return Cell("–", sub="unmeasured" if one else None)
     share = one.share
@@ -137,7 +141,7 @@ def rate_cell(one: Slice | None, scale: IntervalScale, href: str | None = None) 
 
 
 def describe_basis(share: Share) -> str:
-    """What stands behind a rate, in words: sessions, and the kind of interval."""
+    """Return the basis of a rate in words: the number of sessions and the kind of interval."""
     return f"{wording.plural(share.sessions or 0, 'session')} · {share.method_name}"
 
 
@@ -151,9 +155,10 @@ def share_cell(
     title: str | None = None,
     ordered: bool = True,
 ) -> Cell:
-    """A share with k / n and its interval drawn and in figures, `more` behind them.
+    """Return a cell with a share, k / n, and the interval as a drawing and in figures.
 
-    `pale`: None = where few were observed; `ordered`: its column can be sorted.
+    `more`: text after the figures. `pale`: draw the cell pale; None to do so when there are fewer than 30
+    observations. `ordered`: the column can be sorted by this cell.
     """
     bounds = share.interval
     return Cell(

@@ -1,4 +1,4 @@
-"""A real HTML table with links, intervals and bars; any text is safe.
+"""Draws an HTML table with links, intervals and bars; any text is safe in a cell.
 
 `st.dataframe` draws on a canvas, where a link cannot stay in the session and an interval cannot be drawn.
 """
@@ -21,8 +21,8 @@ Tone = Literal["bad", "warn", "good", "calm", "info"]
 class Column:
     """A column. `kind` decides alignment and wrapping; `width` is CSS; `help` shows on hover.
 
-    `scale`: what the left and the right end of the intervals' track stand for, in words; `zero` is where on
-    the track (0 to 1) a line stands for no difference.
+    `scale`: labels for the left and the right end of the track on which intervals are drawn; `zero`: the
+    position on the track (0 to 1) of a line for no difference.
     """
 
     title: str
@@ -35,12 +35,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`sub` is smaller lines below; `at`, `low` and `high` draw an interval, `share` (0 to 1) a bar.
+    """A table cell: a text, with an optional link, smaller lines below (`sub`) and drawings.
 
-    `bars` (0 to 1 each) are small bars side by side, one a day. On an interval's track 0 and 1 are the ends;
-    what lies beyond them shows as an arrow. `title` shows on hover; `pale` says that too little was observed
-    to lean on it. `heat` (0 to 1) shades the cell. A column whose cells have an `order` is sorted by a
-    click on its head: numbers from the largest, texts from A.
+    `at`, `low` and `high` draw an interval on a track with the ends 0 and 1; values beyond the ends show as
+    an arrow. `share` (0 to 1) draws a bar, `bars` (0 to 1 each) small bars side by side, one a day. `heat` (0
+    to 1) shades the cell. `title` shows on hover; `pale` marks a value with too few observations to rely on.
+    A column whose cells have an `order` is sorted by a click on its head: numbers from the largest, texts
+    from A.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""A control that makes a test set of calls: shape, what is left out, file."""
+"""A control that exports calls as a test set: choice of the format, calls left out, download."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from callgauge.dashboard.testsets.shapes import SHAPES
 
 
 def draw_testset_export(key: str, calls: Callable[[], Sequence[str]], found: int) -> None:
-    """Draw the export. `calls` gives their ids when somebody wants the file; `found`: how many there are."""
+    """Draw the export of `found` calls as a test set.
+
+    `calls` returns the ids of the calls, and is called when a person asks for the file.
+    """
     with st.popover("Export as test set", type="tertiary", width="content"):
         shape = st.selectbox(
             "Shape", list(SHAPES), format_func=lambda name: SHAPES[name].title, key=f"{key}_testset_shape"

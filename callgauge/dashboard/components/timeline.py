@@ -1,7 +1,7 @@
 """Draws the time line of a session: turns, steps, calls, threads of retries.
 
-Text in the data is drawn as text, whatever it holds; what is invisible in it must have been made visible
-before. The keys n, p, j, k work while the focus is inside: as WCAG 2.1.4 wants it of keys without Ctrl.
+Text in the data is drawn as plain text, never as HTML; the caller must make invisible characters visible. The
+keys n, p, j, k work only while the focus is inside, as WCAG 2.1.4 demands of keys without Ctrl.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from callgauge.dashboard.components.controls.component_files import read_source
 
 
 def draw_timeline(key: str, data: Mapping[str, Any]) -> None:
-    """Draw the time line. `data`: what timeline.js says at its head."""
+    """Draw the time line. `data` has the format that the head of timeline.js describes."""
     draw = st.components.v2.component(
         "timeline",
         html="<div class='timeline'>\n</div>",

@@ -13,7 +13,10 @@ from callgauge.dashboard.texts.text_diff import definition_text, unified_diff
 
 
 class VersionedText(NamedTuple):
-    """A prompt or a tool, of one source or of all. Prompts without a name share the empty one."""
+    """A prompt or a tool with versions, of one source or, with `source` None, of all sources.
+
+    `kind` tells a prompt from a tool. All prompts without a name share the name that is empty.
+    """
 
     kind: str
     source: str | None
@@ -25,13 +28,16 @@ class VersionedText(NamedTuple):
 
 
 def read_versions(subject: VersionedText) -> list[dict[Any, Any]]:
-    """The rows of the metric `versions`, the newest first."""
+    """Return the rows of the metric `versions` for a prompt or tool, the newest first."""
     rows: list[dict[Any, Any]] = store_queries.ask("versions", **subject._asdict()).to_dict("records")
     return rows
 
 
 def draw_difference(subject: VersionedText, rows: Sequence[dict[Any, Any]]) -> None:
-    """Two versions, chosen in the URL as `before` and `after`, and what changed between their texts."""
+    """Draw selectors of two versions, and the difference between the texts of these versions.
+
+    The URL keys `before` and `after` hold the choice.
+    """
     by_number = {int(row["number"]): row for row in rows}
     newest = max(by_number)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

@@ -1,1 +1,1 @@
-"""Rates and slices: what is measured, compared and judged on several pages."""
+"""Measurements that several pages share: rates, slices, comparisons, trends and verdicts."""

@@ -1,4 +1,4 @@
-"""The rates that pages show, by their name in the tables: what counts, of what, and which way is better."""
+"""Definitions of the rates that pages show, by their name in the tables of the store."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class RateDefinition:
-    """One rate. `noun`: what is counted, in the singular; `hit`: what one that counts is ("calls that …").
+    """The definition of one rate.
 
-    `better`: which way is better; None where a rate is neither good nor bad by itself.
-    `calls`: the query of the Calls page that lists what k counts; None where no list shows just that.
+    `noun`: the unit counted, in the singular; `hit`: the words that describe a hit, after "calls that".
+    `better`: whether a low or a high rate is better; None where neither is. `calls`: the URL parameters with
+    which the Calls page lists the hits; None where no list shows exactly the hits.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Measured slices: a rate with its uncertainty, and how much is unmeasured."""
+"""Slices: a rate of a group of calls, turns or chains, its uncertainty, and its comparison with others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ MEASURED_ENOUGH = 0.2  # a slice of which less could be measured is shown and ba
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One rate of one slice. `total`: how many there are in all, of which `share.n` could be measured."""
+    """One rate of one slice: of the calls, turns or chains with the value `name` of a dimension.
+
+    `also`: the value of a second dimension. `total`: how many there are in all; `share.n` of these could be
+    measured.
+    """
 
     rate: RateDefinition
     name: str
@@ -36,12 +40,12 @@ class Slice:
 
     @property
     def is_solid(self) -> bool:
-        """True where enough was observed, and enough of it, for a rank and for a verdict."""
+        """True when a rank and a verdict have enough observations, in number and as a share of `total`."""
         return self.is_rankable and self.share.n >= ENOUGH
 
 
 def make_slices(rows: pd.DataFrame) -> list[Slice]:
-    """Make the slices, in the order of the rows."""
+    """Return a slice for each row of the metric `slices` (or one with its columns), in the same order."""
     return [
         Slice(
             RATES[row["rate"]],
@@ -55,7 +59,7 @@ def make_slices(rows: pd.DataFrame) -> list[Slice]:
 
 
 def merge_slices(several: Iterable[Slice], name: str = "all") -> Slice | None:
-    """One slice of several of the same rate; None when there is none. Sessions that two share count twice."""
+    """Return the sum of several slices of one rate; None for no slices. Shared sessions count twice."""
     parts = list(several)
     if not parts:
         return None
@@ -64,7 +68,7 @@ def merge_slices(several: Iterable[Slice], name: str = "all") -> Slice | None:
 
 
 def rank_slices(several: Iterable[Slice]) -> list[Slice]:
-    """The best first; those of which too little was measured last, by their size."""
+    """Return the slices, the best first; those of which too little was measured last, the largest first."""
     return sorted(
         several,
         key=lambda one: (
@@ -78,9 +82,10 @@ def rank_slices(several: Iterable[Slice]) -> list[Slice]:
 
 @dataclass(frozen=True, slots=True)
 class SliceComparison:
-    """A slice beside the one it is held against; `p` is Holm's, over all of the table.
+    """A slice and its difference from another slice; `p` is adjusted by Holm's method over the table.
 
-    `p` is None where either is not `solid`: of two calls no test can be trusted.
+    `difference` is None without another slice or without observations. `p` is None where either slice is not
+    `is_solid`: no test of a few calls can be trusted.
     """
 
     slice: Slice
@@ -89,7 +94,7 @@ class SliceComparison:
 
     @property
     def is_decisive(self) -> bool:
-        """True when the difference holds up among all that were looked at together."""
+        """True when the interval does not contain 0 and the adjusted `p` is below 0.05."""
         return (
             self.difference is not None
             and self.difference.is_decisive
@@ -99,12 +104,15 @@ class SliceComparison:
 
 
 def compare_with_reference(several: Sequence[Slice], reference: Slice) -> list[SliceComparison]:
-    """Each slice beside `reference`, in the same order; the reference itself has no difference."""
+    """Compare each slice with `reference`, in the same order; the reference itself has no difference."""
     return compare_pairs([(one, None if one is reference else reference) for one in several])
 
 
 def compare_pairs(pairs: Sequence[tuple[Slice, Slice | None]]) -> list[SliceComparison]:
-    """Each first slice beside its second, in the same order, all looked at together; None: beside nothing."""
+    """Compare the first slice of each pair with the second, in the same order; None: nothing to compare with.
+
+    The p-values are adjusted by Holm's method over all pairs.
+    """
     found = [None if other is None else compare_rates(one.share, other.share) for one, other in pairs]
     judged = [
         diff is not None and one.is_solid and other is not None and other.is_solid

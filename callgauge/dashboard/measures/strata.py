@@ -1,4 +1,4 @@
-"""Stratification of two arms: pairs by tool, strata of the same mix, and what the arms are made of."""
+"""Stratification of the two slices (arms) of a comparison: pairs by name, strata, and makeup."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _NOTHING = Share(0, 0)
 
 
 def describe_mix(rate: RateDefinition) -> str:
-    """What its strata are, in words."""
+    """Return the words for the dimensions that form the strata of a rate, such as tools and strategies."""
     by, also = STRATA[rate.noun]
     return f"{by}s and {'strategies' if also == 'strategy' else f'{also}s'}"
 
 
 @dataclass(frozen=True, slots=True)
 class ArmPair:
-    """The same thing in both arms; `held` is B beside A, as far as both were measured."""
+    """The slices of one name in both arms; `held` compares B with A, and is None when an arm has no slice."""
 
     name: str
     a: Slice | None
@@ -42,7 +42,7 @@ class ArmPair:
 
 
 def sum_by_name(several: Iterable[Slice]) -> list[Slice]:
-    """One slice a name, whatever the second dimension says."""
+    """Return one slice for each name, summed over the second dimension."""
     grouped: dict[str, list[Slice]] = {}
     for one in several:
         grouped.setdefault(one.name, []).append(one)
@@ -50,7 +50,7 @@ def sum_by_name(several: Iterable[Slice]) -> list[Slice]:
 
 
 def pair_slices(a: Sequence[Slice], b: Sequence[Slice]) -> list[ArmPair]:
-    """Pair slices by name, the most observed first. The p-values are Holm's over all the pairs."""
+    """Return the slices paired by name, the most observed first; p-values are Holm's over all pairs."""
     firsts, seconds = {one.name: one for one in a}, {one.name: one for one in b}
     both = [name for name in seconds if name in firsts]
     held = dict(zip(both, compare_pairs([(seconds[name], firsts[name]) for name in both]), strict=True))
@@ -62,7 +62,7 @@ def pair_slices(a: Sequence[Slice], b: Sequence[Slice]) -> list[ArmPair]:
 
 
 def pair_strata(a: Iterable[Slice], b: Iterable[Slice]) -> list[tuple[Share, Share]]:
-    """B's and A's counts of each stratum, for `mixes.standardised`; 0 of 0 where one has none."""
+    """Return the shares (B, A) of each stratum, for `mixes.standardise`; 0 of 0 where an arm has none."""
     firsts, seconds = ({(one.name, one.also): one.share for one in arm} for arm in (a, b))
     return [
         (seconds.get(key, _NOTHING), firsts.get(key, _NOTHING)) for key in dict.fromkeys([*firsts, *seconds])
@@ -71,7 +71,7 @@ def pair_strata(a: Iterable[Slice], b: Iterable[Slice]) -> list[tuple[Share, Sha
 
 @dataclass(frozen=True, slots=True)
 class MakeupShift:
-    """How many of an arm's calls have a `value` of a dimension: `a` of `a_total`, `b` of `b_total`."""
+    """How many calls of each arm have a `value` of a dimension: `a` of `a_total`, `b` of `b_total`."""
 
     dimension: str
     value: str
@@ -82,14 +82,15 @@ class MakeupShift:
 
     @property
     def change(self) -> float:
-        """B's share less A's."""
+        """The share in arm B minus the share in arm A."""
         return self.b / self.b_total - self.a / self.a_total
 
 
 def find_makeup_shifts(a: pd.DataFrame, b: pd.DataFrame, leave_out: Iterable[str] = ()) -> list[MakeupShift]:
-    """Rows of the metric `makeup` of both arms; the biggest differences first, none of what is alike.
+    """Return the values whose shares differ between the arms, the biggest differences first.
 
-    A dimension that an arm has no call with, as a trait that its logs do not tell, cannot be compared.
+    `a` and `b`: the rows of the metric `makeup` for each arm; `leave_out`: dimensions to leave out. A
+    dimension without calls in one arm, such as a trait that its logs do not record, is left out as well.
     """
     left_out = set(leave_out)
     of_a, of_b = a.to_dict("records"), b.to_dict("records")

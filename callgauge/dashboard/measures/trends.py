@@ -1,4 +1,4 @@
-"""The series of a trend by day, and the days on which each of them changed."""
+"""Rates by day or by version, and the days or versions at which a rate changed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ DAYS = 120  # the newest with data, of each series
 
 @dataclass(frozen=True, slots=True)
 class RateShift:
-    """A change of a rate: from `day` on it is another; it began on one of the days `first` to `last`.
+    """A change of the rate of a series: `day` is the first day of the new rate.
 
-    `before` and `after` are the rates (shares) up to the neighbouring shifts.
+    The change may have begun on any day from `first` to `last`. `before` and `after` are the rates (shares)
+    up to the neighbouring changes.
     """
 
     series: str
@@ -35,7 +36,7 @@ class RateShift:
 def group_by_day(several: Iterable[Slice]) -> dict[str, list[DayRate]]:
     """Return the points of each slice in the order of their days, from slices whose `also` is the day.
 
-    Days on which nothing could be observed are left out, and so is what has no day.
+    Days without observations are left out, and so are slices without a day.
     """
     points: dict[str, list[DayRate]] = {}
     for one in several:
@@ -46,13 +47,13 @@ def group_by_day(several: Iterable[Slice]) -> dict[str, list[DayRate]]:
 
 
 def examined_series(points: Mapping[str, Sequence[DayRate]]) -> list[str]:
-    """The series that `shifts` examines: the most observed of those with enough days for a change."""
+    """Return the names of the series that `find_shifts` examines: the most observed with enough days."""
     long = [name for name, its in points.items() if len(its) >= ENOUGH_DAYS]
     return sorted(long, key=lambda name: (-sum(point.share.n for point in points[name]), name))[:LOOKED_AT]
 
 
 def find_shifts(points: Mapping[str, Sequence[DayRate]]) -> list[RateShift]:
-    """What changed in the series that are `looked_at`, the newest first."""
+    """Return the changes in the series that `examined_series` names, the newest first."""
     found = []
     for name in examined_series(points):
         its = points[name][-DAYS:]
@@ -64,7 +65,7 @@ def find_shifts(points: Mapping[str, Sequence[DayRate]]) -> list[RateShift]:
 
 @dataclass(frozen=True, slots=True)
 class VersionShift:
-    """A change of a rate: from `version` on it is another; it began with one of `first` to `last`."""
+    """A change of a rate at `version`; the change may have begun with any version from `first` to `last`."""
 
     version: str
     first: str
@@ -75,9 +76,9 @@ class VersionShift:
 
 
 def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
-    """Each version with the day of its first use, in the order of these days: (day, slice).
+    """Return each version as (day of its first use, slice), in the order of these days.
 
-    `several`: slices by version whose `also` is the day. What has no version or no day is left out.
+    `several`: slices by version whose `also` is the day. Slices without a version or a day are left out.
     """
     used: dict[str, list[Slice]] = {}
     for one in several:
@@ -91,7 +92,7 @@ def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
 
 
 def find_version_shifts(versions: Sequence[tuple[str, Slice]]) -> list[VersionShift] | None:
-    """Find where the rate changed along versions in the order of their use. None: too few to tell."""
+    """Return the changes of the rate along versions ordered by use; None with fewer than 12 versions."""
     known = [one for _, one in versions if one.share.n]
     if len(known) < ENOUGH_DAYS:
         return None
@@ -105,5 +106,5 @@ def find_version_shifts(versions: Sequence[tuple[str, Slice]]) -> list[VersionSh
 
 
 def describe_doubt(series: int) -> str:
-    """How many of the shifts that so many series show are to be expected from chance alone, in words."""
+    """Return a sentence on how many changes chance alone would show in so many series."""
     return f"By chance alone {series} series would show {series * LEVEL:.2f} on average."

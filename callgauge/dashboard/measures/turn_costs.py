@@ -1,4 +1,4 @@
-"""What a turn costs: an amount for each turn, and how amounts are written."""
+"""The mean cost of a turn, and the format of amounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Says in a sentence which of two slices is better, by how much, and what it would take to be sure."""
+"""Sentences on which of two slices is better, by how much, and how many sessions would decide that."""
 
 from __future__ import annotations
 
@@ -13,21 +13,24 @@ POINT = 0.01  # the difference that "not decisive" asks for
 
 
 def format_points(share: float) -> str:
-    """-0.0131 → −1.31 points; a typographic minus, a sign always."""
+    """Write a difference of shares in points, -0.0131 as −1.31: with a typographic minus, or a plus."""
     number = wording.percent(abs(share)).rstrip("%")
     sign = "" if share == 0 else ("−" if share < 0 else "+")
     return f"{sign}{number}"
 
 
 def format_difference(found: Difference) -> str:
-    """−1.31 points (−1.90 to −0.70)"""
+    """Write a difference with its interval: −1.31 points (−1.90 to −0.70)."""
     return (
         f"{format_points(found.estimate)} points ({format_points(found.low)} to {format_points(found.high)})"
     )
 
 
 def describe_verdict(of: Slice, against: Slice, found: Difference | None = None) -> str:
-    """One sentence or two. `found`: the difference where it is not that of the plain rates."""
+    """Return one or two sentences on whether the slice `of` is better than `against`.
+
+    `found`: the difference to report, when it is not that of the plain rates.
+    """
     found = found or compare_rates(of.share, against.share)
     if found is None or of.share.rate is None or against.share.rate is None:
         unseen = " and ".join(one.name for one in (of, against) if not one.share.n)
@@ -45,7 +48,7 @@ def describe_verdict(of: Slice, against: Slice, found: Difference | None = None)
 
 @dataclass(frozen=True, slots=True)
 class ShortVerdict:
-    """A verdict for a cell: a word or three, and smaller what it rests on or what it would take."""
+    """A verdict for a cell: `text` is one to three words, `sub` the p-value or the sessions needed."""
 
     text: str
     tone: Literal["bad", "good", "calm"]
@@ -53,7 +56,7 @@ class ShortVerdict:
 
 
 def shorten_verdict(held: SliceComparison, reference: Slice) -> ShortVerdict:
-    """Return the verdict on `held` beside `reference`, with all of its table considered (Holm)."""
+    """Return the short verdict on a slice against `reference`; p-values are Holm-adjusted over the table."""
     found = held.difference
     if found is None:
         return ShortVerdict("Not measured", "calm")

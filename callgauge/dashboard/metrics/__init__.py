@@ -1,4 +1,4 @@
-"""Metrics: each `.sql` beside this file, with named parameters, is one question; its answer is a data frame.
+"""Metrics: each `.sql` file in this folder is a query with named parameters that gives a data frame.
 
 A file opens with a comment header: `title:`, `question:`, `unit:`, a `note:` line for each sentence that a
 reader needs, and one `column NAME:` line for each result column that needs words. `$name` parameters that are
@@ -30,13 +30,15 @@ PARAMETER = re.compile(r"\$([a-z_]+)")
 
 
 class MetricError(Exception):
-    """A question could not be answered; the message is one sentence for people."""
+    """Raised when the store cannot answer a metric; the message is one sentence for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One question. `notes`: how it counts, for readers; `columns`: what the result's columns mean;
-    `parameters`: the `$names` of the SQL.
+    """One query of the store, read from a `.sql` file.
+
+    `question`: what the query answers; `notes`: how it counts, for readers; `columns`: the meaning of each
+    result column; `parameters`: the `$names` of the SQL.
     """
 
     name: str
@@ -51,7 +53,7 @@ class Metric:
 
 @cache
 def metrics() -> dict[str, Metric]:
-    """Every metric of this folder by name."""
+    """Return every metric of this folder, by the name of its file."""
     return {path.stem: _read_metric(path) for path in sorted(_FOLDER.glob("*.sql"))}
 
 
@@ -62,7 +64,7 @@ def filter_clauses() -> dict[str, str]:
 
 
 def include_filters(sql: str) -> str:
-    """Put the filters' clauses in the place of each `{filters: …}`. Raises KeyError for an unknown filter."""
+    """Return the SQL with clauses in place of each `{filters: …}`. Raises KeyError for an unknown filter."""
 
     def write_clauses(match: re.Match[str]) -> str:
         indent, before, prefix, names = match.groups(default="")
@@ -99,9 +101,9 @@ def _read_metric(path: Path) -> Metric:
 
 
 def answer_metric(connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows that metric `name` gives, every column of dtype `object`: values keep their Python types.
+    """Return the rows of metric `name`; all columns have dtype `object`, so values keep their Python types.
 
-    `given` may hold more than the metric asks for: a page passes all its filters to each.
+    `given` may hold more parameters than the metric has: a page passes all its filters to each metric.
     Raises MetricError when the store cannot answer.
     """
     with _explain_errors(metrics()[name]):
@@ -114,7 +116,7 @@ def answer_metric(connection: duckdb.DuckDBPyConnection, name: str, given: Mappi
 def read_batches(
     connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any], size: int
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """The rows of metric `name` as tuples, `size` at a time: not all are in memory. Raises MetricError."""
+    """Yield the rows of metric `name` as lists of up to `size` tuples, to save memory. Raises MetricError."""
     with _explain_errors(metrics()[name]):
         cursor = _execute(connection, name, given)
         while rows := cursor.fetchmany(size):

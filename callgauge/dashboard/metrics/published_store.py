@@ -23,7 +23,10 @@ _LOCKED_DOWN = """
 
 
 class UnshownStoreError(Exception):
-    """The store cannot be shown. `message`: what is wrong, `remedy`: what to do, `command`: how."""
+    """Raised when the store cannot be shown.
+
+    `message`: the problem; `remedy`: advice; `command`: the shell command for that, or None.
+    """
 
     def __init__(self, message: str, remedy: str, command: str | None = None) -> None:
         super().__init__(f"{message} {remedy} {command or ''}".rstrip())
@@ -33,11 +36,11 @@ class UnshownStoreError(Exception):
 
 
 class NothingLoadedError(UnshownStoreError):
-    """There is nothing to show yet: no folder was named, or nothing was loaded into it."""
+    """Raised when no store folder is named, or when nothing has been loaded into the folder yet."""
 
 
 def published_generation(folder: str | None) -> Path:
-    """The file of the generation that `CURRENT` names. Raises StoreError."""
+    """Return the file of the generation that `CURRENT` names. Raises UnshownStoreError."""
     if not folder:
         raise NothingLoadedError("No store is named.", *_load_into("DIR"))
     try:
@@ -50,7 +53,10 @@ def published_generation(folder: str | None) -> Path:
 
 
 def open_generation(path: Path) -> Connection:
-    """One connection to a published generation; a query takes a cursor of it. Raises StoreError."""
+    """Return a read-only connection to a published generation; each query takes a cursor of the connection.
+
+    Raises UnshownStoreError when the file cannot be opened or has another schema version.
+    """
     try:
         connection = duckdb.connect(str(path), read_only=True)
         connection.execute(_LOCKED_DOWN)

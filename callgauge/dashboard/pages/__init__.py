@@ -1,4 +1,7 @@
-"""The pages, in the order of the navigation. To add one: a folder beside this file and a line in PAGES."""
+"""The dashboard pages in the order of the navigation.
+
+To add a page, add a folder beside this file and an entry in PAGES.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,11 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 
 @dataclass(frozen=True, slots=True)
 class PageEntry:
-    """One page. `filtered`: it has the filter bar. `needs_store`: without a store it has nothing to show."""
+    """One page of the navigation.
+
+    `filtered`: True when the page shows the filter bar. `needs_store`: True when the page cannot be shown
+    without a store.
+    """
 
     section: str
     name: str  # of the folder and of the URL
@@ -23,12 +30,12 @@ class PageEntry:
 
     @property
     def file(self) -> str:
-        """The script that Streamlit runs for the page."""
+        """The absolute path of the script that Streamlit runs for the page."""
         return page_file(self.name)
 
     @property
     def url_keys(self) -> PageUrlKeys:
-        """What the page keeps in the URL: `URL_KEYS` of its folder."""
+        """The URL keys of the page: `URL_KEYS` in the `__init__.py` of its folder."""
         keys: PageUrlKeys = importlib.import_module(f"{__name__}.{self.name}").URL_KEYS
         return keys
 

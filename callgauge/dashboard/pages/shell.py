@@ -1,4 +1,4 @@
-"""What surrounds every page: navigation, the filter bar, the store's age; opens the store, picks the page."""
+"""Draws the parts common to all pages (navigation, filter bar), opens the store and runs the chosen page."""
 
 from __future__ import annotations
 
@@ -73,7 +73,10 @@ def _make_page(entry: PageEntry) -> st.Page:
 
 
 def _open_store() -> UnshownStoreError | None:
-    """Fix the generation of this run and follow the store from here on; the problem, if there is one."""
+    """Choose the store generation that this run shows, and rerun the page when a newer one is published.
+
+    Return None, or the problem when there is no store that can be shown.
+    """
     store_queries.follow_store(store_queries.named_generation())
     try:
         store_queries.begin_run()

@@ -1,1 +1,1 @@
-"""Replay: stored calls parsed again under other definitions, codes or policies, in a process of its own."""
+"""Replay: parses stored calls again under other definitions, codes or policies, in a separate process."""

@@ -1,7 +1,7 @@
-"""The replays that people ask for: worker processes one at a time, their progress and how each ended.
+"""Replay jobs: runs worker processes one at a time, and tells their progress and result.
 
-A job ends with whoever asked for it: `ReplayJob.end` kills its process and removes its files. A worker ends
-by itself when this process is gone (see `callgauge.dashboard.replay.worker`).
+A job ends with the session that asked for it: `ReplayJob.end` kills its process and removes its files. A
+worker exits by itself when the server process is gone (see `callgauge.dashboard.replay.worker`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ROOT = Path(__file__).parents[3]
 
 
 class JobState(StrEnum):
-    """How far a job is."""
+    """The state of a replay job."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -44,12 +44,16 @@ class JobState(StrEnum):
 
 
 class ReplayQueueFullError(Exception):
-    """Too many replays wait already; the message is one sentence for people."""
+    """Raised when too many replays wait already; the message is one sentence for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayRequest:
-    """What to replay: a generation's file, which of its calls, of how many, and what to change."""
+    """The settings of one replay job.
+
+    `generation`: the database file; `given`: the filters of the calls; `calls`: how many calls match;
+    `every`: n to read every n-th session only; `scenario`: the changes.
+    """
 
     generation: str
     given: Mapping[str, Any]
@@ -59,7 +63,7 @@ class ReplayRequest:
 
 
 class ReplayJob:
-    """One replay and its files. Its state changes when somebody looks."""
+    """One replay with its worker process and files. Call `poll` to update `state`."""
 
     def __init__(self, asked: ReplayRequest, command: Sequence[str] = ()) -> None:
         self.asked = asked
@@ -72,7 +76,7 @@ class ReplayJob:
         self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     def start(self) -> bool:
-        """False when no process can be started."""
+        """Start the worker process. Return False, with the state FAILED, when no process can be started."""
         path = os.pathsep.join([str(_ROOT), *filter(None, sys.path)])
         with (self.folder / "stderr").open("wb") as errors:
             try:
@@ -109,7 +113,7 @@ class ReplayJob:
         }
 
     def poll(self) -> None:
-        """Find out whether it has ended, and how."""
+        """Update `state`, and `summary` or `problem`, when the worker process has ended."""
         if self.state != JobState.RUNNING or self._process is None:
             return
         code = self._process.poll()
@@ -127,7 +131,7 @@ class ReplayJob:
             )
 
     def progress(self) -> int | None:
-        """The calls that it has read so far; None before it has begun."""
+        """Return the number of calls that the worker has read so far; None before its first report."""
         return self._read(PROGRESS).get("calls")
 
     def _read(self, name: str) -> dict[str, Any]:
@@ -147,7 +151,7 @@ class ReplayJob:
         return lines[-1] if lines else ""
 
     def read_changed_calls(self, first: int = 0, count: int | None = None) -> Iterator[dict[str, Any]]:
-        """The listed changed calls, from number `first` on."""
+        """Yield the listed changed calls, from number `first` (0-based) on, at most `count`."""
         path = self.folder / CHANGED
         if path.exists():
             with path.open("rb") as lines:
@@ -168,20 +172,20 @@ class ReplayJob:
                 self._process.stdin.close()
 
     def end(self) -> None:
-        """Cancel it and remove its files."""
+        """Cancel the job and remove its files."""
         self.cancel()
         self._remove()
 
 
 class ReplayQueue:
-    """All replays of this server: one runs, a few wait in order. Safe to use from several threads."""
+    """All replays of this server: one runs, up to eight wait in order. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._jobs: list[ReplayJob] = []
 
     def submit(self, job: ReplayJob) -> None:
-        """Raises ReplayQueueFullError."""
+        """Add a job, and start it when no other job runs. Raises ReplayQueueFullError."""
         with self._lock:
             self._advance()
             if len(self._jobs) > WAITING:
@@ -192,13 +196,13 @@ class ReplayQueue:
             self._advance()
 
     def poll(self, job: ReplayJob) -> int:
-        """Bring all jobs up to date; returns how many run or wait before this one."""
+        """Update the state of all jobs. Return how many jobs run or wait before `job`."""
         with self._lock:
             self._advance()
             return self._jobs.index(job) if job in self._jobs else 0
 
     def drop(self, job: ReplayJob) -> None:
-        """Cancel it, and let the next one begin."""
+        """Cancel `job`, and start the next job that waits."""
         with self._lock:
             job.cancel()
             self._advance()
@@ -213,14 +217,14 @@ class ReplayQueue:
 
 
 class SessionReplay:
-    """The one replay of a session, as long as the session lasts."""
+    """The single replay job of a browser session; a new job replaces the previous one."""
 
     def __init__(self, desk: ReplayQueue) -> None:
         self._desk = desk
         self.job: ReplayJob | None = None
 
     def begin(self, job: ReplayJob) -> None:
-        """Start a job in the place of the one before. Raises ReplayQueueFullError."""
+        """Submit a job in place of the previous job. Raises ReplayQueueFullError."""
         self.release()
         try:
             self._desk.submit(job)
@@ -230,7 +234,7 @@ class SessionReplay:
         self.job = job
 
     def poll(self) -> int:
-        """How many replays run or wait before it."""
+        """Return how many replays run or wait before the session's job; 0 without a job."""
         return self._desk.poll(self.job) if self.job else 0
 
     def cancel(self) -> None:
@@ -245,7 +249,7 @@ class SessionReplay:
 
 
 def _describe_end(code: int, words: str) -> str:
-    """Return how a worker ended without an answer, in a sentence or two."""
+    """Return one or two sentences on why a worker ended without a result."""
     if code == LATE or code == -signal.SIGXCPU:
         return f"The replay took more than {TIME_LIMIT // 60} minutes and was ended. Narrow the slice."
     rest = ". Narrow the slice." if code == -signal.SIGKILL else f": {words}" if words else "."

@@ -1,8 +1,8 @@
-"""Reads stored calls before and after the changes of a scenario.
+"""Parses stored calls before and after the changes of a scenario.
 
-A call is judged as ingest judges it (`ingest.sessions.classification`): a text that the log cut is not read;
-without the model's own text nobody can say that it needed no mending; without a definition nobody can say
-that it fits.
+A call is judged by the rules of ingest (`ingest.sessions.classification`): a text that the log cut is not
+parsed; without the model's own text nobody can say that the text needed no repair; without a definition
+nobody can say that the arguments fit.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class StoredCall(NamedTuple):
 
 
 class CallReading(NamedTuple):
-    """How a call was read: its outcome, the findings that count as (code, path, detail), its arguments.
+    """The result of parsing a call: outcome, the findings that count as (code, path, detail), arguments.
 
-    `arguments` is None where the text gives none, and where only the stored outcome is known.
+    `arguments` is None where the text gives no arguments, and where only the stored outcome is known.
     """
 
     outcome: str
@@ -52,7 +52,10 @@ class CallReading(NamedTuple):
 
 
 class ReplayedCall(NamedTuple):
-    """A call before and after. `not_read`: a key of rereading.NOT_READ; the readings are then None."""
+    """A call with its results before and after the changes of a scenario.
+
+    When the call was not parsed, `not_read` is a key of reparsed_call.NOT_READ, and both results are None.
+    """
 
     call: StoredCall
     tool: str | None
@@ -66,10 +69,10 @@ class ReplayedCall(NamedTuple):
 
 
 class CallReplay:
-    """Reads one call after another, before and after the scenario's changes. `find`: definition id → it."""
+    """Parses calls before and after a scenario's changes. `find` returns a tool definition by its id."""
 
     def __init__(self, scenario: Scenario, find: Callable[[str], ToolDefinition | None]) -> None:
-        """Raises ScenarioError."""
+        """Read the definitions of the scenario. Raises ScenarioError when they cannot be read."""
         self._find = lru_cache(maxsize=_KNOWN)(find)
         self._before, self._after = scenario.definitions()
         self._rules = scenario.rules
@@ -95,7 +98,7 @@ class CallReplay:
 
 
 def restore_definition(rows: Sequence[Mapping[Any, Any]]) -> ToolDefinition | None:
-    """The definition that the answer of the metric `replayed_definition` holds."""
+    """Return the definition in the rows of the metric `replayed_definition`; None without a row."""
     if not rows:
         return None
     row = rows[0]
@@ -149,7 +152,10 @@ def _outcome_without_text(call: StoredCall, outcome: Outcome | None) -> str:
 
 
 def _stored_reading(call: StoredCall, after: CallReading) -> CallReading:
-    """The stored outcome and codes. Places are not told: where both are those of today, it is today's."""
+    """Return the stored outcome and codes of a call; `after` when both are equal to those of `after`.
+
+    The stored codes come without paths, so a comparison of the findings would show differences.
+    """
     codes = tuple(call.codes or ())
     if call.outcome == after.outcome and sorted(codes) == sorted(code for code, _, _ in after.findings):
         return after

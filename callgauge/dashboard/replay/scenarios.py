@@ -1,7 +1,7 @@
-"""What a replay changes, as people choose it: definitions and rules to read calls by.
+"""The changes that a replay makes: other tool definitions, and rules on which findings refuse a call.
 
-A code that is *refused* counts as an error. A code that is *silent* counts as if it had not been found; where
-a text gives no arguments at all, nothing can be accepted, and the call stays refused.
+A code that is *refused* counts as an error. A code that is *silent* counts as if it had not been found. A
+call whose text gives no arguments at all stays refused under any rules.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LONGEST = 1_000_000  # characters of a definition
 
 
 class ScenarioError(ValueError):
-    """The settings cannot be replayed; the message is one sentence for people."""
+    """Raised when the settings cannot be replayed; the message is one sentence for people."""
 
 
 Definitions = Mapping[str, ToolDefinition]
@@ -46,18 +46,18 @@ Definitions = Mapping[str, ToolDefinition]
 
 @dataclass(frozen=True, slots=True)
 class ReplayRules:
-    """Which findings refuse a call."""
+    """Rules on which findings refuse a call: a policy, codes that count as errors, and codes to ignore."""
 
     policy: Policy = Policy.LENIENT
     refused: frozenset[str] = frozenset()
     silent: frozenset[str] = frozenset()
 
     def drop_silent(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """The findings without the silent ones."""
+        """Return the findings whose code is not silent."""
         return tuple(found for found in findings if found.code not in self.silent)
 
     def outcome(self, request: ToolCallRequest) -> Outcome:
-        """What becomes of a call under these rules."""
+        """Return the outcome of a parsed call under these rules."""
         if request.arguments is None:
             return Outcome.FAILED
         findings = self.drop_silent(request.diagnostics)
@@ -74,7 +74,11 @@ class ReplayRules:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """The settings of one replay. `newest`, `edited`: definitions as JSON text, None where none is meant."""
+    """The settings of one replay.
+
+    `before`: a key of BEFORE. `newest`, `edited`: definitions as JSON text, or None. `refused`, `silent`:
+    codes. Raises ScenarioError for unknown or contradicting settings.
+    """
 
     before: str = OWN
     newest: str | None = None
@@ -102,13 +106,13 @@ class Scenario:
         return self.edited is None and self.rules.is_plain and self.before != STORED
 
     def definitions(self) -> tuple[Definitions, Definitions]:
-        """What takes the place of the calls' own definitions, before and after. Raises ScenarioError."""
+        """Return the definitions that replace the calls' own, (before, after). Raises ScenarioError."""
         base = parse_definitions(self.newest) if self.newest and self.before == NEWEST else {}
         return base, base if self.edited is None else {**base, **parse_definitions(self.edited)}
 
 
 def parse_definitions(text: str) -> Definitions:
-    """The tools that a text defines, in any shape that `lenient` reads, by name. Raises ScenarioError."""
+    """Return the tools that a JSON text defines, in any shape that `lenient` reads. Raises ScenarioError."""
     if len(text) > _LONGEST:
         raise ScenarioError(f"The definition has {len(text):,} characters; {_LONGEST:,} are read at most.")
     try:
@@ -123,7 +127,7 @@ def parse_definitions(text: str) -> Definitions:
 
 
 def definition_text(tool: str, description: str | None, definition: str) -> str:
-    """A stored definition as a person edits it: name, description, schema, indented."""
+    """Return a stored definition as indented JSON to edit: name, description and schema."""
     stored = ToolDefinition.from_json_schema(
         name=tool, schema=json.loads(definition), description=description or ""
     )

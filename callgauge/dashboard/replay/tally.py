@@ -1,6 +1,6 @@
-"""Sums up what a replay moved: flows, rates with intervals, findings.
+"""Sums up the changes that a replay made: in outcomes, in rates with intervals, and in findings.
 
-The memory that it takes grows with the sessions of a slice, not with its calls or their texts.
+The memory used grows with the number of sessions of a slice, not with that of calls or the size of texts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ _DEPTH = 64
 
 @dataclass(frozen=True, slots=True)
 class ReplayedRate:
-    """One rate before and after over the same `n` calls, and its change, clustered by session."""
+    """The hits of one rate before and after the replay, among the same `n` calls.
+
+    `difference`: the change of the rate, with calls clustered by session; None with fewer than two sessions.
+    """
 
     before: int
     after: int
@@ -36,7 +39,11 @@ class ReplayedRate:
 
 @dataclass(slots=True)
 class CodeMoves:
-    """Findings of one code: before, after, in how many calls some went or came, or are newly refused."""
+    """The number of findings of one code before and after a replay.
+
+    `calls_gone` and `calls_came`: calls with fewer or with more of these findings than before;
+    `calls_refused`: calls with the code that fail now and did not fail before.
+    """
 
     before: int = 0
     after: int = 0
@@ -47,7 +54,11 @@ class CodeMoves:
 
 @dataclass(frozen=True, slots=True)
 class ReplaySummary:
-    """What moved. `flows`: (before, after, calls); `not_read`: reason → calls; `codes`: see `CodeMoves`."""
+    """The result of a replay.
+
+    `flows`: (outcome before, outcome after, calls); `not_read`: the number of calls not parsed, by reason;
+    `rates`: by the names in RATES; `codes`: the changes of findings, by code.
+    """
 
     calls: int
     changed: int
@@ -65,7 +76,7 @@ class ReplaySummary:
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> ReplaySummary:
-        """What `as_json` gave."""
+        """Return the summary that `to_json` wrote."""
         rates = {
             name: ReplayedRate(
                 **{**rate, "difference": Difference(**found) if (found := rate["difference"]) else None}
@@ -79,7 +90,7 @@ class ReplaySummary:
 
 @dataclass(slots=True)
 class ReplayTally:
-    """Takes one replayed call after another."""
+    """Running totals of a replay: `take` adds a call, `summary` returns the result."""
 
     calls: int = 0
     changed: int = 0
@@ -154,7 +165,10 @@ _PLACES = {outcome: 2 * place + 1 for place, outcomes in enumerate(RATES.values(
 
 
 def changed_row(one: ReplayedCall) -> dict[str, Any]:
-    """A changed call as a flat row, for the list and the files: findings as text, values that moved."""
+    """Return a changed call as a flat row for the list and for files, with findings and changed values.
+
+    Raises ValueError when the call was not parsed.
+    """
     before, after = one.before, one.after
     if before is None or after is None:
         raise ValueError("the call was not read")
@@ -182,7 +196,7 @@ def _count_findings(reading: CallReading) -> Counter[str]:
 
 
 def moved_values(before: Any, after: Any) -> list[tuple[str, str | None, str | None]]:
-    """(path, value before, value after) as JSON, shortened; None = absent. The first 20."""
+    """Return the first 20 changes as (path, JSON before, JSON after), shortened; None: no value."""
     found: list[tuple[str, str | None, str | None]] = []
     for move in _compare_values(before, after, "$", 0):
         if len(found) == _MOVES:

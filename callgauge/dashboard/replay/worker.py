@@ -1,7 +1,8 @@
 """The worker process of a replay: reads a request on standard input, writes files into a folder.
 
-`progress.json` says how far it is, `changed.jsonl` holds the changed calls, `summary.json` comes last of all.
-It ends when its standard input is closed, which is when the server ends, and when its time is up.
+`progress.json` holds the number of calls read so far, `changed.jsonl` the changed calls; `summary.json` is
+written last. The process exits early when its standard input is closed, which happens when the server ends,
+and when the time limit is over.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def _parse_day(text: str | None) -> date | None:
 
 
 class _ChangedCalls:
-    """The first changed calls, as JSON lines."""
+    """Writes the first changed calls into a file as JSON Lines, up to LISTED calls and LISTED_BYTES."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -108,7 +109,7 @@ class _ChangedCalls:
 
 
 def _write(path: Path, told: Mapping[str, Any]) -> None:
-    """Write a file at once: a reader finds the one before or the one after."""
+    """Write a JSON file atomically: a reader finds either the previous or the new content."""
     aside = path.with_suffix(".new")
     aside.write_text(json.dumps(told), encoding="utf-8")
     aside.replace(path)

@@ -1,1 +1,1 @@
-"""Runs a person's SQL in a process of its own that may be killed, and returns bounded rows."""
+"""Runs a person's SQL in a separate process that can be killed, and returns a limited number of rows."""

@@ -1,7 +1,8 @@
-"""The process of one query: a request on standard input, a header line and an Arrow stream out.
+"""The process of one query: reads a request on standard input, writes a header line and an Arrow stream.
 
-It opens the generation read-only, gives up everything it could do harm with, and only then looks at the SQL.
-It trusts neither the text nor DuckDB with it: the process that started it kills it when its time is over.
+The process opens the generation read-only, gives up every right that could do harm, and only then reads the
+SQL. Neither the text nor DuckDB's handling of it is trusted: the parent process kills this process when its
+time is over.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def main() -> None:
 
 
 def open_locked_down(generation: Path, threads: int, memory: str) -> duckdb.DuckDBPyConnection:
-    """A connection that reads this one file and can do nothing else."""
+    """Return a connection that can read this one file and nothing else."""
     connection = duckdb.connect(
         str(generation), read_only=True, config={"threads": threads, "memory_limit": memory}
     )
@@ -67,10 +68,7 @@ def open_locked_down(generation: Path, threads: int, memory: str) -> duckdb.Duck
 
 
 def _give_up(address_space: int) -> None:
-    """Give rights up for good:
-
-    no byte into any file, bounded memory, no dump, behind everybody in the queue.
-    """
+    """Give up rights for good: no writes to files, bounded memory, no core dump, low CPU priority."""
     os.chdir("/")
     os.nice(10)
     bounds = {resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CORE: 0, resource.RLIMIT_DATA: address_space}
@@ -109,7 +107,7 @@ def _answer(
 
 
 def _count_fitting(batch: pa.RecordBatch, most: int, room: int) -> int:
-    """How many of the first `most` rows have at most `room` bytes."""
+    """Return how many of the first `most` rows of a batch fit into `room` bytes."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -121,7 +119,7 @@ def _count_fitting(batch: pa.RecordBatch, most: int, room: int) -> int:
 
 
 def _make_unique(names: list[str]) -> list[str]:
-    """Two columns of one name are told apart by a number."""
+    """Return the names with a number added to each name that occurred before."""
     free: list[str] = []
     for name in names:
         number, tried = 1, name
@@ -133,7 +131,7 @@ def _make_unique(names: list[str]) -> list[str]:
 
 
 def _describe_error(problem: BaseException, generation: str) -> str:
-    """What DuckDB says, without where on this machine the store lies."""
+    """Return the error message of DuckDB without the path of the store on this machine."""
     said = str(problem).strip() or "There was not enough memory for it."
     return said.replace(generation, "the store").replace(str(Path(generation).parent), "the store")
 

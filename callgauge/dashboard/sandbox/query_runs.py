@@ -1,7 +1,8 @@
-"""Runs one query in a process of its own, killed in time, and reads its bounded result.
+"""Runs one query in a separate process, kills the process at its time limit, and reads the result.
 
-DuckDB's own interrupt is not enough: it waits for single functions that work for minutes, its limit does not
-see all memory, and a text nested deeply enough ends the process that parses it (see docs/decisions.md).
+DuckDB's own interrupt is not enough: it waits for single functions that work for minutes, the memory limit
+does not cover all memory, and a text nested deeply enough crashes the process that parses it (see
+docs/decisions.md).
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ _UNLIKE_PYTHON = (ValueError, OverflowError, pa.ArrowException, NotImplementedEr
 
 @dataclass(frozen=True, slots=True)
 class QueryLimits:
-    """What a query may take.
+    """Limits of one query.
 
-    `rows`, `bytes`: of a result that are kept; `counting`: seconds to count the rest.
+    `seconds`: time to run; `rows`, `bytes`: the part of a result that is kept; `counting`: seconds from the
+    start for counting further rows; `memory`: DuckDB's memory limit; `address_space`: bytes of data of the
+    process; `waiting`: seconds to wait while other queries run.
     """
 
     seconds: float = 10.0
@@ -48,16 +51,19 @@ LIMITS = QueryLimits()
 
 
 class SqlError(Exception):
-    """There is no result; the message says why, for people. DuckDB's may have several lines."""
+    """Raised when a query gives no result; the message says why, for people, in one or several lines."""
 
 
 class SandboxBusyError(SqlError):
-    """Others are asking; the same query may well run in a moment."""
+    """Raised when too many other queries are running; the same query may succeed a moment later."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """The result. `table`: the rows kept; `rows`: how many there are, or at least where not `counted`."""
+    """The result of a query.
+
+    `table`: the rows that were kept; `rows`: how many rows there are, a lower bound when `counted` is False.
+    """
 
     table: pa.Table
     rows: int
@@ -73,31 +79,31 @@ class QueryResult:
         return list(self.table.column_names)
 
     def number_columns(self) -> list[str]:
-        """The columns of numbers."""
+        """Return the names of the columns of numbers."""
         kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
         return [field.name for field in self.table.schema if any(is_one(field.type) for is_one in kinds)]
 
     def time_columns(self) -> list[str]:
-        """The columns of days and times."""
+        """Return the names of the columns of days and times."""
         return [field.name for field in self.table.schema if pa.types.is_temporal(field.type)]
 
     def column_values(self, *names: str) -> list[list[Any]]:
         return [_python_values(self.table[name]) for name in names]
 
     def read_rows(self, offset: int, length: int) -> list[list[Any]]:
-        """Rows of Python values from `offset` on."""
+        """Return up to `length` of the kept rows as Python values, from `offset` on."""
         part = self.table.slice(offset, length)
         columns = [_python_values(column) for column in part.columns]
         return [list(row) for row in zip(*columns, strict=True)]
 
     def to_frame(self) -> pd.DataFrame:
-        """All rows that were kept, with Python values, for an export or a figure."""
+        """Return all kept rows as a frame of Python values, for an export or a figure."""
         columns = {name: _python_values(self.table[name]) for name in self.table.column_names}
         return pd.DataFrame(columns, dtype=object)
 
 
 def run(generation: Path, sql: str, limits: QueryLimits = LIMITS) -> QueryResult:
-    """The rows that `sql` gives. Raises SqlError."""
+    """Return the result of `sql` on the database file `generation`. Raises SqlError."""
     if len(sql) > LONGEST:
         raise SqlError(f"The text has {len(sql):,} characters; a query may have {LONGEST:,}.")
     if not sql.isascii() and any("\ud800" <= char <= "\udfff" for char in sql):
@@ -115,7 +121,7 @@ def run(generation: Path, sql: str, limits: QueryLimits = LIMITS) -> QueryResult
 
 
 def _run_child(generation: Path, sql: str, limits: QueryLimits) -> tuple[int, bytes]:
-    """How the process ended, and what it wrote."""
+    """Return the exit code and the standard output of the query's process."""
     request = {
         "generation": str(generation.resolve()),
         "sql": sql,
@@ -185,7 +191,7 @@ def _format_interval(months: int, days: int, nanoseconds: int) -> str:
 
 
 def _python_value(scalar: pa.Scalar) -> Any:
-    """A value; text in its place where Python has none like it, as for the year 290,000."""
+    """Return the Python value of a scalar; a text when Python has no such value, as for the year 290,000."""
     try:
         return scalar.as_py()
     except _UNLIKE_PYTHON:

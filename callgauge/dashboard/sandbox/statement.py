@@ -1,9 +1,9 @@
-"""Checks a person's SQL: the one statement of it that may run, or a sentence for what may not.
+"""Checks a person's SQL: returns the one statement that may run, or raises an error that says why not.
 
-DuckDB's own parser says what a text is: how many statements, of which type, and as JSON every part of a
-query. What is not known to be harmless is refused: a query may only name tables of the store and functions
-that neither leave it nor speak of the machine. This is the second wall; how the connection was opened is the
-first.
+DuckDB's own parser analyses the text: the number of statements, their types, and the syntax tree of a query
+as JSON. Anything not known to be harmless is refused: a query may only name tables of the store, and
+functions that neither read outside of the store nor reveal details of the machine. This check is the second
+protection; the first is the locked-down connection.
 """
 
 from __future__ import annotations
@@ -64,11 +64,14 @@ _ONE = "One statement at a time: "
 
 
 class StatementRefusedError(Exception):
-    """The text may not run; the message is a sentence for people."""
+    """Raised when the text may not run; the message is a sentence for people."""
 
 
 def allow_statement(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | str:
-    """What to execute for `sql`. Raises StatementRefusedError, and duckdb.Error where the text is no SQL."""
+    """Return the statement to execute for `sql`; for an EXPLAIN, its text.
+
+    Raises StatementRefusedError when the text may not run, and duckdb.Error when the text is not SQL.
+    """
     statements = connection.extract_statements(sql)
     if not statements:
         raise StatementRefusedError("There is no statement in it.")
@@ -96,7 +99,10 @@ def _check_reads_only(kind: str) -> str:
 
 
 def _allow_explained(connection: duckdb.DuckDBPyConnection, sql: str) -> str:
-    """EXPLAIN runs what it explains when ANALYZE follows, so what is explained is checked like any other."""
+    """Return an EXPLAIN to execute, after the explained query has passed the same check as any query.
+
+    The check is needed because EXPLAIN ANALYZE runs the query.
+    """
     words = sql.split(None, 1)
     rest = words[1] if len(words) == 2 and words[0].upper() == "EXPLAIN" else ""
     told = "EXPLAIN"
@@ -133,7 +139,7 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
 
 def _walk_tree(tree: Any) -> Iterator[dict[str, Any]]:
-    """Every object of the tree; iterative, because a tree may be deeper than Python's stack."""
+    """Yield every object of the tree; iterative, because a tree may be deeper than Python's stack."""
     waiting = [tree]
     while waiting:
         part = waiting.pop()

@@ -1,8 +1,8 @@
-"""Makes a file of test cases from stored calls, in the shape that an evaluation or a trainer reads.
+"""Makes a file of test cases from stored calls, in the format of an evaluation or training tool.
 
-A case is what the model was told before it made the call: the system prompt, the user's text, what was said,
-called and returned in the earlier steps of the turn, and the definitions of the tools called. Each line is
-read again before it counts; a call that cannot be exported is counted by its reason.
+A case holds the input of the model before the call: the system prompt, the user's text, the texts, calls and
+results of the earlier steps of the turn, and the definitions of the tools called. Each line is parsed again
+and checked before it counts; calls that cannot be exported are counted by reason.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ Ask = Callable[[str, Mapping[str, Any]], Sequence[Row]]
 
 @dataclass(slots=True)
 class CaseFile:
-    """The file, its lines, and what was left out. `full`: it ended where a file may be no larger."""
+    """A file of test cases: its content, its number of lines, and the calls left out, by reason.
+
+    `full`: the file ended early, because a file may be no larger than MOST_BYTES.
+    """
 
     data: bytes = b""
     lines: int = 0
@@ -52,7 +55,10 @@ class CaseFile:
 
 
 def make_case_file(shape: str, call_ids: Sequence[str], ask: Ask) -> CaseFile:
-    """The calls, in the order of the metric `testset_calls`, as JSON Lines of `shape`, a key of SHAPES."""
+    """Return the first MOST calls as a JSON Lines file in the format `shape`, a key of SHAPES.
+
+    The calls are in the order of the metric `testset_calls`. `ask` answers the metrics.
+    """
     chosen = SHAPES[shape]
     made = CaseFile()
     written: list[bytes] = []
@@ -73,7 +79,7 @@ def make_case_file(shape: str, call_ids: Sequence[str], ask: Ask) -> CaseFile:
 
 
 def _write_line(shape: TestsetShape, case: TestsetCase) -> bytes:
-    """Written, and read again. Raises NotExportedError."""
+    """Return the line of a case, after parsing and checking the line. Raises NotExportedError."""
     try:
         text = json.dumps(shape.line(case), ensure_ascii=False, allow_nan=False)
         line = text.encode() + b"\n"

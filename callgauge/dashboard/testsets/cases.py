@@ -1,6 +1,6 @@
-"""Makes a case of a stored call and the steps before it: the messages, the tools, what was right.
+"""Makes a test case from a stored call and the steps before it: messages, tools, right arguments.
 
-Messages are those of OpenAI's chat completions; the shapes that write them otherwise start from these.
+Messages have the format of OpenAI's chat completions; other formats are converted from it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Row = Mapping[Any, Any]
 
 
 class NotExportedError(Exception):
-    """A call cannot be a case; `reason` is a key of `testsets.REASONS`."""
+    """Raised when a call cannot become a case; `reason` is a key of `testsets.REASONS`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -29,10 +29,11 @@ class NotExportedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TestsetCase:
-    """One call to be made again. `sent`: the arguments as the model sent them.
+    """One call that a tested model is to make, with the messages before the call.
 
-    `right`: arguments known to be right: its own, or those of the attempt that worked; None = not known.
-    `tools`: the tool called first, then those of the earlier calls.
+    `sent`: the raw arguments as the stored model sent them. `right`: raw arguments known to be right, the
+    call's own or those of a later attempt that worked; None when none are known. `tools`: first the tool that
+    the call names, then those of the earlier calls.
     """
 
     call_id: str
@@ -48,7 +49,10 @@ class TestsetCase:
 
 
 def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefinition | None]) -> TestsetCase:
-    """Make a case of a row of `testset_calls` and the steps of its turn. Raises NotExportedError."""
+    """Return the case of a row of `testset_calls` and the steps of its turn. Raises NotExportedError.
+
+    `defined` returns the tool definition with an id, or None.
+    """
     if row["raw_arguments"] is None or row["args_source"] not in ("raw", "reserialised"):
         raise NotExportedError("text")
     tool = defined(row["definition_id"]) if row["definition_id"] else None
@@ -80,7 +84,7 @@ def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefin
 
 
 def right_arguments(case: TestsetCase) -> dict[str, Any]:
-    """The arguments that are known to be right. Raises NotExportedError."""
+    """Return the decoded arguments that are known to be right. Raises NotExportedError without any."""
     if case.right is None:
         raise NotExportedError("uncorrected")
     try:

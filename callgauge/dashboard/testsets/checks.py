@@ -1,4 +1,4 @@
-"""Reads a line of a test set again and checks it against its case."""
+"""Checks a line of a test set, parsed again, against its case."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def check_promptfoo(line: Line, case: TestsetCase) -> None:
 
 
 def _check_tools(tools: list[Line], case: TestsetCase) -> None:
-    """The definitions, read as our own parser reads them, are those that the calls were held against."""
+    """Raise NotExportedError unless the definitions, as `lenient` reads them, are those of the case."""
     try:
         read = ToolCatalog.load(tools)
     except ToolDefinitionError:
@@ -68,7 +68,10 @@ def _check_tools(tools: list[Line], case: TestsetCase) -> None:
 
 
 def _check_messages(messages: list[Message], case: TestsetCase) -> None:
-    """Every call has its result, every result its call, and the last word is not the assistant's call."""
+    """Raise NotExportedError unless calls and results match and all messages of the case are there.
+
+    Every call must have its result, every result its call.
+    """
     waiting: list[str] = []
     for message in messages:
         if message["role"] == "tool":

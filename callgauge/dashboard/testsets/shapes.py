@@ -1,6 +1,6 @@
-"""Writes a case as one line of a file, in the shape of each reader.
+"""Writes a case as one line of a file, in the format of each supported tool.
 
-Sources of the shapes: MoonshotAI/K2-Vendor-Verifier (a line is a request body), ShishirPatil/gorilla (BFCL:
+Sources of the formats: MoonshotAI/K2-Vendor-Verifier (a line is a request body), ShishirPatil/gorilla (BFCL:
 one entry a line, answers in a file of their own), inspect_ai's `Sample`, promptfoo's test cases, and OpenAI's
 data for supervised fine-tuning, where only messages of weight 1 are learnt.
 """
@@ -43,7 +43,11 @@ _MADE_THE_CALL = (
 
 @dataclass(frozen=True, slots=True)
 class TestsetShape:
-    """A shape of file. `name`: of the file; `about`: for people; `check` raises NotExportedError."""
+    """A file format for test cases. `name`: the file name; `about`: a description for people.
+
+    `line` returns the line of a case; `check` raises NotExportedError when a parsed line does not match its
+    case.
+    """
 
     title: str
     name: str
@@ -69,7 +73,7 @@ def _entry_line(case: TestsetCase) -> Line:
 
 
 def _as_bfcl(value: Any, key: str | None = None) -> Any:
-    """The schema in BFCL's words for types; nothing else of it changes."""
+    """Return the schema with BFCL's names of types; nothing else changes."""
     if isinstance(value, Mapping):
         return {name: _as_bfcl(inner, name) for name, inner in value.items()}
     if isinstance(value, list):
@@ -141,12 +145,18 @@ def _promptfoo_line(case: TestsetCase) -> Line:
 
 
 def _no_template(value: Any) -> str:
-    """JSON in which no string holds the beginning of a template: braces in a row stand only in strings."""
+    """Return a value as JSON in which no string holds the beginning of a template.
+
+    Adjacent braces stand only in strings, so an escape there does not change the value.
+    """
     return TEMPLATE.sub(r"\\u007b", json.dumps(value, ensure_ascii=False))
 
 
 def _mark_raw(value: Any) -> Any:
-    """A value in which text that looks like a template is marked as none. Raises NotExportedError."""
+    """Return a value in which each text that looks like a template is wrapped in raw tags.
+
+    Raises NotExportedError when a key looks like a template, or a text holds the end of the raw tags.
+    """
     if isinstance(value, Mapping):
         if any(TEMPLATE.search(name) for name in value):
             raise NotExportedError("templates")

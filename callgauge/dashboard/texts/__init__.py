@@ -1,1 +1,1 @@
-"""Texts made for people and links: marked, compared, packed into a URL, written as SQL."""
+"""Functions that annotate and compare texts, pack texts into URLs and write metrics as SQL."""

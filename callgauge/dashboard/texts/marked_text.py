@@ -1,4 +1,4 @@
-"""Annotates a text with line numbers, and carets under marked places; any script."""
+"""Annotates a text in any script with line numbers, and with carets under marked spans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _BEFORE = 2_000  # characters kept before the first mark when the text is longer
 
 @dataclass(frozen=True, slots=True)
 class TextMark:
-    """Characters `start` to `end` (half open) of the text, and what to write under them; empty = a place."""
+    """A span of a text, characters `start` to `end` (half open), and the label to write under the span.
+
+    An empty span marks a position between two characters.
+    """
 
     start: int
     end: int
@@ -27,7 +30,7 @@ class TextMark:
 
 @dataclass(frozen=True, slots=True)
 class TextPlace:
-    """Where a character stands: 1-based line and column, and the UTF-8 byte offset in the text."""
+    """The position of a character: 1-based line and column, and the UTF-8 byte offset in the text."""
 
     line: int
     column: int
@@ -45,10 +48,11 @@ def locate(text: str, index: int) -> TextPlace:
 
 
 def find_named_position(message: str, text: str) -> int | None:
-    """The character of `text` that an error message of a JSON parser names, if it names one inside it.
+    """Return the index of the character of `text` that a JSON parser's error message names, or None.
 
-    Python (`line 1 column 5 (char 4)`) and V8 (`at position 4`) write them so. A message whose line and
-    column name another character than its offset is about another text than this one.
+    The formats are those of Python (`line 1 column 5 (char 4)`) and V8 (`at position 4`). None also when the
+    position lies outside of `text`, or when line and column disagree with the offset: such a message is about
+    another text.
     """
     offset = _OFFSET.search(message)
     column = _COLUMN.search(message)
@@ -61,7 +65,7 @@ def find_named_position(message: str, text: str) -> int | None:
 
 
 def _index_at(text: str, line: int, column: int) -> int | None:
-    """The index of a 1-based line and column; None when the text has no such place."""
+    """Return the index of a 1-based line and column; None when the text has no such position."""
     lines = text.split("\n", line)
     if not 1 <= line <= len(lines) or not 1 <= column <= len(lines[line - 1]) + 1:
         return None
@@ -69,14 +73,17 @@ def _index_at(text: str, line: int, column: int) -> int | None:
 
 
 def shown_window(text: str, marks: Sequence[TextMark]) -> tuple[int, int]:
-    """The part of a long text that is shown: its beginning, or from shortly before the first mark."""
+    """Return the span of a long text to show: its beginning, or from shortly before the first mark."""
     first = min((mark.start for mark in marks), default=0)
     start = 0 if first < LIMIT - _BEFORE else first - _BEFORE
     return start, min(len(text), start + LIMIT)
 
 
 def annotate(text: str, marks: Sequence[TextMark] = (), *, spaces: bool = False) -> str:
-    """The text with line numbers, under each mark carets and its label; `spaces` shows blanks as signs."""
+    """Return the text with line numbers, and under each mark a line with carets and the label.
+
+    Only the span that `shown_window` returns is included. `spaces`: show white space as signs.
+    """
     start, end = shown_window(text, marks)
     number = text.count("\n", 0, start) + 1
     gutter = len(str(number + text.count("\n", start, end)))
@@ -120,7 +127,7 @@ def _show_blanks(text: str, spaces: bool) -> str:
 
 
 def _count_columns(text: str) -> int:
-    """Cells a monospaced font takes: two for wide East Asian characters, none for combining ones."""
+    """Return the width in monospaced cells: two for wide East Asian characters, none for combining ones."""
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text

@@ -1,7 +1,7 @@
-"""Writes a metric and its parameters as SQL that runs by itself: every parameter is a literal in it.
+"""Writes a metric and its parameters as SQL that runs by itself, with a literal for each parameter.
 
-Values come from logs. They enter the text as DuckDB's literals, and what is invisible in them, line breaks
-and direction marks among it, as chr(): a text that people read and run shows all that it does.
+Values come from logs. They are written as DuckDB's literals, and their invisible characters, such as line
+breaks and direction marks, as chr(): people who read and run the SQL see everything that it does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from callgauge.dashboard.metrics import PARAMETER, Metric
 
 
 def fill_parameters(metric: Metric, given: Mapping[str, Any]) -> str:
-    """The SQL of `metric` with the values of `given`, NULL for what is not given."""
+    """Return the SQL of `metric` with the values of `given`, and NULL for parameters that are not given."""
     named = sorted(name for name in metric.parameters if given.get(name) is not None)
     head, code = _split_header(metric.sql)
     if metric.parameters:
@@ -26,14 +26,14 @@ def fill_parameters(metric: Metric, given: Mapping[str, Any]) -> str:
 
 
 def _split_header(sql: str) -> tuple[str, str]:
-    """The title and the question that open a metric's text, and all behind its header."""
+    """Return the title and question lines of a metric's SQL, and the SQL without its comment lines."""
     lines = sql.splitlines(keepends=True)
     head = [line for line in lines if line.startswith(("-- title:", "-- question:"))]
     return "".join(head), "".join(line for line in lines if not line.startswith("--"))
 
 
 def write_literal(value: Any) -> str:
-    """How DuckDB writes a value. Raises TypeError for what no filter holds."""
+    """Return a value as a DuckDB literal. Raises TypeError for a type that no filter uses."""
     if value is None:
         return "NULL"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Shows what changed between two texts, line by line in the unified format."""
+"""Compares two texts line by line, in the unified diff format."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _SENTENCE = re.compile(r"(?<=[.;:!?。]) +")
 
 
 def unified_diff(before: str, after: str) -> str:
-    """What was taken out (-) and put in (+), with three lines around; empty when nothing changed.
+    """Return the unified diff of two texts with three lines of context; empty when nothing changed.
 
-    Of very long texts the first lines are compared, and the last line says so.
+    Of texts with more than 4,000 lines only the first 4,000 are compared; the last line of the diff then says
+    so.
     """
     old, new = _split_lines(before), _split_lines(after)
     changes = difflib.unified_diff(old[:_LINES], new[:_LINES], "before", "after", lineterm="")
@@ -26,7 +27,7 @@ def unified_diff(before: str, after: str) -> str:
 
 
 def definition_text(description: str | None, definition: str | None) -> str:
-    """A tool's description and its canonical JSON, laid out so that one change is one line."""
+    """Return a tool's description and its definition as indented JSON, laid out for a comparison by line."""
     laid_out = _indent_json(definition or "null")
     if laid_out is None:
         laid_out = definition or ""
@@ -34,9 +35,10 @@ def definition_text(description: str | None, definition: str | None) -> str:
 
 
 def arguments_change(before: str, after: str) -> str:
-    """What changed between the raw arguments of two calls, one member a line.
+    """Return the unified diff of the raw arguments of two calls, with one member a line.
 
-    Two JSON texts are compared as JSON, where layout is no difference; any others as the texts they are.
+    Two JSON texts are laid out alike first, so that layout makes no difference. Other texts are only broken
+    at commas and brackets.
     """
     laid_out = [_indent_json(text) for text in (before, after)]
     if None in laid_out:

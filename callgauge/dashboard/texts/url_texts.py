@@ -1,7 +1,7 @@
 """Packs a text into one URL parameter, and unpacks it.
 
-A parameter is the text in UTF-8, packed by zlib, in URL-safe base64 without padding. A link comes from
-anybody: what cannot be unpacked within the limit is a sentence.
+A parameter is the text in UTF-8, packed by zlib, in URL-safe base64 without padding. Links are not trusted: a
+parameter that cannot be unpacked within the limit raises LinkError.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ _ALPHABET = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class LinkError(ValueError):
-    """A text that no link can carry, or a link that carries none; the message is one sentence for people."""
+    """Raised when a text does not fit a link, or a link holds no text; the message is one sentence."""
 
 
 def pack_text(text: str) -> str:
-    """The parameter that carries `text`. Raises LinkError when a link would be too long."""
+    """Return the URL parameter that carries `text`.
+
+    Raises LinkError when the link would be too long, or when the text has a lone surrogate.
+    """
     try:
         whole = text.encode()
     except UnicodeEncodeError:
@@ -36,9 +39,10 @@ def pack_text(text: str) -> str:
 
 
 def unpack_text(parameter: str, limit: int) -> str:
-    """The text that a parameter carries, of at most `limit` bytes. Raises LinkError.
+    """Return the text that a parameter carries, of at most `limit` bytes in UTF-8.
 
-    Nothing beyond the limit is unpacked: a few bytes can stand for gigabytes.
+    Nothing beyond the limit is unpacked: a few packed bytes can hold gigabytes. Raises LinkError when the
+    parameter is damaged or its text is longer.
     """
     if not _ALPHABET.fullmatch(parameter):
         raise LinkError("The link is damaged: it holds characters that no link of ours has.")

@@ -108,7 +108,7 @@ def translator(_about: About) -> Translator:
 
 
 class _Transcript:
-    """The conversations of one file, held apart by session and sub-agent."""
+    """Translator of one file, with one open conversation per session and sub-agent."""
 
     def __init__(self) -> None:
         self._open = OpenSessions[ClaudeConversation]()
@@ -150,7 +150,10 @@ class _Transcript:
         return events
 
     def _find_conversation(self, lane: str, entry: TranscriptEntry) -> ClaudeConversation | None:
-        """The one that goes on with this entry; None for a harness's note on none that is open."""
+        """Return the conversation to which the entry belongs, newly opened if needed.
+
+        `lane` is the conversation's session id. None: a `system` entry for a conversation that is not open.
+        """
         self._spill()
         if entry.type == "system" and lane not in self._open:
             return None
@@ -165,7 +168,7 @@ class _Transcript:
         self._grown = 0
 
     def _find_lane(self, entry: TranscriptEntry) -> str:
-        """The session id of a sub-agent's run."""
+        """Return the session id under which a sub-agent's entry is stored."""
         if entry.agent_id is not None:
             return f"{entry.session_id}/agent-{entry.agent_id}"
         own = entry.uuid or ""
@@ -176,7 +179,11 @@ class _Transcript:
         return f"{entry.session_id}/sidechain-{first}"
 
     def _end_sub_agent(self, lane: str, report: ToolReport, out: list[Event]) -> None:
-        """A finished sub-agent's answer stands in the result of the call that started it."""
+        """Finish the conversation of a completed sub-agent, if it is open.
+
+        `report` is the result of the call that started the sub-agent; it holds the sub-agent's status and
+        answer.
+        """
         if lane == self._lane_spoken:
             self._spoken = self._lane_spoken = None
         conversation = self._open.pop(lane)

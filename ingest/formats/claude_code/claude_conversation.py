@@ -1,8 +1,8 @@
-"""Turns the records of one Claude Code conversation into turns, steps, calls and results.
+"""Turns the records of one Claude Code conversation into events: turns, steps, calls and results.
 
-A model's message comes as several records, one content block each, with tool results in between. It is held
-until it is complete, because its last record has the token counts and only the whole message shows whether
-a call was lost.
+The log has one model message as several records, one content block each, with tool results in between. The
+message is held until it is complete, for two reasons: its last record has the token counts, and only the
+whole message shows whether a call was lost.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _NOTHING = MessageBody()
 
 
 class ClaudeConversation:
-    """One session or sub-agent run, record by record in file order. What is complete goes to `out`."""
+    """The open state of one session or sub-agent run, which is given its records in file order.
+
+    The methods append each event to the list `out` when the event is complete.
+    """
 
     def __init__(self, session_id: str, parent_session_id: str | None) -> None:
         self._waiting = 0
@@ -54,11 +57,14 @@ class ClaudeConversation:
 
     @property
     def weight(self) -> int:
-        """The size of the lines that wait here, and of the keys by which repeats are found, in bytes."""
+        """Approximate size in bytes of what is kept: lines not yet complete and keys that detect repeats."""
         return self._waiting + _KEY_SIZE * len(self._seen)
 
     def take(self, entry: TranscriptEntry, where: LogLine, size: int, out: list[Event]) -> None:
-        """Add the events that are complete after this record of `size` bytes. One seen before adds none."""
+        """Append to `out` the events that are complete after this record.
+
+        `size` is the length of the record's line in bytes. A record whose uuid was seen before adds nothing.
+        """
         if entry.uuid is not None and self._is_repeated(entry.uuid):
             return
         ts = read_time(entry.timestamp)
@@ -74,7 +80,11 @@ class ClaudeConversation:
         self._waiting += size
 
     def finish(self, out: list[Event], *, status: str | None = None, answer: str | None = None) -> None:
-        """Close what is open. Without a status or an answer, a turn whose last word is a call stays open."""
+        """Close the open message and the open turn.
+
+        `status` and `answer` override those of the turn. When neither is known, because the turn's last
+        message made a call, no end of the turn is added.
+        """
         self._close_message(out)
         turn, self._turn = self._turn, None
         if turn is None:
@@ -204,7 +214,11 @@ class ClaudeConversation:
     # --- turns and messages ------------------------------------------------------------------
 
     def _enter_turn(self, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
-        """Begin the turn that the waiting prompt asks for; only an answered prompt is a turn."""
+        """Begin the turn of the waiting prompt, after ending the open turn.
+
+        A prompt becomes a turn only when the model answers it. Without a waiting prompt an open turn goes on;
+        with neither, a turn without text begins.
+        """
         prompt, self._prompt = self._prompt, None
         if prompt is None and self._turn is not None:
             return
@@ -259,7 +273,10 @@ class ClaudeConversation:
         )
 
     def _find_lost_call(self, message: OpenMessage, said: str) -> list[Event]:
-        """The call that a whole message without any shows to be lost: written as text, or only announced."""
+        """Return the lost call of a complete message that has no call, as a list of one event or none.
+
+        A call is lost when the message writes it as text, or has the stop reason `tool_use` without a call.
+        """
         leak = find_leaked_call(said)
         if leak is not None:
             return [
@@ -273,7 +290,11 @@ class ClaudeConversation:
         return []
 
     def _take_lost_call(self, notice: str, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
-        """A call whose markup could not be read; the harness says so after a message without any call."""
+        """Add the call whose markup Claude Code could not read, as the notice says.
+
+        The call is added to the message before the notice, or to a new message when that has calls already.
+        It is not added when the message itself shows the loss (see `_find_lost_call`).
+        """
         message = self._message
         if message is None or message.calls:
             # The model's message with the broken call is not in the log at all.

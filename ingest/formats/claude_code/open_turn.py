@@ -1,4 +1,4 @@
-"""What a Claude Code conversation has begun and not ended yet: message, prompt, turn."""
+"""The open parts of a Claude Code conversation: message, prompt and turn that have not ended."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _NOTHING_SAID = Usage()
 
 
 class OpenMessage(msgspec.Struct, gc=False):
-    """One model message as far as it has come. `after` holds what the log shows behind its first record."""
+    """One model message, as far as its records have been read.
+
+    `after` has the events of the records after the first one, in order: calls and results.
+    """
 
     key: str | None
     where: LogLine
@@ -28,7 +31,10 @@ class OpenMessage(msgspec.Struct, gc=False):
     after: list[Event] = []
 
     def hear(self, usage: Usage | None, stop_reason: str | None) -> None:
-        """Take the counts of one more record; they are final beside a stop reason or once they have grown."""
+        """Add the token counts and stop reason of one more record.
+
+        The counts are final with a stop reason, or when the output tokens have grown since the record before.
+        """
         if usage is not None and usage != _NOTHING_SAID:
             before, self.usage = self.output_tokens, usage
             if before is not None and (now := self.output_tokens) is not None and now > before:
@@ -52,7 +58,7 @@ class TranscriptPrompt(msgspec.Struct, gc=False):
 
 
 class TranscriptTurn(msgspec.Struct, gc=False):
-    """The open turn. `answer` is None while a call is the last thing the model made."""
+    """The open turn. `answer` is None while the last message of the model made a call."""
 
     where: LogLine
     ts: datetime | None

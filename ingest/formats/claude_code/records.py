@@ -1,4 +1,4 @@
-"""Makes one event or value of each part of a Claude Code record; keeps no state between records."""
+"""Makes an event or value from one part of a Claude Code record; keeps no state between records."""
 
 from __future__ import annotations
 
@@ -51,7 +51,10 @@ def make_call(session_id: str, block: ContentBlock, where: LogLine, ts: datetime
 
 
 def _find_unparsed(given: Any) -> tuple[str, int] | None:
-    """(text, its full length in bytes) of arguments that the harness could not read as JSON."""
+    """Return (text, length) of arguments that Claude Code could not read as JSON.
+
+    `length` is the length of the full text in bytes; the text may be cut. None for any other arguments.
+    """
     if not isinstance(given, dict) or "__unparsedToolInput" not in given:
         return None
     unparsed = read_object(given["__unparsedToolInput"])
@@ -79,7 +82,10 @@ def make_lost_call(
     tool: str | None = None,
     raw: str | None = None,
 ) -> CallMade:
-    """A call that never became one: what the model wrote of it, where the log has that at all."""
+    """Return the event of a call that the model began but that never became a tool call.
+
+    `raw` is the text that the model wrote of the call, None where the log does not have it.
+    """
     return CallMade(
         session_id=session_id,
         where=where,
@@ -116,7 +122,10 @@ def _failure_reason(content: str) -> str:
 
 
 def count_input_tokens(usage: Usage | None) -> int | None:
-    """All tokens the model read, from the cache or not; `input_tokens` alone leaves the cache out."""
+    """Return the number of all input tokens, with those read from or written to the cache.
+
+    `input_tokens` alone leaves the cache out. None when the record has no counts.
+    """
     if usage is None:
         return None
     total = None

@@ -1,8 +1,9 @@
-"""Reads the fields of a Claude Code transcript's line that mean something, typed.
+"""Reads the used fields of one line of a Claude Code transcript into typed objects.
 
-Two ways lead to a `TranscriptEntry`. `skim` decodes by type and passes over what no field asks for, such as
-copies of whole files, in half the time that decoding the line takes. What it refuses, because a field has
-another type than it should, `read_entry` reads from the decoded object; such a field counts as absent.
+A `TranscriptEntry` is made by one of two functions. `skim` decodes by type and skips parts of the line that
+no field needs, such as copies of whole files; this takes half the time of decoding the whole line. When a
+field has another type than expected, `skim` raises; `read_entry` then reads the decoded object and treats
+such a field as absent.
 """
 
 from __future__ import annotations
@@ -20,14 +21,17 @@ _UNSET: Final = msgspec.UNSET
 
 
 class ContentPart(msgspec.Struct, gc=False):
-    """A piece of a result's content."""
+    """One part of a tool result's content."""
 
     type: str | None = None
     text: str | None = None
 
 
 class ContentBlock(msgspec.Struct, gc=False):
-    """A content block: text, a call, a result. `content` of a result is a text or its parts."""
+    """A content block: a text, a tool call or a tool result.
+
+    `content` is set for a result: a string or a list of parts.
+    """
 
     type: str | None = None
     text: str | None = None
@@ -40,12 +44,12 @@ class ContentBlock(msgspec.Struct, gc=False):
 
     @property
     def arguments(self) -> Any:
-        """The decoded `input`; None where there is none."""
+        """The decoded `input`; None when the block has no `input`."""
         return None if self.input is _UNSET else orjson.loads(memoryview(self.input))
 
 
 class DecodedBlock(ContentBlock, gc=False):
-    """A block whose `input` was decoded with its line."""
+    """A content block whose `input` was decoded together with its line."""
 
     given: Any = None
 
@@ -55,7 +59,7 @@ class DecodedBlock(ContentBlock, gc=False):
 
 
 class Usage(msgspec.Struct, gc=False):
-    """Token counts, None where the record has none."""
+    """Token counts of a message; None for a count that the record does not have."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -64,7 +68,7 @@ class Usage(msgspec.Struct, gc=False):
 
 
 class MessageBody(msgspec.Struct, gc=False):
-    """The Anthropic message in a record."""
+    """The Anthropic message of a record."""
 
     id: str | None = None
     model: str | None = None
@@ -74,12 +78,15 @@ class MessageBody(msgspec.Struct, gc=False):
 
     @property
     def blocks(self) -> list[ContentBlock]:
-        """The content blocks; a plain text is one of them."""
+        """The content blocks; content that is a plain string counts as one text block."""
         return [ContentBlock("text", self.content)] if isinstance(self.content, str) else self.content or []
 
 
 class ToolReport(msgspec.Struct, gc=False, rename="camel"):
-    """What a tool reported beside the result that the model saw. `content` is a sub-agent's answer."""
+    """The record's own report on a tool run, beside the result that the model received.
+
+    `content` is the answer of a sub-agent.
+    """
 
     agent_id: str | None = None
     status: str | None = None
@@ -94,13 +101,13 @@ class ToolReport(msgspec.Struct, gc=False, rename="camel"):
 
     @property
     def answer(self) -> str:
-        """The text of `content`, a text or content blocks."""
+        """The text of `content`, which is a string or content blocks."""
         content = self.content
         return "" if content is _UNSET else _join_texts(orjson.loads(memoryview(content)))
 
 
 class DecodedReport(ToolReport, gc=False):
-    """A report whose `content` was decoded with its line."""
+    """A tool report whose `content` was decoded together with its line."""
 
     given: Any = None
 
@@ -110,7 +117,7 @@ class DecodedReport(ToolReport, gc=False):
 
 
 class TranscriptEntry(msgspec.Struct, gc=False, rename="camel"):
-    """A record."""
+    """One record of the transcript."""
 
     type: str | None = None
     subtype: str | None = None
@@ -131,7 +138,7 @@ class TranscriptEntry(msgspec.Struct, gc=False, rename="camel"):
 
 
 class _Progress(msgspec.Struct, gc=False, rename="camel"):
-    """What a progress record reports; `message` is a record of a sub-agent."""
+    """The data of a progress record; `message` is a sub-agent's own record."""
 
     type: str | None = None
     agent_id: str | None = None
@@ -139,7 +146,7 @@ class _Progress(msgspec.Struct, gc=False, rename="camel"):
 
 
 class UnusableEntry(NamedTuple):
-    """Why what somebody said cannot be used: a reject code and a sentence."""
+    """The reason why a message record cannot be used: a reject code and a sentence."""
 
     code: str
     reason: str
@@ -149,9 +156,10 @@ _DECODE = msgspec.json.Decoder(TranscriptEntry).decode
 
 
 def skim(data: bytes) -> TranscriptEntry | UnusableEntry | None:
-    """The entry of a line, None where the line means nothing.
+    """Return the entry of a line. None when the line has nothing that is translated.
 
-    Raises ValueError or RecursionError for what is no JSON, or has fields of another type.
+    Return an `UnusableEntry` for a message without a required field. Raise ValueError or RecursionError for a
+    line that is not JSON or has a field of another type than expected.
     """
     entry = _DECODE(data)
     if entry.type == "progress" and entry.data is not None and entry.data.type == "agent_progress":
@@ -164,7 +172,7 @@ def skim(data: bytes) -> TranscriptEntry | UnusableEntry | None:
 
 
 def _unwrap_inner(outer: TranscriptEntry, progress: _Progress) -> TranscriptEntry:
-    """A sub-agent's record out of the progress record that reports it."""
+    """Return the sub-agent's record that a progress record contains, with missing fields filled in."""
     entry = progress.message or TranscriptEntry()
     entry.session_id = entry.session_id or outer.session_id
     entry.version = entry.version or outer.version
@@ -174,7 +182,10 @@ def _unwrap_inner(outer: TranscriptEntry, progress: _Progress) -> TranscriptEntr
 
 
 def read_entry(record: dict[str, Any]) -> TranscriptEntry | UnusableEntry | None:
-    """The entry of a decoded line, None where the line means nothing."""
+    """Return the entry of a decoded line. None when the line has nothing that is translated.
+
+    Return an `UnusableEntry` for a message with a required field missing or of the wrong type.
+    """
     found = _find_inner_record(record)
     if found.get("type") in SPEAKING:
         return _find_problem(found) or _make_entry(found)
@@ -274,7 +285,7 @@ def _read_parts(content: Any) -> list[ContentPart]:
 
 
 def _join_texts(content: Any) -> str:
-    """The text of a message: as it is, or that of its text blocks."""
+    """Return the text of a message: its string content, or the texts of its text blocks, one per line."""
     if isinstance(content, str):
         return content
     return "\n".join(
@@ -287,5 +298,5 @@ def join_part_texts(parts: Sequence[ContentPart | ContentBlock]) -> str:
 
 
 def result_text(content: str | list[ContentPart] | None) -> str:
-    """The text of a result."""
+    """Return the text of a tool result."""
     return content if isinstance(content, str) else join_part_texts(content or ())

@@ -1,7 +1,7 @@
-"""Recognises the texts that Claude Code itself wrote into a transcript, and what each of them means.
+"""Recognises the texts that Claude Code itself wrote into a transcript and returns their meaning.
 
-The sentences are the harness's own, collected from transcripts of versions 1.0 to 2.1. It marks everything
-that stands between a call and its success with the same `is_error`: these texts tell the layers apart.
+The sentences are the harness's own, collected from transcripts of versions 1.0 to 2.1. Claude Code marks a
+failure at any layer with the same `is_error`; these texts distinguish the layers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ingest.events import FaultLayer, FlagSource, ResultStatus
 
 
 class UserLineKind(StrEnum):
-    """What a user line without tool results is."""
+    """The kind of a user line that has no tool results."""
 
     PROMPT = "prompt"
     COMMAND = "command"  # a slash command: a prompt only when the model answers to it
@@ -78,7 +78,7 @@ _FENCED = re.compile(r"^[ \t]*(`{3,20}|~{3,20})[^\n]*\n.*?(?:^[ \t]*\1|\Z)", re.
 
 
 def find_fault(content: str) -> ResultFault:
-    """The fault behind a result that carries `is_error`."""
+    """Return the fault (layer and status) of a result that carries `is_error`, found by its text."""
     said = content.removeprefix(_TAG).lstrip()
     if _REFUSALS.match(said):
         return _REFUSED
@@ -90,7 +90,7 @@ def find_fault(content: str) -> ResultFault:
 
 
 def classify_user_line(content: str) -> UserLineKind:
-    """What a user line is, by its text alone: much that stands there was never typed by a person."""
+    """Return the kind of a user line by its text alone: Claude Code writes many user lines itself."""
     words = content.strip()
     if is_malformed_notice(words):
         return UserLineKind.MALFORMED_CALL
@@ -104,12 +104,16 @@ def classify_user_line(content: str) -> UserLineKind:
 
 
 def is_malformed_notice(content: str) -> bool:
-    """True where the harness says that a call's markup, not its arguments, could not be read."""
+    """Return True for a notice of Claude Code that a call's markup, not its arguments, was unreadable."""
     return content.lstrip().startswith(_MALFORMED)
 
 
 def find_leaked_call(content: str) -> tuple[str, str] | None:
-    """(tool, text from the call's markup on) of a call written as plain text, outside of code fences."""
+    """Return (tool, text) of a tool call that the model wrote as plain text.
+
+    The text begins at the call's markup. Calls inside of code fences are not considered. None when there is
+    none.
+    """
     if "invoke name=" not in content:
         return None
     # Blanked, not cut: positions must stay those of the original text.

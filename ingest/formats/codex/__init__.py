@@ -84,7 +84,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def decode(line: Line) -> Mapping[str, Any] | Rejected:
-    """The record of a line; an empty one where nothing of it is used."""
+    """Return the record of a line; an empty mapping for a line of which nothing is used."""
     data = line.data
     return _NOTHING if _UNUSED.match(data) and data.endswith(b"}}") else decode_object(line)
 

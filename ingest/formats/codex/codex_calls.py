@@ -1,4 +1,4 @@
-"""The event fields of one call item in a Codex rollout."""
+"""Builds the event fields of one tool call item in a Codex rollout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REMOTE = "mcp__"  # tools of MCP servers: how those word a refusal of arguments
 
 
 def function_call(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """A function of Codex or of an MCP server; its arguments are the model's own text."""
+    """Return the fields of a call of a Codex or MCP function; the arguments are the model's own text."""
     name, server = read_text(payload.get("name")), read_text(payload.get("namespace"))
     if name is not None and server:
         name = f"{server.rstrip('_')}__{name.lstrip('_')}"
@@ -28,14 +28,17 @@ def function_call(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def custom_call(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool that takes free text: no JSON, so its syntax is not judged."""
+    """Return the fields of a call of a free-text tool; its input is no JSON and gets no syntax verdict."""
     said = read_text(payload.get("input"))
     sent = decoded_argument_fields(None if said is None else {"input": said})
     return {**_shared_fields(payload), **sent, "tool": read_text(payload.get("name"))}
 
 
 def built_in_call(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool that the API itself defines: named by the item's type, its arguments an object."""
+    """Return the fields of a call of a tool that the API itself defines.
+
+    The tool is named by the item's type; its arguments are an object.
+    """
     name = (read_text(payload.get("type")) or "").removesuffix("_call")
     return {
         **_shared_fields(payload),

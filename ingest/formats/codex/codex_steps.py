@@ -1,6 +1,6 @@
-"""Collects what the model and its tools said in a Codex rollout as steps with calls and results.
+"""Collects the texts, calls and results of a Codex rollout into steps.
 
-A step is held until the next one begins, because its tokens are told behind it.
+A step is held until the next one begins, because its token counts come after it in the log.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HELD = 1_000
 
 @dataclass(slots=True)
 class _OpenStep:
-    """One model call as far as it has come. `ended`: a result or its tokens were seen."""
+    """One model call, as far as its items have been read. `ended`: a result or the token counts were seen."""
 
     where: LogLine
     ts: datetime | None
@@ -32,12 +32,12 @@ class _OpenStep:
 
     @property
     def is_full(self) -> bool:
-        """True when more is held than any model call makes: what comes is passed on at once."""
+        """True when more items are held than any model call makes; the step is then closed at the next item."""
         return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
 
 
 class StepTracker:
-    """The open step of a session; `model` is that of the turn."""
+    """Builds the steps of one session. `model` is the model of the current turn."""
 
     def __init__(self, dialogue: AgentSession) -> None:
         self.model: str | None = None
@@ -49,7 +49,10 @@ class StepTracker:
         return self._step is not None
 
     def add_text(self, where: LogLine, ts: datetime | None, text: str, *, final: bool) -> Iterator[Event]:
-        """Text of the model. `final`: the log marks it as the answer."""
+        """Add a text of the model to the open step.
+
+        `final`: the log marks the text as the answer of the turn. Yield the events of a step that this ends.
+        """
         step = yield from self._enter(where, ts)
         step.texts.append(text)
         step.final = final
@@ -59,7 +62,10 @@ class StepTracker:
         step.calls.append({"where": where, "ts": ts, **call})
 
     def add_result(self, result: ResultSeen, *, by_provider: bool = False) -> Iterator[Event]:
-        """A result; one that the provider's own tool gave does not end the model's message."""
+        """Add a result to the open step; without one, yield the result at once.
+
+        `by_provider`: the provider ran the tool, so the model's message goes on after the result.
+        """
         if self._step is not None and self._step.is_full:
             yield from self.close()
         if self._step is None:
@@ -69,7 +75,7 @@ class StepTracker:
             self._step.ended = not by_provider
 
     def add_usage(self, usage: Mapping[str, Any]) -> None:
-        """The tokens of the open step; told again, they count once."""
+        """Set the token counts of the open step. Counts that are repeated for the same step are ignored."""
         if usage and self._step is not None and not self._step.usage:
             self._step.usage, self._step.ended = usage, True
 

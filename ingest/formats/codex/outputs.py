@@ -1,6 +1,7 @@
-"""Reads from the text of a tool's result in a Codex rollout how the call went.
+"""Reads the outcome of a call from the text of a tool's result in a Codex rollout.
 
-The sentences are Codex's own (openai/codex, `codex-rs/core/src/tools`) and stand at a result's beginning.
+The sentences are Codex's own (openai/codex, `codex-rs/core/src/tools`) and stand at the beginning of a
+result.
 """
 
 from __future__ import annotations
@@ -57,13 +58,20 @@ _TEXTS: Texts = (
 
 
 def output_text(payload: Mapping[str, Any]) -> str | None:
-    """The text of a result: it is a string, a list of parts or, before 2025-09, an object."""
+    """Return the text of a result; None when it has none.
+
+    The output is a string, a list of parts or, before 2025-09, an object.
+    """
     output = payload.get("output")
     return join_content(read_object(output).get("content") if isinstance(output, dict) else output)
 
 
 def read_flag(content: str, told: bool | None = None) -> ResultFlag:
-    """What is known of a result. `told`: what an event of the harness said before it."""
+    """Return the status of a result, from its text, its exit code and `told`.
+
+    `told` is the success that an event of Codex reported before the result; None when there was no such
+    event.
+    """
     fault = _find_fault(content)
     if fault is not None:
         return failed_flag(content, fault, FlagSource.DERIVED_TEXT)
@@ -76,7 +84,7 @@ def read_flag(content: str, told: bool | None = None) -> ResultFlag:
 
 
 def read_event_status(payload: Mapping[str, Any]) -> bool | None:
-    """Return whether the call went well, as an event of the harness says. None where it does not."""
+    """Return the success of the call that an event of Codex states; None when the event states none."""
     success, code = payload.get("success"), payload.get("exit_code")
     if isinstance(success, bool):
         return success
@@ -89,7 +97,7 @@ def read_event_status(payload: Mapping[str, Any]) -> bool | None:
 
 
 def parse_wall_time(content: str) -> float | None:
-    """How long the call took, in milliseconds."""
+    """Return the call's duration in milliseconds; None when the result does not say."""
     found = _WALL.search(_command_head(content)) or _OLD.search(content[-_HEAD:])
     return round(float(found.group(found.lastindex or 1)) * 1000, 3) if found else None
 
@@ -108,7 +116,7 @@ def _parse_exit_code(content: str) -> int | None:
 
 
 def _command_head(content: str) -> str:
-    """What Codex itself says of a command, before what it printed; nothing of a result of another kind."""
+    """Return Codex's own lines before the output of a command; '' for a result that is no command's."""
     if not _FRAMED.match(content):
         return ""
     return content[:_HEAD].split("\nOutput:", 1)[0]

@@ -1,4 +1,4 @@
-"""Translates the records of one Codex rollout: its session, its turns and the steps in them."""
+"""Translates the records of one Codex rollout into events: the session, its turns and their steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REMEMBERED = 1_000  # events of the harness that wait for their result; they co
 
 
 class Rollout:
-    """One file: one session."""
+    """Translator of one file, which holds one session."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
@@ -50,7 +50,7 @@ class Rollout:
             yield from self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
     # --- the session ---------------------------------------------------------------------------
 
@@ -129,7 +129,10 @@ class Rollout:
         return self._steps.add_call(self._where, self._ts, built_in_call(payload))
 
     def _take_web_search(self, payload: Mapping[str, Any]) -> Iterator[Event]:
-        """A search that the provider ran: the call says how it ended, no result follows."""
+        """Yield the events of a web search that the provider ran.
+
+        The call item itself holds the outcome, as no result item follows.
+        """
         yield from self._take_built_in_call(payload)
         yield from self._take_result(
             None, None, payload.get("status") in (None, "completed"), tool="web_search"
@@ -182,7 +185,7 @@ class Rollout:
 
 
 def _parent_session(payload: Mapping[str, Any]) -> str | None:
-    """The session that this one was spawned by or forked from."""
+    """Return the id of the session that spawned this session or from which it was forked; None without one."""
     spawned = read_object(read_object(read_object(payload.get("source")).get("subagent")).get("thread_spawn"))
     return read_text(spawned.get("parent_thread_id")) or read_text(payload.get("forked_from_id"))
 

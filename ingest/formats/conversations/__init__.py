@@ -1,1 +1,1 @@
-"""Conversations as events: turns of agent sessions, of repeated requests, and of benchmark attempts."""
+"""Translators of conversations into events: agent sessions, repeated requests, benchmark attempts."""

@@ -1,9 +1,8 @@
-"""The turns of one agent session: what people ask and a model answers, in order, and where each turn begins
-and ends.
+"""Makes the turns of one agent session from its prompts, model messages and calls, in order.
 
-Transcripts of coding agents have this in common, whatever their records look like: only a prompt that the
-model answers is a turn, and a turn ends with a message without calls, by a word of the log, or with the
-next prompt.
+Transcripts of coding agents follow the same rules, whatever the format of their records: only a prompt that
+the model answers begins a turn, and a turn ends with a message without calls, with an end stated by the log,
+or with the next prompt.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class WaitingPrompt:
 
 @dataclass(slots=True)
 class TurnState:
-    """How the open turn stands. `answer` is None while a call is the last thing the model made."""
+    """The state of the open turn. `answer` is None while a call is the last thing the model made."""
 
     where: LogLine
     ts: datetime | None
@@ -47,7 +46,7 @@ class TurnState:
 
 
 class AgentSession:
-    """One session's turns. Prompts wait here until they are answered; other events pass through."""
+    """The turns of one session. A prompt is held back until the model answers; other events are not."""
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
@@ -56,7 +55,7 @@ class AgentSession:
 
     @property
     def waits_for_words(self) -> bool:
-        """True when a prompt was announced, but its text is not known yet, nor the model's answer."""
+        """True when the newest prompt is unanswered and its text is not known yet."""
         return self._prompt is not None and self._prompt.text is None
 
     @property
@@ -65,19 +64,22 @@ class AgentSession:
         return self._turn is not None and self._prompt is None
 
     def ask(self, where: LogLine, ts: datetime | None, text: str | None, key: str | None = None) -> None:
-        """Note a prompt. One that is not answered before the next is forgotten."""
+        """Record a prompt. A prompt that is not answered before the next one is dropped."""
         self._prompt = WaitingPrompt(where, ts, text, key)
 
     def add_step(
         self, where: LogLine, ts: datetime | None, text: str | None = None, **facts: Any
     ) -> Iterator[Event]:
-        """Add a message of the model; `facts` are further fields of `StepMade`."""
+        """Yield the events of a model's message, with the start of a turn if this message begins one.
+
+        `facts` are further fields of `StepMade`.
+        """
         yield from self.enter_turn(where, ts)
         self._turn = TurnState(where, ts, text or "")
         yield StepMade(session_id=self.session_id, where=where, ts=ts, text=text or None, **facts)
 
     def add_call(self, where: LogLine, ts: datetime | None, **facts: Any) -> CallMade:
-        """Add a call of the message made last; `facts` are further fields of `CallMade`."""
+        """Return the event of a call in the latest model message; `facts` are further `CallMade` fields."""
         if self._turn is not None:
             self._turn.answer = None
         return CallMade(session_id=self.session_id, where=where, ts=ts, **facts)
@@ -92,7 +94,10 @@ class AgentSession:
         answer: str | None = None,
         latency_ms: float | None = None,
     ) -> None:
-        """Keep what the log says of the open turn's end until the turn closes, since it may yet go on."""
+        """Record what the log says about the end of the open turn; `close_turn` makes the event later.
+
+        The turn may still go on after such a statement. Nothing is recorded while a prompt is unanswered.
+        """
         turn = self._turn
         if turn is None or self._prompt is not None:
             return
@@ -101,7 +106,7 @@ class AgentSession:
         turn.answer = answer if answer is not None else turn.answer
 
     def close_turn(self) -> Iterator[Event]:
-        """Close the open turn, if the log shows that it ended."""
+        """Close the open turn; yield its `TurnEnded` only if the log shows that the turn ended."""
         turn, self._turn = self._turn, None
         if turn is None or (turn.answer is None and turn.status is None):
             return
@@ -116,7 +121,7 @@ class AgentSession:
         )
 
     def close_without_end(self) -> None:
-        """Close the open turn without an end: the log says that there was none."""
+        """Close the open turn without a `TurnEnded`: the log says that the turn had no end."""
         self._turn = None
 
     def enter_turn(self, where: LogLine, ts: datetime | None) -> Iterator[Event]:
@@ -131,12 +136,12 @@ class AgentSession:
 
 
 def decoded_argument_fields(value: Any) -> dict[str, Any]:
-    """Return the fields of `CallMade` for arguments of which the log keeps only the decoded value."""
+    """Return the `CallMade` fields for a decoded argument value; None means missing arguments."""
     if value is None:
         return {"args_source": ArgsSource.MISSING}
     return {"arguments": value, "args_source": ArgsSource.RESERIALISED}
 
 
 def native_call_fields(call_id: str | None) -> dict[str, Any]:
-    """Return the fields of `CallMade` that a native call's id gives."""
+    """Return the `CallMade` fields for the id of a native call: the id, the key and the strategy."""
     return {"tool_call_id": call_id, "key": unique_id(call_id), "strategy": Strategy.TOOL_USE}

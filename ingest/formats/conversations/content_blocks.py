@@ -1,8 +1,8 @@
-"""Reads content blocks as Anthropic's Messages API has them: an agent's words, calls and results.
+"""Reads content blocks in the format of Anthropic's Messages API: an agent's text, calls and results.
 
-The shape (https://platform.claude.com/docs/en/api/messages): `{type: text, text}`, `{type: tool_use, id,
-name, input}`, `{type: tool_result, tool_use_id, content, is_error}`. Several agents keep their
-conversations in it, whatever model they talk to.
+The format (https://platform.claude.com/docs/en/api/messages): `{type: text, text}`, `{type: tool_use, id,
+name, input}`, `{type: tool_result, tool_use_id, content, is_error}`. Several agents store conversations in
+this format, whichever model they use.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ingest.formats.provider_messages.chat_messages import ResultFlag, join_cont
 
 
 def list_blocks(content: Any) -> list[dict[str, Any]]:
-    """Return the blocks of a message; a plain text is one of them."""
+    """Return the content blocks of a message; plain text becomes one text block."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else read_objects(content)
 
 
 def join_text(blocks: list[dict[str, Any]]) -> str | None:
-    """Return the text of a message; None where it has no text block at all."""
+    """Return the text blocks of a message joined with newlines; None when there is no text block."""
     words = [read_text(block.get("text")) or "" for block in blocks if block.get("type") == "text"]
     return "\n".join(words) if words else None
 
@@ -41,7 +41,7 @@ def call_fields(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def result_fields(blocks: list[dict[str, Any]], texts: Texts) -> Iterator[dict[str, Any]]:
-    """Yield the fields of `ResultSeen` for each result; `texts` tell the layers of failures apart."""
+    """Yield the `ResultSeen` fields of each result; `texts` are patterns for the layer of a failure."""
     for block in blocks:
         if block.get("type") == "tool_result":
             content = join_content(block.get("content"))
@@ -56,7 +56,10 @@ def result_fields(blocks: list[dict[str, Any]], texts: Texts) -> Iterator[dict[s
 
 
 def read_flag(block: Mapping[str, Any], content: str, texts: Texts) -> ResultFlag:
-    """Return what `is_error` says; where it is absent, the agent may just not write it."""
+    """Return the flag that `is_error` states; an unknown status when the block has no `is_error`.
+
+    An agent may simply not write the field, so its absence does not mean success.
+    """
     if block.get("is_error") is True:
         return failed_flag(content, find_layer(content, texts) or FaultLayer.EXECUTION)
     return PASSED if block.get("is_error") is False else ResultFlag()

@@ -1,4 +1,4 @@
-"""What is remembered of one conversation between its requests."""
+"""Data classes for the state of one conversation that is kept between its requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from ingest.formats.provider_messages.exchange import ConversationItem
 
 @dataclass(slots=True)
 class FailedRequest:
-    """A request that got no reply, kept until the conversation goes on or the file ends."""
+    """A request that got no reply, kept until the conversation goes on or the file ends.
+
+    `word` is the reason, `said` the user's text (None in the middle of a turn).
+    """
 
     where: LogLine
     ts: datetime | None
@@ -22,7 +25,7 @@ class FailedRequest:
 
 @dataclass(slots=True)
 class RepeatedConversation:
-    """One conversation: what names it, and what its next request is compared with."""
+    """The state of one conversation: its ids, and the hashes with which its next request is compared."""
 
     number: int
     session: str
@@ -42,19 +45,25 @@ class RepeatedConversation:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The ids by which a request names this conversation outright."""
+        """The ids by which a request can name this conversation directly: of replies, calls and others."""
         return (*(() if self.reply_id is None else (self.reply_id,)), *self.named, *self.ties)
 
 
 class HistoryTrail(NamedTuple):
-    """The history that a request repeats: its hash up to its end, and whether a unique call id is in it."""
+    """The hash of the whole history that a request repeats.
+
+    `certain` is True when the history contains a unique call id.
+    """
 
     end: bytes
     certain: bool
 
 
 class JoinedExchange(NamedTuple):
-    """An exchange's conversation, and what its request says that is new to it: its parts from `start` on."""
+    """The conversation of an exchange, and the new items of its request.
+
+    The new items are those of the request's parts from index `start` on.
+    """
 
     thread: RepeatedConversation
     start: int

@@ -1,16 +1,18 @@
 """Finds the conversation that each exchange belongs to, by ids and by hashes of the history it repeats.
 
-Each request repeats its whole conversation, so the marks of all its parts up to the model's last reply,
-hashed in order with the system prompt, name the conversation it goes on from. Where a client changed what
-it repeats (a dynamic prompt, old results cleared, thoughts taken out), a unique call id of the last reply
-names it as well. `previous_response_id` and `conversation` name it outright.
+Each request repeats its whole conversation. A mark is a text by which a repeated message or call is
+recognised (see `message_hashes`). The hash of the system prompt and of all marks up to the model's last reply
+identifies the conversation that a request continues. Where a client changed the history (a dynamic prompt,
+old results cleared, thoughts removed), a unique call id of the last reply identifies the conversation as
+well. `previous_response_id` and `conversation` identify it directly.
 
-Two conversations never become one: when two replies leave the same history behind (two users said "hi"),
-a request that goes on from it is a new conversation, and so is one that repeats an earlier first request.
-The same request again within a conversation that has made calls with unique ids is the model asked once
-more.
+Two conversations are never merged: when two replies leave the same history behind (two users said "hi"), a
+request that continues this history begins a new conversation, and so does a request that repeats an earlier
+first request. If a conversation has made calls with unique ids, the same request again means that the model
+was asked once more.
 
-At most `OPEN` conversations are remembered; one that goes on after more others have spoken is a new one.
+At most `OPEN` conversations are remembered. A conversation that continues after more than `OPEN` others were
+active counts as a new one.
 """
 
 from __future__ import annotations
@@ -42,7 +44,11 @@ _TIES = 50
 
 
 class FoundConversation(NamedTuple):
-    """A conversation that a request goes on from, its first new part, the hash of the history before."""
+    """The conversation that a request continues, and the index `start` of the request's first new part.
+
+    `digest` is the hash of the history before that part; `certain` is True when the history contains a unique
+    call id.
+    """
 
     thread: RepeatedConversation
     start: int
@@ -51,7 +57,7 @@ class FoundConversation(NamedTuple):
 
 
 class HistoryPoint(NamedTuple):
-    """The end of an item in a request's history."""
+    """The end of one item in a request's history, with the hash of the history up to there."""
 
     start: int  # of what comes behind it
     digest: bytes
@@ -63,7 +69,10 @@ class HistoryPoint(NamedTuple):
 
 
 class ConversationMatcher:
-    """The conversations of one file. `identity` names those that have no unique id of their own."""
+    """The open conversations of one file.
+
+    `identity` is the prefix of the session ids of conversations that have no unique id of their own.
+    """
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -77,8 +86,10 @@ class ConversationMatcher:
         self._blurred: deque[tuple[dict[bytes, int], bytes]] = deque()
 
     def is_repeated(self, exchange: Exchange) -> bool:
-        """Return True for an exchange that the file has already: loggers write one twice, recordings are
-        copied.
+        """Return True when the file already had all replies of an exchange; remember the replies.
+
+        Loggers write an exchange twice, and recordings are copied. Only replies with unique ids are
+        recognised.
         """
         said = [
             extend_hash(str(r.id).encode(), ConversationItem(ItemKind.MODEL, r.marks))
@@ -92,7 +103,10 @@ class ConversationMatcher:
         return bool(said) and len(said) == len(exchange.replies) and all(known)
 
     def join(self, exchange: Exchange) -> JoinedExchange:
-        """Return the conversation of an exchange, begun when it goes on from none."""
+        """Return the conversation of an exchange and the new part of its request.
+
+        A new conversation is begun when the exchange continues none.
+        """
         asked = exchange.asked or ModelRequest()
         found = self.find_by_name(exchange, asked) or self.find_by_history(exchange, asked)
         if found is None:
@@ -110,14 +124,14 @@ class ConversationMatcher:
         return JoinedExchange(thread, found.start, fresh, HistoryTrail(end, certain))
 
     def fork(self, thread: RepeatedConversation, session: str) -> RepeatedConversation:
-        """Return a conversation beside another: a further choice of the same reply."""
+        """Return a new conversation beside `thread`, for a further choice of the same reply."""
         self._numbers += 1
         beside = RepeatedConversation(self._numbers, session, thread.session)
         self._open[beside.number] = beside
         return beside
 
     def advance(self, thread: RepeatedConversation, trail: HistoryTrail, reply: ModelReply) -> None:
-        """Move a conversation on to a reply."""
+        """Record a reply as the latest of a conversation, so that the next request can be matched."""
         self._forget(thread)
         thread.failed = None
         thread.asked, thread.certain = trail.end, trail.certain
@@ -134,28 +148,32 @@ class ConversationMatcher:
         self._remember(thread)
 
     def note_failure(self, thread: RepeatedConversation, trail: HistoryTrail, failure: FailedRequest) -> None:
-        """Note that a request got no reply: the next one that says the same is the same request again."""
+        """Record that a request got no reply, so that a repetition counts as the same request."""
         self._forget(thread)
         thread.failed = failure
         thread.asked = trail.end
         self._remember(thread)
 
     def drain_surplus(self) -> Iterator[RepeatedConversation]:
-        """Take out the conversations that have been silent for longest, when there are more than `OPEN`."""
+        """Remove and yield the conversations inactive for longest, while more than `OPEN` are open."""
         while len(self._open) > OPEN:
             _, thread = self._open.popitem(last=False)
             self._forget(thread)
             yield thread
 
     def drain(self) -> Iterator[RepeatedConversation]:
-        """Take all out."""
+        """Remove and yield all open conversations."""
         while self._open:
             yield self._open.popitem(last=False)[1]
 
     # --- which one -------------------------------------------------------------------------------
 
     def find_by_name(self, exchange: Exchange, asked: ModelRequest) -> FoundConversation | None:
-        """Find it by the id of the reply that it continues, or by unique ids of its last calls."""
+        """Return the conversation that a request names by an id; None when there is none.
+
+        The id is that of the reply that the request continues, or a unique id of the last calls in the
+        history.
+        """
         refers = [asked.previous]
         if not asked.parts:
             refers += [id_ for reply in exchange.replies for id_ in reply.refers]
@@ -179,7 +197,10 @@ class ConversationMatcher:
         return None
 
     def find_by_history(self, exchange: Exchange, asked: ModelRequest) -> FoundConversation | None:
-        """Find it by the hash of what it repeats, up to a reply or up to all of an earlier request."""
+        """Return the conversation whose hash matches the request's history; None when there is none.
+
+        The history is compared up to a reply first, then up to the end of an earlier request.
+        """
         digest, certain, points = hash_seed(exchange, asked), False, []
         for position, part in enumerate(asked.parts):
             for item in asked.read(part):
@@ -196,7 +217,10 @@ class ConversationMatcher:
     def find_same_request(
         self, exchange: Exchange, asked: ModelRequest, points: list[HistoryPoint]
     ) -> FoundConversation | None:
-        """Find a request that is sent again, or whose reply the client changed or dropped."""
+        """Return the conversation of an earlier request that this request repeats; None when there is none.
+
+        The client sent the request again, or changed or dropped the reply.
+        """
         for point in reversed(points):
             thread = self._open.get(self._asked.get(point.digest, _TWICE))
             if thread is not None and thread.failed is not None and thread.head is None:
@@ -219,8 +243,11 @@ class ConversationMatcher:
         return thread
 
     def name_session(self, exchange: Exchange, number: int) -> tuple[str, str | None]:
-        """Return a new session's id and its parent's: the log's id, the first reply's, or a number in the
-        file.
+        """Return the id of a new session, and the id of its parent session or None.
+
+        The id is the log's own, or the unique id of the first reply, or else the file's identity with
+        `number`. An id that is in use already gets a slash and a count, and the log's own id becomes the
+        parent.
         """
         first = exchange.replies[0].id if exchange.replies else None
         given = exchange.session or unique_id(first)
@@ -260,7 +287,7 @@ def hash_seed(exchange: Exchange, asked: ModelRequest) -> bytes:
 
 
 def extend_hash(digest: bytes, item: ConversationItem) -> bytes:
-    """Return the hash of a history with one more item; results change nothing."""
+    """Return the hash of a history with one more item; a result leaves the hash unchanged."""
     for mark in item.marks:
         digest = blake2b(digest + mark.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     return digest

@@ -1,10 +1,10 @@
-"""Makes events of exchanges: each message, call and result of a conversation once, however often it is
-repeated.
+"""Translates exchanges into events; a message, call or result that requests repeat gives one event only.
 
-A turn begins with what the user said since the last reply. Calls are those of the replies; calls in a
-history whose reply the log does not have are nobody's: they may be examples, or another model's. Results
-come out of the next request. A request without a reply is no step: sent again, it is the same one; never
-answered, it ends its turn. Further choices of one reply are conversations of their own.
+A turn begins with the user's messages since the last reply. Calls are those of the replies; a call in the
+history whose reply is not in the log is left out, because it may be an example or another model's call.
+Results are read from the next request. A request without a reply is not a step: when it is sent again, both
+count as one request; when it is never answered, it ends its turn. Further choices of one reply become
+conversations of their own.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _ENDED = {
 }  # … with an answer to what was asked?
 
 Judge = Callable[[RequestResult], RequestResult]
-"""A result as the API tells it in, as the client that made it means it out."""
+"""Function that returns a result from the API, interpreted by the rules of the client that made it."""
 
 
 def keep_result(result: RequestResult) -> RequestResult:
@@ -60,9 +60,10 @@ def keep_result(result: RequestResult) -> RequestResult:
 
 
 class ExchangeTranslator:
-    """Takes the exchanges of one file in order; `judge` reads results where the client is known.
+    """Translates the exchanges of one file, in order, into events.
 
-    Can be pickled between two exchanges.
+    `judge` interprets results by the rules of a known client. An instance can be pickled between two
+    exchanges.
     """
 
     def __init__(self, identity: str, judge: Judge = keep_result) -> None:
@@ -72,7 +73,7 @@ class ExchangeTranslator:
         self._forgotten = 0  # lists of definitions that were dropped from the front of `_tools`
 
     def take(self, exchange: Exchange) -> Iterator[Event]:
-        """Yield the events of one exchange. One that the file had before has none."""
+        """Yield the events of one exchange; an exchange that the file already had yields nothing."""
         if self._threads.is_repeated(exchange):
             return
         date_request(exchange)
@@ -118,7 +119,7 @@ class ExchangeTranslator:
     def fact_events(
         self, exchange: Exchange, asked: ModelRequest, thread: RepeatedConversation
     ) -> Iterator[Event]:
-        """Yield who speaks, the prompt and the definitions, when they are not the same as before."""
+        """Yield events for the session, the prompt and the definitions, if they are new or have changed."""
         at = event_place(exchange, thread)
         if thread.turns == 0 and (exchange.harness or thread.parent or asked.user):
             yield SessionSeen(
@@ -140,7 +141,10 @@ class ExchangeTranslator:
                 yield ToolsOffered(**at, definitions=tuple(asked.tools))
 
     def number_definitions(self, tools: list[Mapping[str, Any]]) -> int:
-        """Return the number of this list of definitions: clients offer the same few again and again."""
+        """Return a number for a list of definitions; an equal list gets the same number again.
+
+        Clients offer the same few lists again and again; only the latest 64 are kept for the comparison.
+        """
         for place in range(len(self._tools) - 1, -1, -1):
             if self._tools[place] == tools:
                 return self._forgotten + place
@@ -153,7 +157,7 @@ class ExchangeTranslator:
     def result_events(
         self, exchange: Exchange, asked: ModelRequest, joined: JoinedExchange
     ) -> Iterator[Event]:
-        """Yield the results of calls that wait for one, in the order of the request."""
+        """Yield the results of calls that have none yet, in the order of the request."""
         thread = joined.thread
         # Clients that put each result behind its call put all but the last before what is new.
         before = asked.read_items(max(0, joined.start - 2 * len(thread.pending)))
@@ -221,9 +225,10 @@ def call_event(call: ModelCall, at: Mapping[str, Any]) -> CallMade:
 
 
 def date_request(exchange: Exchange) -> None:
-    """Let a request be no later than its reply: loggers and HTTP headers tell when that was sent.
+    """Set the time of an exchange to the time of its reply, if the exchange has no time or a later one.
 
-    A server that gives all its replies the same old time is not believed.
+    Loggers and HTTP headers state when the reply was sent. A reply that is more than an hour older than the
+    exchange is ignored: some servers give all replies the same old time.
     """
     told = min((reply.ts for reply in exchange.replies if reply.ts is not None), default=None)
     if told is not None and (exchange.ts is None or told < exchange.ts <= told + _LONGEST):
@@ -237,10 +242,11 @@ def event_place(exchange: Exchange, thread: RepeatedConversation) -> dict[str, A
 def match_answers(
     waiting: list[str | None], items: list[ConversationItem], start: int
 ) -> list[tuple[str | None, ConversationItem]]:
-    """Match results to the calls that wait for one: by id, of several with one id the last, for ids come
-    again.
+    """Return pairs of a waiting call's id and the result item that answers the call.
 
-    Where the client changed the ids or left them out, as many new results as calls answer them in order.
+    Results are matched by id; of several results with one id the last counts, because ids recur. If no id
+    matches (the client changed the ids or left them out) and there are as many new results as calls, they are
+    matched in order. New items begin at index `start`.
     """
     left, found = list(waiting), []
     for position in range(len(items) - 1, -1, -1):
@@ -261,7 +267,7 @@ def has_user_words(fresh: list[ConversationItem]) -> bool:
 
 
 def last_user_words(fresh: list[ConversationItem]) -> str | None:
-    """Return what the user said last, in however many messages in a row."""
+    """Return the user's last messages in a row, joined with newlines; None when there is no text."""
     words: list[str] = []
     for item in reversed(fresh):
         if item.kind is ItemKind.USER:

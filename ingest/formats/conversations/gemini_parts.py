@@ -1,7 +1,7 @@
-"""Reads content parts as Gemini's API has them: words, calls and answers of tools.
+"""Reads content parts in the format of Gemini's API: text, calls and the answers of tools.
 
-The shape (https://ai.google.dev/api/caching#Content): `parts[].{text, thought, functionCall: {id, name,
-args}, functionResponse: {id, name, response}}`. Gemini CLI and its forks keep conversations in it.
+The format (https://ai.google.dev/api/caching#Content): `parts[].{text, thought, functionCall: {id, name,
+args}, functionResponse: {id, name, response}}`. Gemini CLI and its forks store conversations in this format.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ingest.formats.provider_messages.chat_messages import join_content
 
 
 def join_spoken(parts: Any) -> str | None:
-    """Return the text of parts that are no thoughts; None where there is none."""
+    """Return the texts of the parts that are not thoughts, joined with newlines; None when there are none."""
     words = [
         read_text(part.get("text")) or ""
         for part in read_objects(parts)
@@ -39,7 +39,10 @@ def call_fields(parts: Any) -> Iterator[dict[str, Any]]:
 
 
 def join_answers(parts: Any) -> str | None:
-    """Return what tools answered: the output or error of function responses, else the text of the parts."""
+    """Return the output or error of each function response, joined with newlines.
+
+    A response with neither is written as JSON. Without any response, return the text of the parts.
+    """
     answers = [
         read_object(read_object(part.get("functionResponse")).get("response")) for part in read_objects(parts)
     ]

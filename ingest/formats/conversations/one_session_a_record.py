@@ -1,7 +1,7 @@
-"""Translates records that are a session each: a run, an attempt or an example.
+"""Translates files in which each record is one session: a run, an attempt or an example.
 
-A format gives the function that reads one record; its sessions are named after the file and the record's
-number, from the second on.
+A format gives the function that reads one record. The first session's id is the identity of the file; each
+later session has a slash and the record's number appended.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from ingest.log_format import About
 from ingest.record import Record
 
 Read = Callable[[Record, str], Iterable[Event | Rejected]]
-"""A record and the id of its session in, its events out. A function of a module: it can be pickled."""
+"""Function that yields the events of a record, given the id of its session; it must be picklable."""
 
 
 class SessionPerRecord:
-    """A translator that keeps nothing between two records but their number."""
+    """A translator that makes one session of each record, and keeps only a count between records."""
 
     def __init__(self, about: About, read: Read) -> None:
         self._identity = about.identity
@@ -33,4 +33,4 @@ class SessionPerRecord:
         yield from ()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: there is nothing outside of memory to release."""

@@ -1,4 +1,4 @@
-"""Reads from a tool's result at which layer the call failed, by a producer's own sentences."""
+"""Finds the layer at which a call failed, by the producer's fixed sentences in the tool's result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ingest.formats.provider_messages.chat_messages import ResultFlag
 MESSAGE = 500  # characters of a failed result that are kept as its reason
 
 Texts = Sequence[tuple[FaultLayer, re.Pattern[str]]]
-"""Layers and what a result's text begins with when a call failed there; the first that fits counts."""
+"""Pairs of a layer and a pattern for the start of a failed call's result; the first match counts."""
 
 PASSED = ResultFlag(ResultStatus.OK, FlagSource.EXPLICIT)
 
@@ -23,6 +23,9 @@ def find_layer(content: str, texts: Texts) -> FaultLayer | None:
 def failed_flag(
     content: str, layer: FaultLayer = FaultLayer.EXECUTION, source: FlagSource = FlagSource.EXPLICIT
 ) -> ResultFlag:
-    """Return the flag of a call that failed at this layer; one that was refused is denied, not wrong."""
+    """Return the flag of a call that failed at `layer`, with the beginning of `content` as its message.
+
+    The status is DENIED for a call that was refused (the layer REFUSED), else ERROR.
+    """
     status = ResultStatus.DENIED if layer is FaultLayer.REFUSED else ResultStatus.ERROR
     return ResultFlag(status, source, {"fault_layer": layer, "message": content[:MESSAGE]})

@@ -1,4 +1,4 @@
-"""What SWE-agent and mini-swe-agent have in common: a record is one run, with an `info` on how it ended."""
+"""Base of the translators for SWE-agent and mini-swe-agent: one run per record, its end told by `info`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from ingest.record import Record
 
 
 class SweRun(ABC):
-    """One run: where in its record the newest event stands, how the run begins and how it ends."""
+    """One run of an agent, read from one record; a subclass yields the events of the run.
+
+    `where` and `ts` are the place and the time of the newest event.
+    """
 
     harness: ClassVar[str]
 
@@ -30,14 +33,17 @@ class SweRun(ABC):
 
     @abstractmethod
     def events(self, file: str) -> Iterator[Event]:
-        """Yield what happened in the run, in order; `file` is the log's own name."""
+        """Yield the events of the run in order; `file` is the name of the log file."""
 
     def event_place(self) -> dict[str, Any]:
-        """Return the fields of the next event that say where and when it was."""
+        """Return the fields of the next event for the session, the place in the log and the time."""
         return {"session_id": self.session_id, "where": self.where, "ts": self.ts}
 
     def make_session(self, file: str, *, version: str, model: str | None, task: Any) -> SessionSeen:
-        """Return the session. `version` is the key in `info`; a task without a name is named by its file."""
+        """Return the `SessionSeen` event of the run. `version` is the key of the harness version in `info`.
+
+        Without a name in `task`, the SWE-bench instance in the name `file` is the task.
+        """
         return SessionSeen(
             **self.event_place(),
             harness=self.harness,
@@ -47,7 +53,7 @@ class SweRun(ABC):
         )
 
     def make_end(self) -> TurnEnded:
-        """Return the end of the only turn: the exit status, and the patch as the answer."""
+        """Return the end of the run's only turn, with the exit status, and the patch as the answer."""
         return TurnEnded(
             **self.event_place(),
             status=read_text(self.info.get("exit_status")),
@@ -56,7 +62,7 @@ class SweRun(ABC):
 
 
 def translate_runs(kind: type[SweRun], about: About) -> Translator:
-    """Return a translator of files in which each record is a run of this kind."""
+    """Return a translator for files in which each record is a run of the class `kind`."""
     return SessionPerRecord(about, partial(_take_run, kind, about.name))
 
 

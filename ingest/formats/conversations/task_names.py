@@ -1,4 +1,4 @@
-"""Names the task of a benchmark's log, the same for all trials of it, or None."""
+"""Derives the name of a benchmark task from a log, the same for all trials of the task."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ _NAME = 200  # characters; a longer question is no name
 
 
 def task_name(benchmark: Any, task: Any) -> str | None:
-    """Return the id of a task where that is a name. A number needs its benchmark's name in front."""
+    """Return the name of a benchmark task; None when the log has no usable name.
+
+    A number is prefixed with the benchmark's name, and is no name without it.
+    """
     if isinstance(task, int) and not isinstance(task, bool):
         task = str(task)
     if not isinstance(task, str) or not task.strip():
@@ -23,19 +26,26 @@ def task_name(benchmark: Any, task: Any) -> str | None:
 
 
 def policy_domain(policy: Any) -> str | None:
-    """Return tau-bench's domain from the first line of its policy: `# Airline Agent Policy` is `airline`."""
+    """Return tau-bench's domain from the first line of its policy; None when the line has another form.
+
+    Example: `# Airline Agent Policy` gives `airline`.
+    """
     found = _POLICY.match(policy.lstrip().split("\n", 1)[0][:200]) if isinstance(policy, str) else None
     return found.group(1).casefold() if found else None
 
 
 def swe_bench_instance(name: str) -> str | None:
-    """Return the SWE-bench instance that a trajectory's file is named after:
-    `<owner>__<repository>-<number>`.
+    """Return the SWE-bench instance in the name of a trajectory's file; None when there is none.
+
+    An instance has the form `<owner>__<repository>-<number>`.
     """
     found = _INSTANCE.search(name)
     return found.group(1) if found else None
 
 
 def question_task(asked: Any) -> str | None:
-    """Return the question itself; one too long for a name is found again as a session's first message."""
+    """Return a question as the name of its task; None when it is empty or longer than 200 characters.
+
+    A longer question can be found as the first message of its session.
+    """
     return asked if isinstance(asked, str) and asked.strip() and len(asked) <= _NAME else None

@@ -1,8 +1,8 @@
 """Translates the chat messages of one benchmark attempt or training example, and its verdict.
 
-The messages are those of `ingest.formats.provider_messages.chat_messages`. The user is often played by a
-model that ends the talk with a message nobody answers: that one begins no turn. The benchmark judges the
-whole attempt; its verdict stands on the last turn.
+The messages have the format of `ingest.formats.provider_messages.chat_messages`. The user is often played by
+a model whose last message gets no answer; such a message begins no turn. The benchmark judges the whole
+attempt; the verdict is set on the last turn.
 """
 
 from __future__ import annotations
@@ -41,10 +41,11 @@ Messages = Sequence[Mapping[str, Any]]
 
 
 class TrialMessages:
-    """The messages of one attempt. `flag` reads a result where the log says more than the chat API does.
+    """Translates the messages of one attempt into events.
 
-    `step` makes further fields of `StepMade` (model, tokens, latency) of an assistant's message, `when` the
-    time of any. `where` is where the attempt begins, when that is within the record.
+    `flag` reads the error flag of a result message, for logs that state more than the chat API does. `step`
+    returns further fields of `StepMade` (model, tokens, latency) for an assistant message, `when` returns the
+    time of any message. `where` is the place at which the attempt begins, if that is within the record.
     """
 
     def __init__(
@@ -66,9 +67,10 @@ class TrialMessages:
         self._answer: str | None = ""  # None after a call whose result has not come
 
     def to_events(self, messages: Messages, **verdict: Any) -> Iterator[Event]:
-        """Yield everything in order. `verdict` are fields of the last `TurnEnded`: status, recorded_ok.
+        """Yield the events of all messages in order.
 
-        Without a verdict, messages that stop at a call leave the turn open: what came next is not told.
+        `verdict` are fields of the last `TurnEnded`: status, recorded_ok. Without a verdict, messages that
+        stop at a call leave the turn open, because the log does not show how the turn went on.
         """
         last = max((at for at, one in enumerate(messages) if one.get("role") in _ANSWERED), default=-1)
         open_turn = False
@@ -123,10 +125,11 @@ class TrialMessages:
 
 
 def python_fault_layer(message: str) -> FaultLayer | None:
-    """Return the layer at which a Python function refused its arguments, by the exception's text.
+    """Return the layer at which a Python function refused its arguments, found in the exception's text.
 
-    A signature that does not match is what the definition says (schema); a value that a type of the tool's
-    own refused (pydantic: "1 validation error for Payment") is the tool's word. None = neither.
+    Arguments that do not match the signature violate the definition: SCHEMA. A value that one of the tool's
+    own types refused (pydantic: "1 validation error for Payment") was refused by the tool: TOOL_REJECTED.
+    Return None for any other text.
     """
     if any(mark in message for mark in _SIGNATURE) or ("missing " in message and _MISSING in message):
         return FaultLayer.SCHEMA
@@ -140,7 +143,10 @@ _MISSING = " required "
 
 
 def read_list(stated: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list, or of the JSON text of one: data sets store lists both ways."""
+    """Return the objects in a list or in the JSON text of a list; an empty list for any other value.
+
+    Data sets store lists both ways.
+    """
     if isinstance(stated, str):
         try:
             stated = orjson.loads(stated)

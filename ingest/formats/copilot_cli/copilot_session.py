@@ -46,7 +46,7 @@ _REMEMBERED = 1_000  # calls, and sub-agents, that run at the same time
 
 
 class CopilotSession:
-    """One file: a session and the sub-agents it started."""
+    """Translator of one file: a session and the sub-agents that it started."""
 
     def __init__(self, identity: str) -> None:
         self._main = AgentSession(identity)
@@ -68,7 +68,7 @@ class CopilotSession:
             yield from dialogue.close_turn()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
     # --- the session ---------------------------------------------------------------------------
 
@@ -155,7 +155,10 @@ class CopilotSession:
         )
 
     def _find_speaker(self, data: Mapping[str, Any]) -> Generator[Event, None, AgentSession]:
-        """Whose event it is: the session's, or that of a sub-agent."""
+        """Return the session or sub-agent that the event belongs to, newly opened if needed.
+
+        Yield the events of opening a sub-agent and of closing the oldest one when too many are open.
+        """
         started_by = read_text(data.get("parentToolCallId"))
         if started_by is None:
             return self._main

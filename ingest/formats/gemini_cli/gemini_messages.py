@@ -41,7 +41,7 @@ _TEXTS: Texts = (
 
 
 class GeminiConversation(AgentSession):
-    """A session's turns as Gemini CLI records them. `is_taken_back`: the turn at hand was rewound."""
+    """The turns of one Gemini CLI session. `is_taken_back`: the user rewound the current turn."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
@@ -53,7 +53,10 @@ class GeminiConversation(AgentSession):
     def take(
         self, message: Mapping[str, Any], where: LogLine, document: Record | None = None
     ) -> Iterable[Event]:
-        """The events of one message. `document`: what it stands in, when that has more than one line."""
+        """Return the events of one message.
+
+        `document` is the record that contains the message when it has more than one line; else None.
+        """
         kind, ts = message.get("type"), read_time(message.get("timestamp"))
         self._last, self._last_ts = where, ts
         if kind in ("gemini", "model"):
@@ -69,7 +72,7 @@ class GeminiConversation(AgentSession):
         return ()
 
     def take_back(self) -> Iterator[Event]:
-        """End the open turn as one that the user took back."""
+        """Yield the end of the open turn, as cancelled, when the user took it back; else nothing."""
         if self.is_taken_back:
             self.note_stop(self._last, self._last_ts, TurnStatus.CANCELLED)
             yield from self.close_turn()
@@ -118,7 +121,7 @@ class GeminiConversation(AgentSession):
 
 
 def _read_flag(call: Mapping[str, Any], content: str) -> ResultFlag | None:
-    """What became of a call; None while it has no result."""
+    """Return the status of a call; None while the call has no result."""
     status = call.get("status")
     if status == "cancelled":
         return failed_flag(content, FaultLayer.REFUSED)
@@ -131,10 +134,13 @@ def _read_flag(call: Mapping[str, Any], content: str) -> ResultFlag | None:
 
 
 def _join_words(message: Mapping[str, Any]) -> str | None:
-    """The text of a message. Newer logs also keep what tools answered as a user's message: it has none."""
+    """Return the text of a message; None when it has none.
+
+    Newer logs also keep tools' answers as user messages; these have no text.
+    """
     return join_content(message.get("content", message.get("parts")))
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """The sum of token counts; zeros are no measurement."""
+    """Return the sum of the token counts; None when it is zero, as zeros stand for unmeasured counts."""
     return sum(read_count(count) or 0 for count in counts) or None

@@ -16,7 +16,7 @@ _REMEMBERED = 50_000  # ids of messages that were let go
 
 
 class GeminiRecording:
-    """One file: one session."""
+    """Translator of one file, which holds one session."""
 
     def __init__(self, identity: str) -> None:
         self._conversation = GeminiConversation(identity)
@@ -44,7 +44,7 @@ class GeminiRecording:
         yield from self._conversation.close_turn()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
     def _make_session(self, header: Mapping[str, Any], where: LogLine) -> Event:
         self._conversation.session_id = str(header["sessionId"])
@@ -70,7 +70,10 @@ class GeminiRecording:
         self._held[ident] = (where, message, size)
 
     def _release_oldest(self, *, all_of_them: bool = False) -> Iterator[Event]:
-        """Pass the oldest messages on: nothing will change them any more."""
+        """Translate the oldest held messages, of which no later change is expected, until the limits are met.
+
+        `all_of_them`: translate every held message.
+        """
         while self._held and (
             all_of_them or len(self._held) > _HELD or (self._bytes > _HELD_BYTES and len(self._held) > 1)
         ):
@@ -88,7 +91,11 @@ class GeminiRecording:
             del self._gone[next(iter(self._gone))]
 
     def _rewind(self, ident: str) -> Iterator[Event]:
-        """What is held up to this message stays as it was; from it on, each turn was taken back."""
+        """Translate all held messages; end as cancelled the turns from message `ident` on.
+
+        The messages before `ident` are translated unchanged. An `ident` that is not held takes back all held
+        turns.
+        """
         taken_back = ident not in self._held
         for each in list(self._held):
             taken_back = taken_back or each == ident

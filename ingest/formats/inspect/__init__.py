@@ -71,7 +71,7 @@ def translator(about: About) -> Translator:
 
 
 class _EvaluationLog:
-    """Keeps what the header says of all samples."""
+    """Translator of one file; keeps the header's facts, which hold for all samples."""
 
     def __init__(self, identity: str) -> None:
         self._run = EvaluationRun(identity)
@@ -92,7 +92,7 @@ class _EvaluationLog:
         yield from ()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
 
 def _read_run(evaluation: dict[str, Any], identity: str) -> EvaluationRun:

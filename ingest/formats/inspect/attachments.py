@@ -14,7 +14,7 @@ _LONGEST = 20_000  # messages of one input
 
 
 class SamplePools:
-    """The pools of one sample."""
+    """The attachments and pooled messages of one sample, which other parts of the sample refer to."""
 
     def __init__(self, sample: Mapping[str, Any]) -> None:
         self._attachments = read_object(sample.get("attachments"))
@@ -22,7 +22,7 @@ class SamplePools:
         self._messages = read_objects(pooled)
 
     def resolve(self, value: Any, depth: int = 0) -> Any:
-        """The value with attachments in the place of references to them."""
+        """Return the value with every reference to an attachment replaced by the attachment."""
         if isinstance(value, str):
             return self._resolve_text(value)
         if not self._attachments or depth > _DEPTH:
@@ -34,11 +34,11 @@ class SamplePools:
         return value
 
     def message_text(self, content: Any) -> str | None:
-        """The text of a message's content."""
+        """Return the text of a message's content, attachments included; None when it has no text."""
         return join_content(self.resolve(content))
 
     def input_messages(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The messages that a model event was asked with."""
+        """Return the messages that were sent to the model in a model event."""
         refs = event.get("input_refs")
         if not isinstance(refs, list):
             return read_objects(event.get("input"))

@@ -1,4 +1,4 @@
-"""Selects from an Inspect sample's events those of the agent's own models and tools."""
+"""Selects the events of the agent's own models and tools from the events of an Inspect sample."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ _SCORERS = ("scorer", "scorers")
 
 
 def agent_events(stated: Any) -> list[dict[str, Any]]:
-    """The model and tool events that are not a scorer's: told by its span, its steps or the role grader."""
+    """Return the model and tool events that are not a scorer's.
+
+    A scorer's events are known by their span, the enclosing steps or the role `grader`. Pending events are
+    left out.
+    """
     kept: list[dict[str, Any]] = []
     spans: dict[str, tuple[Any, Any]] = {}
     scoring = 0  # open steps of scorers, in logs without spans
@@ -31,7 +35,10 @@ def agent_events(stated: Any) -> list[dict[str, Any]]:
 
 
 def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:
-    """Every event; those that ran within a tool or a subtask come before it (logs before spans nest them)."""
+    """Yield every event, nested ones included.
+
+    Logs older than spans nest the events of a tool or subtask in its event; these come before that event.
+    """
     waiting: list[tuple[dict[str, Any], bool]] = [(event, False) for event in read_objects(stated)[::-1]]
     while waiting:
         event, opened = waiting.pop()
@@ -44,9 +51,9 @@ def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:
 
 
 def _within_scorer(span: Any, spans: Mapping[str, tuple[Any, Any]]) -> bool:
-    """Return True for a scorer's span, or one within.
+    """Return True when the span is a scorer's or lies within one.
 
-    Each is looked at once, whatever the log says of parents.
+    Every span is visited once, even if the log's parent links form a cycle.
     """
     seen = set()
     while isinstance(span, str) and span in spans and span not in seen:

@@ -20,7 +20,10 @@ _UNKNOWN_TOOL = re.compile(r"Tool '?\S{1,200}'? not found")
 
 
 def parse_error_layer(said: str) -> FaultLayer:
-    """The layer of a parse error, which names three of them and the tool's own."""
+    """Return the layer of a parse error, by its text.
+
+    The text shows SYNTAX and SCHEMA; any other parse error was raised by the tool (TOOL_REJECTED).
+    """
     if said.startswith(_UNREAD):
         return FaultLayer.SYNTAX
     as_defined = _NOT_AS_DEFINED.search(said[:2_000]) or _UNKNOWN_TOOL.match(said)
@@ -28,7 +31,7 @@ def parse_error_layer(said: str) -> FaultLayer:
 
 
 def error_verdict(error: Mapping[str, Any]) -> tuple[ResultStatus, FaultLayer]:
-    """What became of a call that ended with a ToolCallError."""
+    """Return the status and layer of a call that ended with a `ToolCallError`."""
     kind, said = error.get("type"), read_text(error.get("message")) or ""
     if kind == "parsing":
         return ResultStatus.ERROR, parse_error_layer(said)
@@ -38,7 +41,11 @@ def error_verdict(error: Mapping[str, Any]) -> tuple[ResultStatus, FaultLayer]:
 
 
 def call_facts(parse_error: Any) -> dict[str, Any]:
-    """Further fields of CallMade for a call that Inspect could not parse; `sent` is the text it quotes."""
+    """Return further fields of `CallMade` for a call whose parse error is `parse_error`.
+
+    `sent` is the argument text that the error quotes, where it quotes the whole text. Without an error, the
+    fields say that Inspect would have recorded a failure.
+    """
     if not isinstance(parse_error, str):
         return {"syntax_seen": Visibility.FAILURES, "schema_seen": Visibility.FAILURES}
     facts: dict[str, Any] = {
@@ -53,7 +60,7 @@ def call_facts(parse_error: Any) -> dict[str, Any]:
 
 
 def find_raw_arguments(response: Any) -> dict[str, str]:
-    """The model's own argument texts by call id, in the response of an OpenAI-like API, chat or Responses."""
+    """Return the model's own argument texts by call id from the response of an OpenAI-like API."""
     return {
         call["id"]: call["arguments"]
         for call in _find_calls(read_object(response))
@@ -70,7 +77,7 @@ def _find_calls(response: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def read_scores(sample: Mapping[str, Any]) -> bool | None:
-    """The verdict of the scores: where all of them give one and agree."""
+    """Return the verdict on which all scores agree; None when they disagree or one gives no verdict."""
     scores = read_objects([*read_object(sample.get("scores")).values()]) or read_objects(
         [sample.get("score")]
     )

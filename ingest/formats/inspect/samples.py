@@ -1,4 +1,4 @@
-"""Translates one sample of an Inspect log: conversations, turns, calls, results, the verdict."""
+"""Translates one sample of an Inspect log into conversations, turns, calls, results and its verdict."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ASKS = ("input", "operator", "generate")
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRun:
-    """What the header says of every sample."""
+    """The facts of the log's header that hold for every sample."""
 
     identity: str
     model: str | None = None
@@ -43,7 +43,7 @@ class EvaluationRun:
 
 @dataclass(slots=True)
 class _SampleConversation:
-    """One conversation of a sample: its session, and what has been told of it."""
+    """The session of one conversation of a sample, and the facts that events have already stated."""
 
     session_id: str
     asked: int = 0  # user messages that began a turn
@@ -53,7 +53,10 @@ class _SampleConversation:
 
 
 def translate_sample(sample: Mapping[str, Any], run: EvaluationRun, record: Record) -> Iterator[Event]:
-    """The events of one sample, from its model and tool events where it has any, else from its messages."""
+    """Yield the events of one sample.
+
+    They are made from the sample's model and tool events; without model events, from its messages.
+    """
     reader = _SampleTranslator(sample, run, record)
     log = agent_events(sample.get("events"))
     modelled = any(event.get("event") == "model" for event in log)
@@ -102,7 +105,11 @@ class _SampleTranslator:
                 yield from self._take_result(message.get("tool_call_id"), message, content)
 
     def end(self) -> Iterator[Event]:
-        """Sub-agents end with their answer; the verdict stands on the last turn of the sample's own talk."""
+        """Yield the end of every conversation.
+
+        Each sub-agent's turn ends with its answer. The sample's verdict is on the last turn of its own
+        conversation.
+        """
         own, seen = self._find_conversation(next(iter(self._conversations), ()))
         yield from seen
         for conversation in [*self._conversations.values()][1:]:
@@ -152,7 +159,10 @@ class _SampleTranslator:
         return [one for one in messages if one.get("role") == role]
 
     def _find_conversation(self, begins: tuple[str | None, ...]) -> tuple[_SampleConversation, list[Event]]:
-        """The conversation that begins so, and its session where it is new."""
+        """Return the conversation that begins with `begins`, and a new one's `SessionSeen`.
+
+        `begins` has the texts of the first system message and the first user message.
+        """
         if begins in self._conversations:
             return self._conversations[begins], []
         count = len(self._conversations)
@@ -169,7 +179,7 @@ class _SampleTranslator:
         return new, [seen]
 
     def _task_name(self) -> str | None:
-        """One name for all epochs of the sample."""
+        """Return the task name `<task>/<sample id>`, the same for all epochs; None when one is missing."""
         sample_id = self._sample.get("id")
         told = self._run.task is not None and sample_id not in (None, "")
         return f"{self._run.task}/{sample_id}" if told else None
@@ -188,7 +198,7 @@ class _SampleTranslator:
     def _take_question(
         self, conversation: _SampleConversation, users: Sequence[Mapping[str, Any]]
     ) -> Iterator[Event]:
-        """A turn for each user message that is new in this conversation."""
+        """Yield a turn for each user message that is new in the conversation, after ending the one before."""
         for message in users:
             if conversation.asked:
                 yield TurnEnded(**self._event_place(conversation), answer=conversation.answer or "")

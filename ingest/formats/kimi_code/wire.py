@@ -1,4 +1,4 @@
-"""Translates the records of one Kimi Code agent into turns, steps, calls and results."""
+"""Translates the records of one Kimi Code agent into events: turns, steps, calls and results."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class _KimiStep:
 
     @property
     def is_full(self) -> bool:
-        """True when more is held than any model call makes."""
+        """True when more items are held than any model call makes."""
         return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
 
 
 class KimiAgent:
-    """One file: one agent."""
+    """Translator of one file, which holds one agent."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
@@ -88,7 +88,7 @@ class KimiAgent:
         yield from self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
     # --- the session ---------------------------------------------------------------------------
 
@@ -200,7 +200,10 @@ class KimiAgent:
         return self._step
 
     def _close_step(self, told: Mapping[str, Any]) -> Iterator[Event]:
-        """`told`: the record of the step's end, with its tokens; empty where there is none."""
+        """Yield the events of the open step.
+
+        `told` is the record of the step's end, with the token counts; empty where there is none.
+        """
         step, self._step = self._step, None
         usage = read_object(told.get("usage"))
         if step is None or not (step.texts or step.calls or usage):
@@ -227,13 +230,13 @@ class KimiAgent:
 
 
 def _count_input_tokens(usage: Mapping[str, Any]) -> int | None:
-    """All tokens the model read, from the cache or not; zeros are no measurement."""
+    """Return the number of all input tokens, cached ones included; None when it is zero (no measurement)."""
     names = ("inputOther", "inputCacheRead", "inputCacheCreation")
     return sum(read_count(usage.get(name)) or 0 for name in names) or None
 
 
 def _read_latency(told: Mapping[str, Any]) -> float | None:
-    """Milliseconds from the request to the last token."""
+    """Return the milliseconds from the request to the last token; None where the log does not have them."""
     waited, streamed = (
         read_number(told.get("llmFirstTokenLatencyMs")),
         read_number(told.get("llmStreamDurationMs")),

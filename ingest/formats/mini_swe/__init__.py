@@ -99,7 +99,7 @@ def translator(about: About) -> Translator:
 
 
 class _MiniSweRun(SweRun):
-    """The messages of one trajectory in order."""
+    """Translator of one trajectory, whose messages are read in order."""
 
     harness = "mini-swe-agent"
 
@@ -166,7 +166,11 @@ class _MiniSweRun(SweRun):
             )
 
     def _make_block_call(self, words: str, refusal: str | None) -> CallMade:
-        """The action of a reply, or what the harness says of a reply that has none."""
+        """Return the bash call of a reply.
+
+        `refusal` is the harness's answer to a reply without exactly one action; the call is then recorded as
+        refused.
+        """
         shared: dict[str, Any] = {
             **self.event_place(),
             "step": self._step,
@@ -187,9 +191,10 @@ class _MiniSweRun(SweRun):
         )
 
     def _take_lost_reply(self, extra: Mapping[str, Any], refusal: str) -> Iterator[Event]:
-        """A refused reply of 2.x, of which at most the provider's response is kept.
+        """Yield the step and call of a refused reply of 2.x that is not itself in the log.
 
-        Where the reply itself is in the log, its call has been made with this answer in view.
+        At most the provider's response is kept in `extra`. Yield nothing where the reply is in the log: its
+        call was made with this refusal already taken into account.
         """
         if extra.get("interrupt_type") is None:
             return
@@ -254,7 +259,7 @@ class _MiniSweRun(SweRun):
         )
 
     def _refuses(self, message: Mapping[str, Any], extra: Mapping[str, Any]) -> bool:
-        """True when this message is the harness's answer to a reply without exactly one action."""
+        """Return True when this message is the harness's answer to a reply without exactly one action."""
         if extra.get("interrupt_type") == "FormatError":
             return True
         words = join_content(message.get("content")) or ""
@@ -262,7 +267,10 @@ class _MiniSweRun(SweRun):
 
 
 def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime | None:
-    """When a message was written; of a reply before 1.16, which has no time, when its provider began it."""
+    """Return the time of a message; None where the log has none.
+
+    A reply before 1.16 has no time of its own: the provider's start time of the response is used.
+    """
     response = read_object(extra.get("response"))
     told = (
         message.get("timestamp"),

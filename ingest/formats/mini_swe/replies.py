@@ -13,7 +13,10 @@ _NOT_ONE = "Please always provide EXACTLY ONE action"
 
 
 def find_refusal_openings(config: Mapping[str, Any]) -> Iterator[str]:
-    """How the harness's answers to malformed replies begin: the templates up to their first variable."""
+    """Yield the beginnings of the harness's answers to malformed replies.
+
+    These are the texts of the templates up to their first variable.
+    """
     yield _NOT_ONE
     for part in ("agent", "model"):
         template = read_text(read_object(config.get(part)).get("format_error_template")) or ""
@@ -31,7 +34,7 @@ def refusal_layer(refusal: str) -> FaultLayer:
 
 
 def find_bash_blocks(words: str) -> list[str]:
-    """The bodies of the bash blocks, as both `action_regex` of the agent find them."""
+    """Return the bodies of the bash blocks in a reply, as both `action_regex` of the agent find them."""
     found: list[str] = []
     position = 0
     while True:
@@ -51,7 +54,7 @@ def find_bash_blocks(words: str) -> list[str]:
 
 
 def find_response_calls(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The calls of a message in the shape of OpenAI's Responses API."""
+    """Yield the tool calls of a message in the shape of OpenAI's Responses API."""
     for item in read_objects(message.get("output")):
         if item.get("type") == "function_call":
             yield {"id": item.get("call_id"), "name": item.get("name"), "arguments": item.get("arguments")}

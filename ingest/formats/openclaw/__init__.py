@@ -84,9 +84,11 @@ def translator(about: About) -> Translator:
 
 @dataclass(slots=True)
 class _TelemetrySession:
-    """One session. `step`: model calls seen so far in the turn; `ended`: a call of the newest has ended.
+    """The state of one session.
 
-    `turn` are the events of the newest turn, `before` those of the one that the next messages tell of.
+    `step` is the index of the latest model call of the turn, -1 before the first. `ended`: a call of that
+    step has ended. `turn` has the events of the current turn; `before` has those of the previous turn, which
+    wait for the messages that repeat it.
     """
 
     session_id: str
@@ -99,14 +101,14 @@ class _TelemetrySession:
     before: list[Event] = field(default_factory=list)
 
     def release(self) -> Iterator[Event]:
-        """All that waits, as it is."""
+        """Yield all waiting events unchanged and forget them."""
         yield from self.before
         yield from self.turn
         self.before, self.turn = [], []
 
 
 class _Telemetry:
-    """One file: the sessions of a gateway."""
+    """Translator of one file, which holds the sessions of a gateway."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -141,7 +143,7 @@ class _Telemetry:
             yield from lane.release()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
     def _keep(self, lane: _TelemetrySession, event: Event) -> Iterator[Event]:
         lane.turn.append(event)
@@ -217,7 +219,7 @@ class _Telemetry:
 
 
 def _session_of_key(key: str) -> str:
-    """The session of a key: direct channels lead to the agent's main session."""
+    """Return the session key, with a direct channel's key replaced by that of the agent's main session."""
     agent = ":".join(key.split(":")[:2])
     return f"{agent}:main" if ":direct:" in key else key
 

@@ -1,4 +1,4 @@
-"""Adds to a turn's events what the messages that repeat it tell: ids, times, texts, tokens, results."""
+"""Completes a turn's events with facts from the messages that repeat the turn (ids, times, texts, …)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ Message = Mapping[str, Any]
 
 
 def add_message_facts(events: Sequence[Event], messages: Sequence[Message]) -> Iterator[Event]:
-    """The events of a turn, with ids, times, texts, tokens and results where the messages are of this turn.
+    """Yield the events of a turn, completed with ids, times, texts, tokens and results from `messages`.
 
-    They are when the last message of a user is its prompt and the same calls follow. A turn that ended at a
-    call, as one that waits for a sub-agent does, has no steps: nobody could say whether it came to an answer.
+    The messages are those of this turn when the last user message is its prompt and the same calls follow;
+    else the events are yielded unchanged. No steps are added when the messages end at a call (as in a turn
+    that waits for a sub-agent): nobody could say whether the turn came to an answer.
     """
     told = _RepeatedMessages(messages)
     calls = [event for event in events if isinstance(event, CallMade)]
@@ -51,7 +52,7 @@ def add_message_facts(events: Sequence[Event], messages: Sequence[Message]) -> I
 
 
 class _RepeatedMessages:
-    """What the messages since the last one of a user tell."""
+    """The facts of the messages since the last user message."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         asked = max((at for at, one in enumerate(messages) if one.get("role") == "user"), default=-1)
@@ -90,7 +91,11 @@ class _RepeatedMessages:
         return replace(event, step=self.steps[at], tool_call_id=call_id, key=unique_id(call_id), ts=ts)
 
     def make_result(self, event: ResultSeen, waiting: list[tuple[str | None, str | None]]) -> ResultSeen:
-        """The end of a call belongs to the first of its tool that has none; `waiting` are those."""
+        """Return the result with the call id, text and time of its call.
+
+        The call is the first of the same tool in `waiting`, the (tool, id) pairs without a result; it is
+        removed there.
+        """
         place = next((at for at, (tool, _) in enumerate(waiting) if tool == event.tool), None)
         call_id = waiting.pop(place)[1] if place is not None else None
         said = self.results.get(call_id) if call_id is not None else None

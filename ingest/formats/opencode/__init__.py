@@ -76,7 +76,7 @@ def _is_export(record: Mapping[str, Any]) -> bool:
 
 
 def _storage_piece(record: Mapping[str, Any]) -> str | None:
-    """What of a session a file of OpenCode's storage holds; None when it is no such file."""
+    """Return the kind of session part that a file of OpenCode's storage holds; None for any other file."""
     return next((name for name, keys in _PIECES if keys <= record.keys()), None)
 
 
@@ -85,7 +85,7 @@ def translator(about: About) -> Translator:
 
 
 class _Export:
-    """One file; more than one export in it are as many sessions."""
+    """Translator of one file; each export in the file is one session."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -102,4 +102,4 @@ class _Export:
         return ()
 
     def close(self) -> None:
-        """Nothing is kept between records."""
+        """Do nothing: no file or other resource is open."""

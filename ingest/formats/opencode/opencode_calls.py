@@ -1,4 +1,4 @@
-"""The event fields of one tool part in an OpenCode message: its call and its result."""
+"""Builds the event fields of one tool part in an OpenCode message: its call and its result."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TAIL = 600  # characters at the end of an output in which the harness says why 
 
 
 def call_fields(part: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `CallMade`."""
+    """Return the fields of `CallMade` for a tool part."""
     given = read_object(part.get("state")).get("input")
     facts: dict[str, Any] = {
         "tool": read_text(part.get("tool")),
@@ -65,13 +65,13 @@ def call_fields(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refusal_reason(part: Mapping[str, Any]) -> str | None:
-    """The reason for which the AI SDK did not hand the call over."""
+    """Return the reason why the AI SDK did not hand the call to a tool; None for a call that was handed over."""
     given = read_object(read_object(part.get("state")).get("input"))
     return read_text(given.get("error")) if part.get("tool") == REFUSED_CALL else None
 
 
 def _refused_arguments(error: str) -> dict[str, Any]:
-    """What the model sent, out of the reason for which it was refused."""
+    """Return the fields of a refused call: the layer, the reason and the arguments quoted in the reason."""
     told: dict[str, Any] = {"refused_by_harness": _find_layer(error), "harness_message": error}
     raw = _quoted_text(error, _NOT_JSON)
     if raw is not None:
@@ -84,7 +84,10 @@ def _refused_arguments(error: str) -> dict[str, Any]:
 
 
 def _quoted_text(error: str, words: str) -> str | None:
-    """What an error quotes after these words; the quotation may hold its own end."""
+    """Return the text that an error quotes after `words`; None when it quotes none.
+
+    The quotation may contain its own end mark, so it runs to the last end mark of the error.
+    """
     begins, ends = error.find(words), error.rfind(_QUOTE_ENDS)
     return error[begins + len(words) : ends] if 0 <= begins < ends else None
 
@@ -94,7 +97,7 @@ def _find_layer(error: str) -> FaultLayer:
 
 
 def result_fields(part: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The fields of `ResultSeen`; None where the call has no result yet."""
+    """Return the fields of `ResultSeen` for a tool part; None where the call has no result yet."""
     state = read_object(part.get("state"))
     content = read_text(state.get("output")) or read_text(state.get("error"))
     error = _refusal_reason(part)

@@ -1,4 +1,4 @@
-"""Translates one exported OpenCode session, in the order of the document."""
+"""Translates one exported OpenCode session into events, in the order of the document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MASKED = "REDACTED"  # what stands for ids where a tool took them for secrets
 
 
 def translate_session(record: Record, identity: str) -> Iterator[Event]:
-    """All of a session; `identity` is its id where the export names none."""
+    """Yield all events of a session. `identity` is the session id where the export names none."""
     info = read_object(record.value.get("info"))
     dialogue = AgentSession(read_text(info.get("id")) or identity)
     yield SessionSeen(
@@ -50,7 +50,7 @@ def _ask_dialogue(record: Record, dialogue: AgentSession, message: Mapping[str, 
 
 
 class _AnswerMessage:
-    """One message of the model: a step, or one for each `step-finish`."""
+    """One model message: a single step, or one step for each `step-finish` part."""
 
     def __init__(self, record: Record, dialogue: AgentSession, message: Mapping[str, Any]) -> None:
         self._record = record
@@ -76,7 +76,11 @@ class _AnswerMessage:
         self._note_end()
 
     def _take_step(self, parts: list[Mapping[str, Any]], told: Mapping[str, Any]) -> Iterator[Event]:
-        """`told`: what has the step's tokens and why it ended."""
+        """Yield the events of one step from the message parts of the step.
+
+        `told` is the object with the token counts and the finish reason: a `step-finish` part or the message
+        itself.
+        """
         tokens = read_object(told.get("tokens"))
         words = [read_text(part.get("text")) or "" for part in parts if part.get("type") == "text"]
         calls = [part for part in parts if part.get("type") == "tool"]
@@ -128,10 +132,10 @@ def _find_place(record: Record, token: Any) -> LogLine:
 
 
 def _world_key(ident: Any) -> str | None:
-    """A message's or part's id, unique in the world unless it was masked."""
+    """Return the id of a message or part; None unless it is an id that is unique everywhere (not masked)."""
     return ident if isinstance(ident, str) and ident.startswith(("msg_", "prt_")) else None
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """The sum of token counts; zeros are no measurement."""
+    """Return the sum of the token counts; None when it is zero, as zeros stand for unmeasured counts."""
     return sum(read_count(count) or 0 for count in counts) or None

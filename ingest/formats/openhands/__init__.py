@@ -95,7 +95,7 @@ def translator(about: About) -> Translator:
 
 
 def _was_resolved(instance: dict[str, Any]) -> bool | None:
-    """The benchmark's verdict on the patch; none where its own run of the tests broke."""
+    """Return the benchmark's verdict on the patch; None where it has none or its own test run broke."""
     report = read_object(instance.get("report")) or read_object(
         read_object(instance.get("test_result")).get("report")
     )
@@ -104,7 +104,7 @@ def _was_resolved(instance: dict[str, Any]) -> bool | None:
 
 
 class _Conversations:
-    """The one conversation of an array of events, or one a line of an evaluation."""
+    """Translator of one file: an array of events is one conversation, an evaluation has one per line."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -138,7 +138,7 @@ class _Conversations:
         yield from ()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
     def _take_event(self, event: dict[str, Any], record: Record) -> Iterator[Event]:
         reader = self._sdk if "kind" in event else self._stream

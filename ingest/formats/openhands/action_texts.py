@@ -1,4 +1,4 @@
-"""Reads the texts by which OpenHands refuses a call: its layer, and what is left of the call."""
+"""Reads the refusals of calls by OpenHands: the layer, and the name and text of the refused call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ingest.events import FaultLayer
 
 @dataclass(frozen=True, slots=True)
 class LostCall:
-    """A call that never became an action: at which layer, and its name and text where they are told."""
+    """A call that never became an action: the layer of the failure; tool and raw text where known."""
 
     layer: FaultLayer
     tool: str | None = None
@@ -28,7 +28,7 @@ _JSON_ENGINE = re.compile(
 
 
 def find_lost_call(said: str) -> LostCall | None:
-    """What an error says of a call that could not be made; None when it speaks of something else."""
+    """Return the call that an error says could not be made; None when the error is about something else."""
     if said.startswith(_UNREAD):
         return LostCall(FaultLayer.SYNTAX, raw=said.removeprefix(_UNREAD))
     if missing := _IN_CALL.search(said):
@@ -39,7 +39,10 @@ def find_lost_call(said: str) -> LostCall | None:
 
 
 def refusal_layer(said: str, *, expected: bool) -> FaultLayer:
-    """The layer of an AgentErrorEvent. `expected`: the SDK calls it a mistake that the agent can correct."""
+    """Return the layer of an `AgentErrorEvent`, by its text.
+
+    `expected`: the SDK counts the error as a mistake that the agent can correct.
+    """
     if said.startswith("Error validating"):
         unread = _JSON_ENGINE.search(said) and " validation error" not in said
         return FaultLayer.SYNTAX if unread else FaultLayer.SCHEMA

@@ -1,4 +1,4 @@
-"""Translates one event of the OpenHands agent SDK (1.x)."""
+"""Translates the events of a conversation of the OpenHands agent SDK (1.x)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ingest.formats.provider_messages.chat_messages import argument_fields, join
 
 
 class SdkEvents:
-    """A conversation; keeps the id of the newest response."""
+    """Translator of one conversation; keeps the id of the newest response."""
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id

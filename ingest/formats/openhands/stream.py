@@ -1,4 +1,4 @@
-"""Translates one event of an OpenHands stream before 1.0."""
+"""Translates the events of an OpenHands stream (before 1.0)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NOT_ARGUMENTS = frozenset(("thought", "blocking", "hidden", "confirmation_state
 
 
 class StreamEvents:
-    """A conversation; keeps the newest response and the actions that were written as text."""
+    """Translator of one conversation; keeps the newest response id and the actions that were written as text."""
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
@@ -78,7 +78,7 @@ class StreamEvents:
             yield from self._take_finish_action(event, args, metadata)
 
     def _take_native_call(self, metadata: Mapping[str, Any]) -> Iterator[Event]:
-        """The call behind an action, and its step where it is the first of its response."""
+        """Yield the native call behind an action, after the step when the response is new."""
         response = read_object(metadata.get("model_response"))
         choices = read_objects(response.get("choices"))
         message = read_object(choices[0].get("message")) if choices else {}
@@ -102,7 +102,10 @@ class StreamEvents:
     def _take_written_call(
         self, event: Mapping[str, Any], action: str, args: Mapping[str, Any]
     ) -> Iterator[Event]:
-        """An action that the agent wrote as text: only what was read of it is left."""
+        """Yield the step and call of an action that the agent wrote as text.
+
+        The log has only the parsed arguments, not the text.
+        """
         number = read_count(event.get("id"))
         call_id = f"action {number}" if number is not None else None
         if number is not None and call_id is not None:
@@ -173,7 +176,7 @@ class StreamEvents:
 def _read_verdict(
     kind: str, content: str, extras: Mapping[str, Any]
 ) -> tuple[ResultStatus, FlagSource, FaultLayer | None]:
-    """What an observation says of its call."""
+    """Return (status, source of the status, failed layer) of the call that an observation answers."""
     if kind == "error":
         lost = find_lost_call(content)
         layer = FaultLayer.EXECUTION if lost is None or lost.layer is FaultLayer.EMISSION else lost.layer

@@ -1,4 +1,4 @@
-"""Translates the entries of one pi session into turns, steps, calls and results."""
+"""Translates the entries of one pi session into events: turns, steps, calls and results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ABORTED = re.compile(r"(?:^|\n)Command aborted\s*\Z")  # below what the command
 
 
 class PiSession:
-    """One file: one session."""
+    """Translator of one file, which holds one session."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
@@ -64,7 +64,7 @@ class PiSession:
         return self._dialogue.close_turn()
 
     def close(self) -> None:
-        """Nothing is kept outside of memory."""
+        """Do nothing: no file or other resource is open."""
 
     def _take_session(self, entry: Mapping[str, Any]) -> Iterator[Event]:
         self._dialogue.session_id = read_text(entry.get("id")) or self._dialogue.session_id
@@ -138,7 +138,11 @@ class PiSession:
 
 
 def _read_call(block: Mapping[str, Any], stop: str | None) -> dict[str, Any]:
-    """The fields of a call. Where the message ran into its limit of tokens, the model itself cut it off."""
+    """Return the fields of a call.
+
+    `stop` is the message's stop reason. A call with cut arguments in a message that reached its token limit
+    (`length`) is the model's own failure.
+    """
     call_id, cut = read_text(block.get("id")), read_text(block.get("partialJson"))
     sent = decoded_argument_fields(block.get("arguments"))
     if cut is not None:
@@ -162,12 +166,15 @@ def _read_flag(is_error: Any, content: str) -> ResultFlag:
 
 
 def _count_input_tokens(usage: Mapping[str, Any]) -> int | None:
-    """All tokens the model read, from the cache or not; zeros are no measurement."""
+    """Return the number of all input tokens, cached ones included; None when it is zero (no measurement)."""
     return sum(read_count(usage.get(name)) or 0 for name in ("input", "cacheRead", "cacheWrite")) or None
 
 
 def _world_key(entry: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:
-    """A prompt in the world: the millisecond in which it was sent, and its entry's short id."""
+    """Return a key of the prompt that is unique everywhere: its entry's short id and its millisecond.
+
+    None when the message has no time.
+    """
     sent = read_count(message.get("timestamp"))
     return f"{read_text(entry.get('id')) or ''}:{sent}" if sent is not None else None
 

@@ -1,1 +1,1 @@
-"""Requests, replies and messages as providers' APIs spell them, which logs of many producers repeat."""
+"""Readers of requests, replies and messages in providers' API formats, which many producers' logs use."""

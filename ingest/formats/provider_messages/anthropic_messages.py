@@ -1,14 +1,14 @@
-"""Reads bodies of Anthropic's Messages API, and its content blocks wherever else they stand.
+"""Reads bodies of Anthropic's Messages API, and the API's content blocks in other logs.
 
-The shape (https://platform.claude.com/docs/en/api/messages): a request has `system`, `messages[].content`
-(text or blocks), `tools[].{name, input_schema}`; a reply has `content`, `stop_reason`, `usage`. Results
-are `tool_result` blocks of a user message, the only ones of any API with a flag: `is_error`, absent for
-false.
+The format (https://platform.claude.com/docs/en/api/messages): a request has `system`, `messages[].content`
+(text or blocks), `tools[].{name, input_schema}`; a reply has `content`, `stop_reason`, `usage`. Results are
+`tool_result` blocks of a user message. They are the only results of any API with an error flag: `is_error`,
+which is absent for false.
 
-`server_tool_use` blocks are the provider's own tools and no calls. A `tool_use` whose `caller` is a code
-execution was made by a program that the model wrote: a call, but its arguments are not the model's own
-text. A joined stream (`ingest.formats.provider_messages.streamed_replies`) has the text of the arguments in
-`partial_json`.
+`server_tool_use` blocks belong to tools that the provider runs, and do not count as calls. A `tool_use` block
+whose `caller` is a code execution was made by a program that the model wrote: the block counts as a call, but
+its arguments are not the model's own text. A joined stream
+(`ingest.formats.provider_messages.streamed_replies`) has the text of the arguments in `partial_json`.
 """
 
 from __future__ import annotations
@@ -39,17 +39,20 @@ _BY_PROGRAM = "called by a program that the model wrote"
 
 
 def content_blocks(content: Any) -> list[Mapping[str, Any]]:
-    """Return the content blocks of a message; a plain text is one of them."""
+    """Return the content blocks of a message; plain text becomes one text block."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(read_objects(content))
 
 
 def join_block_texts(blocks: list[Mapping[str, Any]]) -> str | None:
-    """Return the text blocks one below the other; None when there is none."""
+    """Return the texts of the text blocks joined with newlines; None when there is no text."""
     return join_texts(read_text(block.get("text")) for block in blocks if block.get("type") == "text")
 
 
 def count_input_tokens(usage: Mapping[str, Any]) -> int | None:
-    """Count all tokens the model read, from the cache or not; `input_tokens` alone leaves the cache out."""
+    """Return the number of tokens the model read; None when it is 0 or not stated.
+
+    Tokens of the cache are included; the field `input_tokens` alone leaves them out.
+    """
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     return sum(read_count(usage.get(name)) or 0 for name in names) or None
 
@@ -68,7 +71,7 @@ def read_request(body: Mapping[str, Any]) -> ModelRequest:
 
 
 def client_tools(tools: Any) -> list[Mapping[str, Any]]:
-    """Return the tools that the client runs."""
+    """Return the definitions of the tools that the client runs, not the provider."""
     return [
         tool
         for tool in read_objects(tools)
@@ -103,7 +106,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def read_call(block: Mapping[str, Any]) -> ModelCall:
-    """Read a `tool_use` block as a call."""
+    """Return the call in a `tool_use` block."""
     by_program = read_object(block.get("caller")).get("type", "direct") != "direct"
     streamed = read_text(block.get("partial_json"))
     if streamed:
@@ -118,7 +121,11 @@ def read_call(block: Mapping[str, Any]) -> ModelCall:
 
 
 def read_result(block: Mapping[str, Any]) -> RequestResult:
-    """Read a `tool_result` block. Whether no flag means success, only its client can tell: unknown."""
+    """Return the content and status of a `tool_result` block.
+
+    Without an `is_error` flag the status is unknown: only the client knows whether a missing flag means
+    success.
+    """
     content = join_block_texts(content_blocks(block.get("content")))
     flag = block.get("is_error")
     if not isinstance(flag, bool):
@@ -129,7 +136,12 @@ def read_result(block: Mapping[str, Any]) -> RequestResult:
 
 
 def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
-    """Yield results first. Words beside results are reminders of the client, not a user's."""
+    """Yield the conversation items of a message.
+
+    An assistant message gives one item. A user message gives one item per tool result, or one item with the
+    user's text when there are no results. Text beside results is left out: it is a reminder from the client,
+    not from the user.
+    """
     blocks = content_blocks(message.get("content"))
     if message.get("role") == "assistant":
         ids = tuple(read_text(block.get("id")) for block in blocks if block.get("type") == "tool_use")

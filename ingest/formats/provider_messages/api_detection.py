@@ -1,6 +1,6 @@
-"""Detects which API the decoded bodies of a request and its reply speak, and makes an `Exchange` of them.
+"""Detects which API the decoded bodies of a request and its reply belong to, and makes an `Exchange`.
 
-The reply tells the API best; a request alone is told by its fields, and by the path it went to.
+The reply identifies the API most reliably. A request alone is identified by its fields and its URL path.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _COUNTRY = re.compile(r"(co|com|org|net)\.[a-z]{2}$")
 
 
 class ModelApi(Protocol):
-    """One provider's API, as its module here reads it."""
+    """Interface of the modules that each read one provider's API: a reader of requests and one of replies."""
 
     def read_request(self, body: Mapping[str, Any], /) -> ModelRequest: ...
 
@@ -45,8 +45,10 @@ class ModelApi(Protocol):
 
 
 def provider_name(url: str | None) -> str | None:
-    """Return the provider that a request went to: `openai` for api.openai.com, the host itself where it is
-    local.
+    """Return the name of the provider that a URL belongs to, such as `openai` for api.openai.com.
+
+    For a local host or an IP address, return the host itself, with its port if there is one. Return None when
+    the URL is invalid or has no host.
     """
     try:
         parts = urlsplit(url or "")
@@ -65,12 +67,16 @@ def provider_name(url: str | None) -> str | None:
 
 
 def is_reply(body: Mapping[str, Any]) -> bool:
-    """True for the whole reply of an API that is known here."""
+    """Return True when a body is the complete reply of a known API."""
     return detect_reply_api(body) is not None
 
 
 def is_request(body: Mapping[str, Any]) -> bool:
-    """True for a request to such an API: it has a conversation in it, and names a model or offers tools."""
+    """Return True when a body is a request to a model.
+
+    Such a body has a list `messages` or `contents` whose first item has `role` or `parts`, or it has `input`
+    and `model`.
+    """
     talk = body.get("messages", body.get("contents"))
     if isinstance(talk, list) and talk:
         return isinstance(talk[0], dict) and ("role" in talk[0] or "parts" in talk[0])
@@ -78,12 +84,16 @@ def is_request(body: Mapping[str, Any]) -> bool:
 
 
 def is_error(body: Mapping[str, Any]) -> bool:
-    """True for what an API sends instead of a reply."""
+    """Return True when a body is the error that an API sends instead of a reply."""
     return body.get("type") == "error" or (isinstance(body.get("error"), dict | str) and not is_reply(body))
 
 
 def read_replies(body: Mapping[str, Any]) -> list[ModelReply]:
-    """Read the replies in the body of a response; none in an error, but for a call that it tells of."""
+    """Return the replies in the body of a response.
+
+    An error gives an empty list, unless the error contains a call that the provider could not parse (Groq's
+    `failed_generation`).
+    """
     api = detect_reply_api(body)
     if api is not None:
         return list(api.read_replies(body))
@@ -94,7 +104,10 @@ def read_replies(body: Mapping[str, Any]) -> list[ModelReply]:
 def read_request(
     body: Mapping[str, Any], reply: Mapping[str, Any] | None = None, url: str | None = None
 ) -> ModelRequest:
-    """Read what a request asks. `reply` is the body of its response, the best sign of the API."""
+    """Return the request in a body, read by the module of the detected API.
+
+    `reply` is the body of the response, the best sign of the API; `url` is the address of the request.
+    """
     api = (detect_reply_api(reply) if reply else None) or detect_request_api(body, url or "")
     if api is openai_chat and "messages" not in body and isinstance(body.get("prompt"), str):
         said = {"role": "user", "content": body["prompt"]}
@@ -103,9 +116,9 @@ def read_request(
 
 
 def read_repeated_request(body: Mapping[str, Any]) -> ModelRequest | None:
-    """Read what a reply repeats of its request:
+    """Return the request data that a reply repeats; None when the API does not repeat them.
 
-    instructions, tools and the reply before it (Responses only).
+    Only the Responses API does: instructions, tools and the id of the previous response.
     """
     return openai_responses.read_request(body) if detect_reply_api(body) is openai_responses else None
 
@@ -147,10 +160,10 @@ def detect_request_api(body: Mapping[str, Any], url: str) -> ModelApi:
 def make_exchange(
     request: HttpBody, response: HttpBody, *, url: str | None = None, status: int | None = None, **facts: Any
 ) -> Exchange | None:
-    """Make an exchange of decoded bodies; None when it is none with a model. `facts`: other fields of
-    Exchange.
+    """Return the `Exchange` in decoded HTTP bodies; None when the bodies are not an exchange with a model.
 
-    A request for one token is left out: clients send it to ask for their quota, and no call fits into it.
+    `facts` are further fields of `Exchange`. A request for one token gives None, too: clients send such a
+    request to ask for their quota, and no call fits into one token.
     """
     sent = next((body for body in request.objects if is_request(body)), None)
     came = [body for body in response.objects if is_reply(body)]

@@ -1,9 +1,9 @@
 """Translates chat messages of OpenAI's Chat Completions API into turns, steps, calls and results.
 
-The shape (https://platform.openai.com/docs/api-reference/chat/create): `role` system | developer | user |
+The format (https://platform.openai.com/docs/api-reference/chat/create): `role` system | developer | user |
 assistant | tool (older: function), `content` text or parts, `tool_calls[].{id, function.{name, arguments}}`
-(older: `function_call`), `tool_call_id`. Benchmarks, gateways and fine-tuning data repeat it, often with the
-arguments as an object instead of the model's text: `args_source` tells.
+(older: `function_call`), `tool_call_id`. Benchmarks, gateways and fine-tuning data use the same format, often
+with the arguments as an object instead of the model's text: the field `args_source` of a call says which.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ingest.events import (
 
 
 class ResultFlag(NamedTuple):
-    """What a log tells of a result; see `ResultSeen`."""
+    """The success or failure of a call as a log states it; the values become fields of `ResultSeen`."""
 
     status: ResultStatus = ResultStatus.UNKNOWN
     source: FlagSource = FlagSource.ABSENT
@@ -37,19 +37,19 @@ class ResultFlag(NamedTuple):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Return all of it as fields of `ResultSeen`."""
+        """The status, the flag's source and the further facts as fields of `ResultSeen`."""
         return {"status": self.status, "flag_source": self.source, **self.facts}
 
 
 def read_no_flag(_message: Mapping[str, Any]) -> ResultFlag:
-    """Chat messages carry no error flag."""
+    """Return a flag with unknown status, because chat messages carry no error flag."""
     return ResultFlag()
 
 
 class ChatConversation:
-    """Turns the messages of one session, in order, into events.
+    """Translates the messages of one session, in order, into events.
 
-    `flag` reads a result message where the log says more than the API does.
+    `flag` reads the error flag of a result message, for logs that state more than the chat API does.
     """
 
     def __init__(
@@ -82,7 +82,10 @@ class ChatConversation:
             yield self.take_result(message, shared)
 
     def end(self, where: LogLine, ts: datetime | None = None) -> Iterator[Event]:
-        """Close the turn when its last message was an answer; called at the end of the messages, too."""
+        """Yield the end of the turn if the last message was an answer without calls; else yield nothing.
+
+        Call this after the last message of the session, too.
+        """
         answer, self._answer = self._answer, None
         if answer is not None:
             yield TurnEnded(session_id=self.session_id, where=where, ts=ts, answer=answer)
@@ -116,7 +119,7 @@ class ChatConversation:
 
 
 def list_calls(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the calls of an assistant message, each with `id`, `name` and `arguments` at its top."""
+    """Yield each call of an assistant message as a dict with `id`, `name` and `arguments`."""
     calls = read_objects(message.get("tool_calls"))
     if not calls and isinstance(message.get("function_call"), dict):
         calls = [{"function": message["function_call"]}]
@@ -126,7 +129,10 @@ def list_calls(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def make_call(call: Mapping[str, Any], shared: Mapping[str, Any], **facts: Any) -> CallMade:
-    """Make an event of a call. `shared` are the fields of `Event`, `facts` those of CallMade."""
+    """Return the `CallMade` event of a call.
+
+    `shared` are the fields that every `Event` has, `facts` are further fields of `CallMade`.
+    """
     return CallMade(
         **shared,
         tool=read_text(call.get("name")),
@@ -137,10 +143,7 @@ def make_call(call: Mapping[str, Any], shared: Mapping[str, Any], **facts: Any) 
 
 
 def argument_fields(sent: Any) -> dict[str, Any]:
-    """Return the fields of `CallMade` for arguments as a log has them:
-
-    the model's text, a value, or nothing.
-    """
+    """Return the `CallMade` fields for arguments as a log has them: the model's text, a value, or None."""
     if isinstance(sent, str):
         return {"raw_arguments": sent, "args_source": ArgsSource.RAW}
     if sent is None:
@@ -149,7 +152,10 @@ def argument_fields(sent: Any) -> dict[str, Any]:
 
 
 def join_content(content: Any) -> str | None:
-    """Return the text of a message: a string, or the text parts of a list; None when there is none."""
+    """Return the text of a message's content; None when there is none.
+
+    The content is a string, or a list whose text parts are joined with newlines.
+    """
     if isinstance(content, list):
         parts = [
             read_text(part.get("text")) if isinstance(part, dict) else read_text(part) for part in content

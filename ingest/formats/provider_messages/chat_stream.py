@@ -1,4 +1,4 @@
-"""Joins the chunks of one streamed chat reply to its whole body."""
+"""Joins the chunks of one streamed chat reply into the complete reply body."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ingest.decoding.fields import read_object, read_objects, read_text
 
 
 class ChatStream:
-    """One stream of `chat.completion.chunk` objects, recognised by their id."""
+    """Collects the chunks of one streamed chat reply: `chat.completion.chunk` objects with the same id."""
 
     def __init__(self) -> None:
         self.finished = False
@@ -29,7 +29,7 @@ class ChatStream:
         self.finished = bool(self._choices) and all(c.finish_reason for c in self._choices.values())
 
     def build_body(self) -> dict[str, Any]:
-        """Return the reply as it would have come whole."""
+        """Return the complete reply body; it has `unfinished`: true when the stream has not ended."""
         choices = [choice.build_choice(index) for index, choice in self._choices.items()]
         told = {"object": "chat.completion", **self._told, "choices": choices}
         return told if self.finished else {**told, "unfinished": True}
@@ -52,7 +52,7 @@ class StreamedChoice:
             self.find_call({"index": 0}).take({"function": delta["function_call"]})
 
     def find_call(self, piece: Mapping[str, Any]) -> StreamedChatCall:
-        """Return the call that a piece belongs to, begun when there is none."""
+        """Return the call that a streamed piece belongs to; begin a new call when there is none."""
         index, id_ = piece.get("index"), read_text(piece.get("id")) or None
         named = read_text(read_object(piece.get("function")).get("name")) or None
         known = [call for call in self._calls if call.index == index] if isinstance(index, int) else []

@@ -1,7 +1,7 @@
-"""Opens JSON that was written into a string, and writes values back as text for people.
+"""Decodes JSON that is stored inside strings, and turns values back into text.
 
-Trace exporters write JSON into the strings of JSON, each layer of the way once more. A text is opened only
-where a body is due: the arguments of a call are text, too, and must stay as the model sent them.
+Trace exporters write JSON into the strings of JSON, sometimes several layers deep. A text is decoded only
+where a message body is expected: the arguments of a call are text, too, and must stay as the model sent them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ LAYERS = 10  # strings in strings that are opened; each is shorter than the one 
 
 
 def open_json(value: Any, layers: int = LAYERS) -> Any:
-    """Return the object or array in a text, through at most `layers` layers; any other value as it is."""
+    """Return the object or array that a JSON text holds; return any other value unchanged.
+
+    The JSON text may hold a string that is JSON text again: at most `layers` such layers are decoded.
+    """
     inner = value
     for _ in range(layers):
         if not isinstance(inner, str) or inner.lstrip()[:1] not in ("{", "[", '"'):
@@ -30,9 +33,9 @@ def open_json(value: Any, layers: int = LAYERS) -> Any:
 
 
 def decode_json(text: str) -> Any:
-    """Return what a JSON text says, None when it is none.
+    """Return the decoded value of a JSON text; None when the text is not valid JSON.
 
-    The standard library takes NaN and lone surrogates.
+    Text that orjson refuses is tried with the standard library, which accepts NaN and lone surrogates.
     """
     try:
         return orjson.loads(text)
@@ -44,11 +47,11 @@ def decode_json(text: str) -> Any:
 
 
 def unquote(text: str) -> str:
-    """Return the text in a text that is a JSON string; any other text as it is."""
+    """Return the decoded string if the text is a JSON string; return any other text unchanged."""
     decoded = decode_json(text) if text.startswith('"') else text
     return decoded if isinstance(decoded, str) else text
 
 
 def to_text(value: Any) -> str | None:
-    """Return a body as text: text and None as they are, anything else as compact JSON."""
+    """Return a value as text: text and None unchanged, any other value as compact JSON."""
     return value if value is None or isinstance(value, str) else json_text(value)

@@ -1,4 +1,7 @@
-"""One request to a model and what came back, whatever API they speak: what the readers of each API fill."""
+"""Data classes for one request to a model and its replies, in the same form for every API.
+
+The module that reads an API makes the instances.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ class ItemKind(Enum):
 
 
 class ConversationItem(NamedTuple):
-    """One part of a conversation as a request repeats it."""
+    """One user message, model message or result in the conversation that a request repeats.
+
+    `marks` are the texts by which a repeated item is recognised; `message_hashes` makes them.
+    """
 
     kind: ItemKind
     marks: tuple[str, ...] = ()
@@ -36,7 +42,7 @@ class ConversationItem(NamedTuple):
 
 
 class RequestResult(NamedTuple):
-    """What a request tells of the result of a call; see `ResultSeen`."""
+    """The result of a call as a later request contains it; the fields are those of `ResultSeen`."""
 
     content: str | None
     tool: str | None = None
@@ -51,10 +57,11 @@ def read_no_items(_part: Mapping[str, Any]) -> Iterable[ConversationItem]:
 
 @dataclass(slots=True, kw_only=True)
 class ModelRequest:
-    """A request. `previous` is the id of the reply that it goes on from, where the API keeps the history.
+    """A request to a model.
 
-    `parts` are the conversation as the API has it, `read` makes items of one: most requests only add a little
-    to what is known, so the rest is not read again.
+    `previous` is the id of the reply that the request continues, where the API keeps the history. `parts` are
+    the messages as the API has them, and `read` returns the conversation items of one part. Parts are read on
+    demand: most requests only add a little to a known history. `result` reads the body of a result item.
     """
 
     parts: list[Mapping[str, Any]] = field(default_factory=list)
@@ -70,13 +77,16 @@ class ModelRequest:
     result: Callable[[Mapping[str, Any]], RequestResult] = lambda _body: RequestResult(None)
 
     def read_items(self, start: int = 0) -> list[ConversationItem]:
-        """Return the items of the parts from `start` on."""
+        """Return the conversation items of the parts from index `start` on."""
         return [item for part in self.parts[start:] for item in self.read(part)]
 
 
 @dataclass(slots=True)
 class ModelCall:
-    """A call of the model. `arguments` are the fields of `CallMade` that hold them."""
+    """A tool call in a model's reply.
+
+    `arguments` are the `CallMade` fields that hold the call's arguments.
+    """
 
     tool: str | None
     id: str | None
@@ -88,19 +98,23 @@ class ModelCall:
     def from_api(
         cls, name: Any, id_: Any, arguments: dict[str, Any], message: str | None = None
     ) -> ModelCall:
-        """Make a call as an API states it."""
+        """Return a call made from an API's fields; a name or id that is not text becomes None."""
         return cls(read_text(name), read_text(id_) or None, arguments, message)
 
     @classmethod
     def from_stop_reason(cls, words: str | None, reason: str) -> list[ModelCall]:
-        """Return the call that a stop reason speaks of and the reply lacks, unless it stands in the words."""
+        """Return a list with one lost call, for a stop reason that announces a call which the reply lacks.
+
+        `reason` is the message of the lost call. The list is empty when the text `words` contains the call:
+        `ingest.sessions.leaked_calls` finds the call there.
+        """
         if words and leaked_tool_calls(words):
             return []  # ingest.sessions.leaked_calls finds it there
         return [cls(None, None, {"args_source": ArgsSource.MISSING}, reason, lost=True)]
 
 
 class StopReason(Enum):
-    """Why the model stopped."""
+    """The reason why a model stopped, in the same terms for every API."""
 
     ANSWER = "answer"
     CALLS = "calls"
@@ -127,13 +141,13 @@ _ENDS: Mapping[str, StopReason] = {
 
 
 def read_stop_reason(word: str | None) -> StopReason:
-    """Return what a finish or stop reason of any API means."""
+    """Return the `StopReason` for an API's finish or stop reason; UNKNOWN for None or an unknown word."""
     return _ENDS.get(word.lower(), StopReason.UNKNOWN) if word else StopReason.UNKNOWN
 
 
 @dataclass(slots=True, kw_only=True)
 class ModelReply:
-    """What the model sent back. `word` is the API's own stop reason."""
+    """One reply of a model. `word` is the API's own stop reason, `end` is the same as a `StopReason`."""
 
     id: str | None = None
     model: str | None = None
@@ -149,10 +163,11 @@ class ModelReply:
     refers: tuple[str, ...] = ()  # … and by which this one refers to an earlier one
 
     def seal(self, max_tokens: int | None = None) -> ModelReply:
-        """Mark the last call when the reply shows that it is not whole.
+        """Mark the last call when the reply shows that the call is incomplete; return the reply.
 
-        A limit that was reached is the model's fault of emission, a log that stops in the middle of a stream
-        is not. Some servers report `tool_calls` at the limit, so the count is compared as well.
+        A call cut off at the token limit is marked as lost, which is the model's fault; a call at which the
+        log stops in the middle of a stream is marked as truncated, which is not. Some servers report
+        `tool_calls` at the limit, so the count of output tokens is compared with `max_tokens` as well.
         """
         at_limit = self.end is StopReason.CUT or (
             max_tokens is not None and self.output_tokens is not None and self.output_tokens >= max_tokens
@@ -166,9 +181,10 @@ class ModelReply:
 
 @dataclass(slots=True, kw_only=True)
 class Exchange:
-    """A request and its replies: none when it failed, several when it asked for several choices.
+    """A request and its replies: none when the request failed, several when it asked for several choices.
 
-    `session` is the conversation's id where the log names one; `failure` the word for why there is no reply.
+    `session` is the conversation's id where the log names one; `failure` is a word for the reason why there
+    is no reply.
     """
 
     asked: ModelRequest | None = None
@@ -186,7 +202,11 @@ class Exchange:
 
 
 def decoded_argument_fields(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return fields of `CallMade` for a text that was made from the object the model had sent."""
+    """Return the `CallMade` fields with the raw arguments replaced by their decoded value.
+
+    Use this for a text that was made from the object the model had sent. Fields whose raw arguments are not
+    JSON are returned unchanged.
+    """
     try:
         value = orjson.loads(arguments.get("raw_arguments") or "")
     except orjson.JSONDecodeError:
@@ -195,7 +215,10 @@ def decoded_argument_fields(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_whole(arguments: Mapping[str, Any]) -> bool:
-    """Return True when nothing can be missing of the text; what a decoded object lacks, it does not show."""
+    """Return True when the raw arguments are complete JSON; False when there is only a decoded object.
+
+    A decoded object does not show whether a part is missing.
+    """
     raw = arguments.get("raw_arguments")
     if raw is None:
         return False
@@ -218,9 +241,9 @@ def mark_cut(call: ModelCall, *, by_limit: bool) -> None:
 
 
 def parse_instant(value: Any) -> datetime | None:
-    """Read a time as APIs and loggers write it:
+    """Return a time, as APIs and loggers write it, as a datetime; None when the value is not a time.
 
-    ISO 8601, an HTTP date, seconds or milliseconds since 1970.
+    The value may be ISO 8601 text, an HTTP date, or seconds or milliseconds since 1970.
     """
     if isinstance(value, str):
         return read_time(value) or parse_http_date(value)
@@ -241,5 +264,5 @@ def parse_http_date(value: str) -> datetime | None:
 
 
 def join_texts(parts: Iterable[str | None]) -> str | None:
-    """Join texts one below the other; None when there is none."""
+    """Return the non-empty texts joined with newlines; None when there are none."""
     return "\n".join(part for part in parts if part) or None

@@ -1,11 +1,11 @@
 """Reads bodies of Google's generateContent API.
 
-The shape (https://ai.google.dev/api/generate-content): a request has `systemInstruction`,
-`contents[].{role, parts}`, `tools[].functionDeclarations`; a response `candidates[].{content,
-finishReason}`, `usageMetadata`, `modelVersion`. Calls are `functionCall.{name, args}` parts with decoded
-arguments and seldom an id; results are `functionResponse` parts. Field names come in camelCase and in
-snake_case. `MALFORMED_FUNCTION_CALL` is a call that Google could not read; what the model wrote is not
-there, but for a piece in `finishMessage`.
+The format (https://ai.google.dev/api/generate-content): a request has `systemInstruction`, `contents[].{role,
+parts}`, `tools[].functionDeclarations`; a response has `candidates[].{content, finishReason}`,
+`usageMetadata`, `modelVersion`. Calls are `functionCall.{name, args}` parts with decoded arguments and seldom
+an id; results are `functionResponse` parts. Field names come in camelCase and in snake_case.
+`MALFORMED_FUNCTION_CALL` stands for a call that Google could not parse; the text that the model wrote is
+missing, except for a piece in `finishMessage`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,10 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def read_field(body: Mapping[str, Any], name: str) -> Any:
-    """Return a field in Google's spelling, or in that of its Python library."""
+    """Return the field `name` (camelCase), or its snake_case form as Google's Python library writes it.
+
+    Return None when the body has neither.
+    """
     if name in body:
         return body[name]
     return body.get("".join("_" + c.lower() if c.isupper() else c for c in name))
@@ -116,7 +119,10 @@ def part_marks(parts: list[dict[str, Any]]) -> tuple[str, ...]:
 
 
 def join_model_words(parts: list[dict[str, Any]]) -> str | None:
-    """Return the model's words: what was streamed in pieces is one text."""
+    """Return the model's text without thoughts; None when there is none.
+
+    The parts are joined without a separator, because they are streamed pieces of one text.
+    """
     words = (read_text(part.get("text")) for part in parts if part.get("thought") is not True)
     return "".join(piece for piece in words if piece) or None
 

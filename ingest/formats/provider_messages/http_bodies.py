@@ -1,8 +1,9 @@
 """Decodes the body of an HTTP message, as recordings keep it, into the JSON objects of an API.
 
 Recorders keep bodies decoded (`parsed_body`, nock), as text, as bytes, base64 or hexadecimal, compressed
-(gzip, deflate, zstd) or not, and replies that were streamed as the text of their server-sent events
-(https://html.spec.whatwg.org/multipage/server-sent-events.html). Brotli needs a library that is not here.
+(gzip, deflate, zstd) or not. They keep streamed replies as the text of the server-sent events
+(https://html.spec.whatwg.org/multipage/server-sent-events.html). Brotli is not supported, because that needs
+a further library.
 """
 
 from __future__ import annotations
@@ -37,16 +38,21 @@ _UNREAD: tuple[type[Exception], ...] = (zlib.error, zstandard.ZstdError, EOFErro
 
 
 class HttpBody(NamedTuple):
-    """The objects of a body: one, or several when it was a list or several streams, or why there is none."""
+    """The JSON objects decoded from an HTTP body, or the problem that prevented decoding.
+
+    A body that is a list or holds several streams gives several objects. An empty body gives no objects and
+    no problem.
+    """
 
     objects: tuple[dict[str, Any], ...] = ()
     problem: str | None = None
 
 
 def decode_body(kept: Any, encoding: str | None = None) -> HttpBody:
-    """Return the objects in a body.
+    """Return the JSON objects in a recorded HTTP body, or the problem that prevented decoding.
 
-    `encoding` is its Content-Encoding header. An empty body has no problem.
+    `kept` is the body as the recorder stored it; `encoding` is the Content-Encoding header, named in the
+    problem. An empty body gives no objects and no problem.
     """
     if isinstance(kept, dict) and not _is_envelope(kept):
         return HttpBody((kept,) if kept else ())
@@ -56,7 +62,10 @@ def decode_body(kept: Any, encoding: str | None = None) -> HttpBody:
 
 
 def _is_envelope(kept: dict[str, Any]) -> bool:
-    """True for a recorder's `{string}`, `{base64_string}` or `{text, encoding}` around the body itself."""
+    """Return True when a dict is a recorder's wrapper around the body.
+
+    Known wrappers are `{string}`, `{base64_string}` and `{text, encoding}`.
+    """
     return bool(kept) and set(kept) <= _ENVELOPE
 
 
@@ -136,7 +145,10 @@ def parse_body(said: str) -> HttpBody:
 
 
 def join_listed(values: list[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a list; chunks of a stream are joined."""
+    """Yield the objects in a list.
+
+    If any object is a chunk of a streamed reply, yield the bodies joined from the chunks instead.
+    """
     objects = [value for value in values if isinstance(value, dict)]
     if any(is_chunk(value) for value in objects):
         yield from join_chunks(list(objects))
@@ -145,7 +157,7 @@ def join_listed(values: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def split_events(said: str) -> Iterator[str]:
-    """Yield the data of each server-sent event; several data lines of one event are one text."""
+    """Yield the data of each server-sent event; its data lines are joined with newlines."""
     data: list[str] = []
     for line in said.splitlines():
         if line.startswith("data:"):

@@ -1,7 +1,8 @@
-"""Hashes the parts of a conversation by what stays of them in whatever way a client repeats it.
+"""Makes marks: texts by which a part of a conversation is recognised when a client repeats it.
 
-Marks are a user's words, the ids of calls (with names and arguments where ids are not unique), the model's
-words. Results have none: clients cut and clear them.
+A mark contains only what clients do not change: a user's text, the id of a call (with name and arguments
+where the id is not unique), or the model's text. Results have no marks, because clients shorten and clear
+them.
 """
 
 from __future__ import annotations
@@ -20,28 +21,32 @@ _UNIQUE = re.compile(
 
 
 def is_unique(id_: str | None) -> bool:
-    """Return True for an id that nobody gives twice: nine or more letters and digits in a row, or a vendor's
-    form.
+    """Return True when an id is so random that no other call or conversation has the same.
 
-    `call_1`, `functions.bash:0` and `get_weather_0` are not; another conversation has the same.
+    Such an id has nine or more letters and digits in a row, both among them, or a vendor's form (`toolu_` and
+    20 or more letters and digits). `call_1`, `functions.bash:0` and `get_weather_0` are not unique.
     """
     return id_ is not None and _UNIQUE.search(id_) is not None
 
 
 def unique_id(id_: str | None) -> str | None:
-    """Return the id as a key by which copies are found; None where another conversation may have the same."""
+    """Return the id as a key for finding copies; None when another conversation may have the same id."""
     return id_ if is_unique(id_) else None
 
 
 def call_mark(tool: Any, id_: Any, arguments: Any) -> str:
-    """Return the mark of a call: its id, with its name and arguments where the id may come again."""
+    """Return the mark of a call, by which repeated copies of the call are recognised.
+
+    The mark contains the id, and also the name and the arguments when the id is not unique.
+    """
     known = id_ if isinstance(id_, str) else None
     return f"call:{known}" if is_unique(known) else f"call:{known}:{tool}:{canonical_arguments(arguments)}"
 
 
 def words_mark(words: str | None) -> tuple[str, ...]:
-    """Return the mark of what the model said: clients take thoughts and white space out before they repeat
-    it.
+    """Return the mark of the model's text in a tuple; an empty tuple when there is no text.
+
+    Thoughts are removed and white space is collapsed, because clients do so before they repeat the text.
     """
     kept = " ".join(strip_thought(words or "").split())
     return ("said:" + kept,) if kept else ()

@@ -1,10 +1,9 @@
-"""Reads the messages of a request or a reply, in the spelling of any API or framework, into one neutral
-shape.
+"""Reads the messages of a request or a reply, in the format of any API or framework, as `Message` objects.
 
 Trace stores keep the bodies as the instrumented library had them. Known here: OpenAI Chat Completions and
 Responses, Anthropic, Gemini (camelCase and snake_case), Bedrock Converse, OpenTelemetry's `parts`, LangChain
-(plain and as `lc` constructors), the Vercel AI SDK and OpenInference. `message_parts` reads what is inside of
-one message. What cannot be read as a message is passed over: a body may be anything.
+(plain and as `lc` constructors), the Vercel AI SDK and OpenInference. `message_parts` reads the content of
+one message. A value that cannot be read as a message is skipped, because a body may hold anything.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _DEEPEST = 8  # bodies in bodies
 
 
 def read_messages(body: Any, role: str | None = None, depth: int = 0) -> Iterator[Message]:
-    """Yield the messages of a body in order. `role` is that of messages which do not name their own."""
+    """Yield the messages of a body in order. `role` is used for messages that do not state their role."""
     body = open_json(body)
     if depth > _DEEPEST:
         return
@@ -68,7 +67,10 @@ def read_messages(body: Any, role: str | None = None, depth: int = 0) -> Iterato
 
 
 def read_reply(body: Any) -> tuple[Message, ...] | None:
-    """Return what a model said, text or messages; None where there is nothing."""
+    """Return the messages of a model's reply; None when there are none.
+
+    Plain text becomes one assistant message.
+    """
     body = open_json(body)
     if isinstance(body, str):
         return (Message(role="assistant", text=body),)
@@ -114,7 +116,10 @@ def message_role(body: Mapping[str, Any]) -> str | None:
 
 
 def read_message(body: Mapping[str, Any], role: str | None) -> Iterator[Message]:
-    """Yield the message that an object is; none where it says nothing."""
+    """Yield an object as one `Message`; yield nothing when it has no role or no content.
+
+    `role` is used when the object does not state its role. An assistant message may be empty.
+    """
     if body.get("type") == "constructor":
         path = body.get("id")
         named = path[-1] if isinstance(path, list) and path else None
@@ -139,15 +144,20 @@ def read_message(body: Mapping[str, Any], role: str | None) -> Iterator[Message]
 
 
 def merge_calls(beside: list[MessageCall], within: list[MessageCall]) -> list[MessageCall]:
-    """Merge the calls beside the content and those within it: LangChain keeps Anthropic's in both places."""
+    """Return the calls beside a message's content, and the calls within the content that are not among them.
+
+    LangChain keeps Anthropic's calls in both places.
+    """
     known = {call.id for call in beside}
     further = [call for call in within if not beside or (call.id is not None and call.id not in known)]
     return [*beside, *further]
 
 
 def read_calls_beside_content(body: Mapping[str, Any]) -> Iterator[MessageCall]:
-    """Yield the calls that stand beside the content. LangChain's are objects; their text may be kept
-    elsewhere.
+    """Yield the calls that a message keeps outside its content, for example in `tool_calls`.
+
+    LangChain's calls have decoded arguments; where the message also keeps the model's own text, that text is
+    used.
     """
     extra = read_object(body.get("additional_kwargs"))
     sent = read_sent_copies(body, extra)
@@ -166,7 +176,11 @@ def read_calls_beside_content(body: Mapping[str, Any]) -> Iterator[MessageCall]:
 
 
 def read_sent_copies(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, MessageCall]:
-    """Return LangChain's copies of the calls as the model sent them, by id (by place where there is none)."""
+    """Return LangChain's copies of the calls, with the arguments as the model sent them, by call id.
+
+    A call without an id has `#` and its index in the list as its key. Calls with invalid arguments are left
+    out.
+    """
     kept = read_objects(open_json(extra.get("tool_calls"))) or read_objects(body.get("tool_call_chunks"))
     invalid = {read_text(call.get("id")) for call in read_objects(body.get("invalid_tool_calls"))} - {None}
     said = [read_call(call) for call in kept]
@@ -179,5 +193,5 @@ def _langchain_finish(body: Mapping[str, Any]) -> str | None:
 
 
 def _is_definition(content: Any) -> bool:
-    """Return True for a tool that LangGraph's tracer lists as a message of the role tool."""
+    """Return True when the content is a tool definition; LangGraph's tracer lists tools as tool messages."""
     return isinstance(content, dict) and content.get("type") == "function" and "function" in content

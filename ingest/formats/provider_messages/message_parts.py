@@ -1,7 +1,7 @@
-"""Reads the content of one message, text or parts in any API's spelling: its words, calls and results.
+"""Reads the content of one message in any API's format: its text, calls and results.
 
-A call's arguments stay what they are in the log: text as the model sent it, or an object. Reasoning, images
-and what else stands in a content are passed over.
+The arguments of a call stay as the log has them: the text that the model sent, or an object. Reasoning,
+images and other parts of a content are skipped.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from ingest.formats.provider_messages.embedded_json import open_json, to_text, u
 
 
 class MessageCall(msgspec.Struct, frozen=True):
-    """A call as a message has it. `refused` is the harness's word on arguments that it could not read.
+    """A tool call in a message.
 
-    `marks`: the message says of every call whether its arguments could be read.
+    `refused` is the harness's reason for refusing arguments that it could not parse. `marks` is True when the
+    message states for every call whether its arguments could be parsed.
     """
 
     name: str | None = None
@@ -32,7 +33,7 @@ class MessageCall(msgspec.Struct, frozen=True):
 
 
 class MessageResult(msgspec.Struct, frozen=True):
-    """A result as a message has it; `failed` None = there is no flag."""
+    """A tool result in a message; `failed` is None when the message has no error flag."""
 
     id: str | None = None
     name: str | None = None
@@ -41,7 +42,11 @@ class MessageResult(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """One message. `role` is system, user, assistant or tool; `finish` why the model stopped, where told."""
+    """One message of a conversation.
+
+    `role` is system, user, assistant or tool; `finish` is the reason why the model stopped, None when not
+    stated.
+    """
 
     role: str
     text: str | None = None
@@ -78,7 +83,7 @@ _DEEPEST = 6  # parts in parts
 
 
 def part_kind(part: Mapping[str, Any]) -> str | None:
-    """Return call, result or text; None for everything else."""
+    """Return `call`, `result` or `text` for a part of a message's content; None for any other part."""
     kind = part.get("type")
     if isinstance(kind, str):
         if kind in _CALLS or (kind == "function" and "arguments" in read_object(part.get("function"))):
@@ -96,7 +101,7 @@ def part_kind(part: Mapping[str, Any]) -> str | None:
 
 
 class MessageParts:
-    """What has been found in the content of a message so far."""
+    """Collects the texts, calls and results in the content of one message."""
 
     def __init__(self) -> None:
         self.calls: list[MessageCall] = []
@@ -108,7 +113,10 @@ class MessageParts:
         return "\n".join(self._texts) if self._texts else None
 
     def to_result(self, body: Mapping[str, Any]) -> MessageResult:
-        """Return the whole message as the result that its fields name."""
+        """Return the whole message `body` as one tool result, with the name, id and error flag of its fields.
+
+        Without a content in `body`, the text collected so far is the result's content.
+        """
         content, failed = read_result(body.get("content", body.get("response")))
         content = content if content is not None else self.join_words
         told = {"error": True, "success": False}.get(str(body.get("status")), failed)
@@ -119,8 +127,9 @@ class MessageParts:
         )
 
     def take(self, content: Any, depth: int = 0) -> None:
-        """Take a text, a part, or a list of them. A text that holds nothing but calls (as JSON) is those
-        calls.
+        """Add the texts, calls and results of a text, a part, or a list of them.
+
+        A text that is a JSON list of calls is added as these calls.
         """
         if isinstance(content, str):
             if not self._take_calls_as_text(content):
@@ -144,7 +153,10 @@ class MessageParts:
             self.take(inner, depth + 1)
 
     def _take_calls_as_text(self, content: str) -> bool:
-        """Koog's exporter writes the calls of a reply as JSON where its text is due."""
+        """Add the calls in a text that is a JSON list of calls; return False for any other text.
+
+        Koog's exporter writes the calls of a reply as JSON in place of its text.
+        """
         if not content.startswith('[{"'):
             return False
         listed = open_json(content, 1)
@@ -156,7 +168,7 @@ class MessageParts:
 
 
 def read_call(part: Mapping[str, Any]) -> MessageCall:
-    """Read a call in any spelling: nested in `function` or the like, or flat."""
+    """Return the call in a part of any API; the fields may be flat or nested in `function` or the like."""
     inner = next((part[key] for key in ("function", *_CALL_KEYS) if isinstance(part.get(key), dict)), part)
     if isinstance(deeper := inner.get("function"), dict):  # OpenInference: tool_call.function
         part, inner = inner, deeper
@@ -169,7 +181,7 @@ def read_call(part: Mapping[str, Any]) -> MessageCall:
 
 
 def read_invalid_call(call: Mapping[str, Any]) -> MessageCall:
-    """Read LangChain's `invalid_tool_calls`: the arguments as sent, and why they could not be read."""
+    """Return a call of LangChain's `invalid_tool_calls`: the arguments as sent, and the parse error."""
     said = read_call(call)
     return said.with_changes(refused=read_text(call.get("error")) or "the arguments are not JSON", marks=True)
 
@@ -189,7 +201,7 @@ def read_tool_result(part: Mapping[str, Any]) -> MessageResult:
 
 
 def read_result(value: Any) -> tuple[str | None, bool | None]:
-    """Return the text of a result, and whether the tool itself says that it failed.
+    """Return (text, failed) of a tool's result; `failed` is None when the result has no error flag.
 
     MCP's result has `content` and `isError`, the AI SDK's output a `type` and a `value`.
     """

@@ -1,4 +1,4 @@
-"""Reads the body of a request to a model, in any API's spelling: system prompt, definitions, messages."""
+"""Reads the body of a request to a model, in any API's format: system prompt, definitions, messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Definitions = tuple[Mapping[str, Any], ...]
 
 
 class RequestBody(msgspec.Struct, frozen=True):
-    """What was sent. `definitions` None = the body tells nothing of them."""
+    """The content of a request to a model. `definitions` is None when the body has no tool definitions."""
 
     messages: tuple[Message, ...] = ()
     system: str | None = None
@@ -36,7 +36,10 @@ class RequestBody(msgspec.Struct, frozen=True):
 
 
 def read_request(body: Any) -> RequestBody | None:
-    """Return the request that a body is; None where there is none."""
+    """Return the content of a request body; None when the body is not text, an object or a list.
+
+    Plain text is read as one user message.
+    """
     body = open_json(body)
     if isinstance(body, str):
         return RequestBody((Message(role="user", text=body),))
@@ -54,10 +57,11 @@ def read_request(body: Any) -> RequestBody | None:
 
 
 def find_definitions(value: Any) -> Definitions:
-    """Return tool definitions in any nesting, JSON text included; none when no one of them has a schema.
+    """Return the tool definitions in a value, at any nesting and also in JSON text.
 
-    A list of mere names says nothing of the arguments, and held against it every call would look right. What
-    has no name (a tool that the provider runs itself) is passed over.
+    The result is empty when no definition has a schema: a list of mere names says nothing about the
+    arguments, so every call would look valid. Definitions without a name (tools that the provider runs
+    itself) are left out.
     """
     return find_repeated(value) if isinstance(value, str) else find_all(value)
 
@@ -73,7 +77,10 @@ def find_all(value: Any) -> Definitions:
 
 
 def are_same_definitions(one: Definitions | None, other: Definitions | None) -> bool:
-    """Return True when two lists of definitions are equal; what is nested too deep to compare is not."""
+    """Return True when two lists of definitions are equal.
+
+    Lists that are nested too deep to be compared count as different.
+    """
     try:
         return one is other or one == other
     except RecursionError:
@@ -108,8 +115,10 @@ def _has_schema(definition: Mapping[str, Any]) -> bool:
 
 
 def prompt_text(value: Any) -> str | None:
-    """Return the text of a system prompt: text, parts, or an object that holds them; JSON text of either,
-    too.
+    """Return the text of a system prompt; None when there is none.
+
+    The prompt may be text, a list of parts, or an object with `parts`, `content` or `text`; each may also be
+    JSON text.
     """
     inner = open_json(value)
     if isinstance(inner, str):

@@ -1,10 +1,10 @@
-"""Reads bodies of chat APIs: OpenAI's Chat Completions and those built like it.
+"""Reads bodies of chat APIs: OpenAI's Chat Completions and compatible APIs.
 
-The shape (https://platform.openai.com/docs/api-reference/chat): a request has `messages`, `tools`; a
-reply `choices[].{message, finish_reason}`, `usage`. Azure, Mistral, Groq, vLLM, OpenRouter, Writer and
-others answer alike; Cohere's v2 and Ollama's own API have one `message` at the top instead of choices.
-Groq answers a call it cannot read with an error and `failed_generation`: that is the model's call, not a
-fault of transport.
+The format (https://platform.openai.com/docs/api-reference/chat): a request has `messages`, `tools`; a reply
+has `choices[].{message, finish_reason}`, `usage`. Azure, Mistral, Groq, vLLM, OpenRouter, Writer and others
+use the same format; Cohere's v2 API and Ollama's own API have one `message` at the top level instead of
+choices. When Groq cannot parse a call, the reply is an error with `failed_generation`: the text is read as a
+call of the model, not as a transport error.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ def read_request(body: Mapping[str, Any]) -> ModelRequest:
 
 
 def leading_prompt(messages: list[Mapping[str, Any]]) -> Iterator[str | None]:
-    """Yield what the system says before anybody else; later on it only reminds."""
+    """Yield the texts of the system messages at the beginning of a conversation.
+
+    Later system messages are left out, because they are only reminders.
+    """
     for message in messages:
         if message.get("role") not in ("system", "developer"):
             return
@@ -55,7 +58,10 @@ def leading_prompt(messages: list[Mapping[str, Any]]) -> Iterator[str | None]:
 
 
 def client_tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the tools that the client runs; a custom tool takes free text and has no schema."""
+    """Return the definitions of the tools that the client runs.
+
+    Of a custom tool only the name is returned: the tool takes free text and has no schema.
+    """
     found: list[Mapping[str, Any]] = list(read_objects(body.get("functions")))
     for tool in read_objects(body.get("tools")):
         if tool.get("type") == "custom":
@@ -66,7 +72,10 @@ def client_tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
-    """Yield one reply a choice; the counts of tokens are those of all and stand with the first."""
+    """Yield one reply per choice.
+
+    The token counts of a body are the sum over all choices; they are set on the first reply only.
+    """
     usage = read_object(body.get("usage"))
     for number, choice in enumerate(list_choices(body)):
         message = read_object(choice.get("message"))
@@ -94,7 +103,10 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def read_failed_generation(error: Mapping[str, Any]) -> ModelReply | None:
-    """Read the call in Groq's `tool_use_failed`: what the model wrote, which the provider could not read."""
+    """Return Groq's error `tool_use_failed` as a reply with one call; None for any other error.
+
+    The raw arguments of the call are the text that the model wrote and the provider could not parse.
+    """
     said = read_text(error.get("failed_generation"))
     if said is None:
         return None
@@ -111,7 +123,9 @@ def list_choices(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def count_tokens(usage: Mapping[str, Any], body: Mapping[str, Any], side: str) -> int | None:
-    """Count tokens read (`prompt`) or written (`completion`), in the words of four APIs; 0 stands for
+    """Return the number of tokens read (`side` is `prompt`) or written (`completion`).
+
+    The field names of four APIs are tried. Return None when the number is absent or 0, which stands for
     unknown.
     """
     cohere = read_object(usage.get("tokens"))
@@ -128,7 +142,7 @@ def count_tokens(usage: Mapping[str, Any], body: Mapping[str, Any], side: str) -
 
 
 def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
-    """Read a message as an item; those of the system are none."""
+    """Yield the conversation item of a message; a system message yields nothing."""
     role = message.get("role")
     if role == "user":
         words = join_content(message.get("content"))
@@ -158,9 +172,9 @@ def read_calls(message: Mapping[str, Any]) -> Iterator[ModelCall]:
 
 
 def free_text_fields(words: Any) -> dict[str, Any]:
-    """Return arguments of a custom tool:
+    """Return the `CallMade` fields for the input of a custom tool.
 
-    text that never was to be JSON, kept as the object {"input": text}.
+    The input is free text that was never meant to be JSON; it is kept as the object {"input": text}.
     """
     return {"arguments": {"input": words}, "args_source": ArgsSource.RESERIALISED}
 

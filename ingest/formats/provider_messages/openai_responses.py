@@ -1,13 +1,13 @@
 """Reads bodies of OpenAI's Responses API.
 
-The shape (https://platform.openai.com/docs/api-reference/responses): a request has `instructions`,
-`input` (text or items), `tools[]`, perhaps `previous_response_id` or `conversation` instead of the
-history, and `prompt.{id, version}`; a response has `output[]` items, `status`,
-`incomplete_details.reason`, `usage`, and repeats the request's instructions, tools and
-`previous_response_id`.
+The format (https://platform.openai.com/docs/api-reference/responses): a request has `instructions`, `input`
+(text or items), `tools[]`, perhaps `previous_response_id` or `conversation` instead of the history, and
+`prompt.{id, version}`; a response has `output[]` items, `status`, `incomplete_details.reason`, `usage`, and
+repeats the request's instructions, tools and `previous_response_id`.
 
-Items of the provider's own tools (`web_search_call`, `code_interpreter_call`, `mcp_call` …) are no calls.
-`local_shell_call` and its like are: the client runs them, on an object instead of a text.
+Items of tools that the provider runs (`web_search_call`, `code_interpreter_call`, `mcp_call` …) do not count
+as calls. `local_shell_call` and similar items do: the client runs them, and their arguments are an object
+instead of a text.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _BY_PROGRAM = "called by a program that the model wrote"
 
 
 def read_request(body: Mapping[str, Any]) -> ModelRequest:
-    """Read a request, or a response that repeats it."""
+    """Return the request in a request body, or in a response body that repeats its request."""
     given = body.get("input")
     said: Any = [{"role": "user", "content": given}] if isinstance(given, str) else given
     parts: list[Mapping[str, Any]] = list(read_objects(said))
@@ -69,7 +69,10 @@ def read_request(body: Mapping[str, Any]) -> ModelRequest:
 
 
 def client_tools(tools: Any) -> list[Mapping[str, Any]]:
-    """Return the tools that the client runs: functions, also those in a namespace, custom and shell tools."""
+    """Return the definitions of the tools that the client runs, those in namespaces included.
+
+    These are functions, custom tools, and tools like `shell` that the provider defines and the client runs.
+    """
     found: list[Mapping[str, Any]] = []
     for tool in read_objects(tools):
         kind = tool.get("type")

@@ -1,11 +1,12 @@
-"""Joins the chunks of streamed replies to the bodies that the API would have sent whole; arguments stay as
-streamed.
+"""Joins the chunks of streamed replies into the bodies that the API sends when it does not stream.
+
+The text of arguments stays as it was streamed.
 
 - OpenAI's chat chunks: deltas joined by choice and by call index
-  (https://platform.openai.com/docs/api-reference/ chat-streaming). Some servers leave the index out, or
-  give every call the same: a new id with a name is a new call. Several streams may come mixed, told apart
-  by their id.
-- Anthropic's events: `input_json_delta.partial_json` joined by block index; kept as `partial_json` of its
+  (https://platform.openai.com/docs/api-reference/chat-streaming). Some servers leave the index out, or give
+  every call the same: a new id with a name is a new call. Chunks of several streams may be mixed; they are
+  told apart by their id.
+- Anthropic's events: `input_json_delta.partial_json` joined by block index, and kept as `partial_json` of the
   block.
 - Responses' events: `response.function_call_arguments.delta` joined by output index; the closing event
   repeats the whole response, but some servers leave its output empty.
@@ -27,7 +28,7 @@ _ENDED = ("response.completed", "response.incomplete", "response.failed")
 
 
 def is_chunk(value: Mapping[str, Any]) -> bool:
-    """Return True for a chunk or an event of one of these streams."""
+    """Return True when an object is a chunk or an event of a known API's streamed reply."""
     if value.get("object") == "chat.completion.chunk":
         return True
     kind = value.get("type")
@@ -41,7 +42,7 @@ def is_chunk(value: Mapping[str, Any]) -> bool:
 
 
 class StreamJoiner:
-    """Takes chunks one by one and gives whole bodies as soon as they are known to be whole."""
+    """Joins chunks, given one by one, into bodies, and yields each body as soon as it is complete."""
 
     def __init__(self) -> None:
         self._chats: dict[str, ChatStream] = {}
@@ -52,7 +53,7 @@ class StreamJoiner:
         self._candidates: dict[str, Any] | None = None
 
     def take(self, chunk: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the bodies that are whole with this chunk. What is no chunk is passed over."""
+        """Yield the bodies that are complete with this chunk; an object that is not a chunk is skipped."""
         kind = chunk.get("type")
         if isinstance(chunk.get("choices"), list):
             yield from self.take_chat(chunk)
@@ -64,7 +65,7 @@ class StreamJoiner:
             yield from self.take_gemini(chunk)
 
     def finish(self) -> Iterator[dict[str, Any]]:
-        """Yield what the log ends in the middle of."""
+        """Yield the bodies that are still held at the end of the log, complete or not."""
         for chat in self._chats.values():
             yield chat.build_body()
         self._chats = {}
@@ -84,8 +85,9 @@ class StreamJoiner:
         self._chats[key].take(chunk)
 
     def close_ended_chats(self) -> Iterator[dict[str, Any]]:
-        """Yield chats with a finish reason once another stream begins; counts of tokens may follow until
-        then.
+        """Yield the bodies of chat streams that have a finish reason; call this when another stream begins.
+
+        Until then, token counts may follow. When too many streams are open, the oldest is yielded, too.
         """
         full = len(self._chats) >= _OPEN
         for key in [key for key, chat in self._chats.items() if chat.finished]:
@@ -189,7 +191,7 @@ class StreamJoiner:
 
 
 def join_chunks(chunks: list[Any]) -> list[dict[str, Any]]:
-    """Return all bodies in a list of chunks."""
+    """Return the bodies joined from a list of chunks."""
     joiner = StreamJoiner()
     found = [body for chunk in chunks if isinstance(chunk, dict) for body in joiner.take(chunk)]
     return [*found, *joiner.finish()]
@@ -200,7 +202,10 @@ def index_key(index: Any) -> Any:
 
 
 def append_piece(into: dict[str, Any], name: str, piece: Any) -> None:
-    """Collect a piece; a list, for adding to a text again and again would copy it as often."""
+    """Append a piece of text to the list `into[name]`; a piece that is not text is ignored.
+
+    Pieces are kept in a list, because adding each piece to a text would copy the text every time.
+    """
     if isinstance(piece, str):
         held = into.get(name)
         if isinstance(held, list):
@@ -217,7 +222,7 @@ def seal_block(block: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def merge_item(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an output item with what was streamed of it."""
+    """Return an output item of the Responses API, completed with its streamed arguments or text."""
     seal_block(item, "streamed", "words")
     streamed, words = item.pop("streamed", None), item.pop("words", None)
     if streamed:

@@ -93,7 +93,7 @@ def translator(_about: About) -> Translator:
 
 
 class _History:
-    """The sessions of one file, in whatever order their lines come."""
+    """Translator of one file, whose sessions may be interleaved line by line."""
 
     def __init__(self) -> None:
         self._open = OpenSessions[HistorySession]()
@@ -126,7 +126,7 @@ class _History:
 
 
 def _find_problem(record: Mapping[str, Any]) -> tuple[str, str]:
-    """Why a record is no entry: (reject code, reason)."""
+    """Return (reject code, reason) for a record that is no entry."""
     for name, value in (
         ("ts", record.get("ts")),
         ("sessionId", read_session_id(record)),

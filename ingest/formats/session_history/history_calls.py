@@ -1,7 +1,7 @@
-"""Builds the calls of one step of a session history with their results; a failure counts once.
+"""Builds the calls of one step of a session history with their results; each failure counts once.
 
-The same failure may stand in several records of a step (the answer's text, `meta.parse_error` here and
-there): only the whole step shows that it is one.
+Several records of a step may repeat the same failure (the answer's text, `meta.parse_error`). Only the whole
+step shows that it is one failure.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SYNTAX = FaultLayer.SYNTAX
 
 
 class HistoryCall(msgspec.Struct, gc=False):
-    """A call as its pieces are put together. `noted`: a `parse_error` has been found to be about it."""
+    """A call, as its parts are collected. `noted`: a `parse_error` was found to be about this call."""
 
     entry: HistoryEntry
     tool: str | None = None
@@ -43,9 +43,10 @@ class HistoryCall(msgspec.Struct, gc=False):
 def build_calls(
     step: StepRecords, unparsed: Sequence[UnparsedCall], said: str
 ) -> tuple[list[HistoryCall], list[HistoryEntry]]:
-    """The calls of a step, those handed to tools first, and the observations that belong to none of them.
+    """Return the calls of a step, and the observations that belong to none of them.
 
-    `unparsed` and `said` are the two parts of what the model answered.
+    The calls that were handed to tools come first. `unparsed` and `said` are the two parts of the model's
+    answer as `split_unparsed` returns them.
     """
     calls = [call for action in step.actions for call in _find_action_calls(action)]
     stray = _join_results(step, calls)
@@ -59,7 +60,7 @@ def build_calls(
 
 
 def _find_action_calls(action: HistoryEntry) -> list[HistoryCall]:
-    """The calls of an action: `toolBlocks` where they stand, else `tool` and `input`, else names alone."""
+    """Return the calls of an action: from `toolBlocks`, else from `tool` and `input`, else from names alone."""
     blocks = read_objects(action.meta.get("toolBlocks"))
     if blocks:
         return [_make_block_call(action, block, block.get("name")) for block in blocks]
@@ -111,7 +112,7 @@ def _make_unparsed_call(entry: HistoryEntry, found: UnparsedCall) -> HistoryCall
 
 
 def _recover_text(call: HistoryCall, said: str) -> None:
-    """Take the model's own text for the arguments when the answer itself was the call."""
+    """Set the call's raw arguments to the model's own text when the answer itself was the call."""
     if call.source is _RESERIALISED and '"tool"' in said:
         call.raw = find_arguments(said, call.tool, call.value)
         if call.raw is not None:
@@ -119,7 +120,7 @@ def _recover_text(call: HistoryCall, said: str) -> None:
 
 
 def _find_parse_errors(step: StepRecords) -> list[tuple[HistoryEntry, Mapping[str, Any]]]:
-    """Each `parse_error` of the step once, though several records may repeat it."""
+    """Return each `parse_error` of the step once, with the first entry that has it."""
     found: dict[tuple[Any, Any], tuple[HistoryEntry, Mapping[str, Any]]] = {}
     for entry in step.entries:
         value = entry.added.get("parse_error")
@@ -132,7 +133,10 @@ def _find_parse_errors(step: StepRecords) -> list[tuple[HistoryEntry, Mapping[st
 
 
 def _note_parse_error(entry: HistoryEntry, error: Mapping[str, Any], calls: list[HistoryCall]) -> None:
-    """Add what a `parse_error` tells to the call it is about; a call of its own when it is about none."""
+    """Add the facts of a `parse_error` to the call that it is about.
+
+    When it is about none of the calls, add a new call for it.
+    """
     message, snippet = read_text(error.get("error")), read_text(error.get("snippet"))
     free = [call for call in calls if not call.noted]
     about = [call for call in free if _is_about(entry, snippet, call)]
@@ -158,7 +162,7 @@ def _is_about(entry: HistoryEntry, snippet: str | None, call: HistoryCall) -> bo
 
 
 def _find_calls_never_made(step: StepRecords, said: str) -> list[HistoryCall]:
-    """Calls that the harness would not hear: written as plain text, or made while tools were off."""
+    """Return the calls that the harness did not run: written as plain text, or made while tools were off."""
     final = step.finals[0] if step.finals else None
     meta = final.meta if final else {}
     answer = next((e for e in step.answers if e.meta.get("protocol_violation") is True), None)
@@ -175,7 +179,10 @@ def _find_calls_never_made(step: StepRecords, said: str) -> list[HistoryCall]:
 
 
 def _join_results(step: StepRecords, calls: Sequence[HistoryCall]) -> list[HistoryEntry]:
-    """Give each call its observation, by id, else by index, else in order; returns those of no call."""
+    """Set the result of each call to its observation, matched by id, else by index, else in order.
+
+    Return the observations that belong to no call.
+    """
     stray = []
     for entry in step.observations:
         if entry.meta.get("phase") == "protocol_repair":
@@ -210,7 +217,11 @@ def _find_observed_call(entry: HistoryEntry, calls: Sequence[HistoryCall]) -> Hi
 
 
 def _read_unparsed_input(call: HistoryCall) -> None:
-    """Text that is not JSON as input, an id and no observation: the SDK could not parse the arguments."""
+    """Record the call as refused when its arguments were not JSON.
+
+    This is so when the call has an id, no observation and an input text that is no JSON: the SDK could not
+    parse it.
+    """
     value = call.value
     if call.call_id is None or not isinstance(value, str) or _is_json(value):
         return

@@ -1,4 +1,4 @@
-"""Reads a line of a session history as an entry: its typed fields, and those that gateways add to `meta`."""
+"""Reads a line of a session history as an entry: typed fields, and the fields that gateways add to `meta`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ _STRATEGIES = {strategy.value: strategy for strategy in Strategy}
 
 
 class HistoryEntry(msgspec.Struct, gc=False):
-    """One record. `added`: the fields of `meta` wherever in it they sit. `content` None = it has no text.
+    """One record.
 
-    `where` and `size`, the length of its line in bytes, are set by whoever knows them.
+    `content` is None when the record has no text. `added` has the fields of `meta` at any of the depths that
+    are read. The caller sets `where` and `size`, the length of the record's line in bytes.
     """
 
     kind: str
@@ -42,14 +43,20 @@ class HistoryEntry(msgspec.Struct, gc=False):
 
     @property
     def provider_and_model(self) -> tuple[str | None, str | None]:
-        """A gateway writes `provider` and `model`, memo-code `providerName` and `modelName`."""
+        """The provider's and the model's name; None for a missing one.
+
+        Gateways write `provider` and `model`, memo-code writes `providerName` and `modelName`.
+        """
         added = self.added
         provider = read_text(added.get("provider")) or read_text(added.get("providerName"))
         return provider, read_text(added.get("model")) or read_text(added.get("modelName"))
 
 
 class StepRecords(msgspec.Struct, gc=False):
-    """What the log holds of one model call, in file order. `strategy` is the session's, if it states one."""
+    """The entries of one model call, in file order.
+
+    `strategy` is the one stated for the session, None if none is stated.
+    """
 
     session_id: str
     turn: int | None
@@ -75,7 +82,7 @@ class StepRecords(msgspec.Struct, gc=False):
 
 
 def skim(data: bytes) -> HistoryEntry:
-    """The entry of a line. Raises ValueError where there is none."""
+    """Return the entry of a line. Raise ValueError when the line is no valid entry."""
     record = orjson.loads(data)
     entry = read_entry(record) if type(record) is dict else None
     if entry is None:
@@ -84,9 +91,9 @@ def skim(data: bytes) -> HistoryEntry:
 
 
 def read_entry(record: Mapping[str, Any]) -> HistoryEntry | None:
-    """The entry of a decoded line; None where a required field is missing or has another type.
+    """Return the entry of a decoded line; None where a required field is missing or of another type.
 
-    Names are looked up, not passed on to a function each: a night has many short lines.
+    The fields are read inline, without a function call for each: a long log has many short lines.
     """
     get = record.get
     kind, session_id, ts = get("type"), read_session_id(record), read_time(get("ts"))
@@ -112,7 +119,10 @@ def read_session_id(record: Mapping[str, Any]) -> Any:
 
 
 def collect_meta_fields(meta: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields of a `meta` and of the objects in it, to a depth of three; the shallowest of a name wins."""
+    """Return the fields of `meta` and of the objects in it, to a depth of three.
+
+    Of two fields with the same name, the less deep one is kept.
+    """
     inner = _objects_in(meta)
     if not inner:
         return meta

@@ -1,4 +1,4 @@
-"""Makes the events of one step of a session history: the step, its calls, their results."""
+"""Makes the events of one step of a session history: the step, its calls and their results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FAILURES, _TOOL_USE = Visibility.FAILURES, Strategy.TOOL_USE
 
 
 def add_step_events(step: StepRecords, out: list[Event]) -> None:
-    """Add the step, then its calls (those that were handed to tools first), then their results."""
+    """Append to `out` the step, then its calls (those handed to tools first), then their results."""
     answers = step.answers
     content = (answers[0].content or "") if len(answers) == 1 else _join_contents(answers)
     unparsed, said = split_unparsed(content)
@@ -49,7 +49,10 @@ def _join_contents(entries: Sequence[HistoryEntry]) -> str:
 
 
 def add_failed_model_call(step: StepRecords, out: list[Event]) -> None:
-    """The step of a turn that died when the arguments of its call were not JSON: nothing else is logged."""
+    """Append to `out` the step and call of a turn that ended because a call's arguments were not JSON.
+
+    The log has nothing else of such a call. Nothing is added when the turn ended for another reason.
+    """
     final = step.entries[0]
     message = find_unparsable_call(final.content or "")
     if message is None:
@@ -91,7 +94,7 @@ def _make_step(step: StepRecords, said: str, strategy: Strategy | None) -> StepM
 
 
 def _read_tokens(value: Any) -> tuple[int | None, int | None]:
-    """(input, output) tokens. Both zero means that the provider sent no counts."""
+    """Return the numbers of (input, output) tokens; (None, None) when both are zero: no counts were sent."""
     counts = read_object(value)
     sent = read_count(counts["prompt"] if "prompt" in counts else counts.get("inputTokens"))
     received = read_count(counts["completion"] if "completion" in counts else counts.get("outputTokens"))
@@ -145,7 +148,7 @@ def _make_result(step: StepRecords, call: HistoryCall, ordinal: int) -> ResultSe
 
 
 def _make_stray_result(step: StepRecords, entry: HistoryEntry) -> ResultSeen:
-    """An observation of no call in this step: passed on, so that it is counted and not lost."""
+    """Return the result of an observation without a call in this step, so that it is still counted."""
     call = HistoryCall(
         entry, tool=read_text(entry.meta.get("tool")), call_id=read_text(entry.meta.get("action_id"))
     )

@@ -1,6 +1,7 @@
-"""Reads what a text or status word of a session history says about a call.
+"""Reads verdicts on calls from the texts and status words of a session history.
 
-The sentences and words are those of the writers of docs/session-log.md, from its first form on.
+The sentences and words are those of the programs that write the log of docs/session-log.md, from its first
+version on.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from ingest.events import FaultLayer, FlagSource, ResultStatus
 
 
 class UnparsedCall(msgspec.Struct, frozen=True):
-    """A call that was not JSON, told in the text of the answer: the engine's words and the arguments."""
+    """A call that was not JSON, as the answer's text reports it: the JSON parser's message and the arguments."""
 
     message: str
     raw: str
 
 
 class CallVerdict(msgspec.Struct, frozen=True):
-    """What became of a call, and how that is known."""
+    """The status of a call, the source of this knowledge and the failed layer."""
 
     status: ResultStatus
     flag_source: FlagSource
@@ -71,9 +72,10 @@ _TURN_OK = {"ok": True, "error": False, "prompt_limit": False, "max_steps": Fals
 
 
 def split_unparsed(content: str) -> tuple[list[UnparsedCall], str]:
-    """The unparsable calls told in an answer, and the rest of its text.
+    """Return the unparsable calls that an answer's text reports, and the rest of the text.
 
-    The raw text runs to the next mark: it may hold line breaks, and the writer puts text before calls.
+    Each report begins with `[tool_use parse error]`. A call's raw text runs to the next report: it may hold
+    line breaks, and the writer puts other text before the calls.
     """
     if _MARK not in content:  # most answers: told in a twentieth of the time that the pattern takes
         return [], content
@@ -90,7 +92,10 @@ def _read_unparsed(block: str) -> UnparsedCall:
 
 
 def read_observation(status: str | None, content: str) -> CallVerdict:
-    """What an observation says: by its status word, else by the only texts that the first form marks."""
+    """Return the verdict of an observation: by its status word, else by its text.
+
+    Without a known status word, only the few failure texts of the log's first version are recognised.
+    """
     known = _STATUS.get(status or "")
     if known is _FAILED and (layer := _find_layer_in(content)) is not None:
         # The AI SDK reports refused arguments as failed executions; only the text tells them apart.
@@ -114,28 +119,31 @@ def _find_layer_in(content: str) -> FaultLayer | None:
 
 
 def find_unparsable_call(answer: str) -> str | None:
-    """The engine's words, where a turn died because the arguments of a call were not JSON."""
+    """Return the JSON parser's message in a final text that says the model call failed on it; else None."""
     message = answer.removeprefix(_CALL_FAILED)
     blames_arguments = _JSON_ENGINE.search(message) and not _WEB_PAGE.search(message)
     return message if message != answer and blames_arguments else None
 
 
 def is_failure_text(answer: str) -> bool:
-    """True for a final text that the harness wrote because the model gave none."""
+    """Return True for a final text that the harness wrote because the model gave none."""
     return answer.startswith((_CALL_FAILED, "Unable to produce a final answer.")) or bool(
         _OVER_LIMIT.match(answer)
     )
 
 
 def read_turn_status(status: str | None) -> bool | None:
-    """A turn's status as success. `cancelled` is the user's choice: it says nothing about the model."""
+    """Return True for success, False for failure of the turn, and None for any other status.
+
+    `cancelled` gives None: it is the choice of the user and says nothing about the model.
+    """
     return _TURN_OK.get(status or "")
 
 
 def find_arguments(content: str, tool: str | None, value: Any) -> str | None:
-    """The text of the arguments in an answer that is itself the call, `{"tool": …, "input": …}`.
+    """Return the arguments' text in an answer that is itself the call, `{"tool": …, "input": …}`.
 
-    None unless the answer holds exactly one such object and it decodes to the call that was made.
+    None unless the answer holds exactly one such object and this decodes to `tool` and `value`.
     """
     found = [(start, call) for start, call in _find_objects(content) if isinstance(call.get("tool"), str)]
     if len(found) != 1:
@@ -151,7 +159,7 @@ _DECODER = json.JSONDecoder()
 
 
 def _find_objects(content: str) -> list[tuple[int, dict[str, Any]]]:
-    """(start, value) of the outermost JSON objects in a text."""
+    """Return (start, value) of the outermost JSON objects in a text."""
     objects: list[tuple[int, dict[str, Any]]] = []
     start = content.find("{")
     for _ in range(_TRIES):
@@ -171,7 +179,10 @@ _GAP = re.compile(r"[ \t\n\r,:]*")
 
 
 def _member_text(content: str, start: int, name: str) -> str | None:
-    """The text of a member of the valid JSON object at `start`; None when the name stands there twice."""
+    """Return the text of the member `name` of the valid JSON object at `start`.
+
+    None when the member is missing or occurs twice.
+    """
     found: list[str] = []
     at = _skip_gap(content, start + 1)
     while content[at] != "}":

@@ -1,4 +1,4 @@
-"""Translates the entries of one session: facts, turns, and whole steps."""
+"""Translates the entries of one session into events: session facts, turns and complete steps."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _STATES_PROMPT = frozenset({*_BEGINS, "assistant"})
 
 
 class HistorySession:
-    """One session, entry by entry. A step is held until the next one or the end of its turn.
+    """The state of one session, which is given its entries in order.
 
-    `held` is the size of the lines that wait here, in bytes.
+    A step is held until the next step begins or its turn ends. `weight` is the size of the waiting lines in
+    bytes.
     """
 
     def __init__(self, session_id: str) -> None:
@@ -41,7 +42,7 @@ class HistorySession:
         self._prompt: tuple[str | None, ...] | None = None
 
     def take(self, entry: HistoryEntry, out: list[Event]) -> None:
-        """Add the events that are complete after this entry."""
+        """Append to `out` the events that are complete after this entry."""
         kind, added = entry.kind, entry.added
         if kind in _BEGINS:
             self.finish(out)
@@ -67,7 +68,7 @@ class HistorySession:
             out.append(SessionSeen(**self._event_place(entry)))
 
     def finish(self, out: list[Event]) -> None:
-        """Close the open step, and the turn when the log has its answer but not its end."""
+        """Close the open step, and the turn if the log has its answer but not its end."""
         self._close_step(out)
         if self._final is not None:
             out.append(self._make_end(self._final))
@@ -106,7 +107,10 @@ class HistorySession:
             out.append(PromptSeen(**self._event_place(entry), text=found[0], name=found[1], version=found[2]))
 
     def _take_probe(self, entry: HistoryEntry, out: list[Event]) -> None:
-        """A probe, once, though a gateway may repeat it on every event that follows."""
+        """Append to `out` the result of the gateway's trial call for native tool use, unless it is a repeat.
+
+        A gateway may repeat the probe on every event that follows.
+        """
         probe = read_object(entry.added.get("probe"))
         ok = probe.get("ok") if isinstance(probe.get("ok"), bool) else None
         found = (ok, read_text(probe.get("error")), read_text(probe.get("model")))
@@ -175,7 +179,7 @@ class HistorySession:
 
 
 def _take_answer(final: HistoryEntry) -> str | None:
-    """The final text, failed calls told as text included; '' where the harness speaks instead."""
+    """Return the text of a final record, failed calls included; '' where the harness wrote it instead."""
     stopped = final.meta.get("rejected") is True or final.meta.get("cancelled") is True
     if stopped or "error_type" in final.meta or is_failure_text(final.content or ""):
         return ""
@@ -183,5 +187,5 @@ def _take_answer(final: HistoryEntry) -> str | None:
 
 
 def _version_text(value: Any) -> str | None:
-    """A prompt's version; people write 3 as often as "3"."""
+    """Return a prompt's version as text. It may be written as a number or a string; None for anything else."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else read_text(value)

@@ -1,7 +1,8 @@
-"""Understands a raw span by every convention in which instrumentations write attributes.
+"""Interprets a raw span by all conventions in which instrumentations write attributes.
 
-Each module reads one convention and fills what those before it did not find. Texts that the model sent come
-first, bodies that an exporter decoded and wrote again come later. Spans often speak several at once.
+Each module reads one convention and fills the facts that the modules before did not find. Conventions that
+keep the text that the model sent come first; those with bodies that an exporter decoded and wrote again come
+later. A span often follows several conventions at once.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ def collect_facts(raw: RawSpan) -> SpanFacts:
 
 
 def make_span(raw: RawSpan, facts: SpanFacts) -> UnderstoodSpan:
-    """Return the span with what was found in it, without its attributes.
+    """Return an `UnderstoodSpan` made from a raw span and the facts found in it.
 
-    Google names models by their path.
+    The provider becomes lower case. A path before the model's name is removed, because Google names models by
+    their path.
     """
     facts.provider = facts.provider.lower() if facts.provider is not None else None
     if facts.model is not None and "models/" in facts.model:
@@ -74,9 +76,10 @@ def span_kind(facts: SpanFacts) -> SpanKind:
 
 
 def span_error(raw: RawSpan) -> str | None:
-    """Say what went wrong, in the words of the status, of attributes or of an exception that was recorded.
+    """Return the error of a span in the words of its status, attributes or exception; None without error.
 
-    An exception alone is no error: the code may have gone on. `error.type` is set only where a span failed.
+    A recorded exception alone is not an error, because the code may have gone on. `error.type` is set only
+    where a span failed.
     """
     kind = first_text(raw.attributes, "error.type")
     if not raw.failed and kind is None:
@@ -91,6 +94,6 @@ def span_error(raw: RawSpan) -> str | None:
 
 
 def harness_name(raw: RawSpan) -> str | None:
-    """Return the service that was traced; the instrumentation where the service has no name of its own."""
+    """Return the name of the traced service, or of the instrumentation if the service has no own name."""
     service = first_text(raw.resource, "service.name")
     return raw.scope if service is None or service.startswith("unknown_service") else service

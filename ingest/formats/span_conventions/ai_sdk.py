@@ -1,9 +1,9 @@
 """Reads the Vercel AI SDK's attributes (`ai.…`).
 
-https://ai-sdk.dev/docs/ai-sdk-core/telemetry. `ai.generateText` and `ai.streamText` stand around their
-`….doGenerate` and `….doStream`, one a model call; `ai.toolCall` is the run of a tool. `ai.response.toolCalls`
-is JSON with the arguments as the provider gave them: the model's text, or the SDK's own where the API has
-objects. Version 5 says `input` where version 4 said `args`.
+https://ai-sdk.dev/docs/ai-sdk-core/telemetry. The spans `ai.generateText` and `ai.streamText` enclose
+`….doGenerate` and `….doStream`, one per model call; `ai.toolCall` is the run of a tool.
+`ai.response.toolCalls` is JSON with the arguments as the provider gave them: the model's text, or a text that
+the SDK wrote where the API has objects. Version 5 uses `input` where version 4 used `args`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _read_model_call(attributes: Attributes, facts: SpanFacts) -> None:
 
 
 def read_output(attributes: Attributes) -> tuple[Message, ...] | None:
-    """Return what the model said; None where outputs are not recorded."""
+    """Return the model's reply as one message; None when outputs are not recorded."""
     listed: Any = open_json(first_value(attributes, *_CALLS))
     calls = tuple(read_call(call) for call in read_objects(listed))
     said = next((attributes[key] for key in _SAID if isinstance(attributes.get(key), str)), None)

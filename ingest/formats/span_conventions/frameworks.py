@@ -1,4 +1,4 @@
-"""Reads attributes of single frameworks: ADK, Pydantic AI, LangSmith, Langfuse, Codex."""
+"""Reads the attributes of five frameworks: ADK, Pydantic AI, LangSmith, Langfuse and Codex."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _LANGFUSE = {"generation": SpanKind.INFERENCE, "tool": SpanKind.EXECUTION, "agen
 
 
 def read_adk(raw: RawSpan, facts: SpanFacts) -> None:
-    """Google's Agent Development Kit: request and response of `call_llm` as JSON; a tool's span has `{}`."""
+    """Fill `facts` from the attributes of Google's Agent Development Kit.
+
+    A `call_llm` span has its request and response as JSON; a tool's span has `{}` there.
+    """
     attributes = raw.attributes
     facts.fill(session_id=first_text(attributes, "gcp.vertex.agent.session_id"))
     if facts.kind is SpanKind.EXECUTION or "gcp.vertex.agent.tool_call_args" in attributes:
@@ -36,7 +39,10 @@ def read_adk(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_pydantic_ai(raw: RawSpan, facts: SpanFacts) -> None:
-    """Pydantic AI, Logfire: events as one JSON attribute, definitions among the request's parameters."""
+    """Fill `facts` from the attributes of Pydantic AI and Logfire.
+
+    The events are one JSON attribute; the definitions are among the parameters of the request.
+    """
     attributes = raw.attributes
     listed = read_objects(open_json(attributes.get("events")))
     read_events([(str(event.get("event.name")), event) for event in listed], facts)
@@ -49,7 +55,7 @@ def read_pydantic_ai(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_langsmith(raw: RawSpan, facts: SpanFacts) -> None:
-    """LangSmith's OpenTelemetry exporter: inputs and outputs of a run as JSON."""
+    """Fill `facts` from LangSmith's OpenTelemetry exporter: inputs and outputs of a run as JSON."""
     attributes = raw.attributes
     kind = {"llm": SpanKind.INFERENCE, "tool": SpanKind.EXECUTION}.get(
         first_text(attributes, "langsmith.span.kind") or ""
@@ -78,7 +84,7 @@ def read_langsmith(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_langfuse(raw: RawSpan, facts: SpanFacts) -> None:
-    """Langfuse's SDK (version 3 and later) writes OpenTelemetry spans with attributes of its own."""
+    """Fill `facts` from Langfuse's own attributes, written by its SDK from version 3 on."""
     attributes = raw.attributes
     start = "langfuse.observation."
     kind = _LANGFUSE.get(first_text(attributes, start + "type") or "")
@@ -112,7 +118,10 @@ def read_langfuse(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_codex(raw: RawSpan, facts: SpanFacts) -> None:
-    """Codex: a turn without its model calls. `thread.id` is the operating system's in any other span."""
+    """Fill `facts` from the span of a Codex turn, which has no spans of its model calls.
+
+    Other spans are skipped: there, `thread.id` is the id of a thread of the operating system.
+    """
     attributes = raw.attributes
     if first_count(attributes, "codex.turn.token_usage.total_tokens") is None:
         return

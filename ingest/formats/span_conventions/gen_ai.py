@@ -1,8 +1,9 @@
 """Reads OpenTelemetry's GenAI attributes (semantic conventions 1.28 and later).
 
-https://github.com/open-telemetry/semantic-conventions-genai. Content is opt-in: `gen_ai.input.messages`,
-`gen_ai.output.messages`, `gen_ai.system_instructions`, `gen_ai.tool.definitions`, `gen_ai.tool.call.*`. The
-arguments of a call must be an object there, so the model's own text is mostly gone; some exporters keep it.
+https://github.com/open-telemetry/semantic-conventions-genai. Content is recorded only on request:
+`gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.system_instructions`, `gen_ai.tool.definitions`,
+`gen_ai.tool.call.*`. The convention wants the arguments of a call as an object, so the model's own text is
+mostly lost; some exporters keep it.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def read_message_attributes(attributes: Attributes, facts: SpanFacts) -> None:
-    """Read the messages, which an event of the span may carry instead of the span itself."""
+    """Fill `facts` with the messages in the attributes of a span or of one of its events.
+
+    JSON that was cut by a limit on the length of attributes is noted in `facts.problem`.
+    """
     for role, name in (("user", "input"), ("assistant", "output")):
         found = parse_messages(first_value(attributes, f"gen_ai.{name}.messages"), role)
         if found is None:
@@ -62,7 +66,10 @@ def read_message_attributes(attributes: Attributes, facts: SpanFacts) -> None:
 
 
 def parse_messages(value: Any, role: str) -> tuple[Message, ...] | None:
-    """Return None for JSON that was cut."""
+    """Return the messages in an attribute's value; None when the value is JSON that was cut.
+
+    `role` is used for plain text and for messages that do not state their role.
+    """
     body = open_json(value)
     if isinstance(body, str):
         cut = body.lstrip().startswith(("[{", '{"'))
@@ -71,13 +78,19 @@ def parse_messages(value: Any, role: str) -> tuple[Message, ...] | None:
 
 
 def conversation_id(attributes: Attributes) -> str | None:
-    """Return the id of the conversation; that of an earlier response (`resp_…`) differs for every call."""
+    """Return the id of the conversation; None when there is none.
+
+    The id of an earlier response (`resp_…`) is not used, because it differs for every call.
+    """
     found = first_text(attributes, "gen_ai.conversation.id")
     return None if found is None or found.startswith("resp_") else found
 
 
 def first_finish_reason(value: Any) -> str | None:
-    """Return the first finish reason of a list, of JSON text, or the one that stands alone."""
+    """Return the first finish reason; None when there is none.
+
+    The value is one reason, a list of reasons, or the JSON text of a list.
+    """
     reasons = open_json(value)
     if isinstance(reasons, list):
         reasons = next((reason for reason in reasons if isinstance(reason, str)), None)

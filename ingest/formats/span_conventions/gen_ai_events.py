@@ -1,9 +1,9 @@
-"""Reads the messages that a span's events carry: GenAI conventions 1.27 to 1.36, and who stayed there.
+"""Reads the messages in a span's events: GenAI conventions 1.27 to 1.36, still used by some producers.
 
-Of 1.28: one event a message (`gen_ai.user.message`, `gen_ai.choice`, …) with the message as its body, on the
-span or as log records. Azure's SDK puts the body as JSON into `gen_ai.event.content`, Strands into `content`
-and `message`. Of 1.27: `gen_ai.content.prompt` and `gen_ai.content.completion`. Since 1.37:
-`gen_ai.client.inference.operation.details` with the attributes of `gen_ai`.
+Version 1.28: one event per message (`gen_ai.user.message`, `gen_ai.choice`, …) with the message as its body,
+on the span or as log records. Azure's SDK puts the body as JSON into `gen_ai.event.content`, Strands into
+`content` and `message`. Version 1.27: `gen_ai.content.prompt` and `gen_ai.content.completion`. Since version
+1.37: `gen_ai.client.inference.operation.details` with the attributes that `gen_ai` reads.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ Events = Iterable[tuple[str, Attributes]]
 
 
 def read_events(events: Events, facts: SpanFacts) -> None:
-    """Fill in what the events say; of a tool's span they are its arguments and its result."""
+    """Fill `facts` with the messages in the events of a span.
+
+    For a tool's span, the messages are the tool's arguments and its result.
+    """
     given: list[Message] = []
     said: list[Message] = []
     for name, body in events:
@@ -60,7 +63,7 @@ def event_messages(body: Attributes, role: str) -> Iterator[Message]:
 
 
 def open_parts(content: Any) -> Any:
-    """Open a content whose parts are JSON text; any other stays as it is."""
+    """Return the decoded parts of a content that is JSON text; return any other content unchanged."""
     parts = open_json(content)
     known = [part for part in read_objects(parts) if part_kind(part)]
     return parts if known and len(known) == len(parts) else content

@@ -2,8 +2,8 @@
 
 https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md. Messages and definitions
 have indices in their keys (`llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments`), or are
-lists where a store has put them together again. Arguments are JSON text; instrumentors of APIs that hand
-objects over (Anthropic, Gemini) write that text themselves.
+lists if a store has rebuilt them. Arguments are JSON text; for APIs that return objects (Anthropic, Gemini),
+the instrumentor wrote that text.
 """
 
 from __future__ import annotations
@@ -76,6 +76,9 @@ def indexed_messages(attributes: Attributes, name: str, role: str) -> Iterator[M
 
 
 def open_arguments(value: Any) -> Any:
-    """Return arguments as an object; a tool's input may be a text of any kind."""
+    """Return arguments as an object; None when they are not an object or the JSON text of an object.
+
+    The input of a tool may be a text of any kind.
+    """
     inner = open_json(value)
     return inner if isinstance(inner, dict) else None

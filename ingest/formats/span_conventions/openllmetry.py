@@ -1,8 +1,8 @@
-"""Reads OpenLLMetry's attributes (Traceloop, and those who took them over).
+"""Reads OpenLLMetry's attributes (Traceloop, and other producers that use them).
 
 Messages have indices in their keys: `gen_ai.prompt.2.tool_calls.0.arguments`, `gen_ai.completion.0.content`.
-Arguments are text: the model's own where its API has text. `TRACELOOP_TRACE_CONTENT=false` leaves roles and
-finish reasons only. Tools and agents are functions that a decorator wraps: `traceloop.span.kind`.
+Arguments are text: the model's own where the API has text. `TRACELOOP_TRACE_CONTENT=false` leaves only roles
+and finish reasons. Tools and agents are functions that a decorator wraps: `traceloop.span.kind`.
 """
 
 from __future__ import annotations
@@ -68,13 +68,19 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
 
 
 def indexed_messages(attributes: Attributes, name: str, role: str) -> tuple[Message, ...] | None:
-    """Return None where there are no such keys, or only one key without an index: another convention's."""
+    """Return the messages under the indexed keys of `name`; None when there are none.
+
+    A key `name` without an index belongs to another convention, and gives None, too.
+    """
     listed = collect_indexed(attributes, name) if name not in attributes else []
     return tuple(read_messages(listed, role)) or None
 
 
 def unwrap_arguments(given: Any) -> Any:
-    """Return the arguments of the function that the decorator wraps, or of LangChain's tool."""
+    """Return the arguments of a decorated function or of LangChain's tool.
+
+    Return None when the input is not an object or has no named arguments.
+    """
     for key in ("kwargs", "inputs"):
         if inner := read_object(read_object(given).get(key)):
             return inner

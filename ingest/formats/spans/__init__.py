@@ -1,1 +1,1 @@
-"""Spans of traces as files hold them, before and after their attributes are understood."""
+"""Data classes and readers for the spans of traces, before and after their attributes are interpreted."""

@@ -1,6 +1,6 @@
-"""Reads a span that an SDK or a store wrote into plain JSON.
+"""Reads a span that an SDK or a store wrote as plain JSON.
 
-Spellings seen: OpenTelemetry's Python SDK (`span.to_json()`: `context.{trace_id, span_id}` with `0x`,
+Known formats: OpenTelemetry's Python SDK (`span.to_json()`: `context.{trace_id, span_id}` with `0x`,
 `parent_id`, ISO times), its JavaScript SDK (`spanContext.{traceId, spanId}`, times as `[seconds,
 nanoseconds]`), Phoenix (`context`, `span_kind`, `status_code`) and its data frames (`context.span_id`,
 `attributes.llm.model_name`, times as milliseconds).
@@ -21,7 +21,7 @@ _PARENT = ("parent_id", "parentId", "parentSpanId", "parent_span_id")
 
 
 def span_ids(span: Attributes) -> tuple[str | None, str | None]:
-    """Return (trace id, span id) of a span in any of these spellings."""
+    """Return (trace id, span id) of a span in any known format; None for an id that is absent."""
     context = read_object(span.get("context")) or read_object(span.get("spanContext")) or span
     trace_id = text_of(context, "trace_id", "traceId") or text_of(
         span, "context.trace_id", "trace_id", "traceId"
@@ -31,7 +31,7 @@ def span_ids(span: Attributes) -> tuple[str | None, str | None]:
 
 
 def read_span(span: Attributes, where: LogLine, trace_id: str, span_id: str) -> RawSpan:
-    """Return the span with its attributes flat. Fields of another type count as absent."""
+    """Return the span as a `RawSpan` with flat attributes; fields of an unexpected type count as absent."""
     status = read_object(span.get("status"))
     code = first_value(status, "status_code", "code") or first_value(span, "status_code", "statusCode")
     parent = text_of(read_object(span.get("parentSpanContext")), "spanId") or text_of(span, *_PARENT)
@@ -57,7 +57,10 @@ def read_span(span: Attributes, where: LogLine, trace_id: str, span_id: str) -> 
 
 
 def read_attributes(span: Attributes) -> dict[str, Any]:
-    """Read attributes under `attributes` (JSON text, too) or under keys that begin with it (Phoenix)."""
+    """Return the attributes under `attributes`, or under keys that begin with `attributes.` (Phoenix).
+
+    The value of `attributes` may also be JSON text.
+    """
     found = flatten(open_json(span.get("attributes")))
     for key, value in span.items():
         if key.startswith("attributes.") and value is not None:
@@ -70,7 +73,10 @@ def read_attributes(span: Attributes) -> dict[str, Any]:
 
 
 def parse_time(value: Any) -> int | None:
-    """Return nanoseconds since 1970 of an ISO text, `[seconds, nanoseconds]`, or a count in any unit."""
+    """Return a time as nanoseconds since 1970; None when the value is not a time after 1973.
+
+    The value may be ISO text, `[seconds, nanoseconds]`, or a count of nano-, micro-, milliseconds or seconds.
+    """
     if isinstance(value, list) and len(value) == 2:
         seconds, rest = parse_count(value[0]), parse_count(value[1])
         return None if seconds is None or rest is None else seconds * 1_000_000_000 + rest

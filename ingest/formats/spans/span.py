@@ -1,7 +1,7 @@
-"""A span as any file has it, and what it says once its attributes are understood.
+"""Data classes for a span: as read from a file, and after its attributes are interpreted.
 
-`RawSpan` is what a format makes of its file. `UnderstoodSpan` is what `ingest.formats.span_conventions` make
-of that: a model call, the run of a tool, an agent's work around them, or nothing that matters here.
+A format makes a `RawSpan` from its file. `ingest.formats.span_conventions` makes an `UnderstoodSpan` from
+that: a model call, a tool's run, an agent's run around them, or another span.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ class SpanKind(StrEnum):
 
 
 class RawSpan(msgspec.Struct, kw_only=True):
-    """A span before its attributes are read. Times are nanoseconds since 1970, `error` the status's text."""
+    """A span whose attributes are not interpreted yet.
+
+    Times are nanoseconds since 1970; `error` is the text of the span's status.
+    """
 
     trace_id: str
     span_id: str
@@ -48,7 +51,10 @@ class RawSpan(msgspec.Struct, kw_only=True):
 
 
 class SpanFacts(msgspec.Struct, kw_only=True):
-    """What the conventions find in a span. None = not told; `output` None = the content was not recorded."""
+    """The facts that the conventions find in a span; None means that the span does not state the fact.
+
+    `output` is None when the content of the reply was not recorded.
+    """
 
     kind: SpanKind | None = None
     session_id: str | None = None
@@ -74,7 +80,10 @@ class SpanFacts(msgspec.Struct, kw_only=True):
     problem: str | None = None  # why a part of the span could not be read
 
     def fill(self, **found: Any) -> None:
-        """Set what is not known yet: the conventions are asked in the order of their trust."""
+        """Set the fields that are still None; keep all others.
+
+        The conventions are applied in the order of their reliability, so the first value found is the best.
+        """
         for name, value in found.items():
             if value is not None and getattr(self, name) is None:
                 setattr(self, name, value)
@@ -84,7 +93,7 @@ class SpanFacts(msgspec.Struct, kw_only=True):
 
 
 class UnderstoodSpan(msgspec.Struct, kw_only=True):
-    """A span that has been understood."""
+    """A span whose attributes have been interpreted; `facts` are their content."""
 
     trace_id: str
     span_id: str
@@ -108,12 +117,12 @@ class UnderstoodSpan(msgspec.Struct, kw_only=True):
 
     @property
     def size(self) -> int:
-        """Bytes that wait with this span, roughly; messages are counted by the trace."""
+        """The approximate size of the span in bytes, without messages, which the trace counts."""
         return _SPAN + sum(len(part) for part in (self.facts.asked, self.facts.answered) if part)
 
 
 def to_datetime(nanoseconds: int | None) -> datetime | None:
-    """Return nanoseconds since 1970 as a UTC time; None for what is no time of this calendar."""
+    """Return nanoseconds since 1970 as a UTC time; None when the value is None, 0 or out of range."""
     if not nanoseconds:
         return None
     try:
@@ -124,7 +133,7 @@ def to_datetime(nanoseconds: int | None) -> datetime | None:
 
 
 def to_nanoseconds(time: datetime | None) -> int | None:
-    """Return a time as nanoseconds since 1970, exact to the microsecond."""
+    """Return a time as nanoseconds since 1970, exact to the microsecond; None for None."""
     if time is None:
         return None
     whole = int(time.replace(microsecond=0).timestamp())

@@ -1,10 +1,9 @@
-"""Reads the attributes of a span, however a file spells them, as one flat dictionary, and lists back out of
-indices.
+"""Reads the attributes of a span into one flat dictionary, and rebuilds lists from indexed keys.
 
 OTLP (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding) wraps every value in an object that
-names its type; Jaeger keeps lists as JSON text and whole numbers as text; others have plain JSON, with dots
-in the keys or objects in objects. Conventions that cannot have lists write an index into the key
-(`llm.output_messages.10.message.role`): they are put in order by number, not by spelling.
+names its type; Jaeger stores lists as JSON text and whole numbers as text; other producers write plain JSON,
+with dots in the keys or nested objects. Conventions that cannot have lists write an index into the key
+(`llm.output_messages.10.message.role`); such items are sorted by number, not alphabetically.
 """
 
 from __future__ import annotations
@@ -23,13 +22,16 @@ _WRAPPERS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
 
 def read_otlp(pairs: Any, depth: int = 0) -> dict[str, Any]:
-    """Read `[{key, value: AnyValue}]` as a dictionary; pairs without a key are passed over."""
+    """Return OTLP attributes `[{key, value: AnyValue}]` as a dictionary; pairs without a key are skipped."""
     named = [pair for pair in read_objects(pairs) if isinstance(pair.get("key"), str)]
     return {pair["key"]: read_any_value(pair.get("value"), depth) for pair in named}
 
 
 def read_any_value(value: Any, depth: int = 0) -> Any:
-    """Read the value inside an OTLP AnyValue; a bare value as it is, None where it is nested too deep."""
+    """Return the value inside an OTLP AnyValue.
+
+    A bare value is returned unchanged; a value nested too deep, or of an unknown type, gives None.
+    """
     if not isinstance(value, dict) or depth > _DEEPEST:
         return None if depth > _DEEPEST else value
     for wrapper in _WRAPPERS:
@@ -46,7 +48,11 @@ def read_any_value(value: Any, depth: int = 0) -> Any:
 
 
 def flatten(value: Any) -> dict[str, Any]:
-    """Return objects in objects as dotted keys; an object stays under its own key, too: it may be data."""
+    """Return nested objects as one dictionary with dotted keys.
+
+    An object is also kept under its own key, because it may be data. A value that is not an object gives an
+    empty dictionary.
+    """
     found: dict[str, Any] = {}
     _flatten(value, "", found, _PARTS)
     return found
@@ -61,18 +67,22 @@ def _flatten(value: Any, prefix: str, found: dict[str, Any], levels: int) -> Non
 
 
 def first_value(attributes: Attributes, *keys: str) -> Any:
-    """Return the value of the first of the keys whose value is neither None nor empty text."""
+    """Return the first value under the keys that is neither None nor empty text; None when there is none."""
     return next((value for key in keys if (value := attributes.get(key)) not in (None, "")), None)
 
 
 def first_text(attributes: Attributes, *keys: str) -> str | None:
-    """Return the value of the first of the keys that holds text."""
+    """Return the first non-empty text under the keys; None when there is none."""
     values = (attributes.get(key) for key in keys)
     return next((value for value in values if isinstance(value, str) and value), None)
 
 
 def parse_count(value: Any, lowest: int | None = 0) -> int | None:
-    """Read a whole number; as text, too (OTLP and Jaeger), and 5.0 (data frames) is 5."""
+    """Return a whole number of at least `lowest`; None for any other value.
+
+    The number may also be text (OTLP, Jaeger) or a float such as 5.0 (data frames). `lowest` None: no lower
+    bound.
+    """
     as_text = isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) <= 19
     if as_text or (isinstance(value, float) and value.is_integer() and abs(value) < 1e15):
         value = int(value)
@@ -82,16 +92,16 @@ def parse_count(value: Any, lowest: int | None = 0) -> int | None:
 
 
 def first_count(attributes: Attributes, *keys: str) -> int | None:
-    """Return the value of the first of the keys that holds a whole number from 0."""
+    """Return the first whole number of at least 0 under the keys; None when there is none."""
     return next((number for key in keys if (number := parse_count(attributes.get(key))) is not None), None)
 
 
 def collect_indexed(attributes: Attributes, name: str) -> list[Any]:
-    """Return the list that `name.0…`, `name.1…` spell, or that stands under `name` itself (as JSON text,
-    too).
+    """Return the list that is stored under the keys `name.0…`, `name.1…`, or under `name` itself.
 
-    Keys within an item become objects in objects; so do the keys of items that are a list already, as data
-    frames have them (`{"message.role": …}`).
+    The list under `name` may be JSON text. Dotted keys within an item become nested objects, also in the
+    items of a list under `name`, as data frames have them (`{"message.role": …}`). Return an empty list when
+    there is none.
     """
     whole = open_json(attributes.get(name))
     if isinstance(whole, list):
@@ -104,12 +114,15 @@ def collect_indexed(attributes: Attributes, name: str) -> list[Any]:
 
 
 def nest_dotted(item: Attributes) -> Any:
-    """Return an object with dots in its keys, `{"message.role": …}`, as objects in objects."""
+    """Return an object with dots in its keys (`{"message.role": …}`) as nested objects."""
     return build_tree(item.items())
 
 
 def build_tree(pairs: Iterable[tuple[str, Any]]) -> Any:
-    """Nest dotted keys; where a key is a value and the start of another, the first stays."""
+    """Return nested objects, or a list, made from dotted keys.
+
+    Where a key is both a value and the start of another key, the key that comes first is kept.
+    """
     root: dict[str, Any] = {}
     for key, value in pairs:
         node = root
@@ -125,11 +138,11 @@ def build_tree(pairs: Iterable[tuple[str, Any]]) -> Any:
 
 
 class AttributeNode(dict[str, Any]):
-    """An object made out of dotted keys; a value of the log is never one."""
+    """An object that was made from dotted keys, in contrast to an object that is a value of the log."""
 
 
 def restore_lists(node: dict[str, Any]) -> Any:
-    """Turn objects whose keys are all numbers into lists, in the order of the numbers."""
+    """Return the node with each object whose keys are all numbers as a list, in the order of the numbers."""
     built = {
         key: restore_lists(value) if isinstance(value, AttributeNode) else value
         for key, value in node.items()

@@ -1,1 +1,1 @@
-"""Traces as events: from the spans of a file to sessions, turns, steps and calls."""
+"""Translators of the spans of a file into events of sessions, turns, steps and calls."""

@@ -1,4 +1,4 @@
-"""The event fields of a call in a trace, and of what is known of its result."""
+"""Makes the event fields of the calls in a trace, and of the results of these calls."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _OBJECT_MODELS = ("claude", "gemini")
 
 
 def call_fields(step: TracedStep, ordinal: int) -> dict[str, Any]:
-    """Return the fields of `CallMade` on the arguments of one of the calls of a step."""
+    """Return the `CallMade` fields for the arguments of the call at index `ordinal` of a step."""
     fields = argument_fields(step.calls[ordinal], step.span)
     last = ordinal + 1 == len(step.calls)
     return {**fields, **cut_fields(fields)} if last and step.stop_reason is StopReason.CUT else fields
 
 
 def cut_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return what changes for the last call of a reply that reached the limit:
+    """Return the `CallMade` fields that change for the last call of a reply cut off at the token limit.
 
-    nothing if its text is whole.
+    Return an empty dict when the raw arguments are a complete JSON object.
     """
     if isinstance(open_json(fields.get("raw_arguments")), dict):
         return {}
@@ -62,7 +62,10 @@ def argument_fields(made: TracedCall, asked: UnderstoodSpan) -> dict[str, Any]:
 
 
 def received_arguments(arguments: Any) -> Any:
-    """Return what a tool was given, which is no longer the model's text; None where it is not an object."""
+    """Return the arguments that a tool received, as an object; None when they are not an object.
+
+    They are decoded, and no longer the text that the model sent.
+    """
     inner = open_json(arguments)
     return inner if isinstance(inner, dict) else None
 
@@ -75,10 +78,10 @@ def uses_object_arguments(asked: UnderstoodSpan) -> bool:
 
 
 def is_rewritten(sent: str, asked: UnderstoodSpan) -> bool:
-    """Return True when a text may be arguments that LangChain decoded, as Python writes JSON.
+    """Return True when a text may be arguments that LangChain decoded and an instrumentation wrote again.
 
-    Its instrumentations write them again unless LangChain kept the model's own text, which seldom has just
-    this form.
+    Such a text has the form in which Python writes JSON. The model's own text, which LangChain sometimes
+    keeps, seldom has just this form.
     """
     if "instrumentation.langchain" not in (asked.scope or ""):
         return False
@@ -90,10 +93,10 @@ def is_rewritten(sent: str, asked: UnderstoodSpan) -> bool:
 
 
 def result_fields(made: TracedCall) -> dict[str, Any] | None:
-    """Return the fields of `ResultSeen` on what became of a call; None where the file does not tell.
+    """Return the `ResultSeen` fields for the result of a call; None when the file does not tell it.
 
-    A span has a status: one without an error is a run without one (OpenTelemetry leaves a good run's status
-    unset). What only a later request tells has the flag of the message, mostly none.
+    A tool's span without an error is a run without an error (OpenTelemetry leaves the status of a good run
+    unset). A result that only a later request contains has the error flag of that message, mostly none.
     """
     run, answered = made.run, made.answered
     if run is None and answered is None:

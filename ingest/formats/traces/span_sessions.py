@@ -1,4 +1,7 @@
-"""Makes the events of a session from the lanes of its traces, in order of time."""
+"""Makes the events of a session from the lanes of its traces, in order of time.
+
+A lane is the model calls and tool runs of one agent.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ _WAITING = 200  # calls of earlier traces that may still get a result
 
 
 class TracedSession:
-    """One session, trace by trace."""
+    """Makes the events of one session, one trace at a time. `parent` is the parent session's id."""
 
     def __init__(self, session_id: str, parent: str | None = None) -> None:
         self._session_id = session_id
@@ -50,7 +53,10 @@ class TracedSession:
         self._known: deque[str] = deque(maxlen=_KNOWN)  # the ids of the latest calls
 
     def take(self, lane: TraceLane, root: UnderstoodSpan | None) -> Iterator[Event | Rejected]:
-        """Yield the events of one trace's lane. `root` is the span around all of it, where there is one."""
+        """Yield the events of one trace's lane.
+
+        `root` is the span that encloses the lane, None without one.
+        """
         steps, left = find_steps(lane, [made for made, _ in self._waiting])
         left = self.give_runs_to_waiting(left)
         yield from self._introduce(lane, root)
@@ -115,7 +121,7 @@ class TracedSession:
             yield TurnEnded(**at, turn=turn, status=status, answer=answer, latency_ms=latency)
 
     def _turn_without_steps(self, agent: UnderstoodSpan) -> Iterator[Event]:
-        """An agent's run of whose model calls nothing was recorded."""
+        """Yield the events of an agent's run of which no model call was recorded: a turn without steps."""
         turn = self._turns.begin_turn()
         facts = agent.facts
         if facts.model is not None:
@@ -199,13 +205,16 @@ class TracedSession:
             )
 
     def late_result_events(self) -> Iterator[Event]:
-        """Yield results of calls in earlier traces: an approval by a person may lie between."""
+        """Yield results found since for calls of earlier traces.
+
+        A person's approval may lie between the call and its run.
+        """
         waiting, self._waiting = self._waiting, []
         for made, place in waiting:
             yield from self.result_events(made, place)
 
     def give_runs_to_waiting(self, runs: Sequence[UnderstoodSpan]) -> list[UnderstoodSpan]:
-        """Give runs to calls of earlier traces that have their ids; return the others."""
+        """Assign runs to calls of earlier traces with the same id; return the other runs."""
         waiting = {made.said.id: made for made, _ in self._waiting if made.run is None}
         left = []
         for run in runs:
@@ -217,9 +226,9 @@ class TracedSession:
         return left
 
     def foreign_result_events(self, steps: Sequence[TracedStep]) -> Iterator[Event]:
-        """Results that end a trace's first request, of calls that are not here:
+        """Yield the results at the end of a trace's first request whose calls are not known here.
 
-        `ingest.store.generation_file` joins them.
+        `ingest.store.generation_file` joins them to their calls.
         """
         messages = steps[0].span.facts.input or () if steps else ()
         ended = list(takewhile(lambda message: message.results, reversed(messages)))
@@ -230,7 +239,11 @@ class TracedSession:
                 yield self.foreign_result(made, span, span.start)
 
     def unrequested_run_event(self, run: UnderstoodSpan) -> Event | Rejected:
-        """A run that no model call of its trace asked for: one in another file may have."""
+        """Return the event for a tool's run that no model call of its trace asked for.
+
+        A run with the id of an unknown call is a `ResultSeen`, because the call may be in another file. Any
+        other run is a `Rejected`.
+        """
         call_id, tool = run.facts.call_id, run.facts.tool
         if call_id is not None and call_id not in self._known:
             return self.foreign_result(TracedCall(said=MessageCall(tool, call_id), run=run), run, run.end)
@@ -245,7 +258,7 @@ class TracedSession:
 
 
 def encloses(root: UnderstoodSpan | None, steps: Sequence[TracedStep]) -> bool:
-    """Return True when a span lasted from before the first of the steps until after the last."""
+    """Return True when the root span lasted from before the first step until after the last step."""
     first, last = steps[0].span, steps[-1].span
     if root is None or root.start is None or root.end is None:
         return False
@@ -253,9 +266,7 @@ def encloses(root: UnderstoodSpan | None, steps: Sequence[TracedStep]) -> bool:
 
 
 def turn_end(step: TracedStep, root: UnderstoodSpan | None) -> tuple[str | None, str | None]:
-    """Return (answer, status) of a turn whose last step this is; (None, None) where its end is not in the
-    file.
-    """
+    """Return (answer, status) of a turn, given its last step; (None, None) if the end is not in the file."""
     failed = step.span.error is not None or (root is not None and root.error is not None)
     if failed and not step.text:
         return "", "error"

@@ -1,9 +1,10 @@
-"""Finds the steps of a lane of a trace: what the model said each time, and what became of every call.
+"""Finds the steps of a lane of a trace: each reply of the model, with its calls and their results.
 
-What counts is what models asked for, not what ran: the calls are those in a model's reply. Runs of tools are
-their results, joined by the id of the call, else by name and order. Only a reply whose content was not
-recorded has the tools that ran after it as its calls. What later requests say of a result is joined, too: by
-id, else by name, counted from the end, because every request repeats what was before it.
+A lane is the model calls and tool runs of one agent. Calls are read from the model's replies, not from the
+runs. Runs of tools are results, joined to calls by the call's id, else by name and order. Only when the
+content of a reply was not recorded, the tools that ran after it count as its calls. Results in later requests
+are joined, too: by id, else by name, counted from the end, because every request repeats the earlier
+messages.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _UNREADABLE = "tool_use_failed"  # Groq's word for a call of the model that it c
 
 
 class TracedCall(msgspec.Struct):
-    """A call, and what is known of its result: the tool's run, what the next request said of it, or both."""
+    """A call and its result, as far as known: the tool's run, the result in a later request, or both."""
 
     said: MessageCall
     run: UnderstoodSpan | None = None
@@ -33,7 +34,11 @@ class TracedCall(msgspec.Struct):
 
 
 class TracedStep(msgspec.Struct):
-    """One reply of a model. `whole` False: a further reply in the same span, whose figures are counted."""
+    """One reply of a model.
+
+    `whole` is False for a further reply in the same span; the first reply then has the span's tokens and
+    latency.
+    """
 
     span: UnderstoodSpan
     text: str | None = None
@@ -43,18 +48,21 @@ class TracedStep(msgspec.Struct):
 
     @property
     def stop_reason(self) -> StopReason:
-        """Why the model stopped."""
+        """The reason why the model stopped."""
         return read_stop_reason(self.finish.replace("-", "_") if self.finish else None)
 
     @property
     def has_no_reply(self) -> bool:
-        """True when there was no reply: a limit of requests, a network. Clients ask again."""
+        """True when the model call failed without a reply, as with a rate limit or a network error.
+
+        Clients then ask again.
+        """
         error = self.span.error
         return error is not None and not self.text and not self.calls and _UNREADABLE not in error
 
     @property
     def unreadable_call_message(self) -> str | None:
-        """The provider's word on a call that it could not read, where it says so."""
+        """The provider's message on a call that it could not parse; None when there is none."""
         error = self.span.error or ""
         word = (self.finish or "").lower()
         return self.finish if word in _BROKEN else error if _UNREADABLE in error else None
@@ -63,9 +71,9 @@ class TracedStep(msgspec.Struct):
 def find_steps(
     lane: TraceLane, before: Sequence[TracedCall] = ()
 ) -> tuple[list[TracedStep], list[UnderstoodSpan]]:
-    """Return the steps in order, and the tools' runs that belong to none of their calls.
+    """Return the steps in order, and the tool runs that belong to no call.
 
-    `before` are calls of the session's earlier traces that still wait for their results.
+    `before` are calls of the session's earlier traces that still have no result.
     """
     runs = RunIndex(lane.runs)
     steps = [step for span in lane.calls for step in steps_in_output(span)]
@@ -92,8 +100,9 @@ def find_steps(
 
 
 def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
-    """Yield the steps in the output of a span: one, but for an agent's, which has results between its
-    replies.
+    """Yield the steps in the output of a span.
+
+    A model call has one step; an agent's span has several if there are results between its replies.
     """
     step, answered = TracedStep(span=span, calls=[], finish=span.facts.finish), False
     for message in span.facts.output or ():
@@ -112,9 +121,9 @@ def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
 
 
 def infer_calls(step: TracedStep, ran: Iterable[UnderstoodSpan]) -> list[TracedCall]:
-    """Return the calls of a reply that were not recorded:
+    """Return calls for a reply whose content was not recorded: one for each tool that ran next.
 
-    what ran next; one without a name if nothing did.
+    If no tool ran, but the model stopped for a call, return one call without a name.
     """
     calls = [
         TracedCall(said=MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments), run=run)
@@ -126,7 +135,7 @@ def infer_calls(step: TracedStep, ran: Iterable[UnderstoodSpan]) -> list[TracedC
 
 
 def join_results(messages: Sequence[Message], made: Sequence[TracedCall], told_by: UnderstoodSpan) -> None:
-    """Give calls the results that the messages of a request tell of."""
+    """Set on calls the results that the messages of a request contain."""
     results = [result for message in messages for result in message.results][-_RECENT:]
     if not results or not made:
         return
@@ -146,7 +155,10 @@ def align_results(
     key_of_call: Callable[[TracedCall], str | None],
     told_by: UnderstoodSpan,
 ) -> list[MessageResult]:
-    """Join what has the same key, the last with the last; return the results whose key no call has."""
+    """Set each result on a call with the same key, matching from the end.
+
+    Return the results whose key no call has.
+    """
     calls: dict[str, list[TracedCall]] = {}
     for call in made:
         if (key := key_of_call(call)) is not None:
@@ -164,7 +176,10 @@ def align_results(
 
 
 class RunIndex:
-    """The runs of a lane in order of time, each given away once. Steps ask in order of time, too."""
+    """The tool runs of a lane in order of time; each run is taken only once.
+
+    Steps must take their runs in order of time, too.
+    """
 
     def __init__(self, runs: Sequence[UnderstoodSpan]) -> None:
         self._runs = runs
@@ -174,8 +189,11 @@ class RunIndex:
         self._by_name = group_runs(runs, lambda run: run.facts.tool)
 
     def take_by_id(self, call_id: str | None, asked: UnderstoodSpan, *, once: bool) -> UnderstoodSpan | None:
-        """The run of this call. Where one call has several, the client tried again and the last one counts;
-        where several calls have the id (some providers use the tool's name), each has the next run.
+        """Return the run of the call with this id; None when there is none.
+
+        `once` is True when only one call has the id: of several runs the last counts, because the client
+        tried again. When several calls have the id (some providers use the tool's name), each call gets the
+        next run.
         """
         queue = self._by_id.get(call_id or "", deque())
         while queue:
@@ -188,7 +206,10 @@ class RunIndex:
         return None
 
     def take_by_name(self, said: MessageCall, asked: UnderstoodSpan) -> UnderstoodSpan | None:
-        """Return the next run of the tool that is not another call's, when one of the two tells no id."""
+        """Return the next run of the tool that no call has taken; None when there is none.
+
+        The name decides only when the call or the run has no id, or no run has the call's id.
+        """
         queue = self._by_name.get(said.name or "", deque())
         while queue:
             run = queue[0]
@@ -204,7 +225,7 @@ class RunIndex:
     def take_between(
         self, asked: UnderstoodSpan, following: UnderstoodSpan | None
     ) -> Iterator[UnderstoodSpan]:
-        """Yield the runs not given away that began after one model call and before the next."""
+        """Yield the runs, not taken yet, that began after one model call and before the next."""
         end = following.start if following is not None else None
         while self._at < len(self._runs):
             run = self._runs[self._at]
@@ -216,7 +237,10 @@ class RunIndex:
                 yield run
 
     def take_rest(self) -> list[UnderstoodSpan]:
-        """Return the runs that nobody asked for. A span that only its name makes a run may be anything."""
+        """Return the runs that no call has taken.
+
+        A span that was taken for a run only by its name is left out, because it may be anything.
+        """
         sure = (run for run in self._runs if run.facts.kind is SpanKind.EXECUTION)
         return [run for run in sure if run.span_id not in self._given]
 

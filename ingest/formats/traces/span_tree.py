@@ -1,9 +1,10 @@
-"""Finds in the spans of one trace the lanes: the model calls and tool runs of each agent, in order of time.
+"""Sorts the spans of one trace into lanes: the model calls and tool runs of each agent, by time.
 
-Instrumentations stand inside one another: `ai.generateText` around `ai.generateText.doGenerate`, ADK's
-`call_llm` around `openai.chat`. A model call counts once, as the innermost span that tells of it; what only
-the outer ones know is taken over. Likewise a tool that ran inside of a span of the same tool ran once. What
-happens inside of a tool's run is a lane of its own: a sub-agent.
+Spans of several instrumentations enclose one another: `ai.generateText` encloses
+`ai.generateText.doGenerate`, ADK's `call_llm` encloses `openai.chat`. A model call counts once, as the
+innermost span that records it; facts that only the outer spans have are copied to that span. Likewise, a
+tool's span within a span of the same tool is the same run. Spans inside a tool's run form a lane of their
+own: a sub-agent.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ _PREFIXES = ("execute_tool ", "tool.", "running tool: ", "tool: ")
 
 
 class TraceLane(msgspec.Struct):
-    """The model calls and tool runs of one agent, each in order of time. `within` is the tool that ran it."""
+    """The model calls and tool runs of one agent, each in order of time.
+
+    `within` is the tool's run that contains the agent, None for the main agent.
+    """
 
     within: UnderstoodSpan | None = None
     parent: UnderstoodSpan | None = None  # the tool whose lane this one's tool is in
@@ -31,7 +35,10 @@ class TraceLane(msgspec.Struct):
 
 
 class SpanContext(msgspec.Struct, frozen=True):
-    """What a span finds around it: its lane's key, the model call and the tool's run it is inside of."""
+    """The surroundings of a span: the key of its lane, and the model call and tool run that enclose it.
+
+    `call` may also be an agent's span.
+    """
 
     lane: str | None = None
     call: UnderstoodSpan | None = None
@@ -39,7 +46,7 @@ class SpanContext(msgspec.Struct, frozen=True):
 
 
 class TreeWalk:
-    """The state of one pass from the roots down; nothing recurses, however deep a trace is."""
+    """The state of one pass over the spans of a trace, from the roots down, without recursion."""
 
     def __init__(self) -> None:
         self.lanes: dict[str | None, TraceLane] = {None: TraceLane()}
@@ -47,7 +54,7 @@ class TreeWalk:
         self.inner: dict[str, list[UnderstoodSpan]] = {}  # the other way round
 
     def visit(self, span: UnderstoodSpan, context: SpanContext) -> SpanContext:
-        """Return what the children of this span find around them."""
+        """Add a span to its lane, and return the context for the children of the span."""
         lane = self.lanes[context.lane]
         if span.kind is SpanKind.EXECUTION:
             if context.run is not None and context.run.facts.tool == span.facts.tool:
@@ -67,7 +74,7 @@ class TreeWalk:
 
 
 def find_lanes(spans: Mapping[str, UnderstoodSpan]) -> list[TraceLane]:
-    """Return the lanes that have calls or agents; the main one first."""
+    """Return the main lane, followed by the other lanes that have model calls or agents."""
     _name_runs(spans.values())
     walk = TreeWalk()
     walk_tree(spans, walk)
@@ -79,9 +86,7 @@ def find_lanes(spans: Mapping[str, UnderstoodSpan]) -> list[TraceLane]:
 
 
 def _name_runs(spans: Iterable[UnderstoodSpan]) -> None:
-    """Mark as tools' runs the spans that no convention knows and that have the name of a tool that was
-    called.
-    """
+    """Turn each span of unknown kind into a tool's run if its name is that of a tool that a model called."""
     named = [span for span in spans if span.kind is SpanKind.OTHER and span.name]
     if not named:
         return
@@ -100,7 +105,7 @@ def _name_runs(spans: Iterable[UnderstoodSpan]) -> None:
 
 
 def tool_name(span_name: str) -> str:
-    """Return the tool in the name of a span: `execute_tool x`, `tool.x`, `x.tool`."""
+    """Return the name of the tool in a span's name: `x` for `execute_tool x`, `tool.x` or `x.tool`."""
     for prefix in _PREFIXES:
         if span_name.startswith(prefix):
             return span_name[len(prefix) :]
@@ -108,7 +113,10 @@ def tool_name(span_name: str) -> str:
 
 
 def walk_tree(spans: Mapping[str, UnderstoodSpan], walk: TreeWalk) -> None:
-    """Visit every span once, parents before children, siblings by time; a circle begins at its earliest."""
+    """Visit every span once, parents before children, siblings by time.
+
+    A cycle of parents is entered at the span that comes first in `spans`.
+    """
     children: dict[str | None, list[UnderstoodSpan]] = {}
     for span in sorted(spans.values(), key=time_key):
         parent = span.parent_id if span.parent_id in spans and span.parent_id != span.span_id else None
@@ -125,13 +133,16 @@ def walk_tree(spans: Mapping[str, UnderstoodSpan], walk: TreeWalk) -> None:
 
 
 def time_key(span: UnderstoodSpan) -> tuple[int, int, int]:
-    """Return a sort key: spans without a time keep the order of the file, behind those that have one."""
+    """Return a sort key: start time first; spans without a time come last, in the order of the file."""
     start = span.start if span.start is not None else 1 << 63
     return start, span.where.offset, span.where.line
 
 
 def counted_model_calls(lane: TraceLane, walk: TreeWalk) -> list[UnderstoodSpan]:
-    """Return the model calls that count: the innermost, and agents of which only their messages are known."""
+    """Return the model calls of a lane that count, by time, completed with facts of the spans around them.
+
+    These are the innermost model calls, and agents with messages but without recorded model calls.
+    """
     candidates = [*lane.calls, *(agent for agent in lane.agents if agent.facts.output)]
     around: set[str] = set()
     for span in candidates:
@@ -146,7 +157,10 @@ def counted_model_calls(lane: TraceLane, walk: TreeWalk) -> list[UnderstoodSpan]
 
 
 def copy_facts(span: UnderstoodSpan, walk: TreeWalk) -> None:
-    """Copy what the spans around a model call know of it and it does not."""
+    """Fill the facts that a model call's span lacks with those of the spans around it.
+
+    Reply, token counts and error are copied only from a span around this one model call.
+    """
     alone, inner = True, span
     for _ in range(_AROUND):
         outer = walk.outer.get(inner.span_id)
@@ -161,7 +175,7 @@ def copy_facts(span: UnderstoodSpan, walk: TreeWalk) -> None:
 
 
 def _merge(run: UnderstoodSpan, again: UnderstoodSpan) -> None:
-    """Merge a second span of the same run: client and server of a tool, say."""
+    """Add to `run` the facts of a second span of the same run, for example of a tool's client and server."""
     run.facts.fill(call_id=again.facts.call_id, arguments=again.facts.arguments, result=again.facts.result)
     if run.error is None:
         run.error = again.error

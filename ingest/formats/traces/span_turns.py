@@ -1,7 +1,7 @@
 """Assigns the steps of a session's traces to turns.
 
-A turn begins with a user's message that the requests before it had not, and with each trace whose first
-request ends in one, however often it has been said before. Where requests were not recorded, a trace is a
+A turn begins with a user's message that earlier requests did not contain, and with each trace whose first
+request ends with a user's message, even a repeated one. Where requests were not recorded, each trace is one
 turn.
 """
 
@@ -18,7 +18,7 @@ _OPEN = 2  # turns that may go on: `ingest.sessions.session_builder` keeps as ma
 
 
 class TurnPlan:
-    """The turns of one session, numbered from 1."""
+    """Numbers the turns of one session from 1, and assigns steps to the turns."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -27,7 +27,10 @@ class TurnPlan:
         self._times: Counter[bytes] = Counter()  # … and how often it has been seen in one request
 
     def plan(self, steps: Sequence[TracedStep]) -> dict[int, tuple[bool, list[TracedStep]]]:
-        """Return for each turn whether it begins here, and its steps, for one trace's lane in order."""
+        """Return (whether the turn begins here, its steps) for each turn number in one trace's lane.
+
+        A lane is the model calls and tool runs of one agent; `steps` are the steps of the lane in order.
+        """
         for old in [turn for turn in self._steps if turn <= self._last - _OPEN]:
             del self._steps[old]
         planned: dict[int, tuple[bool, list[TracedStep]]] = {}
@@ -40,7 +43,7 @@ class TurnPlan:
         return planned
 
     def begin_turn(self) -> int:
-        """Return the number of a further turn."""
+        """Begin a further turn and return its number."""
         self._last += 1
         return self._last
 
@@ -50,7 +53,10 @@ class TurnPlan:
         return number
 
     def find_turn(self, span: UnderstoodSpan, before: int) -> int:
-        """Find a step's turn; `before` is the turn of the trace's step before, 0 for its first."""
+        """Return the turn of the step whose model call is `span`.
+
+        `before` is the turn of the trace's previous step, or 0 for the trace's first step.
+        """
         messages = [message for message in span.facts.input or () if message.role != "system"]
         users = user_texts(span)
         if not users:
@@ -68,7 +74,7 @@ class TurnPlan:
 
 
 def user_texts(span: UnderstoodSpan) -> list[str]:
-    """Return what users said in the request of a model call, the latest last."""
+    """Return the texts of the user's messages in the request of a model call, the latest last."""
     return [message.text for message in span.facts.input or () if message.role == "user" and message.text]
 
 

@@ -1,8 +1,9 @@
-"""Reads from a tool's result or error at which layer the call went wrong, where the text tells.
+"""Finds the layer at which a call failed by the text of the tool's result or error.
 
-Frameworks answer a call that they could not run with a sentence of their own, mostly without a flag: each row
-is one such sentence, as its source has it. Patterns that begin with `^` are the framework's whole answer and
-tell a failure alone; the others only say which layer it was when a flag has said that there was one.
+A framework that could not run a call answers with a sentence of its own, mostly without an error flag. Each
+row is one such sentence, as the framework's source has it. A pattern that begins with `^` matches the
+framework's whole answer and shows a failure by itself; the other patterns only tell the layer when a flag has
+already stated a failure.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ _TEXTS = tuple((re.compile(pattern), layer) for layer, pattern in _ROWS)
 
 
 def fault_shown_by(text: str | None) -> FaultLayer | None:
-    """Return the layer where the text alone shows that the call failed."""
+    """Return the layer of the failure when the text alone shows that the call failed; else None."""
     return first_match(text, alone=True)
 
 
 def fault_layer_in(text: str | None) -> FaultLayer:
-    """Return the layer of a call that is known to have failed; `execution` unless the text says otherwise."""
+    """Return the layer of a call that is known to have failed; EXECUTION when no pattern matches."""
     return first_match(text, alone=False) or FaultLayer.EXECUTION
 
 

@@ -1,8 +1,8 @@
-"""The translator of every trace format: makes events of the spans of a file, which come in any order.
+"""The translator of all trace formats: makes events from the spans of a file, which come in any order.
 
-Spans of one trace may lie far apart (an exporter writes them when they end, in batches), so that nothing can
-be said of a trace before the end of the file. They wait by trace, those silent for longest in a temporary
-file. At the end each session has its traces in order of time.
+Spans of one trace may lie far apart, because exporters write spans in batches when they end; so a trace is
+complete only at the end of the file. Until then the spans are held by trace, and the traces inactive for
+longest are moved to a temporary file. At the end, the traces of each session are translated in order of time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TOLD_BY_SPANS: dict[str, str] = {
 
 
 class SpanEvent(msgspec.Struct, kw_only=True):
-    """An event that a file keeps apart from its span: a log record."""
+    """An event of a span that the file stores apart from the span, as a log record."""
 
     trace_id: str
     span_id: str
@@ -50,7 +50,7 @@ class SpanEvent(msgspec.Struct, kw_only=True):
 
 
 class KnownSpan(msgspec.Struct):
-    """A span whose format already knows what it says; the conventions are not asked."""
+    """A span whose facts the format has already read; the conventions are not applied."""
 
     raw: RawSpan
     facts: SpanFacts
@@ -60,7 +60,7 @@ Found = RawSpan | KnownSpan | SpanEvent | Rejected
 
 
 class TraceEntry(msgspec.Struct):
-    """What the index knows of a trace while its spans may be in the temporary file."""
+    """The index entry of a trace, kept in memory while the spans may be in the temporary file."""
 
     session_id: str | None = None
     from_root: bool = False
@@ -68,7 +68,7 @@ class TraceEntry(msgspec.Struct):
 
 
 class TraceTranslator:
-    """Translates a file with a function that finds the spans in one record."""
+    """Translates the records of a file into events; `read` finds the spans in one record."""
 
     def __init__(self, read: Callable[[Record], Iterable[Found]]) -> None:
         self._read = read
@@ -86,7 +86,7 @@ class TraceTranslator:
                 yield from self._take_span(found)
 
     def finish(self) -> Iterator[Event | Rejected]:
-        """Yield everything: a trace is complete when the file is."""
+        """Yield the events of all traces, because a trace is complete only at the end of the file."""
         sessions: dict[str, list[tuple[int, int, str]]] = {}
         for order, (trace_id, entry) in enumerate(self._index.items()):
             start = entry.start if entry.start is not None else 1 << 63
@@ -127,7 +127,10 @@ class TraceTranslator:
 
 
 class OpenTrace:
-    """The spans of one trace so far. What requests repeat is kept once; `held` is its size, roughly."""
+    """The spans of one trace so far; messages that several requests repeat are kept once.
+
+    `weight` is the approximate size of the trace in bytes.
+    """
 
     def __init__(self, trace_id: str) -> None:
         self.weight = 0
@@ -139,7 +142,7 @@ class OpenTrace:
         self._definitions: Definitions | None = None
 
     def add(self, span: UnderstoodSpan) -> None:
-        """Add a span; where an exporter sent it again, the later copy counts."""
+        """Add a span. A later copy of the same span replaces the earlier one."""
         facts = span.facts
         facts.input = tuple(map(self.keep_once, facts.input)) if facts.input is not None else None
         if facts.system is not None and facts.system != self._system:
@@ -158,7 +161,7 @@ class OpenTrace:
         self.weight += 1_000 + sum(len(value) for value in event.body.values() if isinstance(value, str))
 
     def to_events(self, session_id: str, session: TracedSession) -> Iterator[Event | Rejected]:
-        """Yield the events of the trace, in the session that it belongs to and in those of its sub-agents."""
+        """Yield the events of the trace: those of its session, then those of its sub-agents' sessions."""
         self._read_events()
         if not self._spans:
             return
@@ -173,9 +176,9 @@ class OpenTrace:
                 yield from below.take(lane, next(iter(lane.agents), None))
 
     def keep_once(self, message: Message) -> Message:
-        """Return a message of a request without what is not asked of it:
+        """Return the kept copy of an equal message; keep the message when there is no copy.
 
-        its calls were counted as replies.
+        An assistant message is replaced by an empty one, because its calls are counted as replies.
         """
         if message.role == "assistant":
             return _SAID_BEFORE
@@ -187,7 +190,10 @@ class OpenTrace:
         return known
 
     def _read_events(self) -> None:
-        """Add what log records tell of spans; a span that is not in the file is made of them."""
+        """Add the facts in log records to their spans.
+
+        The log records of a span that is not in the file become a span of their own.
+        """
         for span_id, events in self._events.items():
             bodies = [(event.name, event.body) for event in events]
             span = self._spans.get(span_id)
@@ -211,7 +217,7 @@ class OpenTrace:
 
 
 def reply_size(message: Message) -> int:
-    """Return the characters of a reply, roughly: decoded arguments are counted for a kilobyte."""
+    """Return the approximate number of characters in a reply; decoded arguments count as 1,000."""
     sent = [len(call.arguments) if isinstance(call.arguments, str) else 1_000 for call in message.calls]
     return len(message.text or "") + sum(sent)
 

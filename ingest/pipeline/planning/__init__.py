@@ -1,1 +1,1 @@
-"""Decides before anything is read: which files, in which order, with which definitions and labels."""
+"""Decides before the reading which files are read, in which order, with which definitions and labels."""

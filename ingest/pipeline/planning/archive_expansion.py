@@ -1,6 +1,6 @@
-"""Replaces archives by the logs in them; one that has not changed since it was read is not opened.
+"""Replaces each archive among the files by the logs in the archive.
 
-An archive that has not changed since all its members were read is not opened.
+An archive that has not changed since all its members were read is not opened: the ledger lists its members.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ from ingest.version import CALLGAUGE_VERSION
 
 @dataclass(slots=True)
 class ExpandedFiles:
-    """`turned` are rows of names that were no archives when they were read, `veiled` rows under new names."""
+    """The logs to load, and the ledger rows to remove or rename.
+
+    `turned` are rows to remove, of files that were logs when they were loaded and are archives now. `veiled`
+    are rows under the new names that the privacy rules require.
+    """
 
     logs: list[LogFile] = field(default_factory=list)
     turned: list[LedgerRow] = field(default_factory=list)
@@ -36,10 +40,10 @@ def expand_archives(
     privacy: Privacy = PUBLIC,
     again: Collection[str] = (),
 ) -> ExpandedFiles:
-    """Return every log in the files, named as the store may; what cannot be looked into comes with its
-    problem.
+    """Return all logs in the files, under the names that the store may record.
 
-    `again` names logs that are to be opened though they are in.
+    A file that cannot be opened is included, with its `problem` set. `privacy` are the rules for names.
+    `again` are names of logs that are opened although they are in the store.
     """
     result = ExpandedFiles()
     named, result.veiled = redact_names(files, privacy, ledger)
@@ -65,7 +69,10 @@ def _is_unchanged_log(found: LogFile, ledger: Ledger) -> bool:
 def _known_members(
     archive: LogFile, ledger: Ledger, options: ReadOptions, again: Collection[str]
 ) -> list[LogFile]:
-    """Return the members of an archive as the ledger has them; none when it is to be looked into."""
+    """Return the members of an unchanged archive from the ledger.
+
+    An empty list means that the archive must be opened.
+    """
     if not archive.seen.is_telling:
         return []
     by_mark: dict[str | None, list[LedgerRow | LedgerCopy]] = {}
@@ -134,5 +141,8 @@ def _unreadable_archive(found: LogFile, error: OSError) -> LogFile:
 
 @cache
 def _reader_version() -> str:
-    """Return what could read the members: another version, or another format, tries them again."""
+    """Return a hash of Callgauge's version and the names of all formats.
+
+    When it changes, archives are opened again, because members refused before may be readable now.
+    """
     return blake2b(" ".join([CALLGAUGE_VERSION, *formats()]).encode(), digest_size=8).hexdigest()

@@ -1,7 +1,7 @@
-"""Detects what is new in a log: skip it, note its name, or read it.
+"""Decides whether a log must be read, is in the store already, or has only got another name.
 
-A log is known by the fingerprint of its content, unpacked. Its name and how it looks from outside only save
-the reading.
+A log is identified by the fingerprint of its uncompressed content. Its name, size and time only make it
+possible to decide without reading the content.
 """
 
 from __future__ import annotations
@@ -31,7 +31,12 @@ _read_with = lru_cache(maxsize=8)(ReadWith)  # mostly one for all files of a loa
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What this load would read with. `form` is the format that all files are read as, None = their own."""
+    """The options of a load that influence what is read from a log.
+
+    `tools` is a hash of the tool definitions given, None = none were given. `max_line` is the longest line to
+    read, in bytes. `form` is the name of the format in which all files are read, None = each file's own
+    format. `privacy` describes what is left out, None = nothing.
+    """
 
     tools: str | None = None
     max_line: int = 0
@@ -39,40 +44,52 @@ class ReadOptions:
     privacy: str | None = None
 
     def read_with(self, *, cut: bool) -> ReadWith:
-        """Return what a reading depended on; `cut`: a line was longer than `max_line`."""
+        """Return the options that a reading depended on, for the ledger.
+
+        `cut`: a line was longer than `max_line`.
+        """
         return _read_with(self.tools, self.max_line if cut else None, self.privacy)
 
     def sees_more_than(self, past: ReadWith) -> bool:
-        """Return True when a reading now could tell more than that one did, or must tell less.
+        """Return True when reading a file again could find more than the reading `past` did.
 
-        No definitions never beat some.
+        Also True when the file must be read again to leave out more. Having no definitions now never counts
+        as more than having had some.
         """
         other_tools = self.tools is not None and self.tools != past.tools
         longer_lines = past.cut_at is not None and past.cut_at < self.max_line
         return other_tools or longer_lines or self.leaves_out_more_than(past)
 
     def leaves_out_more_than(self, past: ReadWith) -> bool:
-        """Return True when that reading kept what this load is to leave out."""
+        """Return True when this load has privacy rules and the reading `past` had others or none."""
         return self.privacy is not None and self.privacy != past.privacy
 
     def reads_otherwise_than(self, known: LedgerRow) -> bool:
-        """Return True when this load would read a file that is in by another format, or see more in it."""
+        """Return True when a loaded file should be read again with these options.
+
+        That is the case when this load prescribes another format, or `sees_more_than` the earlier reading.
+        """
         other_form = self.form is not None and self.form != known.source
         return other_form or self.sees_more_than(known.read_with)
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeDecision:
-    """`known` is the row that this file continues, replaces, renames or repeats; None for a new file."""
+    """What a load does with a file: `change`, and the ledger row that it concerns.
+
+    `known` is the row that the file continues, replaces, renames or repeats; None for a new file.
+    """
 
     change: Change
     known: LedgerRow | None = None
 
 
 def sort_safely(files: Iterable[LogFile], ledger: Ledger) -> list[LogFile]:
-    """Put known names first: when logs rotate, old content must leave the ledger before it turns up anew.
+    """Return the files in the order in which they are to be read: those with known names first.
 
-    The members of an archive stay in its order: a compressed one can only be read forward.
+    When logs rotate, the old content of a name must leave the ledger before the same content appears under a
+    new name. The members of an archive keep the archive's order, because a compressed archive can only be
+    read forward.
     """
 
     def key(found: LogFile) -> tuple[bool, str, int]:
@@ -82,7 +99,10 @@ def sort_safely(files: Iterable[LogFile], ledger: Ledger) -> list[LogFile]:
 
 
 def decide_change(found: LogFile, ledger: Ledger, options: ReadOptions) -> ChangeDecision:
-    """Say what to do with a readable file. Raises OSError when its content is needed and cannot be read."""
+    """Return what to do with a file that can be opened.
+
+    Reads the content when name, size and time do not decide. Raises OSError when that fails.
+    """
     known = ledger.find_by_name(found.name)
     refused = known is not None and known.status is FileStatus.REJECTED
     if found.settled:
@@ -103,13 +123,19 @@ def decide_change(found: LogFile, ledger: Ledger, options: ReadOptions) -> Chang
 
 
 def decide_copy(same: Sequence[LedgerRow]) -> ChangeDecision:
-    """Say what a new name is whose content is in, in these rows."""
+    """Return whether a new name for known content is a move or a copy; `same` are the content's rows.
+
+    The file was moved when the file of one of these rows no longer exists.
+    """
     gone = next((row for row in same if not _row_still_exists(row)), None)
     return ChangeDecision(Change.MOVED, gone) if gone else ChangeDecision(Change.COPIED, same[0])
 
 
 def _find_same_content(found: LogFile, ledger: Ledger) -> Sequence[LedgerRow]:
-    """Return the rows whose content is that of the file. Reads it only where something speaks for a row."""
+    """Return the rows whose content equals the file's.
+
+    The file is read only when a row has the same size, or the same first bytes.
+    """
     if found.fingerprint is not None:
         return ledger.find_by_content(found.fingerprint)
     if not found.place.can_reopen or not len(ledger):
@@ -142,9 +168,10 @@ def _row_still_exists(row: LedgerRow) -> bool:
 
 
 def is_likely_read(found: LogFile, ledger: Ledger, options: ReadOptions, again: Collection[str] = ()) -> bool:
-    """Guess whether a load will read a file, before its turn; the load decides when it gets there.
+    """Return True when a load will probably read the file; the load decides later, in the file's turn.
 
-    False where telling would take reading: a file of the size of another may be its copy.
+    False when only reading could decide: a file as large as another one may be a copy. `again` are names of
+    files that are read in any case.
     """
     if found.problem is not None or found.settled or not found.place.can_reopen:
         return False
@@ -164,12 +191,19 @@ def is_likely_read(found: LogFile, ledger: Ledger, options: ReadOptions, again: 
 
 
 def make_archive_mark(archive: FileStamp, members: int, reader: str) -> str:
-    """Return how an archive looked whose members were all read, or refused, by this version of Callgauge."""
+    """Return a text that identifies the state of an archive whose members have all been read or refused.
+
+    `members` is their number, `reader` the version that read them. While the text stays the same, the archive
+    need not be opened.
+    """
     return json.dumps([archive.size, archive.mtime_ns, archive.version, members, reader])
 
 
 def parse_archive_mark(mark: str) -> FileStamp:
-    """Return the archive's part of an archive mark; nothing that exists looks like a damaged mark."""
+    """Return the size, time and version of the archive in the text that `make_archive_mark` made.
+
+    A text that cannot be parsed gives an empty stamp, which no existing file has.
+    """
     try:
         size, mtime_ns, version, *_ = json.loads(mark)
     except ValueError:

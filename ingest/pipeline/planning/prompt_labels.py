@@ -13,7 +13,11 @@ SHORTEST_HASH = 6  # characters of a hash that may stand for it; fewer would fit
 
 
 def read_labels(path: Path | None) -> Mapping[str, str]:
-    """Return names by prompt id, or by the first characters of the hash of its text. Raises OptionError."""
+    """Return the names of prompts by prompt id, or by the first characters of the hash of a prompt's text.
+
+    `path` None gives no names. Raises OptionError when the file is not such a mapping, or a hash is too
+    short.
+    """
     if path is None:
         return {}
     try:

@@ -1,4 +1,4 @@
-"""Gives files the names under which a store may hold them."""
+"""Replaces the names of files by the names under which the store may record them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ingest.store.ledger import Ledger, LedgerRow
 def redact_names(
     files: Iterable[LogFile], privacy: Privacy, ledger: Ledger
 ) -> tuple[Sequence[LogFile], list[LedgerRow]]:
-    """Return the files under their new names, and the rows of the ledger that follow them there.
+    """Return the files under their redacted names, and the ledger rows that were renamed with them.
 
-    A file may be in under its name as it is, from a load that kept everything.
+    A row is renamed when an earlier load without redaction recorded the file under its real name.
     """
     if not privacy:
         return list(files), []
@@ -34,7 +34,10 @@ def redact_names(
 
 
 def warn_of_earlier_privacy(ledger: Ledger, options: ReadOptions) -> Iterator[str]:
-    """Yield a sentence when files stay in of which more was kept than this load may keep."""
+    """Yield a warning when the store holds files that were read with other privacy rules than this load's.
+
+    Yields nothing otherwise.
+    """
     more = [row for row in ledger.rows() if row.fingerprint and options.leaves_out_more_than(row.read_with)]
     if more:
         yield f"{len(more):,} files in the store were read without these rules; load them again, too"

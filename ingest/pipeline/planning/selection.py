@@ -1,4 +1,4 @@
-"""What the options that narrow a load mean: `--since`, `--format`."""
+"""Applies the options `--since` and `--format`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 
 
 def select_since(files: Sequence[LogFile], since: str | None) -> tuple[list[LogFile], int]:
-    """Return the files that changed since then, and how many did not. Raises OptionError."""
+    """Return the files that changed since the time `since`, and the number of the others.
+
+    `since` is a text as in `parse_moment`; None keeps all files. Raises OptionError when it is not a time.
+    """
     if since is None:
         return list(files), 0
     start = parse_moment(since, datetime.now().astimezone())
@@ -25,7 +28,7 @@ def select_since(files: Sequence[LogFile], since: str | None) -> tuple[list[LogF
 
 
 def check_format_name(name: str | None) -> str | None:
-    """Return the name itself when there is such a format. Raises OptionError."""
+    """Return the name if there is a format of that name, or None for None. Raises OptionError."""
     if name is None or name in formats():
         return name
     near = difflib.get_close_matches(name, formats(), n=3)
@@ -34,8 +37,10 @@ def check_format_name(name: str | None) -> str | None:
 
 
 def parse_moment(since: str, now: datetime) -> int:
-    """Nanoseconds since 1970 of `2026-11-20`, of `2026-11-20T18:00+01:00` (ISO 8601; without offset, local
-    time), or of so long before `now`: `90m`, `12h`, `7d`, `2w`. Raises OptionError.
+    """Return the time that a `--since` text means, in nanoseconds since 1970.
+
+    The text is a date or time, `2026-11-20` or `2026-11-20T18:00+01:00` (ISO 8601; without an offset, local
+    time), or a length of time before `now`: `90m`, `12h`, `7d`, `2w`. Raises OptionError for any other text.
     """
     text = since.strip()
     ago = _AGO.fullmatch(text)
@@ -50,8 +55,9 @@ def parse_moment(since: str, now: datetime) -> int:
 
 
 def is_since(found: LogFile, moment_ns: int) -> bool:
-    """True for a file that changed since then; one whose time nobody tells, or that is not there, is kept.
+    """Return True when the file changed at `moment_ns` or later, or when its time is not known.
 
-    An archive counts as one file: what it says of its members' times is often the time of another machine.
+    An archive counts as one file with its own time, because the times of its members often come from another
+    machine.
     """
     return found.seen.mtime_ns == 0 or found.seen.mtime_ns >= moment_ns

@@ -1,7 +1,8 @@
-"""Reads the tool definitions of the `tools` folder and of `--tools` into one catalog.
+"""Reads the tool definitions of the folder `tools` and of the option `--tools` into one catalog.
 
-Every file of a folder `tools` beside the store is read as if it had been given with --tools. A team's folder
-may hold other things, so a file there that defines no tool is only noted; one that was named is an error.
+Every file of a folder `tools` beside the store is read as if it had been given with `--tools`. That folder
+may hold other files, too, so a file in it that defines no tool only causes a note; a file given with
+`--tools` that defines none is an error.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ _LARGEST = 16 * 1024 * 1024  # bytes; no list of tools is that long
 
 
 def read_given_definitions(store_dir: Path, files: Iterable[Path]) -> tuple[ToolCatalog, tuple[str, ...]]:
-    """Return the definitions to judge by where a log has none, and a sentence for each file that gave none.
+    """Return the definitions for logs that contain none, and a note for each file that cannot be used.
 
-    Of two with one name the later file's counts, and a named file's before the folder's. Raises OptionError.
+    Of two definitions with the same name, that of the later file counts, and that of `files` before that of
+    the folder. Raises OptionError when one of `files` cannot be used.
     """
     catalog, notes = ToolCatalog(), []
     for file in _definition_files(store_dir.parent / FOLDER):
@@ -31,7 +33,10 @@ def read_given_definitions(store_dir: Path, files: Iterable[Path]) -> tuple[Tool
 
 
 def read_tools(files: Iterable[Path]) -> ToolCatalog:
-    """Read the definitions of all files; of two with one name the later file's counts. Raises OptionError."""
+    """Return the definitions of all files. Raises OptionError when a file cannot be used.
+
+    Of two definitions with the same name, that of the later file counts.
+    """
     catalog = ToolCatalog()
     for file in files:
         try:
@@ -49,7 +54,7 @@ def _read_catalog(file: Path) -> ToolCatalog:
 
 
 def _definition_files(folder: Path) -> Sequence[Path]:
-    """The files that may hold definitions, in the order of their names."""
+    """Return the files of the folder that may hold definitions, sorted; empty if there is no folder."""
     try:
         files = [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
         return sorted(path for path in files if path.stat().st_size <= _LARGEST)

@@ -1,1 +1,1 @@
-"""Reads one file: recognise its format, translate it, hand its rows over, resume where it grew."""
+"""Reads one file: recognises its format, translates it, and resumes the reading of a file that has grown."""

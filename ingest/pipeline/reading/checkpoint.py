@@ -1,8 +1,7 @@
-"""Checkpoint of a large log that may grow: the state from which a later load resumes after its last whole
-line.
+"""Checkpoint of a large log that may grow, from which a later load resumes after the last whole line.
 
-The state of a reading is its translator and its work, pickled between two records. A store is handed from one
-machine to another, so unpickling makes nothing but our own classes and plain values.
+The state of a reading is its translator and its session builder, pickled between two records. A store may
+come from another machine, so unpickling is restricted to classes of this project and plain values.
 """
 
 from __future__ import annotations
@@ -52,10 +51,14 @@ _OUR_FUNCTIONS = frozenset({"ingest.log_format.read_no_sibling"})
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Says where and how to resume: behind the first `offset` bytes, of which `prefix` is the fingerprint.
+    """The place and the state from which the reading of a log can resume.
 
-    `line` is the number of the line that begins there. What was told after the state was kept is told again
-    by who reads on: `turns` by session, number and first line, other rows by table and place.
+    The reading resumes after the first `offset` bytes, whose fingerprint is `prefix`; `line` is the number of
+    the line that begins there. `state` is the pickled state.
+
+    `turns` and `places` name the rows written after the state was pickled, which the resumed reading writes
+    again: `turns` those of turns, by session id, number and first line, `places` other rows, by table and
+    byte offset.
     """
 
     offset: int
@@ -66,7 +69,10 @@ class Checkpoint:
     places: tuple[tuple[str, int], ...] = ()
 
     def count_rows(self, table: str, rows: TableRows) -> Checkpoint:
-        """Return the same when these rows have been told, too."""
+        """Return this checkpoint with the rows added to `turns` or `places`.
+
+        Rows of tables that need not be remembered change nothing.
+        """
         if table == "turns":
             turns = tuple(
                 (shorten_name(row["session_id"]), row["turn"], row["line"]) for row in rows.to_dicts()
@@ -79,7 +85,10 @@ class Checkpoint:
 
 
 def skip_known_prefix(content: LogContent, begun: Checkpoint) -> bool:
-    """Read past what was read before; return True when it is the same. Raises OSError."""
+    """Read the bytes before the checkpoint; return True when they are those of the earlier reading.
+
+    Raises OSError.
+    """
     buffer = memoryview(bytearray(_PIECE))
     while (left := begun.offset - content.bytes_read) > 0:
         if not content.readinto(buffer[:left]):
@@ -88,12 +97,15 @@ def skip_known_prefix(content: LogContent, begun: Checkpoint) -> bool:
 
 
 def state_version() -> str:
-    """Return the version of the code that a state belongs to: another one begins anew."""
+    """Return the version of the code that makes states; a state of another version is not resumed."""
     return f"{STATE_VERSION}/{PARSER_VERSION}"
 
 
 def pack_state(translator: Translator, work: SessionBuilder) -> bytes | None:
-    """Return the state of a reading; None when it cannot be kept, or is too large."""
+    """Return the pickled and compressed state of a reading.
+
+    None when the state cannot be pickled, or is larger than `LARGEST`.
+    """
     try:
         state = pickle.dumps((translator, work), pickle.HIGHEST_PROTOCOL)
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError, MemoryError):
@@ -102,7 +114,10 @@ def pack_state(translator: Translator, work: SessionBuilder) -> bytes | None:
 
 
 def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder] | None:
-    """Return what `pack_state` was given. None when it is damaged or holds a class that no reading has."""
+    """Return the translator and the session builder that `pack_state` was given.
+
+    None when the state is damaged, too large, or contains a class that is not allowed.
+    """
     try:
         packed = zlib.decompressobj()
         data = packed.decompress(state, LARGEST + 1)
@@ -115,7 +130,10 @@ def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder] | None:
 
 
 class _RestrictedUnpickler(pickle.Unpickler):
-    """See https://docs.python.org/3/library/pickle.html#restricting-globals."""
+    """Unpickler that only makes classes of this project and plain values.
+
+    See https://docs.python.org/3/library/pickle.html#restricting-globals.
+    """
 
     def find_class(self, module: str, name: str) -> object:
         full = f"{module}.{name}"

@@ -1,5 +1,6 @@
-"""Reads one file to its end: its rows go to a sink, its counts come back; a file that fails leaves no row
-behind.
+"""Reads one file to its end: passes its rows to a sink and returns counts.
+
+When the reading fails, the rows of the file are taken back.
 """
 
 from __future__ import annotations
@@ -39,10 +40,11 @@ DRAIN_BYTES = 8 * 1024 * 1024  # of log; a few rows can be large
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """What was read of a file. `rows` counts by table.
+    """The result of reading a file.
 
-    `lines` and `bytes` are the whole file's; the reading began behind `begun`, where it went on.
-    `unfinished`: what the next load needs to do so.
+    `lines` and `bytes` are those of the whole file, even if the reading resumed at the checkpoint `begun`.
+    `rows` counts the rows written, by table. `unfinished` is the checkpoint for the next load, None if there
+    is none.
     """
 
     file_id: int
@@ -68,7 +70,7 @@ class FileResult:
 
 @dataclass(frozen=True, slots=True)
 class ReadSettings:
-    """What is the same for every file of a load."""
+    """The settings that are the same for all files of a load."""
 
     catalog: ToolCatalog
     options: ReadOptions
@@ -85,9 +87,10 @@ class ReadSettings:
         left_out: str | None = None,
         forgotten: frozenset[str] = frozenset(),
     ) -> ReadSettings:
-        """Make the settings; hashes the definitions, so call it once a load.
+        """Return the settings of a load. Hashes the definitions, so call it once per load.
 
-        `left_out`: words for `privacy`.
+        `form` is the name of the format for all files, None = each file's own. `left_out` describes `privacy`
+        in a few words, as the ledger records it.
         """
         catalog = privacy.redact_definitions(catalog)
         ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
@@ -96,30 +99,38 @@ class ReadSettings:
 
 
 class RowSink(Protocol):
-    """Takes the rows of one file after another."""
+    """Interface of an object that stores the rows of one file after another."""
 
     def begin_file(self) -> int:
-        """Return the id of the next file, whose rows come now."""
+        """Start the next file and return its id; the rows that follow belong to it."""
 
     def add(self, table: str, rows: TableRows) -> None: ...
 
     def flush_when_due(self, bytes_read: int) -> None:
-        """Called now and then with how much more of the log those rows came from:
+        """Write the rows added so far, if there are enough of them.
 
-        a chance to pass them on.
+        The reader calls it from time to time; `bytes_read` is the number of bytes of log read since the last
+        call.
         """
 
     def take_back_file(self) -> None:
-        """Undo the present file."""
+        """Remove the rows of the file that was started last."""
 
 
 OnBytes = Callable[[int, int], None]
-"""Called now and then with the bytes read so far, as stored, and the number of rejects."""
+"""Function that the reader calls from time to time with its progress.
+
+The arguments are the number of stored (compressed) bytes read so far, and the number of rejects.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadJob:
-    """A file to read. `begun`: where an earlier load stopped; `quoting` False = rejects quote no line."""
+    """A file to read.
+
+    `begun` is the checkpoint of an earlier load, None = read the whole file. `quoting` False = rejects do not
+    contain text of the log.
+    """
 
     found: LogFile
     begun: Checkpoint | None = None
@@ -127,9 +138,10 @@ class ReadJob:
 
 
 def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnBytes) -> FileResult:
-    """Read a file to its end. Raises UnusableFileError with the reason, its rows taken back, or StoreError.
+    """Read a file to its end and return the result; resume at the checkpoint of the job, if it has one.
 
-    It is read on from where it was begun if it still begins with the same bytes.
+    The checkpoint is ignored if the file no longer begins with the same bytes. Raises UnusableFileError with
+    the reason, after taking back the file's rows, or StoreError.
     """
     options = settings.options
     try:
@@ -229,7 +241,7 @@ class FileReading:
         return self._settings.options.read_with(cut=self._cut)
 
     def _resume_from(self, begun: Checkpoint) -> None:
-        """Resume the earlier reading, if the file still begins with what it read."""
+        """Resume at the checkpoint if the file still begins with the bytes read before it, else start anew."""
         if not skip_known_prefix(self._content, begun) or (reading := unpack_state(begun.state)) is None:
             self._content.rewind()
         else:
@@ -238,7 +250,7 @@ class FileReading:
             self._begun, self._lines, self._handed = begun, begun.line - 1, begun.offset
 
     def read_records(self, raw: LogContent, stream: BinaryIO) -> None:
-        """Pass every record through the translator and its events to the session builder."""
+        """Translate each record into events, and pass these to the session builder."""
         form, container = self._recognised.form, self._recognised.container
         translator, max_line = self._translator, self._settings.options.max_line
         take = translator.take
@@ -266,7 +278,10 @@ class FileReading:
                 self._hand_over_many()
 
     def _keep_checkpoint(self, behind: LogLine | None) -> None:
-        """Keep what it takes to resume behind the last whole line, if that is worth it."""
+        """Make a checkpoint at `behind`, the end of the last whole line.
+
+        Makes none for a file that is small or compressed, or when texts are redacted.
+        """
         if behind is None or self._content.packed or behind.offset < checkpoint.WORTH:
             return
         if self._settings.privacy:
@@ -297,7 +312,10 @@ class FileReading:
         self._give_rows("rejects", TableRows.from_dicts([row]))
 
     def _hand_over_many(self) -> None:
-        """Hand the rows over when there are many: a log can end with any number of sessions open."""
+        """Pass the rows to the sink when there are at least `DRAIN_ROWS`.
+
+        A log can end with any number of open sessions, so this is called after each of them.
+        """
         if self._work.pending >= DRAIN_ROWS:
             self._hand_over(self._content.bytes_read)
 

@@ -1,7 +1,7 @@
-"""Explains which format reads a file, and why the others do not, by what each of them looked up.
+"""Explains which format reads a file and why the others do not, from the keys that each format looked up.
 
-A format says only yes or no. What it asked the first objects for is written down while it decides, so that a
-reason is what happened, not what somebody wrote about it.
+A format answers only yes or no. The keys that it looks up in the first objects are recorded while it decides,
+so that each explanation comes from the code that ran.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ _KEYS = 12  # … and the answer, of the first object
 
 @dataclass(frozen=True, slots=True)
 class FormatClaim:
-    """Which format reads a file: its name, or why there is none (the end of a sentence).
+    """The answer for one file: the format that reads it, or the reason why none does.
 
-    `container` is what its objects stand in, `keys` are those of the first one; `others` say, for each format
-    that does not read it, what that looked for.
+    `name` is the name of the format; None = none, and `reason` ends a sentence that begins with the file's
+    name. `container` is how the objects are laid out in the file, `keys` are those of the first object.
+    `others` maps each format that does not read the file to an explanation.
     """
 
     file: str
@@ -50,7 +51,7 @@ class FormatClaim:
 
 
 def explain_files(named: Named, max_line: int = MAX_LINE) -> Iterator[FormatClaim]:
-    """Yield the answer for every log that the name stands for, whatever is there. Raises OptionError."""
+    """Yield the answer for each log that a path, pattern or address stands for. Raises OptionError."""
     nowhere = Path("/dev/null")  # there is no store to leave out
     for found in expand_archives(find_named(named, nowhere), Ledger(), ReadOptions()).logs:
         yield _explain_file(found, max_line)
@@ -97,8 +98,10 @@ def _list_keys(keys: Sequence[str]) -> str:
 
 
 class LookedUpKeys:
-    """Paths of keys that were looked up, in order: those that were there, those that were not, and those of a
-    set of which none was there (whether one should be, or none, the question does not tell).
+    """The paths of keys that a format looked up, in the order of the look-ups.
+
+    `there` are keys that existed, `missing` keys that did not. `either` are the keys of a set none of which
+    existed: the look-up does not show whether the format requires one of them or forbids them.
     """
 
     def __init__(self) -> None:
@@ -108,7 +111,7 @@ class LookedUpKeys:
 
 
 class WatchedObject(dict[str, Any]):
-    """An object that writes down which of its keys were looked up, and in its values the same."""
+    """A dictionary that records which keys are looked up, in itself and in the objects inside it."""
 
     def __init__(self, value: dict[str, Any], asked: LookedUpKeys, path: str = "") -> None:
         super().__init__(value)
@@ -153,7 +156,7 @@ class WatchedObject(dict[str, Any]):
 
 
 class WatchedKeys(KeysView[str]):
-    """The keys of a watched object: comparing them with a set looks the set's members up."""
+    """The keys of a `WatchedObject`; comparing them with a set counts as looking up the set's members."""
 
     def __init__(self, watched: WatchedObject) -> None:
         super().__init__(watched)

@@ -1,7 +1,7 @@
-"""Recognises the format of a log from its first records, or says why it has none.
+"""Recognises the format of a log from its first records, or explains why it has none.
 
-A log is read as far as it reached when it was looked at, so that one that is being written is recorded with
-exactly the bytes that were read.
+A log that is still being written is read only up to the size it had when it was found, so that the store
+records exactly the bytes that were read.
 """
 
 from __future__ import annotations
@@ -32,16 +32,19 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class UnusableFileError(Exception):
-    """Why a file as a whole cannot be used: the end of a sentence that begins with its name.
+    """The file as a whole cannot be used; the message ends a sentence that begins with the file's name.
 
-    `may_pass`: it lies in the disk or the network, not in the file.
+    `may_pass` True = the cause is the disk or the network, so a later load may succeed.
     """
 
     may_pass = False
 
 
 def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
-    """Return the verdict on a file that could not be read, or not `beyond` some place in it."""
+    """Return an UnusableFileError for a file that could not be read.
+
+    `beyond` names the place up to which it could be read, such as " beyond line 12".
+    """
     unusable = UnusableFileError(f"cannot be read{beyond}: {error.strerror or error}")
     unusable.may_pass = not isinstance(error, DamagedFileError)
     return unusable
@@ -49,7 +52,7 @@ def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
 
 @dataclass(frozen=True, slots=True)
 class RecognisedLog:
-    """How a log is to be read."""
+    """A log's format and container, and the facts on the file for the translator."""
 
     form: Format
     container: Container
@@ -57,7 +60,10 @@ class RecognisedLog:
 
 
 def recognise_log(found: LogFile, max_line: int, form: str | None = None) -> RecognisedLog:
-    """Find out how a log is to be read, without reading it. Raises UnusableFileError, OSError."""
+    """Return the format and container of a log, from its beginning. Raises UnusableFileError, OSError.
+
+    `form` is the name of a format to use instead of the recognised one.
+    """
     with open_log(found, rewinds=True) as content:
         return recognise_content(content, found, max_line, form)
 
@@ -65,9 +71,10 @@ def recognise_log(found: LogFile, max_line: int, form: str | None = None) -> Rec
 def recognise_content(
     content: LogContent, found: LogFile, max_line: int, form: str | None = None
 ) -> RecognisedLog:
-    """Return the one format that claims the log, or the one of this name; the log is at its beginning again.
+    """Return the format and container of a log, and rewind the log to its beginning.
 
-    `content` must be rewindable. Raises UnusableFileError with the reason, or OSError.
+    The format is the only one that claims the log, or the one named `form`. `content` must not have been
+    rewound before. Raises UnusableFileError with the reason, or OSError.
     """
     head = read_head(content, max_line)
     about = describe_log(found, content, head, max_line)
@@ -83,7 +90,7 @@ def describe_log(found: LogFile, content: LogContent, head: LogHead, max_line: i
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """What the beginning of a log shows: its first bytes and objects, and which formats claim them."""
+    """The beginning of a log: its first bytes, its first objects, and the formats that claim these."""
 
     first: bytes
     container: Container
@@ -92,7 +99,7 @@ class LogHead:
 
 
 def read_head(content: LogContent, max_line: int) -> LogHead:
-    """Read the beginning of a log, which is then rewound. Raises OSError."""
+    """Return the beginning of a log, and rewind the log for the final reading. Raises OSError."""
     head = _read_objects_up_to(content, max_line, *_FIRST_LOOK)
     if len(head.claiming) != 1 and head.first:
         content.go_back()
@@ -102,7 +109,7 @@ def read_head(content: LogContent, max_line: int) -> LogHead:
 
 
 def _read_objects_up_to(content: LogContent, max_line: int, objects: int, at_most: int) -> LogHead:
-    """Read so many objects, or as many as begin in so many bytes. Raises OSError."""
+    """Read up to `objects` objects, among those that begin in the first `at_most` bytes. Raises OSError."""
     stream = content.open_buffered(at_most)
     first = stream.peek(at_most)[:at_most]
     container = detect_container(first)
@@ -124,8 +131,9 @@ def _collect_objects(
 
 
 def choose_format(head: LogHead, about: About, form: str | None = None) -> Format:
-    """Return the one format that claims a log which begins so, or the one of this name. Raises
-    UnusableFileError.
+    """Return the only format that claims the log, or the format named `form`.
+
+    Raises UnusableFileError when the log contains no object, or when no format or more than one claims it.
     """
     if not head.objects:
         raise UnusableFileError("; ".join((_describe_no_records(head.first), *_collect_explanations(about))))
@@ -145,15 +153,16 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
 
 
 def _collect_explanations(about: About) -> list[str]:
-    """Return what formats know of a file that none of them reads."""
+    """Return the explanations that the formats give for a file that none of them reads."""
     told = (explain_unread(form, about) for form in formats().values())
     return [" ".join(stored_path(one).split()) for one in told if one is not None]
 
 
 def _head_identity(head: LogHead) -> str:
-    """Return the first line, or the first kilobyte of it: what a file keeps when it grows.
+    """Return a hash of the part of the file that stays the same when the file grows.
 
-    A document does not grow, and many begin alike ("[" alone on its line): all that was looked at counts.
+    For lines and event streams, that is the first line, at most 1 KB of it. A document does not grow, and
+    many begin alike ("[" alone on the first line), so all bytes looked at are hashed.
     """
     grows = head.container in (Container.LINES, Container.STREAM)
     kept = head.first[:1024].split(b"\n")[0] if grows else head.first
@@ -162,7 +171,10 @@ def _head_identity(head: LogHead) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SiblingFiles:
-    """The files of the same folder by name, for logs that are spread over several."""
+    """Function that returns the content of a file in the log's folder by name; None if it cannot be read.
+
+    For logs that are spread over several files. A file over `max_size` bytes counts as unreadable.
+    """
 
     place: LogPlace
     max_size: int

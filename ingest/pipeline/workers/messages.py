@@ -1,7 +1,7 @@
-"""The messages between a load and its worker processes, over a pipe of their own.
+"""Messages between a load and its worker processes; each worker has a pipe to the load.
 
-Rows do not go through the pipe: a worker writes them to a file, as Arrow IPC streams one behind another, and
-says where. Both ends are this program, of one version.
+Rows are not sent through the pipe: a worker writes them to a file, as one Arrow IPC stream after another, and
+sends the file's path. Both ends run the same version of the program.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from ingest.sessions.row_batches import Row
 
 
 class StartMessage(msgspec.Struct):
-    """Tells a worker what it needs before any file.
+    """First message to a worker, with everything it needs before the first file.
 
-    `schemas`: an Arrow schema a table; `rows`: how its files of rows are named.
+    `schemas` are the Arrow schemas by table. `rows` is the beginning of the paths of the worker's files of
+    rows.
     """
 
     settings: ReadSettings
@@ -32,28 +33,32 @@ class StartMessage(msgspec.Struct):
 
 
 class ReadTask(msgspec.Struct):
-    """Tells a worker to read this file. `ticket` stands for the file until it has an id."""
+    """Message to a worker: read this file. `ticket` identifies the file until it has an id."""
 
     ticket: int
     job: ReadJob
 
 
 class RowsTaken(msgspec.Struct):
-    """Tells a worker that a file of rows of so many bytes was written to the store and is gone."""
+    """Message to a worker: a file of rows of `size` bytes has been taken in and deleted."""
 
     size: int
 
 
 class TaskBegun(msgspec.Struct):
-    """A worker says which file it is at; if it dies, this is why. Without a file it is ready."""
+    """Message from a worker: it begins to read a file, or (`ticket` None) it is ready for its first.
+
+    If the worker dies, the load knows from this message which file it was reading.
+    """
 
     ticket: int | None = None
 
 
 class RowsPart(msgspec.Struct):
-    """Rows of a file: so many of each table. They came from `bytes` of the log.
+    """A part of the rows of a file.
 
-    `read` and `rejects` say how far the reading was then, see `ingest.pipeline.reading.file_reader.OnBytes`.
+    `rows` counts the rows by table; they come from `bytes` bytes of the log. `read` and `rejects` are the
+    progress at the end of the part, see `ingest.pipeline.reading.file_reader.OnBytes`.
     """
 
     ticket: int
@@ -64,9 +69,11 @@ class RowsPart(msgspec.Struct):
 
 
 class TaskEnded(msgspec.Struct):
-    """A file that a worker is done with: what it read, or why it cannot be used.
+    """The end of a file in a worker: the result of the reading, or the reason why the file cannot be used.
 
-    `counted`: it has got as far as to need a file id. `went_on`: from where the job said.
+    `intake` is the result, None = the file cannot be used, for the reason `refused` (`may_pass`: a later load
+    may succeed). `counted`: the reading needed a file id. `went_on`: the reading resumed at the job's
+    checkpoint.
     """
 
     ticket: int
@@ -77,7 +84,7 @@ class TaskEnded(msgspec.Struct):
     went_on: bool = False
 
     def file_result(self, job: ReadJob, file_id: int) -> FileResult:
-        """Return the result. Raises UnusableFileError, as reading it here would."""
+        """Return the result, under the id `file_id`. Raises UnusableFileError when there is none."""
         if self.intake is not None:
             return replace(self.intake, file_id=file_id, begun=job.begun if self.went_on else None)
         unusable = UnusableFileError(self.refused)
@@ -86,10 +93,11 @@ class TaskEnded(msgspec.Struct):
 
 
 class Shipment(msgspec.Struct):
-    """A worker sends the parts and ends of several files, in their order.
+    """Message from a worker: parts and ends of several files, in order.
 
-    `path`: the file with the rows of all parts, table behind table as `tables` names them. `unfit`: values
-    that no column could hold, as rows of `rejects`; their `file_id` is a ticket.
+    `path` is the file that contains the rows of all parts, one table after another in the order of `tables`;
+    None when there are no rows. `size` is the size of that file in bytes. `unfit` are rows of `rejects` for
+    values that no column can hold; their `file_id` is a ticket.
     """
 
     parts: list[RowsPart | TaskEnded]
@@ -100,7 +108,7 @@ class Shipment(msgspec.Struct):
 
 
 class WorkerFailed(msgspec.Struct):
-    """A worker says that the load cannot go on."""
+    """Message from a worker: an error that ends the whole load."""
 
     error: IngestError
 
@@ -110,7 +118,7 @@ FromWorker = TaskBegun | Shipment | WorkerFailed
 
 
 def write_tables(path: Path, tables: Mapping[str, pa.Table]) -> int:
-    """Write the tables of a part. Returns the size in bytes. Raises OSError."""
+    """Write tables to a file as Arrow IPC streams; return the file's size in bytes. Raises OSError."""
     with pa.OSFile(str(path), "wb") as sink:
         for table in tables.values():
             with pa.ipc.new_stream(sink, table.schema) as stream:
@@ -120,7 +128,10 @@ def write_tables(path: Path, tables: Mapping[str, pa.Table]) -> int:
 
 
 def read_tables(path: Path, names: list[str]) -> dict[str, pa.Table]:
-    """Return the tables of a file, which stay where they are in it. Raises OSError."""
+    """Return the tables of a file that `write_tables` wrote, under these names. Raises OSError.
+
+    The file is mapped into memory, not copied.
+    """
     tables = {}
     source = pa.memory_map(str(path))
     for name in names:

@@ -1,8 +1,8 @@
-"""Worker pool: reads files ahead of the writer in child processes, and gives their rows in the load's order.
+"""Worker pool: child processes read files ahead of the writer; their rows arrive in the load's order.
 
-Workers read the next logs while earlier ones are being written. Every decision on a log is made in its turn
-all the same, and its rows are written then, so that the store is the one that a process alone would make.
-Until workers are ready, this process reads. A worker that dies costs the log it was at.
+Workers read the next logs while this process writes earlier ones. All decisions on a log are made in its
+turn, and its rows are written then, so that the store is the same as with a single process. Until the workers
+are ready, this process reads. When a worker dies, only the log that it was reading is refused.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ _UNPACKED = 8  # bytes of content in a packed byte, for guessing
 def make_readers(
     workers: int | None, settings: ReadSettings, writer: FactWriter, folder: StoreFolder
 ) -> LogReader:
-    """Return the readers of a load's logs: so many `workers`, or as many as pay (None)."""
+    """Return the reader of a load's logs: a pool of `workers` processes, or a reader in this process.
+
+    `workers` None = as many as there are cores, at most `MOST`; they are started only if the load is large.
+    """
     if workers is None:
         size, pays = min(_count_cores(), MOST), PAYS
     else:
@@ -56,7 +59,11 @@ def _count_cores() -> int:
 
 @dataclass(slots=True)
 class ReadAhead:
-    """A log that is read before its turn. `worker` None = this process reads it, or a worker died of it."""
+    """A log that is read before its turn.
+
+    `worker` is the process that reads it; None = this process will read it, or (`died` says how) its worker
+    died.
+    """
 
     position: int
     task: ReadTask
@@ -65,7 +72,10 @@ class ReadAhead:
 
 
 class WorkerPool:
-    """Reads with `size` workers, which are started when there are `pays` bytes to read."""
+    """Reads logs with `size` worker processes, started when there are at least `pays` bytes to read.
+
+    Implements `LogReader`.
+    """
 
     def __init__(
         self, size: int, pays: int, settings: ReadSettings, writer: FactWriter, folder: StoreFolder
@@ -149,7 +159,7 @@ class WorkerPool:
         raise unusable
 
     def _receive_part(self, ahead: ReadAhead, worker: WorkerProcess) -> ReceivedPart | TaskEnded | None:
-        """Return the next part of a file; None when there was none for a while."""
+        """Return the next part or the end of a file; None when none has arrived within `PATIENCE` seconds."""
         self._give_tasks()
         self._skip_unwanted(worker)
         if worker.parcels:
@@ -171,7 +181,7 @@ class WorkerPool:
     # --- what workers are to read --------------------------------------------------------------
 
     def _give_tasks(self) -> None:
-        """Receive what the workers have sent, and give them as many tasks as they take."""
+        """Receive the messages of all workers, and give the workers as many tasks as they accept."""
         for worker in self._workers.copy():
             while self._receive_from(worker):
                 pass
@@ -186,7 +196,7 @@ class WorkerPool:
             self._next, self._task = self._next + 1, None
 
     def next_task(self) -> ReadTask | None:
-        """Return the next task that a worker can be given."""
+        """Return the next task for a worker; None when there is no file left to read."""
         while self._task is None and self._next < len(self._files):
             found = self._files[self._next]
             if self._likely(found):
@@ -207,7 +217,7 @@ class WorkerPool:
         return self._on_tape[found.archive]
 
     def _skip_unwanted(self, worker: WorkerProcess) -> None:
-        """Leave out what a worker has read and nobody asks for any more."""
+        """Drop the parts a worker has sent of files that are no longer needed."""
         while worker.parcels and (ticket := worker.parcels[0].ticket) not in self._ahead:
             if ticket is None:
                 worker.parcels.popleft()
@@ -217,7 +227,7 @@ class WorkerPool:
     # --- who they are --------------------------------------------------------------------------
 
     def _start_worker(self) -> WorkerProcess | None:
-        """Start one more worker; None when none can be started."""
+        """Start one more worker and return it; None when none can be started."""
         if self._vain_starts >= _VAIN_STARTS:
             return None
         self._started += 1
@@ -233,7 +243,10 @@ class WorkerPool:
         return worker
 
     def _receive_from(self, worker: WorkerProcess, patience: float = 0.0) -> bool:
-        """Receive a message; False when there was none. Raises IngestError when the load cannot go on."""
+        """Receive a message of a worker; return False when there is none or the worker died.
+
+        Raises IngestError when the load cannot continue.
+        """
         try:
             return worker.receive(patience)
         except WorkerDied:
@@ -241,7 +254,10 @@ class WorkerPool:
             return False
 
     def _drop_dead_worker(self, worker: WorkerProcess) -> None:
-        """A worker died: the log it was at is refused, the others that it had are read by another."""
+        """Remove a worker that died, and give its remaining files to a new worker, if one can be started.
+
+        The file that the dead worker was reading is marked as failed (`died`).
+        """
         self._workers.remove(worker)
         why = worker.end_process(patience=1.0)
         if not worker.is_ready:
@@ -258,5 +274,5 @@ class WorkerPool:
 
 
 def content_size(found: LogFile) -> int:
-    """Return the bytes of content, more or less."""
+    """Return the size of a log's content in bytes; an estimate when the log is compressed."""
     return found.content_size if found.content_size is not None else _UNPACKED * found.seen.size

@@ -1,4 +1,4 @@
-"""Who reads the logs of a load: the interface, and the reader that does it in this process."""
+"""The interface of an object that reads a load's logs, and the reader that uses this process only."""
 
 from __future__ import annotations
 
@@ -11,32 +11,39 @@ from ingest.sources.log_file import LogFile
 from ingest.store.writer import FactWriter
 
 Likely = Callable[[LogFile], bool]
-"""Whether a log will be asked for, as far as its looks tell before its turn."""
+"""Function that returns True when the load will probably read this log."""
 
 JobOf = Callable[[LogFile], ReadJob]
-"""What will be asked for then."""
+"""Function that returns the job with which the load will probably read this log."""
 
 
 class LogReader(Protocol):
-    """Is asked for logs one by one, in their order; how far ahead it reads is its own business."""
+    """Interface of an object that reads the logs of a load, one by one and in order.
+
+    An implementation may read logs before `read_file` is called for them.
+    """
 
     @property
     def count_ahead(self) -> int:
-        """How many logs are read, or being read, that were not asked for yet."""
+        """The number of logs that are being read, or have been read, before their turn."""
 
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
-        """Announce what will be asked for, in this order, or passed over."""
+        """Announce the logs of the load in their order, before the first `read_file`.
+
+        `likely` says whether a log will be read, `job_of` returns its job.
+        """
 
     def reach(self, position: int) -> None:
-        """The log at this place of `files` has its turn: those before it will not be asked for any more."""
+        """Announce the turn of the log at this position of `files`; earlier logs will not be read any more."""
 
     def read_file(self, job: ReadJob, on_bytes: OnBytes) -> FileResult:
-        """Read a log; its rows are with the writer then. Raises UnusableFileError, its rows taken back, or
-        IngestError.
+        """Read a log, pass its rows to the writer, and return the result.
+
+        Raises UnusableFileError, after taking back the log's rows, or IngestError.
         """
 
     def close(self) -> None:
-        """Called once, however the load ends."""
+        """Release all resources; called once, however the load ends."""
 
 
 class SingleProcessReader:

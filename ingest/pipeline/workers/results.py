@@ -1,4 +1,4 @@
-"""The results that a worker sends: parts of files with their rows, taken one after another."""
+"""The parts of files that a worker has sent, with their rows, to be taken one after another."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from ingest.pipeline.workers.messages import RowsPart, Shipment, TaskEnded, read
 from ingest.sessions.row_batches import Row
 
 TakenIn = Callable[[int], None]
-"""Told that a file of rows of so many bytes is gone."""
+"""Function that is called when a file of rows has been deleted; the argument is its size in bytes."""
 
 
 @dataclass(slots=True)
 class ReceivedPart:
-    """A part with its rows. `unfit` are those of `rejects` for values that no column could hold."""
+    """A part of a file, with its rows as Arrow tables.
+
+    `unfit` are rows of `rejects` for values that no column can hold. All rows have a ticket in place of a
+    file id.
+    """
 
     part: RowsPart
     tables: dict[str, pa.Table]
@@ -33,15 +37,16 @@ class ReceivedPart:
         return self.part.read, self.part.rejects
 
     def for_file(self, file_id: int) -> tuple[dict[str, pa.Table], list[Row]]:
-        """Return tables and unfit values under the id of the file."""
+        """Return the tables and the unfit values with `file_id` as their file id."""
         tables = {name: _set_file_id(table, file_id) for name, table in self.tables.items()}
         return tables, [row | {"file_id": file_id} for row in self.unfit]
 
 
 class ReceivedShipment:
-    """One shipment. Its parts must be asked for in their order; no part may be left out.
+    """A shipment of a worker, whose parts are taken or skipped in order.
 
-    The file is opened with the first part, and removed: the rows stay where they are until nobody holds them.
+    The file of rows is opened with the first part taken, and deleted after the last part; the rows stay
+    readable as long as a table refers to them.
     """
 
     def __init__(self, shipment: Shipment, taken_in: TakenIn) -> None:
@@ -53,18 +58,18 @@ class ReceivedShipment:
 
     @property
     def ticket(self) -> int | None:
-        """Whose the next part is."""
+        """Ticket of the file that the next part belongs to; None when no part is left."""
         return self._parts[0].ticket if self._parts else None
 
     def skip_part(self) -> None:
-        """Leave the next part out."""
+        """Drop the next part."""
         part = self._parts.popleft()
         if isinstance(part, RowsPart):
             self._at.update(part.rows)
         self._close()
 
     def take_part(self) -> ReceivedPart | TaskEnded:
-        """Return the next part."""
+        """Return the next part, or the end of a file."""
         part = self._parts[0]
         if isinstance(part, TaskEnded):
             self.skip_part()

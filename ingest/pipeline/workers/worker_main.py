@@ -1,6 +1,6 @@
-"""The main program of a worker process: reads the files it is asked for until the load is gone.
+"""Main program of a worker process: reads the files that the load sends, until the load ends.
 
-It ends when the load does, however that ends.
+The worker also ends when the load crashes or is killed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ def main(descriptor: int) -> None:
 
 
 def serve_load(connection: Connection, start: StartMessage) -> None:
-    """Read what is asked for until the load is gone. Raises EOFError, OSError then."""
+    """Read the files that the load asks for. Returns after an error that ends the load.
+
+    Raises EOFError or OSError when the load has ended.
+    """
     outbox = Outbox(connection, start)
     formats()  # imports them
     gc.freeze()  # what is imported by now stays; looking through it again and again is of no use
@@ -79,7 +82,10 @@ def _read_task(task: ReadTask, start: StartMessage, outbox: Outbox) -> TaskEnded
 
 
 class Outbox:
-    """Packs the rows of one file after another into shipments to the load."""
+    """Collects the rows of one file after another and sends them to the load in shipments.
+
+    Implements `RowSink` for the reading of a file, and receives the load's tasks.
+    """
 
     def __init__(self, connection: Connection, start: StartMessage) -> None:
         self._connection = connection
@@ -98,7 +104,7 @@ class Outbox:
     # --- what is to be read ------------------------------------------------------------------
 
     def next_task(self) -> ReadTask:
-        """Return the next task. Raises EOFError when there will be none, OSError."""
+        """Wait for the next task and return it. Raises EOFError or OSError when the load has ended."""
         while not self._tasks:
             if not self._connection.poll():
                 self._send_shipment()  # nothing is asked for at the moment: we may be waited for
@@ -136,7 +142,10 @@ class Outbox:
         self._part.bytes = bytes_read
 
     def end_part(self, read: int, rejects: int) -> None:
-        """Called after `flush_when_due`: the part is whole, and may go."""
+        """End the part, and send a shipment when enough rows have been collected.
+
+        Called by the reader after `flush_when_due`, with the stored bytes read and the rejects so far.
+        """
         self._part.read, self._part.rejects = read, rejects
         self._parts.append(self._part)
         self._bytes += self._part.bytes
@@ -146,7 +155,7 @@ class Outbox:
             self._send_shipment()
 
     def take_back_file(self) -> None:
-        """Drop what belongs to no part yet; the load takes back the rest."""
+        """Drop the file's rows that belong to no finished part; the load takes back the others."""
         self._batch.take_back_file()
 
     def end_task(self, ended: TaskEnded) -> None:

@@ -1,4 +1,4 @@
-"""A worker process as the load sees it: the tasks it is given and what it sends back."""
+"""A worker process as seen from the load: gives it tasks, receives its messages, ends it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,17 @@ _ROOT = Path(__file__).parents[3]  # from where workers import what this process
 
 
 class WorkerDied(Exception):  # noqa: N818 - a verdict on the file that it was at; the load goes on
-    """A worker has ended; all that it has sent has been received."""
+    """A worker process has ended; all messages that it sent have been received."""
 
 
 class WorkerProcess:
-    """A process that reads one file after another, in the order in which it is asked for them."""
+    """A child process that reads files, in the order in which they are given to it.
+
+    `is_ready` is True once the process can read; `parcels` are the shipments received from it.
+    """
 
     def __init__(self, start: StartMessage) -> None:
-        """Raises OSError when no process can be started."""
+        """Start the process. Raises OSError when that fails."""
         ours, theirs = socket.socketpair()
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _PIPE)
@@ -57,16 +60,20 @@ class WorkerProcess:
 
     @property
     def waiting_tickets(self) -> list[int]:
-        """Tickets of what it is asked for and has not ended, in order."""
+        """Tickets of the tasks that the worker has not ended, in order."""
         return list(self._waiting)
 
     @property
     def current_ticket(self) -> int | None:
-        """The ticket that it was at when it died; None = it was at none."""
+        """Ticket of the task that the worker is at, or died at; None when there is none."""
         return self._at if self._at in self._waiting else None
 
     def give_task(self, task: ReadTask) -> bool:
-        """Give it a task; False when it has enough to do, or would have to wait before it can be told."""
+        """Send a task to the worker; return True when it was accepted.
+
+        False when the worker has `AHEAD_FILES` tasks already, or when its pipe is too full to send without
+        waiting.
+        """
         data = ForkingPickler.dumps(task)
         full = sum(self._waiting.values()) + len(data) > _UNREAD or len(self._waiting) >= AHEAD_FILES
         if self._waiting and full:
@@ -77,9 +84,10 @@ class WorkerProcess:
         return True
 
     def receive(self, patience: float = 0.0) -> bool:
-        """Take what it has sent; False when nothing came for so many seconds.
+        """Receive one message; return False when none arrived within `patience` seconds.
 
-        Raises WorkerDied, IngestError.
+        Shipments are appended to `parcels`. Raises WorkerDied when the worker has ended, IngestError when the
+        load cannot continue.
         """
         try:
             if not self._connection.poll(patience):
@@ -106,7 +114,10 @@ class WorkerProcess:
             self._connection.send(message)
 
     def end_process(self, patience: float = 0.0) -> str:
-        """End it, unless it ends by itself in so many seconds; return how it ended."""
+        """End the worker process and return how it ended, in words.
+
+        The process is killed unless it ends by itself within `patience` seconds.
+        """
         self._connection.close()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(patience)

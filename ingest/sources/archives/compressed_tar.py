@@ -1,7 +1,7 @@
 """Reads one member of a compressed tar archive through a stream that only moves forward.
 
-Such an archive can only be read from its beginning. Each process keeps the one it read last open, where it
-stopped: members asked for in order cost one pass.
+A compressed tar can only be read from its beginning. Each process therefore keeps the last such archive open
+at the position where reading stopped: reading the members in order takes one pass.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ _running: dict[Hashable, ForwardStream] = {}  # one at most
 
 
 def open_member(archive: Hashable, unpack: Callable[[], io.RawIOBase], member: TarMember) -> MemberStream:
-    """Open a member's content. Read it before another member of any such archive is opened.
+    """Open a member's content; read it before opening another member of any compressed tar.
 
-    `unpack` gives the unpacked archive from its start, where that is needed. Raises OSError.
+    `archive` identifies the archive. `unpack` opens the uncompressed archive from its start; it is called
+    when the archive is not open, or is already past the member. Raises OSError.
     """
     tape = _running.get(archive)
     if tape is None or tape.at > member.start:
@@ -34,13 +35,16 @@ def open_member(archive: Hashable, unpack: Callable[[], io.RawIOBase], member: T
 
 
 def close_kept_archive() -> None:
-    """Close the archive that is kept open."""
+    """Close the archive that this process keeps open, if there is one."""
     while _running:
         _running.popitem()[1].stream.close()
 
 
 class MemberStream(io.RawIOBase):
-    """The content of one member; the archive's stream stays where the reading stops."""
+    """The content of one member, read from the archive's stream.
+
+    Raises ValueError when another member was opened in between, DamagedFileError when the archive ends early.
+    """
 
     def __init__(self, tape: ForwardStream, member: TarMember) -> None:
         self._tape = tape

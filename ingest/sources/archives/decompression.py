@@ -1,8 +1,8 @@
-"""Uncompresses a stream within bounded memory; the first bytes say how it is compressed, not the name.
+"""Uncompresses a stream within bounded memory; the compression is detected from the first bytes.
 
 Formats: gzip (RFC 1952), bzip2, xz, zstd (RFC 8878), and the bare deflate (RFC 1951) of zip members. Several
-streams one after another are one content, as the tools of each format have it. Data that is cut or corrupt
-raises `DamagedFileError` where it breaks; it never ends early in silence.
+compressed streams in a row count as one content, as in the tools of each format. Data that is cut off or
+corrupt raises `DamagedFileError` at that place and never counts as the end.
 """
 
 from __future__ import annotations
@@ -43,12 +43,15 @@ _SIGNATURES = (
 
 
 def detect_compression(head: bytes) -> Compression | None:
-    """Return how a file that begins with these bytes is compressed, or None."""
+    """Return the compression of a file that begins with `head`; None when it is not compressed."""
     return next((kind for signature, kind in _SIGNATURES if signature.match(head)), None)
 
 
 class _Decoder(Protocol):
-    """One compressed stream. `decompress` gives at most some `limit` bytes; what it holds back comes next."""
+    """Decoder of one compressed stream.
+
+    `decompress` returns about `limit` bytes at most and keeps the rest for the next call.
+    """
 
     @property
     def eof(self) -> bool: ...
@@ -117,7 +120,7 @@ _ERRORS = (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, V
 
 
 class DecompressedStream(io.RawIOBase):
-    """The uncompressed content of a stream. Closing it closes the stream that it reads from."""
+    """The uncompressed content of a compressed stream; closing it closes the compressed stream."""
 
     def __init__(self, source: io.RawIOBase, kind: Compression) -> None:
         self._source = source
@@ -143,7 +146,7 @@ class DecompressedStream(io.RawIOBase):
         return count
 
     def _next_content(self, limit: int) -> bytes:
-        """Return some content; nothing only at the end."""
+        """Return the next piece of content; empty only at the end."""
         data, ended = b"", False
         while True:
             if self._decoder.eof:
@@ -182,7 +185,11 @@ class DecompressedStream(io.RawIOBase):
         return data
 
     def _start_next_stream(self, rest: bytes) -> bytes:
-        """Start the stream that follows the end of one, if there is one; zeros are padding."""
+        """Return the first bytes of the next compressed stream; empty when there is none.
+
+        `rest` are the bytes already read after the end of the last stream. Zero bytes between streams are
+        skipped as padding.
+        """
         if self._kind is Compression.DEFLATE:
             return b""
         rest = rest.lstrip(b"\0")

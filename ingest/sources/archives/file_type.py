@@ -1,4 +1,4 @@
-"""Says from a file's first bytes how it is compressed and which kind of archive it is; names tell nothing."""
+"""Detects a file's compression and archive kind from its first bytes; the file's name is ignored."""
 
 from __future__ import annotations
 
@@ -20,16 +20,20 @@ class ArchiveKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """`archive` is what stands under the compression, if there is one."""
+    """How a file is packed: its compression, and the kind of archive that its content is.
+
+    `compression` is None when the file is not compressed, `archive` None when the content is no archive.
+    """
 
     compression: Compression | None
     archive: ArchiveKind | None
 
 
 def unpack_stream(stored: RewindableStream, *, keeps: int = LOOK) -> tuple[RewindableStream, Packing]:
-    """Return the stream without its compression, at its start, and how it was packed. Raises OSError.
+    """Return the uncompressed stream, at its start, and how the file is packed.
 
-    `keeps`: as much of the content can be read before it is rewound.
+    `keeps`: number of bytes of content that can be read before the stream is rewound. Raises OSError, and
+    DamagedFileError when the content is compressed twice.
     """
     head = stored.head(LOOK)
     compression = detect_compression(head)

@@ -1,9 +1,10 @@
-"""Turns an Inspect log archive (`.eval`) into JSON Lines: its header, then each sample, in its own order.
+"""Reads an Inspect log archive (`.eval`) as JSON Lines: the header, then each sample, in archive order.
 
 https://inspect.aisi.org.uk/eval-logs.html. A `.eval` is a zip of `header.json` (`_journal/start.json` while
 the evaluation runs, or after it crashed), `samples/<id>_epoch_<n>.json` and summaries that repeat them. Each
-of these documents becomes a line: its line breaks become tabs, which JSON allows and forbids in the same
-places, so that line 1 is the header, line 2 the first sample, and what is broken stays broken.
+of these documents except the summaries becomes one line: its line breaks are replaced by tabs, which JSON
+allows and forbids in the same places. Line 1 is the header, line 2 the first sample, and a document that is
+invalid JSON stays invalid.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _ONE_LINE = bytes.maketrans(b"\r\n", b"\t\t")
 
 
 def find_documents(members: Sequence[ZipMember]) -> list[ZipMember] | None:
-    """Return the members that make up the log, in order; None when the archive is no Inspect log."""
+    """Return the members that make up the log, header first; None when it is no Inspect log."""
     by_name = {member.name: member for member in members}
     headers = [by_name[name] for name in _HEADERS if name in by_name]
     samples = [member for member in members if _SAMPLE.fullmatch(member.name)]
@@ -31,7 +32,10 @@ def find_documents(members: Sequence[ZipMember]) -> list[ZipMember] | None:
 
 
 class EvalLines(io.RawIOBase):
-    """The log as JSON Lines. `file` must be seekable and is closed with it."""
+    """An Inspect log as a stream of JSON Lines.
+
+    `file` is the archive; it must be seekable. Closing the stream closes `file`.
+    """
 
     def __init__(self, file: io.RawIOBase, documents: Sequence[ZipMember]) -> None:
         self._file = file

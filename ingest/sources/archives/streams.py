@@ -1,4 +1,4 @@
-"""Raw streams on top of raw streams: a part of one, and one whose beginning can be read twice."""
+"""Raw streams that wrap another raw stream: a part of it, and a stream that can be rewound."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from ingest.damaged_file import DamagedFileError
 
 
 class StreamPart(io.RawIOBase):
-    """The `size` bytes of a stream from `start` on (None: all of it). Closes the stream when it owns it.
+    """A part of a stream: `size` bytes from offset `start` on; `size` None = up to the end.
 
-    A part of a stream that can seek keeps its own position, so that several can be read in turns. `exact`:
-    raises Damaged when the source ends before.
+    If the source can seek, the part keeps its own position, so that several parts can be read in turns.
+    `owner`: closing the part closes the source. `exact`: reading raises DamagedFileError when the source ends
+    before `size` bytes.
     """
 
     def __init__(
@@ -72,10 +73,11 @@ class StreamPart(io.RawIOBase):
 
 
 class RewindableStream(io.RawIOBase):
-    """A stream whose beginning can be looked at, and which can be rewound once to be read for good.
+    """A stream whose beginning can be read several times before the final reading.
 
-    Where the source cannot seek back cheaply, what was read is kept until then: at most `keeps` bytes, 0 =
-    the source can. Closing it closes the source, and so does forgetting it, unless it was detached.
+    The bytes read are kept in memory until `rewind`, at most `keeps` of them; beyond that, `rewinds` becomes
+    False. With `keeps` 0 nothing is kept: the source must be able to seek back. Closing or deleting the
+    stream closes the source, unless it was detached.
     """
 
     def __init__(self, source: io.RawIOBase, *, keeps: int) -> None:
@@ -96,12 +98,12 @@ class RewindableStream(io.RawIOBase):
         super().close()
 
     def detach(self) -> io.RawIOBase:
-        """Return the source stream, wherever it stands by now."""
+        """Return the source stream at its present position; closing this stream no longer closes it."""
         self._detached = True
         return self._source
 
     def head(self, size: int) -> bytes:
-        """Return the first bytes, fewer at the end; ask before anything is read."""
+        """Return the first `size` bytes, or all if there are fewer; call it before anything is read."""
         head = b""
         while len(head) < size and (piece := self.read(size - len(head))):
             head += piece
@@ -109,12 +111,12 @@ class RewindableStream(io.RawIOBase):
         return head
 
     def rewind(self) -> None:
-        """Go back to the first byte for the last time; only while `rewinds` is true."""
+        """Go back to the first byte for the final reading; allowed only while `rewinds` is True."""
         self.go_back()
         self._trial = False
 
     def go_back(self) -> None:
-        """Go back to the first byte, while `rewinds` is true."""
+        """Go back to the first byte; allowed only while `rewinds` is True."""
         if self._limit:
             self._at = 0
         else:

@@ -1,9 +1,9 @@
-"""Lists the files of a tar archive in order, each with the place of its content; reads headers only.
+"""Lists the files of a tar archive in order, each with the position of its content; reads only headers.
 
 Source: POSIX.1-2017 pax (https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html, "ustar
 Interchange Format", "pax Header Block") and the GNU manual ("Basic Tar Format") for long names. The standard
-library decodes the header blocks; it does not walk the archive, because `tarfile` reads extended headers of
-any size whole, and ends in silence at a header that is damaged or cut.
+library decodes the header blocks, but does not walk the archive here: `tarfile` reads extended headers of any
+size into memory, and stops without an error at a header that is damaged or cut off.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ _SPARSE = "GNU.sparse."
 
 @dataclass(frozen=True, slots=True)
 class TarMember:
-    """A file in the archive: where its content begins in the (unpacked) archive and how long it is, in bytes.
+    """A file in a tar archive.
 
-    `problem` says why it cannot be read, if so.
+    Its content begins at byte `start` of the (uncompressed) archive and has `size` bytes. `problem` says why
+    the file cannot be read; None = it can.
     """
 
     name: str
@@ -41,7 +42,7 @@ class TarMember:
 
 
 def is_tar(head: bytes) -> bool:
-    """Return True for the first block of a tar archive of any age: its checksum is right."""
+    """Return True when `head` begins with a tar header, old or new, whose checksum is right."""
     if b"\0" not in head:
         return False  # the block ends in some; spares most files the sum
     try:
@@ -52,7 +53,10 @@ def is_tar(head: bytes) -> bool:
 
 
 class ForwardStream:
-    """A stream that only moves forward, by reading where it cannot seek."""
+    """A stream that is read forward only, with the current position in `at`.
+
+    A source that cannot seek is moved forward by reading.
+    """
 
     def __init__(self, stream: io.RawIOBase) -> None:
         self.stream = stream
@@ -87,9 +91,10 @@ class ForwardStream:
 
 
 def list_tar_members(tape: ForwardStream) -> Iterator[TarMember]:
-    """Yield the files in the order of the archive; the caller may read the content of one before the next.
+    """Yield the files in the order of the archive.
 
-    Raises DamagedFileError where the archive is cut or corrupt, OSError.
+    The caller may read the content of each file before asking for the next. Raises DamagedFileError where the
+    archive is cut off or corrupt, OSError.
     """
     extended: dict[str, str] = {}
     position = 0
@@ -111,7 +116,7 @@ def list_tar_members(tape: ForwardStream) -> Iterator[TarMember]:
 
 
 def _read_header(tape: ForwardStream) -> tarfile.TarInfo | None:
-    """Read the next header; None at the end of the archive, which is a block of zeros."""
+    """Read the next header; return None at a block of zeros, which ends the archive."""
     block = tape.read(_BLOCK)
     if len(block) < _BLOCK:
         raise DamagedFileError("it ends in the middle: the end mark is missing")

@@ -1,8 +1,8 @@
-"""Lists the members of a zip archive and opens the content of each as a stream; nothing is unpacked to disk.
+"""Lists the members of a zip archive and opens the content of each as a stream, without temporary files.
 
-Read with the standard library's table of contents and our own streams: `zipfile` before 3.14 cannot read zstd
-(method 93, in which Inspect writes its logs), and puts no bound on what bzip2 may expand to. Source: PKWARE
-APPNOTE.TXT 6.3.10, 4.3.7 (local header) and 4.4.5 (methods).
+The standard library reads the table of contents, the streams of this package read the content: `zipfile`
+before 3.14 cannot read zstd (method 93, in which Inspect writes its logs), and sets no limit on the output of
+bzip2. Source: PKWARE APPNOTE.TXT 6.3.10, 4.3.7 (local header) and 4.4.5 (methods).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ENCRYPTED = 0x1
 
 @dataclass(frozen=True, slots=True)
 class ZipMember:
-    """A row of the table of contents; sizes are in bytes."""
+    """A file in a zip archive, as the table of contents describes it; sizes are in bytes."""
 
     name: str
     start: int  # of its local header
@@ -40,7 +40,10 @@ class ZipMember:
 
 
 class _BoundedFile(io.BufferedReader):
-    """A file of which nobody reads a large piece at once: `zipfile` reads a table of contents whole."""
+    """A file that refuses reads over `CONTENTS` bytes with DamagedFileError.
+
+    `zipfile` reads a table of contents of any size into memory at once.
+    """
 
     def read(self, size: int | None = -1, /) -> bytes:
         wanted = CONTENTS + 1 if size is None or size < 0 else min(size, CONTENTS + 1)
@@ -51,9 +54,10 @@ class _BoundedFile(io.BufferedReader):
 
 
 def list_zip_members(file: io.RawIOBase) -> list[ZipMember]:
-    """Return the files in an archive as it lists them; of two with one name the last counts.
+    """Return the files in an archive, in the order of its table of contents.
 
-    `file` can seek; it stays open. Raises DamagedFileError, OSError.
+    Of two files with the same name the last counts. `file` must be seekable and stays open. Raises
+    DamagedFileError when the table of contents is damaged or members overlap; OSError.
     """
     buffered = _BoundedFile(file)
     try:
@@ -77,9 +81,9 @@ def _member_of_entry(info: zipfile.ZipInfo) -> ZipMember:
 
 
 def _refuse_overlapping_members(members: list[ZipMember]) -> None:
-    """Refuse members that share their bytes:
+    """Raise DamagedFileError when members share bytes of the archive.
 
-    so ten megabytes come to hold petabytes (D. Fifield, WOOT 2019).
+    Overlapping members can make ten megabytes expand to petabytes (D. Fifield, WOOT 2019).
     """
     end = 0
     for member in sorted(members, key=lambda member: member.start):
@@ -89,9 +93,10 @@ def _refuse_overlapping_members(members: list[ZipMember]) -> None:
 
 
 def open_member(file: io.RawIOBase, member: ZipMember) -> io.RawIOBase:
-    """Open the content of one member as a stream that checks its sum; `file` is seekable and closed with it.
+    """Open the content of one member as a stream that checks length and CRC-32 at its end.
 
-    Raises DamagedFileError, here or while it is read; OSError.
+    `file` is the archive, seekable; closing the stream closes it. Raises DamagedFileError, here or while the
+    stream is read; OSError.
     """
     if member.encrypted:
         raise DamagedFileError("it is encrypted; unpack it with its password")
@@ -112,7 +117,7 @@ def open_member(file: io.RawIOBase, member: ZipMember) -> io.RawIOBase:
 
 
 class _ChecksummedStream(io.RawIOBase):
-    """Passes a member's content on; at its end, length and CRC-32 must be those of the table of contents."""
+    """A member's content; raises DamagedFileError when its length or CRC-32 is wrong at the end."""
 
     def __init__(self, source: io.RawIOBase, member: ZipMember) -> None:
         self._source = source

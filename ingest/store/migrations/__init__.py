@@ -1,9 +1,11 @@
-"""Brings the tables of an older store to today's version: one SQL script a version, in one transaction.
+"""Migrates the tables of an older store to the current version, by one SQL script per version.
 
-A new column is one line in `schema.sql` and one in the newest script: `ALTER TABLE … ADD COLUMN …`, with
-an UPDATE where what is in can tell its value. While that version is unreleased, both are simply edited;
-afterwards a change raises `SCHEMA_VERSION` and begins `to_<version>.sql`. A test holds that both ways lead
-to one schema.
+All scripts run in one transaction.
+
+A new column is one line in `schema.sql` and one in the newest script: `ALTER TABLE … ADD COLUMN …`, with an
+UPDATE where the stored data can tell its value. While that version is unreleased, both are simply edited;
+afterwards a change raises `SCHEMA_VERSION` and begins `to_<version>.sql`. A test checks that both ways lead
+to the same schema.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ _HERE = Path(__file__).parent
 
 
 def read_schema_version(con: duckdb.DuckDBPyConnection, generation: Path) -> int:
-    """Return the version of a generation's tables. Raises StoreVersionError when this Callgauge cannot use
-    them.
+    """Return the version of a generation's tables.
+
+    Raises StoreVersionError when this version of Callgauge cannot use the tables.
     """
     try:
         ((found,),) = con.execute("SELECT max(schema_version) FROM store_info").fetchall()
@@ -36,7 +39,7 @@ def read_schema_version(con: duckdb.DuckDBPyConnection, generation: Path) -> int
 
 
 def migrate(con: duckdb.DuckDBPyConnection, found: int) -> None:
-    """Bring tables of version `found` to today's; the caller holds the transaction."""
+    """Migrate tables of version `found` to SCHEMA_VERSION; the caller holds the transaction."""
     for version in range(found + 1, SCHEMA_VERSION + 1):
         con.execute((_HERE / f"to_{version}.sql").read_text("utf-8"))
     con.execute("UPDATE store_info SET schema_version = ?", [SCHEMA_VERSION])

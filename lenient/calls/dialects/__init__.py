@@ -1,1 +1,1 @@
-"""The notations in which models write calls as text: one function a dialect, one module a family."""
+"""The notations in which models write calls as text: one function per dialect, one module per family."""

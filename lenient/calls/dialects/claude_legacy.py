@@ -19,9 +19,10 @@ _TAG = re.compile(r"<([A-Za-z_][\w.\-]{0,127}+)>")
 
 
 def anthropic_legacy(reply: ModelText) -> Iterator[FoundCall]:
-    """`<invoke><tool_name>name</tool_name><parameters><key>value</key></parameters></invoke>`: Claude 2.
+    """Yield the calls in the notation of Claude 2.
 
-    Source: Anthropic's XML tool use guide of 2024. Values are as in
+    The notation is `<invoke><tool_name>name</tool_name><parameters><key>value</key></parameters></invoke>`.
+    Source: Anthropic's XML tool use guide of 2024. Values are read as in
     `lenient.calls.dialects.tagged_parameters.anthropic_invoke`.
     """
     for block in find_blocks(reply, _CALL, _CALL_END):

@@ -1,8 +1,8 @@
 """Reads calls in Gemma's own notation: `call:name{key:<escape>text<escape>,number:3}` between two tokens.
 
 Source: Google's FunctionGemma formatting guide; vLLM `functiongemma` and `gemma4` (strings in `<|"|>`). The
-raw arguments are built as JSON; what stands outside of the delimiters is kept as it was written, with its
-keys in quotes.
+raw arguments are built as JSON: keys and the texts between delimiters are put in double quotes, all other
+text is kept as the model wrote it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ _KEY = re.compile(r"(?<![\w.\-])([A-Za-z_][\w.\-]*+)(?=\s*+:)")
 
 
 def gemma(reply: ModelText) -> Iterator[FoundCall]:
-    """`<start_function_call>call:name{…}<end_function_call>`, `<|tool_call>call:name{…}<tool_call|>`."""
+    """Yield the calls in the notation of Gemma.
+
+    The notation is `<start_function_call>call:name{…}<end_function_call>` or
+    `<|tool_call>call:name{…}<tool_call|>`.
+    """
     for block in find_blocks(reply, _CALL, _CALL_END):
         complete = bool(block.ends)
         body = reply.text[block.body : block.end].rstrip()
@@ -32,7 +36,10 @@ def gemma(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _write_as_json(body: str, *, complete: bool) -> str:
-    """Return the body as JSON: what is between delimiters as strings, keys in quotes."""
+    """Return the body as JSON: the texts between delimiters as strings, keys in double quotes.
+
+    When `complete` is False and the last delimiter is missing, the last string is left open.
+    """
     pieces = _DELIMITER.split(body)
     parts = []
     for index, piece in enumerate(pieces):

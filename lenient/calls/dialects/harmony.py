@@ -29,7 +29,11 @@ _NOBODY = frozenset({"user", "assistant", "system", "all"})
 
 
 def harmony(reply: ModelText) -> Iterator[FoundCall]:
-    """`<|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>`: gpt-oss."""
+    """Yield the calls in OpenAI's Harmony format, as gpt-oss writes it.
+
+    The notation is `<|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>`. Calls
+    whose special tokens were stripped are searched only when the text has no call with these tokens.
+    """
     done = 0
     for header in reply.find_tokens(_HEADER):
         recipient = _RECIPIENT.search(header["header"]) or _RECIPIENT.search(header["role"] or "")

@@ -1,6 +1,7 @@
-"""Dialects that write each call as a JSON object, or a list of them, between two tokens.
+"""Dialects that write calls as a JSON object, or as a list of objects, between two tokens.
 
-A value is read to its own end where it is JSON, so that a closing token inside a string ends nothing.
+A value that is valid JSON is read to its own end, so that a closing token inside a string does not end the
+call.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _VALUE = re.compile(r"[{\[\"｛]")
 def read_json_blocks(
     reply: ModelText, opening: re.Pattern[str], closing: re.Pattern[str]
 ) -> Iterator[FoundCall]:
-    """Yield the calls of a dialect that is JSON between two tokens."""
+    """Yield the calls of a dialect that writes JSON between the tokens `opening` and `closing`."""
     done = 0
     for block in find_blocks(reply, opening, closing):
         if block.start < done:
@@ -38,7 +39,7 @@ def read_json_blocks(
 
 
 def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:
-    """Yield the calls of one block: one value after another, to the end of the block."""
+    """Yield the calls of all JSON values in one block, one value after another."""
     position = block.body
     while True:
         lead = _LEAD.match(reply.text, position)
@@ -53,7 +54,11 @@ def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:
 
 
 def _read_block_value(reply: ModelText, block: TokenBlock, start: int) -> JsonInText | None:
-    """Read the value at a place of a block: to its own end when it is JSON, else mended within the block."""
+    """Return the JSON value at the offset `start` of a block, None when no value can be read.
+
+    Valid JSON is read to its own end, even beyond the block. Other text is read with repairs to the block's
+    end, or to its last closing token when the value is still broken.
+    """
     end = reply.find_strict_end(start)
     if end is not None:
         return _read_slice(reply, start, end)
@@ -79,10 +84,10 @@ def _read_slice(reply: ModelText, start: int, end: int) -> JsonInText | None:
 
 
 def hermes(reply: ModelText) -> Iterator[FoundCall]:
-    """`<tool_call>{"name": …, "arguments": {…}}</tool_call>`: Hermes 2 Pro.
+    """Yield the calls written as `<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
 
-    Also Qwen 2.5 and 3, ERNIE 4.5, Granite 3.1. Source: the chat templates of NousResearch/Hermes-2-Pro and
-    Qwen/Qwen2.5-Instruct; vLLM `hermes`.
+    Hermes 2 Pro, Qwen 2.5 and 3, ERNIE 4.5 and Granite 3.1 write this. Source: the chat templates of
+    NousResearch/Hermes-2-Pro and Qwen/Qwen2.5-Instruct; vLLM `hermes`.
     """
     yield from read_json_blocks(reply, _HERMES, _HERMES_END)
 
@@ -92,9 +97,10 @@ _HERMES_END = re.compile(r"</tool_call>|<\|im_end\|>")
 
 
 def granite(reply: ModelText) -> Iterator[FoundCall]:
-    """`<|tool_call|>[{…}]`, `<function_call>{…}`: Granite 3.0 and 20B, Phi-4 mini (`<|/tool_call|>` closes).
+    """Yield the calls written as `<|tool_call|>[{…}]` or `<function_call>{…}`.
 
-    Source: vLLM `granite`, `granite-20b-fc`; the model card of microsoft/Phi-4-mini-instruct.
+    Granite 3.0 and 20B and Phi-4 mini write this (`<|/tool_call|>` closes). Source: vLLM `granite`,
+    `granite-20b-fc`; the model card of microsoft/Phi-4-mini-instruct.
     """
     yield from read_json_blocks(reply, _GRANITE, _GRANITE_END)
 
@@ -104,9 +110,10 @@ _GRANITE_END = re.compile(r"<\|/tool_call\|>|</function_call>|<\|end_of_text\|>|
 
 
 def tool_calls_tag(reply: ModelText) -> Iterator[FoundCall]:
-    """`<tool_calls>[{…}]</tool_calls>`: Jamba, Hunyuan A13B, MiniMax M1 (one object a line).
+    """Yield the calls written as `<tool_calls>[{…}]</tool_calls>`.
 
-    Source: vLLM `jamba`, `hunyuan_a13b`, `minimax`.
+    Jamba, Hunyuan A13B and MiniMax M1 (one object per line) write this. Source: vLLM `jamba`, `hunyuan_a13b`,
+    `minimax`.
     """
     yield from read_json_blocks(reply, _TOOL_CALLS, _TOOL_CALLS_END)
 
@@ -116,7 +123,7 @@ _TOOL_CALLS_END = re.compile(r"</tool_calls>")
 
 
 def nemotron(reply: ModelText) -> Iterator[FoundCall]:
-    """`<TOOLCALL>[{"name": …, "arguments": {…}}]</TOOLCALL>`: Nemotron Nano v2.
+    """Yield the calls of Nemotron Nano v2: `<TOOLCALL>[{"name": …, "arguments": {…}}]</TOOLCALL>`.
 
     Source: vLLM `nemotron_json`.
     """
@@ -128,9 +135,10 @@ _NEMOTRON_END = re.compile(r"</TOOLCALL>")
 
 
 def command(reply: ModelText) -> Iterator[FoundCall]:
-    """`<|START_ACTION|>[{"tool_call_id": …, "tool_name": …, "parameters": {…}}]<|END_ACTION|>`: Cohere.
+    """Yield the calls of Cohere's Command R7B and A.
 
-    Command R7B and A. Source: the chat template of CohereForAI/c4ai-command-r7b; vLLM `cohere_command`.
+    The notation is `<|START_ACTION|>[{"tool_call_id": …, "tool_name": …, "parameters": {…}}]<|END_ACTION|>`.
+    Source: the chat template of CohereForAI/c4ai-command-r7b; vLLM `cohere_command`.
     """
     yield from read_json_blocks(reply, _COMMAND, _COMMAND_END)
 
@@ -140,9 +148,10 @@ _COMMAND_END = re.compile(r"<\|END_ACTION\|>")
 
 
 def internlm(reply: ModelText) -> Iterator[FoundCall]:
-    """`<|action_start|><|plugin|>{"name": …, "parameters": {…}}<|action_end|>`: InternLM 2.5.
+    """Yield the calls of InternLM 2.5.
 
-    Source: vLLM `internlm`.
+    The notation is `<|action_start|><|plugin|>{"name": …, "parameters": {…}}<|action_end|>`. Source: vLLM
+    `internlm`.
     """
     yield from read_json_blocks(reply, _INTERNLM, _INTERNLM_END)
 
@@ -152,7 +161,10 @@ _INTERNLM_END = re.compile(r"<\|action_end\|>")
 
 
 def phi4_mini(reply: ModelText) -> Iterator[FoundCall]:
-    """`functools[{"name": …, "arguments": {…}}]`: Phi-4 mini. Source: vLLM `phi4_mini_json`."""
+    """Yield the calls of Phi-4 mini: `functools[{"name": …, "arguments": {…}}]`.
+
+    Source: vLLM `phi4_mini_json`.
+    """
     yield from read_json_blocks(reply, _FUNCTOOLS, _FUNCTOOLS_END)
 
 
@@ -161,7 +173,10 @@ _FUNCTOOLS_END = re.compile(r"<\|(?:end|im_end)\|>")
 
 
 def apertus(reply: ModelText) -> Iterator[FoundCall]:
-    """`<|tools_prefix|>[{"<name>": {…}}]<|tools_suffix|>`: Apertus. Source: vLLM `apertus`."""
+    """Yield the calls of Apertus: `<|tools_prefix|>[{"<name>": {…}}]<|tools_suffix|>`.
+
+    Source: vLLM `apertus`.
+    """
     for block in find_blocks(reply, _APERTUS, _APERTUS_END):
         read = _read_block_value(reply, block, pass_blanks(reply.text, block.body))
         entries = read.value if read is not None and isinstance(read.value, list) else []
@@ -180,9 +195,10 @@ _APERTUS_END = re.compile(r"<\|tools_suffix\|>")
 
 
 def longcat(reply: ModelText) -> Iterator[FoundCall]:
-    """`<longcat_tool_call>{"name": …, "arguments": {…}}</longcat_tool_call>`: LongCat Flash.
+    """Yield the calls of LongCat Flash.
 
-    Source: vLLM `longcat`.
+    The notation is `<longcat_tool_call>{"name": …, "arguments": {…}}</longcat_tool_call>`. Source: vLLM
+    `longcat`.
     """
     yield from read_json_blocks(reply, _LONGCAT, _LONGCAT_END)
 
@@ -192,7 +208,10 @@ _LONGCAT_END = re.compile(r"</longcat_tool_call>")
 
 
 def gigachat(reply: ModelText) -> Iterator[FoundCall]:
-    """`function call{"name": …, "arguments": {…}}`: GigaChat 3. Source: vLLM `gigachat3`."""
+    """Yield the calls of GigaChat 3: `function call{"name": …, "arguments": {…}}`.
+
+    Source: vLLM `gigachat3`.
+    """
     yield from read_json_blocks(reply, _GIGACHAT, _GIGACHAT_END)
 
 
@@ -201,9 +220,10 @@ _GIGACHAT_END = re.compile(r"<\|message_sep\|>|</s>")
 
 
 def llama3_json(reply: ModelText) -> Iterator[FoundCall]:
-    """`<|python_tag|>{"name": …, "parameters": {…}}; {…}`: Llama 3.1 and 3.2.
+    """Yield the calls of Llama 3.1 and 3.2: `<|python_tag|>{"name": …, "parameters": {…}}; {…}`.
 
-    Without the tag it is a bare object. Source: Meta's prompt format for Llama 3.1; vLLM `llama3_json`.
+    Calls that these models write without the tag are read by `lenient.calls.dialects.plain_json.bare_json`.
+    Source: Meta's prompt format for Llama 3.1; vLLM `llama3_json`.
     """
     yield from read_json_blocks(reply, _PYTHON_TAG, _PYTHON_TAG_END)
 

@@ -1,6 +1,6 @@
-"""Dialects that write the tool's name as text and its arguments as one JSON object after it.
+"""Dialects that write the tool's name as text, followed by the arguments as one JSON object.
 
-The arguments are not read here beyond finding where they end.
+This module only finds where the arguments end; `lenient.arguments.parse` reads them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ _FENCE_CLOSE = re.compile(r"\s*+`{3,}")
 
 
 def read_named_json(reply: ModelText, head: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[FoundCall]:
-    """Yield the calls whose head matches; its groups are `name` and perhaps `id`."""
+    """Yield the calls that begin with a match of `head`, each followed by its arguments.
+
+    The group `name` of `head` is the tool's name, the optional group `id` the id of the call. `closing`
+    matches the tokens that end a call.
+    """
     done = 0
     for block in find_blocks(reply, head, closing):
         if block.start < done:
@@ -31,7 +35,7 @@ def read_named_json(reply: ModelText, head: re.Pattern[str], closing: re.Pattern
 
 
 def read_arguments(reply: ModelText, block: TokenBlock, name: str, call_id: str | None = None) -> FoundCall:
-    """Return the call whose arguments begin where the block does, fenced or not."""
+    """Return the call whose raw arguments begin at the block's body, with or without a fence around them."""
     text, start = reply.text, block.body
     fence = _FENCE_OPEN.match(text, start)
     start = pass_blanks(text, fence.end() if fence else start)
@@ -50,10 +54,12 @@ def read_arguments(reply: ModelText, block: TokenBlock, name: str, call_id: str 
 
 
 def mistral(reply: ModelText) -> Iterator[FoundCall]:
-    """`[TOOL_CALLS]name[ARGS]{…}`, `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}`, `[TOOL_CALLS]name{…}`: Mistral.
+    """Yield the calls of Mistral.
 
-    Since Mistral Small 3.2 (mistral-common, tokenizers v11 and v13); before that, and in xLAM, a list:
-    `[TOOL_CALLS][{"name": …, "arguments": {…}, "id": …}]` (v2 to v7). vLLM `mistral`.
+    The notation is `[TOOL_CALLS]name[ARGS]{…}`, `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}` or
+    `[TOOL_CALLS]name{…}` since Mistral Small 3.2 (mistral-common, tokenizers v11 and v13). Before that (v2 to
+    v7), and in xLAM, it is a list: `[TOOL_CALLS][{"name": …, "arguments": {…}, "id": …}]`. Source: vLLM
+    `mistral`.
     """
     yield from read_named_json(reply, _MISTRAL, _MISTRAL_END)
     yield from read_json_blocks(reply, _MISTRAL_LIST, _MISTRAL_END)
@@ -68,17 +74,19 @@ _MISTRAL_END = re.compile(r"</s>|\[/TOOL_CALLS\]")
 
 
 def deepseek_v3(reply: ModelText) -> Iterator[FoundCall]:
-    """`<｜tool▁call▁begin｜>function<｜tool▁sep｜>name`, then the arguments in a fence: DeepSeek V3 and R1.
+    """Yield the calls of DeepSeek V3 and R1.
 
-    Source: the chat template of deepseek-ai/DeepSeek-V3-0324; vLLM `deepseek_v3`.
+    The notation is `<｜tool▁call▁begin｜>function<｜tool▁sep｜>name`, then the arguments in a fence. Source:
+    the chat template of deepseek-ai/DeepSeek-V3-0324; vLLM `deepseek_v3`.
     """
     yield from read_named_json(reply, _DEEPSEEK_V3, _DEEPSEEK_END)
 
 
 def deepseek_v31(reply: ModelText) -> Iterator[FoundCall]:
-    """`<｜tool▁call▁begin｜>name<｜tool▁sep｜>{…}<｜tool▁call▁end｜>`: DeepSeek V3.1.
+    """Yield the calls of DeepSeek V3.1.
 
-    Source: the chat template of deepseek-ai/DeepSeek-V3.1; vLLM `deepseek_v31`.
+    The notation is `<｜tool▁call▁begin｜>name<｜tool▁sep｜>{…}<｜tool▁call▁end｜>`. Source: the chat template
+    of deepseek-ai/DeepSeek-V3.1; vLLM `deepseek_v31`.
     """
     yield from read_named_json(reply, _DEEPSEEK_V31, _DEEPSEEK_END)
 
@@ -94,8 +102,9 @@ _DEEPSEEK_END = re.compile(r"<｜tool[▁_]calls?[▁_]end｜>|<｜end▁of▁se
 
 
 def kimi_k2(reply: ModelText) -> Iterator[FoundCall]:
-    """`<|tool_call_begin|>functions.name:0<|tool_call_argument_begin|>{…}<|tool_call_end|>`: Kimi K2.
+    """Yield the calls of Kimi K2.
 
+    The notation is `<|tool_call_begin|>functions.name:0<|tool_call_argument_begin|>{…}<|tool_call_end|>`.
     Source: docs/tool_call_guidance.md of moonshotai/Kimi-K2-Instruct; vLLM `kimi_k2`.
     """
     yield from read_named_json(reply, _KIMI, _KIMI_END)
@@ -108,7 +117,10 @@ _KIMI_END = re.compile(r"<\|tool_calls?(?:_section)?_end\|>|<\|im_end\|>")
 
 
 def tool_call_name(reply: ModelText) -> Iterator[FoundCall]:
-    """`<tool_call>name`, then the arguments as an object: what models write that mix two forms up."""
+    """Yield the calls written as `<tool_call>name`, followed by the arguments as a JSON object.
+
+    Models that mix up two notations write this.
+    """
     yield from read_named_json(reply, _TOOL_CALL_NAME, _TOOL_CALL_END)
 
 
@@ -117,9 +129,9 @@ _TOOL_CALL_END = re.compile(r"</tool_call>|<\|im_end\|>")
 
 
 def functionary(reply: ModelText) -> Iterator[FoundCall]:
-    """`>>>name` on a line of its own, then the arguments: Functionary v3.2. `>>>all` is text for the user.
+    """Yield the calls of Functionary v3.2: `>>>name` on a line of its own, then the arguments.
 
-    Source: the prompt template v3 of MeetKai/functionary.
+    `>>>all` begins text for the user and is no call. Source: the prompt template v3 of MeetKai/functionary.
     """
     return (found for found in read_named_json(reply, _FUNCTIONARY, _FUNCTIONARY_END) if found.name != "all")
 

@@ -1,7 +1,7 @@
-"""Reads calls without tokens: a JSON object in a fence, or bare in the text.
+"""Reads calls without tokens: JSON objects in a fence, or in plain text.
 
-An object is a call when `CallEvidence.TEXT` is met, unless the words before it announce an example, it is
-quoted in a line of prose, or it stands in a fence of program code.
+An object counts as a call under the conditions of `CallEvidence.TEXT`, unless the words before it announce an
+example, a line of prose quotes it, or it stands in a fence of program code.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _NAME = re.compile(
 
 
 def fenced_json(reply: ModelText) -> Iterator[FoundCall]:
-    """A call as a JSON object, or a list of such, in a Markdown fence.
+    """Yield the calls written as a JSON object, or as a list of objects, in a Markdown fence.
 
-    Source: what models write when a prompt asks for JSON.
+    Source: replies of models whose prompt asks for JSON.
     """
     for fence in reply.find_fences:
         if fence.language not in _LANGUAGES or reply.is_quoted(fence.start):
@@ -55,9 +55,10 @@ def _read_fence(reply: ModelText, fence: FencedBlock, whole: bool) -> Iterator[F
 
 
 def bare_json(reply: ModelText) -> Iterator[FoundCall]:
-    """A call as a JSON object, or several, in plain text: Llama 3.2, and models without a template for calls.
+    """Yield the calls written as JSON objects in plain text.
 
-    Source: vLLM `llama3_json`; what models write when a prompt asks for JSON.
+    Llama 3.2 writes this, and so do models without a template for calls. Source: vLLM `llama3_json`; replies
+    of models whose prompt asks for JSON.
     """
     for read in _read_objects(reply, reply.text, 0):
         whole = reply.is_whole(read.base + read.mark.start, read.base + read.end)
@@ -76,7 +77,10 @@ _LOOK = 800  # reading an object costs as much as passing so many characters aga
 
 
 def _read_objects(reply: ModelText, text: str, base: int) -> Iterator[JsonInText]:
-    """Yield the objects of a stretch of the reply, and lists of them. What is none is passed over."""
+    """Yield the JSON objects and lists of objects in `text`, a piece at the offset `base` of the reply.
+
+    Reasoning, and text that cannot be read as an object, is skipped.
+    """
     piece, ahead, position = SourceText(text), Lookahead(text), 0
     while (opening := _START.search(text, position)) is not None:
         hidden = reply.find_reasoning_end(base + opening.start())

@@ -1,6 +1,6 @@
 """Reads calls written as Python: `[f(a=1), g(b="x")]`, or `f(a=1)` on a line of its own.
 
-Only calls that are meant as calls count: no programs.
+Only calls that the model means as tool calls count; calls in a program do not.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ _KEYWORDS = frozenset(
 
 
 def pythonic(reply: ModelText) -> Iterator[FoundCall]:
-    """`[f(a=1), g(b="x")]`: Llama 3.2 and 4 (between `<|python_start|>` and `<|python_end|>`), LFM2, ToolACE.
+    """Yield the calls written as a Python list, `[f(a=1), g(b="x")]`, or as single Python calls.
 
-    Source: Meta's prompt format for Llama 3.2 and 4; vLLM `pythonic`, `llama4_pythonic`, `lfm2`. A single
-    call without brackets is one when told, or on a line of its own when its name and parameters are those
-    of a tool. A list counts when its names were offered, or when it is the whole reply.
+    Llama 3.2 and 4 (between `<|python_start|>` and `<|python_end|>`), LFM2 and ToolACE write this. Source:
+    Meta's prompt format for Llama 3.2 and 4; vLLM `pythonic`, `llama4_pythonic`, `lfm2`. When the caller
+    named this dialect, all lists and single calls count. Otherwise a list counts when its names were offered
+    or when it is the whole reply, and a single call counts when it has its lines to itself and its name was
+    offered.
     """
     marked = list(marked_python(reply))
     if marked:
@@ -42,12 +44,15 @@ _TOKENS = re.compile(
 
 
 def marked_python(reply: ModelText) -> Iterator[FoundCall]:
-    """Python calls after a token that announces them: Llama 4, LFM2, and Llama 3's built-in tools."""
+    """Yield the Python calls after an announcing token: Llama 4, LFM2 and the built-in tools of Llama 3."""
     yield from _read_after_tokens(reply, _TOKENS)
 
 
 def olmo3(reply: ModelText) -> Iterator[FoundCall]:
-    """`<function_calls>`, one Python call a line, `</function_calls>`: OLMo 3. Source: vLLM `olmo3`."""
+    """Yield the calls of OLMo 3: `<function_calls>`, one Python call per line, `</function_calls>`.
+
+    Source: vLLM `olmo3`.
+    """
     yield from _read_after_tokens(reply, _OLMO)
 
 
@@ -57,7 +62,7 @@ _OLMO = re.compile(
 
 
 def _read_after_tokens(reply: ModelText, tokens: re.Pattern[str]) -> Iterator[FoundCall]:
-    """Yield the calls after each token, but for tokens within a call."""
+    """Yield the calls after each match of `tokens`; a match inside a call is skipped."""
     done = 0
     for token in reply.find_tokens(tokens):
         if token.start() >= done:
@@ -67,7 +72,7 @@ def _read_after_tokens(reply: ModelText, tokens: re.Pattern[str]) -> Iterator[Fo
 
 
 def _read_sequence(reply: ModelText, position: int) -> Iterator[FoundCall]:
-    """Read the calls from a place on, parted by commas, semicolons or lines."""
+    """Yield the calls from `position` on, which commas, semicolons or line breaks separate."""
     position = pass_blanks(reply.text, position)
     position += reply.text.startswith("[", position)
     while True:
@@ -93,9 +98,10 @@ def _read_lists(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _is_meant(reply: ModelText, found: list[FoundCall], start: int, end: int) -> bool:
-    """Return True when a list of calls is meant as calls:
+    """Return True when a list of Python calls is meant as tool calls.
 
-    its names were offered, or it is the whole reply.
+    This holds when all names were offered and no words before the list announce an example, or when the list
+    is plausible and the whole reply.
     """
     if reply.catalog is not None and all(reply.offers(call.name) for call in found):
         return not reply.is_example(start)
@@ -110,12 +116,12 @@ def _stands_alone(reply: ModelText, start: int, end: int) -> bool:
 
 
 def _is_plausible(found: list[FoundCall]) -> bool:
-    """Return True for a list of calls with named arguments, none of them a word of the language."""
+    """Return True when no name is a Python keyword or built-in function, and a call has raw arguments."""
     return all(call.name not in _KEYWORDS for call in found) and any(call.raw for call in found)
 
 
 def _read_lines(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield single calls, each on lines of its own."""
+    """Yield the single Python calls that stand on lines of their own."""
     done = 0
     for line in reply.find_tokens(_LINE_CALL):
         name = line["name"]
@@ -137,7 +143,7 @@ def _read_lines(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _is_in_calls_only(reply: ModelText, position: int) -> bool:
-    """Return True when the place is outside fences, or in one that holds nothing but calls."""
+    """Return True when `position` is outside of fences, or in a fence that holds nothing but calls."""
     fence = reply.fence_around(position)
     return fence is None or (fence.language in _CALL_LANGUAGES and _holds_only_calls(reply, fence))
 
@@ -146,15 +152,19 @@ _CALL_LANGUAGES = frozenset({"", "tool_code", "tool_call", "tool_calls", "python
 
 
 def _holds_only_calls(reply: ModelText, fence: FencedBlock) -> bool:
-    """Return True when the fence begins with a call of an offered tool. `x = f()` and a program do not."""
+    """Return True when the fence begins with a call of an offered tool.
+
+    A fence that begins with `x = f()`, or with another statement of a program, does not.
+    """
     first = _LINE_CALL.match(reply.text, fence.body)
     return first is not None and (reply.told or reply.offers(reply.plain_name(first["name"])))
 
 
 def gemma_tool_code(reply: ModelText) -> Iterator[FoundCall]:
-    """A fence `tool_code` with Python calls, perhaps in `print(…)` or after `default_api.`: Gemma 2 and 3.
+    """Yield the Python calls in `tool_code` fences, as Gemma 2 and 3 write them.
 
-    Source: Google's function calling guide for Gemma 3.
+    A call may stand in `print(…)` or after `default_api.`. Source: Google's function calling guide for Gemma
+    3.
     """
     for fence in reply.find_fences:
         if fence.language not in ("tool_code", "tool_call", "tool_calls") or reply.is_quoted(fence.body):

@@ -1,7 +1,7 @@
 """Reads calls written as ReAct does: `Action:` with a tool's name, `Action Input:` with its arguments.
 
-Source: Yao et al. 2022 (`Action: search[query]`), and LangChain's ReAct agents, which read one JSON object
-or plain text as the input. What stands after an `Observation:` that the model wrote itself is invented and
+Source: Yao et al. 2022 (`Action: search[query]`), and LangChain's ReAct agents, which read one JSON object or
+plain text as the input. Text after an `Observation:` that the model wrote itself is invented by the model and
 not read.
 """
 
@@ -38,7 +38,11 @@ _NO_TOOL = frozenset({"none", "finish", "final", "n/a", "na", "no", "answer", "r
 
 
 def react(reply: ModelText) -> Iterator[FoundCall]:
-    """`Action: name` and `Action Input: …`; the input is JSON, or the text of a tool's only parameter."""
+    """Yield the calls written as `Action: name` and `Action Input: …`.
+
+    The input is the arguments as JSON, or plain text for the tool's only parameter or only required
+    parameter.
+    """
     actions = list(reply.find_tokens(_ACTION))
     if not actions:
         return
@@ -62,7 +66,10 @@ def react(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _read_inline(reply: ModelText, action: re.Match[str]) -> FoundCall | None:
-    """Read `Action: search[query]` when the tool was offered, or an action that the text's end cut off."""
+    """Return the call of an action without an `Action Input:`, None when it is no call.
+
+    A call is `Action: search[query]` of an offered tool, or an action that the end of the text cut off.
+    """
     name, after = action["name"], action["after"].strip()
     if after and after[0] in "[(" and after[-1:] in "])" and reply.offers(name):
         raw, offset = _read_input(reply, name, after[1:-1].strip(), action.start("after") + 1)
@@ -90,7 +97,11 @@ def _read_with_input(reply: ModelText, action: re.Match[str], given: re.Match[st
 
 
 def _read_input(reply: ModelText, name: str, body: str, start: int) -> tuple[str, int | None]:
-    """Return the raw arguments of an input: as written, or built when text is a tool's only parameter."""
+    """Return the raw arguments of an input, and their offset in the text (None when they were built).
+
+    They are built as JSON when the input is plain text for the tool's only parameter or only required
+    parameter.
+    """
     if not body or body.startswith("{"):
         return body, start if body else None
     tool = reply.find_tool(name)

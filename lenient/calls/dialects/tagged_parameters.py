@@ -1,7 +1,8 @@
 """Dialects that write each parameter between tags of its own.
 
-The raw arguments are built as JSON: a value is text unless the tool's definition says otherwise. Where a
-value ends is told by the tag that follows its closing tag, so that code which holds such tags survives.
+The raw arguments are built as JSON: a value is text unless the tool's definition says otherwise. A closing
+tag ends a value only when a tag of the dialect, or the end of the call, follows; so code that contains such
+tags is kept whole.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from lenient.calls.reading.written_parameters import UndeclaredType, WrittenPara
 
 
 class ValueLayout(Enum):
-    """The line breaks around a value."""
+    """How a dialect treats the line breaks around a value."""
 
     VERBATIM = "verbatim"  # they belong to it
     LINES = "lines"  # the dialect puts one before and one after it
@@ -29,11 +30,12 @@ class ValueLayout(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DialectTags:
-    """The tags of a dialect.
+    """The tags of one dialect, and how its values are read.
 
     `pattern` has the groups `call` (the opening tag, with `name`), `parameter` (the opening tag, with `key`
     and perhaps `text`: "true" when the model says that the value is text, "false" when it is JSON),
-    `value_end` and `call_end`. `entities` = its reference reader decodes XML entities.
+    `value_end` and `call_end`. `entities` is True when the dialect's reference reader decodes XML entities.
+    `undeclared` is the type of a value whose type neither the definition nor the model declares.
     """
 
     pattern: re.Pattern[str]
@@ -43,7 +45,7 @@ class DialectTags:
 
 
 def read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
-    """Yield the calls of a dialect."""
+    """Yield the calls of the dialect that `tags` describes."""
     marks = list(islice(tags.pattern.finditer(reply.text), 4 * MAX_TOKENS))
     walk = _TagWalk(reply, tags, marks)
     index = 0
@@ -56,7 +58,11 @@ def read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
 
 
 class _TagWalk:
-    """Goes over the tags of one reply, once but for what the budget allows."""
+    """A walk over the tags of one reply, which reads its calls.
+
+    `marks` are the matches of the dialect's pattern. Each mark is read once; the budget of the reply limits
+    how often marks are read again.
+    """
 
     def __init__(self, reply: ModelText, tags: DialectTags, marks: list[re.Match[str]]) -> None:
         self.reply = reply
@@ -65,7 +71,7 @@ class _TagWalk:
         self.marks = marks
 
     def read_call(self, index: int) -> tuple[FoundCall, int]:
-        """Read the call whose opening tag is mark `index`. Returns it and the mark to go on with."""
+        """Return the call whose opening tag is `marks[index]`, and the index of the mark to read next."""
         opening = self.marks[index]
         name = opening["name"].strip()
         tool = self.reply.find_tool(name)
@@ -99,7 +105,7 @@ class _TagWalk:
         return FoundCall(name, raw, opening.start(), end, complete, None, built=built), index
 
     def read_body(self, name: str, opening: re.Match[str], end: int, complete: bool) -> FoundCall:
-        """Read a call without parameters, or with one JSON object in their place."""
+        """Return the call that has no parameters, or has one JSON object in their place."""
         closing = re.compile(r"<[^<>]*+>\s*+\Z").search(self.text, opening.end(), end) if complete else None
         body = self.text[opening.end() : closing.start() if closing else end]
         trimmed = body.strip()
@@ -109,7 +115,7 @@ class _TagWalk:
         return FoundCall(name, trimmed, opening.start(), end, complete or is_json(trimmed), offset)
 
     def read_parameter(self, index: int, unseen: set[str] | None) -> tuple[WrittenParameter, int]:
-        """Read the parameter whose opening tag is mark `index`. Returns it and the mark to go on with."""
+        """Return the parameter that `marks[index]` opens, and the index of the mark to read next."""
         opening = self.marks[index]
         start = opening.end()
         stop, after, closed = ValueEndSearch(self.text, self.marks, unseen).find_after(index + 1, self.reply)
@@ -122,7 +128,10 @@ class _TagWalk:
         return WrittenParameter(opening["key"].strip(), value, is_text, closed, cut, layout, end), after
 
     def trim_layout(self, value: str, closed: bool, cut: bool) -> tuple[str, bool]:
-        """Return the value without the line breaks of the layout, and whether that was a guess."""
+        """Return the value without the line breaks that are layout, and True when that was a guess.
+
+        `closed` is False when the closing tag is missing; `cut` is True when the text ends within the value.
+        """
         layout = self.tags.layout
         if layout is ValueLayout.LINES:
             value = value.removeprefix("\n")
@@ -135,13 +144,13 @@ class _TagWalk:
 
 
 def anthropic_invoke(reply: ModelText) -> Iterator[FoundCall]:
-    """`<invoke name="…"><parameter name="…">…</parameter></invoke>`, with any prefix.
+    """Yield the calls written as `<invoke name="…"><parameter name="…">…</parameter></invoke>`.
 
-    Claude (`antml:` or none), MiniMax M2 (in `<minimax:tool_call>`), Step 3 (`steptml:`), Muse Glimmer
-    (`atem:`). Source: Anthropic's published system prompt ("string and scalar parameters should be specified
-    as is, while lists and objects should use JSON"); vLLM `minimax_m2`, `step3`. SGLang decodes XML entities
-    here, and so do agents that read calls of other models; a value that holds entities and no bare `<` or `&`
-    is decoded, and that is said.
+    The tags may have any prefix: Claude (`antml:` or none), MiniMax M2 (in `<minimax:tool_call>`), Step 3
+    (`steptml:`), Muse Glimmer (`atem:`). Source: Anthropic's published system prompt ("string and scalar
+    parameters should be specified as is, while lists and objects should use JSON"); vLLM `minimax_m2`,
+    `step3`. SGLang decodes XML entities here, and so do agents that read calls of other models; a value that
+    holds entities and no bare `<` or `&` is decoded, and the decoding is reported.
     """
     yield from read_tagged(reply, _INVOKE)
 
@@ -160,10 +169,11 @@ _INVOKE = DialectTags(
 
 
 def deepseek_v32(reply: ModelText) -> Iterator[FoundCall]:
-    """`<｜DSML｜invoke name="…"><｜DSML｜parameter name="…" string="true">…`: DeepSeek V3.2 and V4.
+    """Yield the calls of DeepSeek V3.2 and V4.
 
-    Source: encoding/ of deepseek-ai/DeepSeek-V3.2; vLLM `deepseek_v32`. `string="true"` marks text, which is
-    taken verbatim; anything else is JSON.
+    The notation is `<｜DSML｜invoke name="…"><｜DSML｜parameter name="…" string="true">…`. `string="true"`
+    marks text, which is taken verbatim; any other value is JSON. Source: encoding/ of
+    deepseek-ai/DeepSeek-V3.2; vLLM `deepseek_v32`.
     """
     yield from read_tagged(reply, _DSML)
 
@@ -181,11 +191,12 @@ _DSML = DialectTags(
 
 
 def qwen3_coder(reply: ModelText) -> Iterator[FoundCall]:
-    """`<function=name><parameter=key>value</parameter></function>`, in `<tool_call>` or `<seed:tool_call>`.
+    """Yield the calls written as `<function=name><parameter=key>value</parameter></function>`.
 
-    Qwen3-Coder, Seed-OSS, Step 3.5, MiMo; with one JSON object as its body, Llama 3.1's `<function=name>{…}`.
-    Source: the chat template and qwen3coder_tool_parser.py of Qwen/Qwen3-Coder: one line break before and
-    after a value is layout. SGLang decodes XML entities; see `anthropic_invoke`.
+    Qwen3-Coder, Seed-OSS, Step 3.5 and MiMo write this, in `<tool_call>` or `<seed:tool_call>`; Llama 3.1
+    writes one JSON object as the body, `<function=name>{…}`. Source: the chat template and
+    qwen3coder_tool_parser.py of Qwen/Qwen3-Coder: one line break before and after a value is layout. SGLang
+    decodes XML entities; see `anthropic_invoke`.
     """
     yield from read_tagged(reply, _QWEN)
 
@@ -202,10 +213,11 @@ _QWEN = DialectTags(
 
 
 def glm(reply: ModelText) -> Iterator[FoundCall]:
-    """`<tool_call>name<arg_key>k</arg_key><arg_value>v</arg_value></tool_call>`: GLM 4.5 to 4.7, LongCat.
+    """Yield the calls of GLM 4.5 to 4.7 and LongCat.
 
-    Source: the chat template of zai-org/GLM-4.5; vLLM `glm45`, `glm47`: a value that is not declared as text
-    is JSON where it can be; text is verbatim.
+    The notation is `<tool_call>name<arg_key>k</arg_key><arg_value>v</arg_value></tool_call>`. Source: the
+    chat template of zai-org/GLM-4.5; vLLM `glm45`, `glm47`: a value that is not declared as text is read as
+    JSON where it is valid JSON; text is verbatim.
     """
     yield from read_tagged(reply, _GLM)
 
@@ -225,9 +237,10 @@ _GLM = DialectTags(
 
 
 def kimi_k3(reply: ModelText) -> Iterator[FoundCall]:
-    """`<|open|>call tool="…"<|sep|><|open|>argument key="…" type="string"<|sep|>…`: Kimi K3's XTML.
+    """Yield the calls in XTML, the notation of Kimi K3.
 
-    Source: SGLang `kimi_k3` (kimik3_format.py): `type="string"` marks text, which is verbatim.
+    The notation is `<|open|>call tool="…"<|sep|><|open|>argument key="…" type="string"<|sep|>…`. Source:
+    SGLang `kimi_k3` (kimik3_format.py): `type="string"` marks text, which is verbatim.
     """
     yield from read_tagged(reply, _KIMI_K3)
 

@@ -1,1 +1,1 @@
-"""What several dialects read a model's text with: places, JSON values, Python calls, tagged parameters."""
+"""Readers that several dialects share: model text, JSON values, Python calls and tagged parameters."""

@@ -1,4 +1,4 @@
-"""A call found in a text: as its dialect found it, and as the caller gets it, with its arguments read."""
+"""Calls found in a text: `FoundCall` as a dialect finds it, `TextCall` with its arguments parsed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from lenient.diagnostics.codes import Severity
 
 @dataclass(frozen=True, slots=True)
 class FoundCall:
-    """One call as its dialect found it: a name, raw arguments and a place.
+    """One call as a dialect found it: its name, its raw arguments `raw` and its span `start:end` in the text.
 
-    `offset` is where `raw` begins in the text; None when `raw` was built from parameters that the dialect
-    writes one by one. `built` are findings made while building it, with spans in `raw`; `around` are mends
-    of what stands around the arguments, with spans in the text.
+    `complete` is False when the text ends before the call does. `offset` is where `raw` begins in the text;
+    None when `raw` was built from parameters that the dialect writes one by one. `built` holds the
+    diagnostics of building `raw`, with spans in `raw`; `around` holds the diagnostics of repairs outside of
+    the arguments, with spans in the text.
     """
 
     name: str
@@ -33,14 +34,14 @@ class FoundCall:
 
 @dataclass(frozen=True, slots=True)
 class TextCall:
-    """One call found in a text.
+    """One call found in a text, with its arguments parsed.
 
-    `text[start:end]` is the call: its name, its arguments and the tokens that belong to it alone.
-    `complete` is False when the text ends before the call does. Spans in `request.diagnostics` point into
-    `request.raw_arguments`. `offset` is where these begin in the text, so that `offset + span` is the place
-    there; it is None in the dialects that write parameters one by one (tags, Python, Gemma): their raw
-    arguments are built, and no span can honestly point into the text. `diagnostics` are the mends of what
-    stands around the arguments; their spans point into the text.
+    `text[start:end]` is the call: its name, its arguments and the tokens that belong to it alone. `complete`
+    is False when the text ends before the call does. `request` holds the parsed arguments; the spans of its
+    diagnostics point into `request.raw_arguments`. `offset` is where the raw arguments begin in the text, so
+    that `offset + span` is a place in the text. `offset` is None in the dialects that write parameters one by
+    one (tags, Python, Gemma): the raw arguments are built there, and no span can point into the text.
+    `diagnostics` are the repairs outside of the arguments; their spans point into the text.
     """
 
     dialect: str
@@ -54,9 +55,9 @@ class TextCall:
 
 
 def read_call(dialect: str, found: FoundCall, catalog: ToolCatalog | None) -> TextCall:
-    """Return the call with its arguments read.
+    """Return the found call with its arguments parsed.
 
-    With a catalog, a name that it does not hold is an unknown tool.
+    With a catalog, a name that the catalog does not hold gets the diagnostic `unknown_tool`.
     """
     request = parse_arguments(found.raw, catalog, tool_name=found.name, tool_call_id=found.call_id)
     if found.built:
@@ -67,7 +68,10 @@ def read_call(dialect: str, found: FoundCall, catalog: ToolCatalog | None) -> Te
 
 
 def _add_findings(request: ToolCallRequest, built: tuple[Diagnostic, ...]) -> ToolCallRequest:
-    """Return the request with what building its raw arguments changed, which is a repair."""
+    """Return the request with the diagnostics of building its raw arguments put first.
+
+    Building counts as a repair: the outcome becomes REPAIRED, or FAILED when the request has an error.
+    """
     refused = any(found.severity is Severity.ERROR for found in request.diagnostics)
     outcome = Outcome.FAILED if refused else Outcome.REPAIRED
     return request._replace(diagnostics=built + request.diagnostics, outcome=outcome)

@@ -1,7 +1,7 @@
-"""Recognises the calls in a JSON value, in whatever shape models write a call.
+"""Recognises the calls in a JSON value, in the many shapes in which models write calls.
 
-Names and arguments may stand under many keys, in lists of calls, or in objects around a call. For text
-without tokens, `CallEvidence` says how much must speak for a call.
+The name and the arguments may stand under various keys, in lists of calls, or in objects around a call. For
+text without tokens, `CallEvidence` says which evidence a call needs.
 """
 
 from __future__ import annotations
@@ -43,10 +43,11 @@ _MAX_CALLS = 10_000
 
 
 class CallEvidence(Enum):
-    """How much must speak for a call.
+    """The evidence that an object needs to count as a call.
 
-    `TOKENS`: tokens around it say that it is one. `TEXT`: the name was offered, or the object is the whole
-    reply and has a name, an arguments object and nothing else; without a catalog that shape alone decides.
+    `TOKENS`: the tokens around the object say that it is a call. `TEXT`: the name was offered, or the object
+    is the whole reply and has a name, an arguments object and nothing else; without a catalog that shape
+    alone decides.
     """
 
     TOKENS = "tokens"
@@ -55,7 +56,7 @@ class CallEvidence(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _JsonPart:
-    """A value within the value that was read."""
+    """A part of a decoded JSON value, with its span."""
 
     value: Any
     mark: ValueSpan
@@ -66,7 +67,10 @@ class _JsonPart:
 
 
 def call_envelope(reply: ModelText, name: str | None) -> Node | None:
-    """Return what an object that calls this tool looks like: evidence for where its strings end."""
+    """Return the node of an object that calls the tool `name`; None when the tool is not known.
+
+    The reader of broken JSON uses the node as evidence for where the strings of the object end.
+    """
     root = reply.arguments_node(name) if name else None
     if root is None:
         return None
@@ -77,7 +81,10 @@ def call_envelope(reply: ModelText, name: str | None) -> Node | None:
 def find_calls(
     reply: ModelText, read: JsonInText, bar: CallEvidence, *, whole: bool = False
 ) -> list[FoundCall]:
-    """Return the calls in a value. `whole`: there is nothing else in the reply."""
+    """Return the calls in a JSON value of the reply.
+
+    `bar` is the evidence that a call needs; `whole` is True when the reply holds nothing but the value.
+    """
     shapes = _CallFinder(reply, read, bar, whole)
     found = list(shapes.find_in(_JsonPart(read.value, read.mark), 0))[:_MAX_CALLS]
     if found:
@@ -87,7 +94,7 @@ def find_calls(
 
 
 class _CallFinder:
-    """Looks for calls in one value."""
+    """A search for the calls in one JSON value; `bar` and `whole` are those of `find_calls`."""
 
     def __init__(self, reply: ModelText, read: JsonInText, bar: CallEvidence, whole: bool) -> None:
         self.reply = reply
@@ -117,7 +124,7 @@ class _CallFinder:
         yield from self.find_in_named(part, name_key)
 
     def find_in_nameless(self, part: _JsonPart, depth: int) -> Iterator[FoundCall]:
-        """Find a call inside another object, or an object whose key is the tool's name."""
+        """Yield the calls in a nameless object: in an inner object, or under a key that names a tool."""
         value = part.value
         for key in _HOLDER_KEYS:
             if isinstance(value.get(key), dict):
@@ -140,7 +147,10 @@ class _CallFinder:
             yield from self.find_in_encoded(part)
 
     def find_in_encoded(self, part: _JsonPart) -> Iterator[FoundCall]:
-        """Find `{"content": "<a call as JSON>"}`, as models write it that were asked for JSON content."""
+        """Yield the calls in `{"content": "<a call as JSON>"}`: a call encoded as a string.
+
+        Models write this when they were asked for JSON content.
+        """
         [(key, text)] = part.value.items()
         if key not in _STRING_HOLDERS or not isinstance(text, str) or text.lstrip()[:1] != "{":
             return
@@ -190,7 +200,12 @@ class _CallFinder:
         return exact and (self.reply.catalog is None or self.whole)
 
     def may_stand_alone(self, tool: ToolDefinition | None, besides: set[str]) -> bool:
-        """Return True for a name, perhaps with its parameters beside it, without a key for the arguments."""
+        """Return True when an object without a key for the arguments is a call of the tool.
+
+        `besides` are the keys beside the name: all must be declared parameters, and all required parameters
+        must be among them. A name alone counts when no parameter is required, or when the object is the whole
+        reply.
+        """
         if tool is None:
             return False
         required = {parameter.name for parameter in tool.parameters if parameter.required}
@@ -211,9 +226,9 @@ class _CallFinder:
         return FoundCall(name, raw, start, end, True, base + place.start, call_id, around=around)
 
     def make_flat_call(self, part: _JsonPart, name: str, keys: list[str], call_id: str | None) -> FoundCall:
-        """Return a call whose parameters stand beside the name:
+        """Return the call whose parameters `keys` stand beside its name.
 
-        the raw arguments are the object without it.
+        The raw arguments are built as a JSON object of these parameters.
         """
         text, children = self.read.piece, part.mark.children
         places = {key: children[key] for key in keys} if isinstance(children, dict) else {}
@@ -224,9 +239,10 @@ class _CallFinder:
         return FoundCall(name, "{" + raw + "}", start, end, True, None, call_id)
 
     def mends_around(self, part: _JsonPart, inside: ValueSpan | None) -> Iterator[Diagnostic]:
-        """Return the mends of an object that lie outside its arguments.
+        """Yield the diagnostics of repairs in a call's object that lie outside of its arguments.
 
-        Those inside are found again there.
+        `inside` is the span of the arguments. Repairs inside it are found again when the arguments are
+        parsed.
         """
         closed = inside is not None and is_json(self.read.piece[inside.start : inside.end])
         for mend in self.read.mends:
@@ -237,7 +253,7 @@ class _CallFinder:
                 yield self.move_to_reply(mend)
 
     def mends_outside(self, found: list[FoundCall]) -> Iterator[Diagnostic]:
-        """Return the mends that belong to none of the calls, but to a list or an object around them."""
+        """Yield the diagnostics of repairs outside of all calls, in a list or an object around them."""
         for mend in self.read.mends:
             placed = self.move_to_reply(mend)
             at = placed.start
@@ -245,14 +261,14 @@ class _CallFinder:
                 yield placed
 
     def move_to_reply(self, mend: Diagnostic) -> Diagnostic:
-        """Return the mend with its span in the reply."""
+        """Return the diagnostic with its span counted from the start of the reply."""
         if mend.start is None or mend.end is None:
             return mend
         return mend._replace(start=self.read.base + mend.start, end=self.read.base + mend.end)
 
 
 def _is_schema(arguments: Any) -> bool:
-    """Return True for the JSON Schema of a tool's parameters: then the object is a definition."""
+    """Return True when the arguments are a JSON Schema of parameters: the object is then a definition."""
     return isinstance(arguments, dict) and isinstance(arguments.get("properties"), dict)
 
 
@@ -261,5 +277,5 @@ def _declares(tool: ToolDefinition, name: str) -> bool:
 
 
 def _is_name(name: str) -> bool:
-    """Return True when it could be the name of a tool. `Ada Lovelace` could not."""
+    """Return True when the text can be a tool's name: at most 128 characters, without whitespace."""
     return len(name) <= 128 and not any(sign.isspace() for sign in name)

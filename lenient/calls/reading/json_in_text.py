@@ -1,4 +1,4 @@
-"""Reads the JSON value at a place of a text, as it stands or mended."""
+"""Reads the JSON value at an offset of a text, repairing it where necessary."""
 
 from __future__ import annotations
 
@@ -26,9 +26,12 @@ _AFTER = 150
 
 @dataclass(frozen=True, slots=True)
 class JsonInText:
-    """A JSON value as read: `piece[mark]` is its text, and `base` is where the piece begins in the reply.
+    """A JSON value that was read from a reply.
 
-    `complete` is False when the text ended with brackets open. `mends` have spans in the piece.
+    `piece` is the text that was read, and `base` is the offset of the piece in the reply. `mark` is the span
+    of the value in the piece, `end` the offset in the piece where reading stopped. `complete` is False when
+    the text ended with brackets or a string open. `mends` are the diagnostics of the repairs, with spans in
+    the piece.
     """
 
     value: Any
@@ -41,7 +44,7 @@ class JsonInText:
 
 
 def pass_blanks(text: str, position: int) -> int:
-    """Return the place after the blanks at a place."""
+    """Return the offset of the first character from `position` on that is no whitespace."""
     match = _BLANK.match(text, position)
     return match.end() if match else position
 
@@ -56,10 +59,10 @@ def is_json(text: str) -> bool:
 
 
 def find_json_end(text: str, start: int) -> int | None:
-    """Return where the valid JSON object or array at a place ends, None when it is not valid.
+    """Return the end of the valid JSON object or array at the offset `start`, None when it is not valid.
 
-    Looks at a window that grows while the value goes on: a failed decoder counts the lines of all that it
-    was given, which would make many failures in one text quadratic.
+    The text is decoded in a window that grows while the value goes on: a decoder that fails counts the lines
+    of all text that it was given, which would make many failures in one text quadratic.
     """
     size = _WINDOW
     while True:
@@ -74,7 +77,7 @@ def find_json_end(text: str, start: int) -> int | None:
 
 
 def _goes_beyond(piece: str) -> bool:
-    """Return True when the text is JSON as far as the window goes."""
+    """Return True when the piece is valid JSON up to, or nearly up to, the end of the window."""
     try:
         _DECODER.raw_decode(piece)
     except json.JSONDecodeError as error:
@@ -93,9 +96,11 @@ def read_json_value(
     *,
     opened: bool = False,
 ) -> JsonInText | UnreadableError:
-    """Read the value at a place of a piece of the reply, mended where it must be; or say why there is none.
+    """Read the JSON value at the offset `start` of a piece of the reply, repairing it where necessary.
 
-    `opened` = its opening brace is missing.
+    Return an UnreadableError (it is not raised) when no value can be read. `ahead` is shared by all reads of
+    one piece. `base` is the offset of the piece in the reply. `node` is the expected shape of the value, None
+    when unknown. `opened` is True when the opening brace of the value is missing.
     """
     findings = Findings()
     strict = find_json_end(piece.text, start) is not None

@@ -1,7 +1,7 @@
-"""A model's text, and which of its places may start a call: not those in reasoning, nor in quoted examples.
+"""A model's text, and the places in it where a call may begin: outside of reasoning and quoted examples.
 
-It holds the names that were offered, and how much looking again may be spent on one text, so that the whole
-stays linear.
+`ModelText` also holds the offered tools, and a budget for reading a place again, so that the search for calls
+takes linear time.
 """
 
 from __future__ import annotations
@@ -49,7 +49,11 @@ _LEAD_IN = 240
 
 @dataclass(frozen=True, slots=True)
 class FencedBlock:
-    """A fenced block: the whole is `start:end`, its content `body:close`. `closed`: it has a last line."""
+    """A fenced block of Markdown: `start:end` is the span of the block, `body:close` that of its content.
+
+    `language` is the word after the opening fence, in lower case. `closed` is False when the closing fence is
+    missing.
+    """
 
     start: int
     body: int
@@ -60,7 +64,11 @@ class FencedBlock:
 
 
 class ModelText:
-    """One text and the tools that were offered. `told`: the caller says which dialect it is in."""
+    """A model's text, and the tools that were offered to the model.
+
+    `told` is True when the caller named the dialect of the text. `left` is the rest of the budget for reading
+    a place again, in steps.
+    """
 
     def __init__(self, text: str, catalog: ToolCatalog | None, *, told: bool = False) -> None:
         self.text = text
@@ -84,9 +92,10 @@ class ModelText:
         return normalise_name(name) in self._spellings
 
     def may_name(self, name: str, position: int) -> bool:
-        """Return True when a name between tokens may be meant as a tool's.
+        """Return True when the name between tokens at the offset `position` may be meant as a tool's name.
 
-        Placeholders and examples may not.
+        An offered name may. A placeholder may not; with a catalog, neither may a name in an announced
+        example.
         """
         if self.offers(name):
             return True
@@ -95,7 +104,7 @@ class ModelText:
         return self.catalog is None or not (self.is_example(position) or self.is_example(position, _FORM))
 
     def plain_name(self, name: str) -> str:
-        """Return the name without the namespace of its tools, unless it was offered with it."""
+        """Return the name without a namespace such as `functions.`, unless offered with the namespace."""
         if self.find_tool(name) is None:
             for prefix in _NAMESPACES:
                 rest = name.removeprefix(prefix)
@@ -104,27 +113,27 @@ class ModelText:
         return name
 
     def arguments_node(self, name: str) -> Node | None:
-        """Return what the arguments of a tool must be."""
+        """Return the compiled node for the arguments of a tool, None when the tool was not offered."""
         tool = self.find_tool(name)
         return compile_tool(tool).root if tool is not None else None
 
     # --- places ---------------------------------------------------------------------------------------
 
     def find_tokens(self, pattern: re.Pattern[str], start: int = 0) -> Iterator[re.Match[str]]:
-        """Yield the matches that are the model's own: outside reasoning, inline code and quoted examples.
+        """Yield the matches of `pattern` outside of reasoning, inline code and quoted examples.
 
-        Of more than `MAX_TOKENS` the rest is not looked at: no reply has so many calls.
+        Matches beyond `MAX_TOKENS` are ignored: no reply has so many calls.
         """
         found = islice(pattern.finditer(self.text, start), MAX_TOKENS + 1)
         return (match for match in found if not self.is_quoted(match.start()))
 
     def find_reasoning_end(self, position: int) -> int | None:
-        """Return the end of the reasoning around a place."""
+        """Return the end of the reasoning around the offset `position`, None outside of reasoning."""
         index = bisect_right(self._thought_starts, position) - 1
         return self.thoughts[index][1] if index >= 0 and position < self.thoughts[index][1] else None
 
     def is_quoted(self, position: int) -> bool:
-        """Return True for a place in reasoning, in inline code, or in a fence announced as an example."""
+        """Return True when `position` is in reasoning, inline code, or a fence announced as an example."""
         if self.find_reasoning_end(position) is not None:
             return True
         if self.text[max(0, position - 3) : position].endswith("`"):
@@ -133,14 +142,17 @@ class ModelText:
         return fence is not None and self.is_example(fence.start)
 
     def is_example(self, position: int, words: re.Pattern[str] = _EXAMPLE) -> bool:
-        """Return True when the words before a place say that what follows is an example."""
+        """Return True when the words before `position` say that the text there is an example.
+
+        `words` matches the words that announce an example.
+        """
         before = self.text[max(0, position - _LEAD_IN) : position].rstrip()
         paragraph = before[max(before.rfind("\n\n"), before.rfind("```")) + 1 :]
         return words.search(paragraph) is not None
 
     @property
     def find_fences(self) -> list[FencedBlock]:
-        """Return the fenced blocks, in order; the last may be unclosed."""
+        """The fenced blocks of the text, in order; the last block may be unclosed."""
         if self._fences is None:
             self._fences = list(_find_fenced_blocks(self.text))
             self._fence_starts = [fence.start for fence in self._fences]
@@ -153,7 +165,7 @@ class ModelText:
         return None
 
     def _find_body(self) -> tuple[int, int]:
-        """Return the span of the text without blanks, leading reasoning and end tokens."""
+        """Return the span of the text without outer whitespace, leading reasoning and end tokens."""
         start = 0
         for first, end in self.thoughts:
             if self.text[start:first].strip():
@@ -164,23 +176,27 @@ class ModelText:
         return pass_blanks(self.text, start), end
 
     def is_whole(self, start: int, end: int) -> bool:
-        """Return True when there is nothing but blanks, reasoning and end tokens around a span."""
+        """Return True when only whitespace, leading reasoning and end tokens stand around the span."""
         return start <= self.body[0] and end >= self.body[1]
 
     # --- values ---------------------------------------------------------------------------------------
 
     def find_strict_end(self, start: int) -> int | None:
-        """Return where the valid JSON object or array at a place ends."""
+        """Return the end of the valid JSON object or array at `start`, None when there is none."""
         return find_json_end(self.text, start)
 
     def spend_budget(self, steps: int) -> bool:
-        """Take from what may be spent on looking again. False when it is used up."""
+        """Subtract `steps` from the budget for reading again; return False when the budget is used up."""
         self.left -= steps
         return self.left >= 0
 
 
 def _find_reasoning(text: str) -> Iterator[tuple[int, int]]:
-    """Return the stretches of reasoning. One that was begun at the start and never closed takes all."""
+    """Yield the spans of the reasoning blocks.
+
+    Reasoning that begins the text and is never closed extends to the end of the text. A closing token without
+    an opening token ends reasoning that began in the prompt.
+    """
     first, closing = _THOUGHT.search(text), _THOUGHT_END.search(text)
     if closing is not None and (first is None or closing.start() < first.start()):
         yield 0, closing.end()  # the opening token stood in the prompt

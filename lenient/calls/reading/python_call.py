@@ -1,7 +1,7 @@
-"""Reads one Python call in a text: its name and its raw arguments as JSON.
+"""Reads one Python call in a text: its name, and its raw arguments as JSON.
 
-A value that is plain Python is rewritten as JSON; any other goes in as it was written, for
-`lenient.arguments.parse` to mend and report. Runs nothing;
+A value that is plain Python is rewritten as JSON; any other value is copied as written, for
+`lenient.arguments.parse` to repair and report. No code is run.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NATIVE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _WrittenArgument:
-    """One argument as written. `name` None: it has none."""
+    """One argument as written, at the span `start:end`; `name` is None for a positional argument."""
 
     name: str | None
     start: int
@@ -52,7 +52,7 @@ class _WrittenArgument:
 
 @dataclass(frozen=True, slots=True)
 class _WrittenCall:
-    """A call as written: its parts, and whether its closing bracket was found."""
+    """A Python call as written; `complete` is False when its closing bracket is missing."""
 
     name: str
     start: int
@@ -62,13 +62,16 @@ class _WrittenCall:
 
 
 def read_call_at(reply: ModelText, position: int) -> FoundCall | None:
-    """Read the call that begins at a place. None when its arguments cannot be named."""
+    """Return the Python call that begins at the offset `position`, None when there is none.
+
+    None is also returned when the parameter name of a positional argument is unknown.
+    """
     call = _read_written_call(reply, position)
     return None if call is None else _make_call(reply, call)
 
 
 def read_call_list(reply: ModelText, position: int) -> tuple[list[FoundCall], int]:
-    """Read the calls of the list whose first call begins at a place. Returns where reading stopped, too."""
+    """Return the calls of a list from `position` on, and the offset where reading stopped."""
     found: list[FoundCall] = []
     while True:
         call = _read_written_call(reply, position)
@@ -122,9 +125,10 @@ def _find_argument_end(reply: ModelText, position: int, keyword: bool) -> int:
 
 
 def _pass_string(reply: ModelText, start: int, quote: str, *, outer: bool) -> int:
-    """Return the place after the string whose opening quote is at `start`.
+    """Return the offset after the string whose opening quote is at `start`.
 
-    A quote ends it when an argument's end follows: inner quotes may not be escaped.
+    A quote ends the string only when the end of an argument follows, because a model may leave inner quotes
+    unescaped. `outer` is True for the value of a keyword argument outside of brackets.
     """
     text = reply.text
     if text.startswith(quote * 3, start):
@@ -145,7 +149,7 @@ def _pass_string(reply: ModelText, start: int, quote: str, *, outer: bool) -> in
 
 
 def _is_escaped(text: str, at: int, start: int) -> bool:
-    """Return True when an odd number of backslashes stands before a sign."""
+    """Return True when an odd number of backslashes stands before the character at the offset `at`."""
     first = at
     while first > start + 1 and text[first - 1] == "\\":
         first -= 1
@@ -153,7 +157,7 @@ def _is_escaped(text: str, at: int, start: int) -> bool:
 
 
 def _make_call(reply: ModelText, call: _WrittenCall) -> FoundCall | None:
-    """Return the call with its raw arguments. None when they cannot be named."""
+    """Return the call with its raw arguments as JSON; None when a positional argument has no known name."""
     text, name = reply.text, reply.plain_name(call.name)
     tool = reply.find_tool(name)
     names = [parameter.name for parameter in tool.parameters] if tool is not None else []
@@ -175,7 +179,7 @@ def _make_call(reply: ModelText, call: _WrittenCall) -> FoundCall | None:
 
 
 def _write_value(value: str) -> str:
-    """Return the JSON of a value in plain Python, and any other value as it was written."""
+    """Return a value in plain Python as JSON, and any other value as it was written."""
     if "\\x" in value and not _RAW.search(value):
         value = _HEX.sub(lambda found: f"\\u00{found[1]}" if found[1] else found[0], value)
     if not _PLAIN.fullmatch(value):

@@ -1,8 +1,8 @@
 """Finds where the value of a parameter between tags ends, by the tags that follow.
 
-A closing tag ends a value when another tag of the dialect, or the end of the whole, follows it: code that
-holds such a tag goes on with something else. An opening tag within a value is text, unless it names a
-declared parameter that is still to come. No tag is looked at more often than the budget allows.
+A closing tag ends a value when another tag of the dialect, or the end of the text, follows; a closing tag
+inside code is followed by more code. An opening tag within a value is text, unless it names a declared
+parameter that has not appeared yet. The budget of the reply limits how often a tag is examined.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ End = tuple[int, int, bool]
 
 
 class ValueEndSearch:
-    """Looks for the end of one value. `unseen` are the declared parameters to come, None when unknown.
+    """A search for the end of one value.
 
-    The groups of a mark are those of `lenient.calls.dialects.tagged_parameters.DialectTags`.
+    `marks` are the matches of `lenient.calls.dialects.tagged_parameters.DialectTags.pattern` in the text.
+    `unseen` are the declared parameters that have not appeared yet, None when the definition is unknown.
     """
 
     def __init__(self, text: str, marks: Sequence[re.Match[str]], unseen: set[str] | None) -> None:
@@ -37,7 +38,7 @@ class ValueEndSearch:
         self.cut = -1  # the first mark before which it may have been cut off
 
     def find_after(self, index: int, reply: ModelText) -> End:
-        """Return the end of the value whose first tag, at the earliest, is mark `index`."""
+        """Return the end of the value, for which `marks[index]` is the first candidate."""
         step = {
             "value_end": self.ends_at_value_end,
             "parameter": self.ends_at_parameter,
@@ -90,7 +91,7 @@ class ValueEndSearch:
         return None
 
     def is_structural(self, index: int) -> bool:
-        """Return True when a tag of the dialect, or the end of the whole, follows a closing tag."""
+        """Return True when another tag of the dialect, or the text's end, follows the tag `marks[index]`."""
         end = self.marks[index].end()
         following = self.marks[index + 1].start() if index + 1 < len(self.marks) else -1
         if following >= 0 and not self.text[end:following].strip():
@@ -98,10 +99,10 @@ class ValueEndSearch:
         return REST.match(self.text, end) is not None
 
     def ends_call(self, index: int, *, strictly: bool = False) -> bool:
-        """Return True when the mark is the closing tag of a call.
+        """Return True when `marks[index]` is the closing tag of the call.
 
-        Then a wrapper's end, another call or the text's end comes next; unless `strictly`, other text may, on
-        a new line.
+        The end of a wrapper, another call or the end of the text must follow the tag; unless `strictly`,
+        other text may follow on a new line.
         """
         if index >= len(self.marks) or self.marks[index].lastgroup != "call_end":
             return False

@@ -1,4 +1,4 @@
-"""Finds the blocks of a reply that stand between a dialect's two tokens."""
+"""Finds the blocks of a reply between an opening token and a closing token of a dialect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from lenient.calls.reading.model_text import MAX_TOKENS, ModelText
 
 @dataclass(frozen=True, slots=True)
 class TokenBlock:
-    """What stands between an opening token and what ends it; `ends` are the closing tokens in it."""
+    """A block of a reply that begins with an opening token.
+
+    `ends` are the first and the last closing token in the block; () when there is none. `limit` is the latest
+    end of the block: the offset of the next opening token, or the length of the text.
+    """
 
     opening: re.Match[str]
     ends: tuple[re.Match[str], ...]
@@ -36,7 +40,7 @@ class TokenBlock:
 
 
 def find_blocks(reply: ModelText, opening: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[TokenBlock]:
-    """Yield the blocks of a dialect, in order. Each lasts to the next opening token at most."""
+    """Yield the blocks of a dialect, in order. A block ends before the next opening token at the latest."""
     starts = list(reply.find_tokens(opening))
     ends = list(closing.finditer(reply.text)) if starts else []
     places = [match.start() for match in ends]

@@ -1,7 +1,7 @@
 """Builds the raw arguments as JSON from parameters that a dialect writes one by one.
 
-A value is text unless the tool's definition, or the dialect, says otherwise; then it goes in as it was
-written, and `lenient.arguments.parse` reads, coerces and checks it.
+A value is text unless the tool's definition, or the dialect, says otherwise; a value that is not text is
+copied as written, and `lenient.arguments.parse` reads, coerces and checks it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _QUOTES = {"&quot;": '"', "&apos;": "'", "&#39;": "'"}
 
 
 class UndeclaredType(Enum):
-    """What a value is of which neither the definition nor the model says the type."""
+    """The type of a value for which neither the definition nor the model declares a type."""
 
     TEXT = "text"
     JSON = "json"  # JSON where it can be
@@ -42,10 +42,12 @@ class UndeclaredType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WrittenParameter:
-    """One parameter as written. `is_text`: what the model says of its type, None when it says nothing.
+    """One parameter as the model wrote it.
 
-    `cut` = the text ends within the value; `layout` = line breaks around it were taken for layout; `end` is
-    the place after it in the reply.
+    `is_text` is True when the model marks the value as text, False when it marks another type, None when it
+    marks none. `closed` is False when the closing tag is missing. `cut` is True when the text ends within the
+    value. `layout` is True when line breaks around the value were removed as layout. `end` is the offset
+    where the parameter ends in the reply.
     """
 
     name: str
@@ -65,9 +67,12 @@ def build_arguments(
     entities: bool,
     cut: bool,
 ) -> tuple[str, tuple[Diagnostic, ...]]:
-    """Return the JSON text of the parameters, in order and with repetitions. Findings have spans in it.
+    """Return the parameters as the text of one JSON object, and the diagnostics of building the text.
 
-    `cut` = the call was not closed: more parameters may have followed.
+    Order and repetitions are kept; the spans of the diagnostics point into the JSON text. `root` is the
+    compiled definition, None when unknown; `undeclared` is the type of values without a declared type.
+    `entities` is True when XML entities are decoded. `cut` is True when the call was not closed, so that more
+    parameters may have followed.
     """
     parts, findings, length = list[str](), list[Diagnostic](), 1
     for parameter in parameters:
@@ -88,7 +93,7 @@ def build_arguments(
 
 
 def _find_node(root: Node | None, name: str) -> Node | None:
-    """Return what the definition says of a parameter, in any spelling of its name."""
+    """Return the node of a parameter, for any spelling of its name; None when the definition has none."""
     if root is None:
         return None
     declared = name if name in root.fields else root.spellings.get(normalise_name(name))
@@ -100,7 +105,7 @@ def _find_node(root: Node | None, name: str) -> Node | None:
 def _write_parameter(
     parameter: WrittenParameter, node: Node | None, undeclared: UndeclaredType, entities: bool
 ) -> tuple[str, list[str]]:
-    """Return the JSON text of one value, and the codes of what was done to it."""
+    """Return the JSON text of one value, and the codes of the changes made to the value."""
     trimmed = parameter.value.strip()
     said = parameter.is_text
     if said is None:
@@ -122,7 +127,8 @@ def _write_parameter(
 def _is_text(node: Node | None, value: str, undeclared: UndeclaredType) -> bool:
     """Return True when a value is text by its definition.
 
-    One that may be text or something else is what it looks like.
+    Where the definition allows text and other types, or is missing, a value may be read as JSON if it is
+    valid JSON.
     """
     if node is None:
         return undeclared is UndeclaredType.TEXT or not is_json(value)

@@ -1,6 +1,7 @@
 """Compiles the assertions of JSON Schema on one value: bounds, sizes, patterns and formats.
 
-Every rule holds for values of other types, as in JSON Schema. A pattern that can run for ever is not run.
+A rule for one type holds for values of all other types, as in JSON Schema. A pattern that can run for ever is
+not run.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ class ValueRule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CompiledPattern:
-    """A compiled pattern; `degree` is the power of the text's length that bounds the work."""
+    """A regular expression, `text` as written and `regex` compiled.
+
+    Matching it against n characters takes at most about n ** `degree` steps.
+    """
 
     text: str
     regex: re.Pattern[str]
@@ -51,7 +55,7 @@ class CompiledPattern:
         return self.degree <= 1 or len(value) ** self.degree <= MAX_PATTERN_WORK
 
     def rules_out(self, value: str) -> bool:
-        """Return True when the text was tried and does not match."""
+        """Return True when the value was tried and does not match; a value too costly to try gives False."""
         return self.is_affordable(value) and self.regex.search(value) is None
 
 
@@ -67,7 +71,7 @@ def read_rules(schema: Mapping[str, Any]) -> Iterator[ValueRule]:
 
 
 def compile_pattern(text: Any) -> CompiledPattern | None:
-    """Compile a pattern; None when Python cannot, or when it may run for ever."""
+    """Compile a regular expression; return None when Python cannot, or when it may run for ever."""
     if not isinstance(text, str) or len(text) > MAX_PATTERN or _REPEATED_GROUP.search(text):
         return None
     try:
@@ -99,7 +103,7 @@ def _is_multiple(value: Any, step: Any) -> bool:
 
 
 def _to_exact(number: float) -> Fraction:
-    """Return the number as it is written, so that 0.3 is a multiple of 0.1."""
+    """Return the exact value of a number's decimal text, so that 0.3 counts as a multiple of 0.1."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
@@ -148,7 +152,7 @@ def _is_unique(value: Any) -> bool:
 
 
 def _write_canonical(value: Any) -> str:
-    """Write a JSON value so that equal values give equal texts: 1.0 is written as 1."""
+    """Return a JSON value as text, so that equal values give equal texts: 1.0 is written as 1."""
     text = json.dumps(value, sort_keys=True, default=str)
     if ".0" in text or "e" in text:
         text = json.dumps(json.loads(text, parse_float=_parse_whole), sort_keys=True)

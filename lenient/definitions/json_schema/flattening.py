@@ -1,4 +1,4 @@
-"""Flattens schemas: follows references and merges `allOf`, so that one flat schema demands the same."""
+"""Flattens schemas: resolves references and merges `allOf` into one flat schema with the same demands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ MAX_SCHEMA_DEPTH = 64
 
 
 class Flattener:
-    """Flattens the schemas of one document. `count` bounds the work; the caller may reset it."""
+    """A flattener of the schemas in one document.
+
+    `count` is the number of parts flattened so far, which `MAX_NODES` limits; the caller may set it back to
+    0.
+    """
 
     def __init__(self, root: Any) -> None:
         self.root = root
@@ -24,7 +28,10 @@ class Flattener:
         self.count = 0
 
     def find_shared_target(self, schema: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
-        """Return the target of a schema that is only a reference: all references to it share one node."""
+        """Return the target of a schema that is only a reference, None for any other schema.
+
+        All references to one target share one node. The root of the document is its own target.
+        """
         is_root = schema is self.root
         if is_root:
             return schema
@@ -36,7 +43,7 @@ class Flattener:
         return target if isinstance(target, Mapping) else None
 
     def flatten(self, schema: Any, depth: int) -> Any:
-        """Return the prepared schema with its references and its `allOf` merged into it, or a boolean."""
+        """Return the prepared schema with its references and its `allOf` merged, or a boolean schema."""
         if not isinstance(schema, Mapping):
             return schema is not False
         if id(schema) in self.opening:  # a schema that refers to itself demands nothing

@@ -11,7 +11,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)  # json.dumps makes
 
 
 def to_json_text(value: Any) -> str:
-    """Write a value as JSON text on one line; what JSON does not know is written as text."""
+    """Return a value as JSON text on one line; a value of no JSON type is written as the text of `str`."""
     return _ENCODER.encode(value)
 
 

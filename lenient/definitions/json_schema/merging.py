@@ -1,6 +1,7 @@
 """Merges two schemas that must both hold into one: for `allOf`, references with siblings, and branches.
 
-What one schema cannot express is gathered beside it, to be checked on its own, or listed as unsupported.
+Demands that one schema cannot express are gathered under the keys of `GatheredKey`, to be checked separately
+or reported as unsupported.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ Schema = Mapping[Any, Any]
 
 
 class GatheredKey(Enum):
-    """Keys of a prepared schema, each with a list, for demands beside its shape.
+    """Keys of a prepared schema for the demands that one flat schema cannot express.
 
-    They are not strings, so that no schema of a user can contain them.
+    Each key holds a list of demands. The keys are not strings, so that no schema of a user can contain them.
     """
 
     NOT = "schemas that must not hold"
@@ -42,7 +43,7 @@ _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 
 
 def prepare_schema(schema: Schema) -> dict[Any, Any]:
-    """Copy a schema and gather the demands beside its shape into lists."""
+    """Return a copy of a schema with `not`, `contains`, `if` and dependencies moved to `GatheredKey`s."""
     result = dict(schema)
     for keyword, bound in _EXCLUSIVE.items():
         flag = result.get(keyword)
@@ -67,7 +68,7 @@ def prepare_schema(schema: Schema) -> dict[Any, Any]:
 
 
 def _prepare_dependencies(result: dict[Any, Any]) -> None:
-    """Gather what a field requires when it is present, as conditions."""
+    """Move the demands that hold when a field is present to `GatheredKey.WHEN`, as conditions."""
     for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
         entries = result.pop(keyword, None)
         for name, asked in entries.items() if isinstance(entries, Mapping) else ():
@@ -80,9 +81,10 @@ def _gather(result: dict[Any, Any], key: GatheredKey, *found: Any) -> None:
 
 
 def merge_schemas(base: Any, over: Any) -> Any:
-    """Merge two schemas, each prepared or not; False when no value can fit both.
+    """Return one schema that holds when both schemas hold; False when no value can fit both.
 
-    Annotations of `base` win. `unevaluated…` counts in `base` alone: in `over` it cannot see the rest.
+    Each schema may be prepared by `prepare_schema` or not. Annotations of `base` win. `unevaluatedProperties`
+    and `unevaluatedItems` count in `base` alone: in `over` they cannot see the fields and items of `base`.
     """
     if base is False or over is False:
         return False
@@ -104,7 +106,10 @@ def merge_schemas(base: Any, over: Any) -> Any:
 
 
 def _merge_unevaluated(result: dict[Any, Any], other: dict[Any, Any], keyword: str) -> None:
-    """Merge `unevaluated…`: a demand of `other` is not checked; what it allows in general counts for both."""
+    """Merge `unevaluatedProperties` or `unevaluatedItems`, in place.
+
+    A restriction in `other` is listed as unsupported; a permission in `other` counts for the result.
+    """
     theirs = other.pop(keyword, None)
     if theirs not in (None, True):
         _gather(result, GatheredKey.UNSUPPORTED, keyword)
@@ -172,10 +177,11 @@ _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def _merge_fields(result: dict[Any, Any], other: dict[Any, Any]) -> None:
-    """Merge properties by name, and what is allowed beside them.
+    """Merge the properties by name, and `additionalProperties`, in place.
 
-    `additionalProperties` looks at the properties of its own schema alone. When the other schema has further
-    ones, a merged schema cannot express that: the properties of both are allowed, and that is reported.
+    `additionalProperties` refers to the properties of its own schema alone. When the other schema has further
+    properties, a merged schema cannot express that: the properties of both are allowed, and the keyword is
+    listed as unsupported.
     """
     names = [{*_declared_names(schema)} for schema in (result, other)]
     extras = [schema.get("additionalProperties", True) for schema in (result, other)]
@@ -208,7 +214,7 @@ def _combine_schemas(one: Any, other: Any) -> Any:
 
 
 def _merge_items(result: dict[Any, Any], other: dict[Any, Any]) -> None:
-    """Merge two schemas for all items; tuples are checked on their own."""
+    """Merge the schemas for all items of a list, in place; schemas of tuples are checked separately."""
     theirs = {keyword: other.pop(keyword) for keyword in _ARRAY_SHAPE if keyword in other}
     mine = [keyword for keyword in _ARRAY_SHAPE if keyword in result]
     if not mine:

@@ -1,6 +1,6 @@
-"""Nodes of a compiled schema: for each place of a value, what is allowed there.
+"""Nodes of a compiled schema: each node says which values are allowed at one place.
 
-`schema_compiler` makes them from a JSON Schema; a recursive reference makes the graph cyclic.
+`schema_compiler` makes the nodes from a JSON Schema; a recursive reference makes the graph of nodes cyclic.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SPELLING = re.compile(r"[\s_\-]+")
 class EnumChoices:
     """The values that `enum` or `const` allows.
 
-    `code` is reported for any other value; `folded` maps case-folded texts to the listed ones.
+    `code` is reported for any other value; `folded` maps case-folded texts to the listed texts.
     """
 
     code: str
@@ -34,7 +34,7 @@ class EnumChoices:
 
 @dataclass(slots=True)
 class Contains:
-    """How many items of a list must fit a node; `most` None = any number."""
+    """How many items of a list must fit the node `item`: `least` to `most` (None = no upper limit)."""
 
     item: Node
     least: int
@@ -43,10 +43,10 @@ class Contains:
 
 @dataclass(slots=True)
 class Conditions:
-    """What further holds depends on the value.
+    """The conditions of a node, which demand more of some values than of others.
 
-    `base` is the node without them; each of `tests` fits the value or not, or that is unknown (None);
-    `chosen` gives the node for the answers, made on first use.
+    `base` is the node without the conditions. `tests` are matched against the value, with the answers True,
+    False or None (unknown); `choose` returns the node for these answers, made on first use.
     """
 
     base: Node
@@ -56,10 +56,12 @@ class Conditions:
 
 @dataclass(slots=True)
 class Demands:
-    """Demands that ask whether a value would fit another node; the fast check leaves them to the validator.
+    """Demands of a node that are checked by matching a value against other nodes.
 
-    `patterns` are nodes for the fields whose name matches; every field name must fit `names`; `forbidden`
-    must not fit, `also` must fit as well (with its keyword); `exclusive`: only one of the branches may fit.
+    The fast check leaves such values to the validator. `patterns` are nodes for the fields whose name
+    matches; every field name must fit `names`; a list must meet all of `contains`; a value must fit none of
+    `forbidden`, and each node of `also` (given with its keyword); `exclusive` means that only one of the
+    branches may fit.
     """
 
     patterns: tuple[tuple[CompiledPattern, Node], ...] = ()
@@ -73,12 +75,13 @@ class Demands:
 
 @dataclass(slots=True)
 class Node:
-    """What is allowed at one place. `kind` None without `branches` allows anything.
+    """The values that are allowed at one place.
 
-    `typed` is False when the kind is only implied by other keywords. `extra` is what undeclared fields must
-    be: a node, True (anything), or None (they are unknown, and forbidden if `closed`). `tag` is the field
-    that tells the branches apart, with the branch for each of its values. `remarks` are diagnostics without
-    a place, as (code, detail), for keywords that are not checked.
+    `kind` None without `branches` allows any value. `typed` is False when the kind is only implied by other
+    keywords. `never` allows no value. `extra` is the demand on undeclared fields: a node, True (any value),
+    or None (such fields are unknown, and forbidden if `closed`). `spellings` maps normalised names to
+    declared names. `tag` is the field that tells the branches apart, with the branch for each of its values.
+    `remarks` are diagnostics without a place, as (code, detail), for keywords that are not checked.
     """
 
     kind: ValueKind | None = None
@@ -102,12 +105,12 @@ class Node:
 
 
 def normalise_name(name: str) -> str:
-    """Return the name without case, underscores, hyphens and blanks: other spellings give the same."""
+    """Return the name case-folded and without underscores, hyphens and blanks, to compare spellings."""
     return _SPELLING.sub("", name).casefold()
 
 
 def inner_nodes(node: Node, name: str) -> list[Node]:
-    """Return the nodes that a field must fit: its own, then those of the patterns that match its name."""
+    """Return the nodes that the field `name` must fit: its own, then those of matching patterns."""
     inner = [node.fields[name]] if name in node.fields else []
     if node.demands is not None:
         inner += [
@@ -119,7 +122,7 @@ def inner_nodes(node: Node, name: str) -> list[Node]:
 
 
 def known_fields(node: Node | None) -> Mapping[str, Node]:
-    """Return the declared fields of the objects that a node allows, of all its branches together."""
+    """Return the declared fields of a node, those of all its branches together; {} for None."""
     if node is None:
         return {}
     if node.fields or not node.branches:

@@ -1,6 +1,6 @@
 """Resolves the references of a schema document: JSON pointers, `$anchor`, `$id` and names.
 
-Nothing is fetched: a reference to another document leads nowhere.
+Nothing is fetched: a reference to another document resolves to NOWHERE.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MAX_INDEXED = 200_000
 
 
 class References:
-    """The places of one document that references can name.
+    """The schemas of one document that references can name.
 
     `old` is True for a document of draft 7 or before, where keywords beside a `$ref` do not count.
     """
@@ -35,7 +35,7 @@ class References:
         self._register_all()
 
     def find_target(self, holder: Mapping[str, Any]) -> Any:
-        """Return the schema that the reference in `holder` leads to, or NOWHERE."""
+        """Return the schema that the reference in `holder` names; NOWHERE when the document lacks it."""
         if isinstance(holder.get("$ref"), str):
             return self._resolve(holder["$ref"], self.bases.get(id(holder), ""))
         if isinstance(holder.get("$dynamicRef"), str):
@@ -45,7 +45,7 @@ class References:
         return self._resolve("#", self.bases.get(id(holder), ""))
 
     def _find_dynamic(self, holder: Mapping[str, Any]) -> Any:
-        """Resolve a dynamic reference, which is only possible when one place alone has its anchor."""
+        """Return the target of a `$dynamicRef`; NOWHERE when several places have its anchor."""
         reference = holder["$dynamicRef"]
         places = self.dynamic.get(urldefrag(reference).fragment, [])
         if len(places) > 1:

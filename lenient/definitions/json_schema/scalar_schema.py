@@ -1,7 +1,4 @@
-"""Reads what a flat schema says of the value itself:
-
-its kind, its listed values, and whether null is allowed.
-"""
+"""Reads the kind of a value, its listed values, and whether null is allowed, from a flat schema."""
 
 from __future__ import annotations
 
@@ -19,7 +16,10 @@ def takes_null(schema: Mapping[Any, Any]) -> bool:
 
 
 def admits_null(schema: Mapping[Any, Any]) -> bool:
-    """Return True when type and listed values permit null. Listed values must contain it, too."""
+    """Return True when `type`, `enum` and `const` permit null.
+
+    Listed values must contain null, too; a schema without `type` permits it.
+    """
     types = type_names(schema)
     listed = [schema["const"]] if "const" in schema else schema.get("enum")
     return (not types or "null" in types) and (not isinstance(listed, list) or None in listed)
@@ -58,7 +58,7 @@ _KINDS_BY_PYTHON_TYPE: Mapping[type, ValueKind] = {
 
 
 def read_choices(schema: Mapping[Any, Any]) -> EnumChoices | None:
-    """Read the listed values; a `const` is a list of one."""
+    """Return the values that `enum` or `const` lists; None when the schema has neither."""
     listed = schema.get("enum")
     if "const" in schema:
         held = not isinstance(listed, list) or EnumChoices("", tuple(listed)).holds(schema["const"])
@@ -73,7 +73,7 @@ def read_choices(schema: Mapping[Any, Any]) -> EnumChoices | None:
 
 
 def _fold_texts(listed: list[Any]) -> dict[str, Any]:
-    """Map each listed text by its case-folded form; None where two share one."""
+    """Return the listed texts by their case-folded form; None where two texts share a form."""
     folded: dict[str, Any] = {}
     for value in listed:
         if isinstance(value, str):
@@ -88,7 +88,7 @@ def is_of_kind(kind: ValueKind, value: Any) -> bool:
 
 
 def lists_its_type(node: Node) -> bool:
-    """Return True when all listed values have the type that is declared beside them."""
+    """Return True when each listed value of a node is null or has the node's kind, or none is listed."""
     kind = node.kind
     if node.choices is None or kind is None:
         return True
@@ -118,7 +118,7 @@ _TYPES: Mapping[ValueKind, Callable[[Any], bool]] = {
 
 
 def map_spellings(fields: Mapping[str, Node]) -> dict[str, str | None]:
-    """Map each normalised spelling to its declared name; None where two names share one."""
+    """Return the declared names by normalised spelling; None where two names share a spelling."""
     result: dict[str, str | None] = {}
     for name in fields:
         key = normalise_name(name)

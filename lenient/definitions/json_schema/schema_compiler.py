@@ -1,6 +1,6 @@
 """Compiles a JSON Schema to its graph of nodes, once per definition.
 
-A keyword that is not supported becomes a remark, which is reported with every value.
+A keyword that is not supported becomes a remark of its node, which the validator reports with every value.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ _MAX_CHOSEN = 64
 
 
 def compile_schema(schema: Any) -> Node:
-    """Compile the schema of an arguments object. Never raises: a malformed part becomes a remark."""
+    """Return the root node of the schema of an arguments object.
+
+    Never raises: a malformed part becomes a remark.
+    """
     root = _SchemaCompiler(schema).compile_node(schema, 0)
     if root.kind is None and not root.branches and not root.never:
         root.kind = ValueKind.JSON_OBJECT
@@ -235,7 +238,7 @@ class _SchemaCompiler:
         ensure_demands(node).conditions = Conditions(base, tests, choose)
 
     def compile_chosen(self, bare: Any, conditions: list[Any], answers: tuple[bool | None, ...]) -> Node:
-        """Compile a schema with the parts that the answers to its conditions call for."""
+        """Return the node of a schema merged with `then` or `else` of each condition, by `answers`."""
         self.count = self.schemas.count = 0
         for (test, when, otherwise), holds in zip(conditions, answers, strict=True):
             if holds is None:
@@ -249,7 +252,7 @@ class _SchemaCompiler:
         return node
 
     def find_tested_fields(self, test: Any) -> Mapping[str, Any]:
-        """Return a schema that allows any value in the fields that a successful test has looked at."""
+        """Return a schema that allows any value in the fields that the schema `test` declares."""
         flat = self.schemas.flatten(test, 0)
         if not isinstance(flat, Mapping):
             return {}
@@ -274,7 +277,10 @@ def _is_null(branch: Any) -> bool:
 
 
 def _has_items_elsewhere(flat: Mapping[Any, Any]) -> bool:
-    """Return True when items can be evaluated by more than the `items` of this schema."""
+    """Return True when other keywords than `items` may evaluate items of a list.
+
+    Then `unevaluatedItems` cannot be checked.
+    """
     beside = {"anyOf", "oneOf", GatheredKey.WHEN, GatheredKey.CONTAINS, GatheredKey.ALSO}
     return not beside.isdisjoint(flat)
 

@@ -1,6 +1,6 @@
-"""Walks over every place of a JSON Schema: its path and its flat schema. For pages and for the lint.
+"""Walks over every place of a JSON Schema, for the Markdown pages and the lint.
 
-References are followed; a place within itself is not entered again.
+References are resolved; a schema inside itself is not entered again.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ _Waiting = tuple[Path, str | None, Any, bool, int, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SchemaPlace:
-    """One place of the arguments.
+    """One place of a JSON Schema: the root, a field, the items of a list, or a branch.
 
-    `own` is the schema as written; `schema` has references and `allOf` merged into it. `name` is None for the
-    root, items and branches. `level` counts the fields and items above it.
+    `own` is the schema as written; `schema` has references and `allOf` merged into it. `name` is the name of
+    a field, None for any other place. `unsupported` are the keywords that cannot be checked. `level` counts
+    the fields and items above the place.
     """
 
     path: Path
@@ -39,7 +40,7 @@ class SchemaPlace:
 
 
 def walk_places(schema: Mapping[str, Any]) -> Iterator[SchemaPlace]:
-    """Yield every place, each before those inside it."""
+    """Yield every place of a schema, each before the places inside it."""
     flattener = Flattener(schema)
     waiting: list[tuple[Path, str | None, Any, bool, int, tuple[int, ...]]] = [
         (None, None, schema, False, 0, ())

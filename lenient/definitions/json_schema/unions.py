@@ -28,7 +28,10 @@ def are_all_disjoint(branches: Sequence[Node]) -> bool:
 
 
 def are_disjoint(one: Node, other: Node) -> bool:
-    """Return True when certainly no value fits both: type, listed values or a tag differ."""
+    """Return True when it is certain that no value fits both nodes.
+
+    Their types, their listed values, or the listed values of a field that both require must differ.
+    """
     if one.never or other.never:
         return True
     if one.nullable and other.nullable:
@@ -56,7 +59,10 @@ def _are_values_disjoint(one: Node, other: Node) -> bool:
 
 
 def find_tag(branches: Sequence[Node]) -> tuple[str, Mapping[Any, Node]] | None:
-    """Return the first field with distinct listed texts in each branch, and the branch for each text."""
+    """Return the first field with distinct listed texts in each branch, and the branch for each text.
+
+    Return None when there is no such field.
+    """
     if not 1 < len(branches) <= _MAX_COMPARED:
         return None
     for name in branches[0].fields:
@@ -78,7 +84,7 @@ def _map_values(name: str, branches: Sequence[Node]) -> Mapping[Any, Node] | Non
 
 
 def select_branches(node: Node, value: Any) -> Sequence[Node]:
-    """Return the branches to try for a value: the one that its tag names, else all."""
+    """Return the branches to try for a value: the branch that its tag field names, else all branches."""
     if node.tag is not None and isinstance(value, dict):
         name, branches = node.tag
         named = value.get(name)

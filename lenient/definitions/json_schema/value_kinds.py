@@ -8,7 +8,7 @@ from typing import Any
 
 
 class ValueKind(StrEnum):
-    """What one value of a parameter is."""
+    """The kind of a parameter's value: a type of JSON, or a text with a meaning, such as a timestamp."""
 
     STRING = "string"
     BOOLEAN = "boolean"
@@ -23,9 +23,10 @@ class ValueKind(StrEnum):
 
 
 def type_names(schema: Mapping[str, Any]) -> list[str]:
-    """Return the names under `type`, in lower case (Gemini writes `STRING`) and in the words of JSON Schema.
+    """Return the names under `type` in the words of JSON Schema, in lower case.
 
-    `any` is left out: it allows what a schema without a type allows.
+    Gemini writes `STRING`, and people write `int` for `integer`. `any` is left out: it allows the same values
+    as a schema without a type.
     """
     declared = schema.get("type")
     names = declared if isinstance(declared, list) else [declared]

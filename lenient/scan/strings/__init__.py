@@ -1,6 +1,6 @@
-"""Strings, with or without quotes: where they end, and what text they mean.
+"""Reads strings, with or without quotes: finds where each string ends and decodes its text.
 
-A string in quotes ends where the evidence says: `string_search` goes from quote to quote,
-`string_end_scoring` grades what comes after each (names that the definition declares count most), and
-`string_end` decides. `escapes` decodes what the string holds.
+The end of a quoted string is chosen by evidence: `string_search` goes from quote to quote,
+`string_end_scoring` scores the text after each quote (names that the definition declares count most), and
+`string_end` decides. `escapes` decodes the body of the string.
 """

@@ -1,6 +1,7 @@
-"""Decodes the body of a string as written; names every departure from JSON.
+"""Decodes the body of a string and names every departure from JSON.
 
-Escapes that JSON does not know keep their backslash: they are paths and patterns far more often than slips.
+Escapes that JSON does not define keep their backslash, because they belong to paths and patterns far more
+often than they are mistakes.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ REPLACEMENT = "\ufffd"
 
 
 class StringMend(NamedTuple):
-    """One code for all its occurrences in a string: the span from the first to the last, and how many."""
+    """All repairs with one code in a string: the span from the first to the last repair, and their number.
+
+    `found` and `became` show the first repair.
+    """
 
     code: str
     start: int
@@ -39,14 +43,18 @@ class StringMend(NamedTuple):
 
 @dataclass(slots=True)
 class DecodedBody:
-    """The decoded text, and what had to be mended for it."""
+    """The decoded text of a string, and the repairs that decoding needed."""
 
     text: str
     mends: list[StringMend]
 
 
 def decode_body(text: str, start: int, end: int) -> DecodedBody:
-    """Decode `text[start:end]`; the sign before `start` is the opening quote, if there is one."""
+    """Decode the string body `text[start:end]`.
+
+    The character before `start` is the opening quote, if there is one; the kind of quote decides which
+    escapes of other languages are decoded.
+    """
     body = text[start:end]
     if body[1:3] == ":\\" and _WHOLE_PATH.fullmatch(body):
         return _decode_slowly(body, start, "")
@@ -57,7 +65,7 @@ def decode_body(text: str, start: int, end: int) -> DecodedBody:
 
 
 def _decode_strictly(body: str) -> str | None:
-    """Return the text when the body is as JSON wants it."""
+    """Return the decoded body when the body is valid in JSON, else None."""
     try:
         decoded, stop = scanstring(body + '"', 0)
     except JSONDecodeError:
@@ -67,9 +75,9 @@ def _decode_strictly(body: str) -> str | None:
 
 
 def _decode_quotes(body: str, start: int) -> DecodedBody | None:
-    """Return the text when only its quotes are not as JSON wants them.
+    """Return the decoded body when only its quotes are not valid in JSON, else None.
 
-    They are mended at the speed of `replace`.
+    The quotes are repaired by `str.replace`, which is fast.
     """
     if "\\\\" in body or body.endswith("\\"):
         return None
@@ -85,7 +93,7 @@ def _decode_quotes(body: str, start: int) -> DecodedBody | None:
 
 
 def trim_half_escape(text: str, start: int, end: int) -> int:
-    """Return where a body ends when the text's end cut its last escape in two."""
+    """Return the end of a body, without its last escape when the end of the text cut that escape in two."""
     half = _HALF_ESCAPE.search(text, max(start, end - 5), end)
     if half is None:
         return end
@@ -118,7 +126,10 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
 
 
 def _decode_foreign_escape(body: str, match: re.Match[str], opening: str) -> tuple[str, str] | None:
-    r"""Decode an escape that only the language of the opening quote knows: `A`, and `\$` in a template."""
+    r"""Return the text and the code of an escape that only the opening quote's language defines, else None.
+
+    The escapes are `\x41` in single quotes or back-ticks, and `\$` in back-ticks.
+    """
     if match.group() == "\\x" and opening in "'`" and (digits := _HEX.match(body, match.end())):
         return chr(int(digits.group(), 16)), "foreign_escape"
     if match.group() == "\\$" and opening == "`":
@@ -127,10 +138,10 @@ def _decode_foreign_escape(body: str, match: re.Match[str], opening: str) -> tup
 
 
 def _kept_letters(body: str) -> str:
-    """Return the escape letters that are text in this body.
+    r"""Return the escape letters that are literal text in this body.
 
-    Where another backslash starts no escape, nobody escaped them: `\b` beside `\\d` is a word boundary,
-    and `\f` in a Windows path is a folder.
+    When another backslash in the body starts no escape, the author did not escape backslashes: `\b` beside
+    `\d` is a word boundary, and `\f` in a Windows path belongs to the name of a folder.
     """
     if _WHOLE_PATH.fullmatch(body):
         return "bfnrtu"
@@ -141,7 +152,10 @@ def _kept_letters(body: str) -> str:
 
 
 def _decode_escape(written: str, kept: str) -> tuple[str, str | None]:
-    """Return what one special sequence means, and the code when it is not JSON."""
+    """Return the text of one special sequence, and the code when the sequence is not valid in JSON.
+
+    Escapes with a letter in `kept` stay as written.
+    """
     if written[0] != "\\":
         return (REPLACEMENT, "lone_surrogate") if written >= "\ud800" else (written, "raw_control_character")
     sign = written[1:2]

@@ -1,7 +1,7 @@
-"""Reads a string in quotes of any kind; reports everything that JSON does not allow in it.
+"""Reads a string in quotes of any kind; reports everything in the string that JSON does not allow.
 
-Strings that end for sure are taken at the speed of one pattern; where that is open,
-`lenient.scan.strings.string_search` decides.
+Strings whose end is certain are read by one regular expression. For all others,
+`lenient.scan.strings.string_search` decides where they end.
 """
 
 from __future__ import annotations
@@ -38,11 +38,14 @@ _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", 
 
 
 def _ignore_report(*_: object, **__: object) -> None:
-    """Takes a report when nobody listens."""
+    """Ignore a report; used until `StringReader.report` is set."""
 
 
 class StringReader:
-    """Reads the strings of one text. `strict` = the text is valid JSON: the first quote ends a string."""
+    """Reads the strings of one text.
+
+    `strict` means that the text is valid JSON: each string ends at its first unescaped quote.
+    """
 
     def __init__(self, text: str, ahead: Lookahead, *, strict: bool) -> None:
         self.text = text
@@ -53,9 +56,9 @@ class StringReader:
         self.ahead = ahead
 
     def pass_prefix(self, position: int) -> int:
-        """Return the place after a Python string prefix, or the same place.
+        """Return the offset after a Python string prefix such as `r`, or `position` when there is none.
 
-        Raises UnreadableError for an f-string with braces: what it stands for was never sent.
+        Raises UnreadableError for an f-string with braces, because the values of the braces were never sent.
         """
         match = _PREFIX.match(self.text, position)
         if match is None:
@@ -67,7 +70,11 @@ class StringReader:
         return match.end()
 
     def pass_joint(self, position: int) -> int | None:
-        """Return the place after a `+` between two strings, or after the blanks between two side by side."""
+        """Return the offset of the next string when it is concatenated to the string before `position`.
+
+        Strings are concatenated by `+`, or stand side by side with blanks between them. Return None for all
+        others.
+        """
         if self.strict or self.text[position : position + 1] not in _BEFORE_JOINT:
             return None
         match = _JOINT.match(self.text, position)
@@ -81,7 +88,7 @@ class StringReader:
         return match.end()
 
     def find_parenthesised(self, at: int) -> int | None:
-        """Return the place of the first string when the round brackets at `at` hold nothing but strings."""
+        """Return the offset of the first string when the brackets at `at` hold only strings, else None."""
         match = None if self.strict else _PARENTHESISED.match(self.text, at)
         if match is None:
             return None
@@ -89,16 +96,16 @@ class StringReader:
         return match.start(1)
 
     def read_to_first_quote(self, start: int) -> tuple[str, int]:
-        """Read the string at `start` that the next quote of its kind ends.
+        """Read the string at `start` up to the next unescaped quote of its kind.
 
-        Returns it and the place after it.
+        Return the text of the string and the offset after it.
         """
         match = _WHOLE.match(self.text, start)
         end = match.end() if match else start + 1
         return self.decode(start + 1, end - 1), end
 
     def read_string(self, start: int, place: StringPlace) -> tuple[str, StringEnd]:
-        """Read the string whose opening quote is at `start`."""
+        """Read the string whose opening quote is at `start`. Return its text and its end."""
         plain = _PLAIN.match(self.text, start)
         if plain is not None and self.is_certain(plain, place.role):
             return plain.group(1), StringEnd(plain.end(1), plain.end(1) + 1, StringClosing.QUOTE)
@@ -125,9 +132,9 @@ class StringReader:
         )
 
     def is_certain(self, plain: re.Match[str], role: StringRole) -> bool:
-        """Return True for a simple string that surely ends:
+        """Return True when the string in the match `plain` certainly ends at its quote.
 
-        a key at its colon, a value before what no text is.
+        A key certainly ends when a colon follows; a value, when a comma and the next key or item follow.
         """
         if self.strict:
             return True
@@ -138,7 +145,7 @@ class StringReader:
         return following.match(self.text, plain.end(2)) is not None
 
     def finish_string(self, start: int, end: StringEnd, role: StringRole) -> tuple[str, StringEnd]:
-        """Decode the body and report what is wrong with the string."""
+        """Decode the body of the string at `start` and report its repairs. Return the text and `end`."""
         self.report_quotes(start, end, role)
         if (extra := end.find_doubled_quote(self.text, start + 1)) is not None:
             kept = (start + 2, end.body) if extra == start + 1 else (start + 1, extra)
@@ -149,16 +156,16 @@ class StringReader:
         return self.decode(start + 1, body), end
 
     def read_unopened(self, start: int, place: StringPlace) -> UnquotedValue | None:
-        """Read the string that starts here without a quote, when the next quote ends it."""
+        """Read the string at `start` without an opening quote; None when the next quote does not end it."""
         end = find_unopened_end(self.text, start, place, self.ahead)
         if end is None:
             return None
         return UnquotedValue(self.decode(start, end), end + 1, "missing_opening_quote")
 
     def read_escaped(self, start: int) -> tuple[str, int] | None:
-        """Read the string here whose quotes are escaped although no string surrounds it.
+        """Read the string at `start` whose quotes are escaped although no string surrounds it.
 
-        Returns its end, too.
+        Return the text and the offset after the string, None when there is no such string.
         """
         span = find_escaped_span(self.text, start)
         if span is None:

@@ -1,7 +1,7 @@
-"""Decides whether a string ends at a quote, by the quotes and brackets passed on the way.
+"""Decides whether a string ends at a quote, by the quotes and brackets before that quote.
 
-Quotes and brackets inside text come in pairs: while one is open, it takes more to believe in the end.
-How well the text behind it fits is told.
+Quotes and brackets inside text come in pairs. While a pair is open, more evidence is needed to accept the
+end. The caller passes the score of the text after the quote (`EndFit`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lenient.scan.strings.string_end_scoring import EndFit
 
 
 class StringClosing(Enum):
-    """How a string ends."""
+    """The way in which a string ends."""
 
     QUOTE = "quote"
     ESCAPED_QUOTE = "escaped quote"  # the backslash before the closing quote belongs to the text
@@ -23,10 +23,10 @@ class StringClosing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StringEnd:
-    """The body is `text[start:body]`; reading goes on at `after`.
+    """The end of a string: its body is `text[start:body]`, and reading continues at `after`.
 
-    `inner` unescaped quotes are part of the body, the first of them at `first_inner`. `ambiguous`: the text
-    may as well go on after the quote.
+    `inner` is the number of unescaped quotes in the body, `first_inner` the offset of the first of them.
+    `ambiguous` is True when the text may as well go on after the quote.
     """
 
     body: int
@@ -37,9 +37,9 @@ class StringEnd:
     ambiguous: bool = False
 
     def find_doubled_quote(self, text: str, start: int) -> int | None:
-        """Return the place of a quote that was typed twice, at either end.
+        """Return the offset of a quote that was typed twice at either end of the body, else None.
 
-        Feet and inches end in their own.
+        A quote after a digit at the end of the body is no such quote: it stands for feet or inches.
         """
         if self.inner != 1 or self.closing is not StringClosing.QUOTE or self.body - start < 2:
             return None
@@ -52,7 +52,7 @@ class StringEnd:
 
 
 class PassedQuotes:
-    """What was passed on the way to a quote: the quotes taken for text, and how many brackets are open."""
+    """The quotes taken for text and the open brackets between a string's start and the current quote."""
 
     __slots__ = (
         "balance", "counted", "escaped", "escaped_to", "fallback", "fallback_fit", "first",
@@ -71,22 +71,22 @@ class PassedQuotes:
         self.fallback_fit = EndFit.NO
 
     def is_in_escaped_pair(self, at: int, opening: str) -> bool:
-        """Return True when a pair of escaped quotes is open at this one."""
+        """Return True when a pair of escaped quotes is open at the escaped quote at `at`."""
         self.escaped += self.text.count("\\" + opening, self.escaped_to, at)
         self.escaped_to = at
         return self.escaped % 2 == 1
 
     def count_brackets(self, at: int) -> int:
-        """Count the brackets up to a quote. Returns how many characters were passed."""
+        """Count the brackets up to the quote at `at`. Return the number of characters passed."""
         piece = self.text[self.counted : at]
         self.balance += piece.count("{") + piece.count("[") - piece.count("}") - piece.count("]")
         length, self.counted = at + 1 - self.counted, at
         return length
 
     def accepts_end(self, fit: EndFit, at: int) -> bool:
-        """Return True when the string ends at this quote.
+        """Return True when the string ends at the quote at `at`; `fit` is the score of the text after it.
 
-        Inside inner quotes or brackets it takes more to say so.
+        Inside inner quotes or brackets, a higher score is needed.
         """
         if fit is EndFit.NO or self.is_apostrophe(at):
             return False
@@ -98,7 +98,10 @@ class PassedQuotes:
         return not inside if fit is not EndFit.RANDOM else not self.odd or not self.opens_pair()
 
     def choose_end(self, found: StringEnd, fit: EndFit) -> StringEnd:
-        """Return the end accepted, or one passed before where the brackets opened since were never closed."""
+        """Return the accepted end `found`, or an earlier end when brackets opened after it were never closed.
+
+        The end is marked as ambiguous when the quotes in the body do not form pairs.
+        """
         if self.fallback is not None and self.fallback_fit is EndFit.SURE and self.balance > 0:
             return self.fallback
         unpaired = self.odd and self.inner > 1 and self.first == self.start  # or one was typed twice
@@ -107,7 +110,7 @@ class PassedQuotes:
         return found
 
     def keep_as_text(self, at: int, fit: EndFit, found: StringEnd) -> None:
-        """Take the quote for text."""
+        """Count the quote at `at` as text; keep `found` as the fallback when `fit` is the best so far."""
         if fit > max(self.fallback_fit, EndFit.IF_FIRST):
             self.fallback, self.fallback_fit = replace(found, ambiguous=True), fit
         if not self.inner:

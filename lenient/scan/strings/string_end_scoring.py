@@ -1,7 +1,7 @@
-"""Scores how well the text after a quote fits the end of a string, by the brackets that are open there.
+"""Scores how well the text after a quote fits the end of a string, given the open brackets.
 
-A comma and the next key, the closing brackets that are due, a colon after a key: each is a grade of evidence,
-and the names that a tool declares are the strongest. Looks a bounded way ahead.
+Evidence is a comma and the next key, the expected closing brackets, or a colon after a key. The names that a
+tool declares are the strongest evidence. The lookahead is bounded.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CLOSERS = {"}": "}", "]": "]", ")": ")", "｝": "}", "］": "]"}
 
 
 class StringRole(Enum):
-    """What a string is where it stands."""
+    """The role of a string in its JSON text."""
 
     KEY = "key"
     MEMBER = "member"  # the value of a key
@@ -55,7 +55,7 @@ class StringRole(Enum):
 
 
 class EnclosingBracket(Protocol):
-    """An open bracket: the sign that closes it, the declared names of its object, and those already read."""
+    """An open bracket: its closing bracket, the names declared for its object, and the names read so far."""
 
     close: str
     key: str | None
@@ -68,10 +68,9 @@ class EnclosingBracket(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StringPlace:
-    """Where a string stands:
+    """The context of a string: its role and the open brackets around it.
 
-    its role, the brackets open around it, and where the run of closing brackets at the end of the text
-    begins.
+    `closers` is the offset where the run of closing brackets at the end of the text begins.
     """
 
     role: StringRole
@@ -79,7 +78,7 @@ class StringPlace:
     closers: int = 0
 
     def awaits(self, name: str) -> bool:
-        """Return True when the name is declared in an object around the string and was not read there yet."""
+        """Return True when an object around the string declares `name` and has no such member yet."""
         for frame in self.stack[-1:-9:-1]:
             if name in frame.fields:
                 return name not in frame.children and name != frame.key
@@ -91,7 +90,7 @@ class StringPlace:
 
 
 class EndFit(IntEnum):
-    """How well what follows a quote fits its ending a string."""
+    """A score: how well the text after a quote fits the end of a string."""
 
     NO = 0
     IF_FIRST = 1  # only when no quote before it was taken for text
@@ -106,7 +105,7 @@ def key_name(key: re.Match[str]) -> str:
 
 
 def pass_blanks(text: str, at: int) -> int:
-    """Return the place after blanks, control characters and at most three short comments."""
+    """Return the offset after blanks, control characters and at most three short comments."""
     gap = _GAP.match(text, at)
     at = gap.end() if gap else at
     for _ in range(3):
@@ -139,7 +138,7 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
 
 
 def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
-    """Score what follows a comma, in the bracket at `level`."""
+    """Score the text at `at`, after a comma, as the next part of the bracket at `level` of the stack."""
     following = pass_blanks(text, at)
     sign = text[following : following + 1]
     frame = place.stack[level] if place.stack else None
@@ -155,12 +154,12 @@ def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
 
 
 def _is_due(close: str, place: StringPlace, level: int) -> bool:
-    """Return True when one of the innermost brackets, from `level` down, waits for this closing bracket."""
+    """Return True when `close` closes one of the four innermost brackets up to `level` of the stack."""
     return any(frame.close == close for frame in place.stack[max(level - 3, 0) : level + 1])
 
 
 def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
-    """Score the next key of an object: declared, some other one, or one that lost its colon."""
+    """Score the next key of an object: a declared key, another key, or a key without its colon."""
     key = NEXT_KEY.match(text, at)
     if key is None:
         return _score_lone_string(text, at, place)
@@ -172,7 +171,7 @@ def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
 
 
 def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
-    """Score a string where a key is due, but no colon after it."""
+    """Score a string without a colon after it, where a key is expected."""
     if _CUT_KEY.match(text, at):
         return EndFit.IF_FIRST
     lone = LONE_KEY.match(text, at)
@@ -190,9 +189,10 @@ def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
 
 
 def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
-    """Score closing brackets:
+    """Score the closing brackets at `at`.
 
-    they must be those that are due, then the text must go on, or end, as a value does.
+    The brackets must be the expected ones, and the text after them must end, or go on as it can after a
+    value.
     """
     level, wrong = len(place.stack) - 1, 0
     tail = place.closers
@@ -225,9 +225,9 @@ def _pass_closers(text: str, at: int, end: int) -> int:
 
 
 def _score_wrong_closer(text: str, end: int, place: StringPlace, level: int) -> EndFit:
-    """Score a run in which one bracket is not the one that is due, or one too many:
+    """Score a run of closing brackets in which one bracket is wrong or superfluous.
 
-    a plain part must follow.
+    A comma and a next member or item must follow the run.
     """
     if text[end : end + 1] != ",":
         return EndFit.NO
@@ -236,9 +236,9 @@ def _score_wrong_closer(text: str, end: int, place: StringPlace, level: int) -> 
 
 
 def _score_inner_closers(text: str, end: int, place: StringPlace, level: int) -> EndFit:
-    """Score a run that leaves brackets open:
+    """Score a run of closing brackets that leaves outer brackets open.
 
-    a comma and a part of the right kind must follow. The comma may be missing.
+    A comma and a member or item of the right kind must follow the run; the comma may be missing.
     """
     in_object = place.stack[level].close == "}"
     if text[end] in COMMAS:
@@ -250,7 +250,7 @@ def _score_inner_closers(text: str, end: int, place: StringPlace, level: int) ->
 
 
 def _score_missing_comma(text: str, position: int, at: int, place: StringPlace) -> EndFit:
-    """Score text without a comma: then a key follows, or (in an array) a value after a blank."""
+    """Score text without a comma: a key must follow, or, in an array, a value after a blank."""
     if place.role is StringRole.ITEM:
         if at == position:
             return EndFit.NO

@@ -1,8 +1,8 @@
-"""Finds where a string ends: goes from quote to quote and judges each once.
+"""Finds where a string ends: goes from quote to quote and judges each quote once.
 
-Each quote is looked at once: what follows it must fit (`lenient.scan.strings.string_end_scoring`), and the
-quotes and brackets passed so far must not say that it stands inside text. Looking ahead is bounded, so that
-the whole is linear.
+The text after the quote must fit the end of a string (`lenient.scan.strings.string_end_scoring`), and the
+quotes and brackets before the quote must not show that the quote is part of the text. The lookahead is
+bounded, so that the search takes linear time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CLOSING_QUOTES = {
     '"': '"', "'": "'", "`": "`", "“": '”“"', "„": '“”"', "”": '”"', "‘": "’'", "’": "’'", "«": "»", "‹": "›",
     "「": "」", "『": "』", "＂": "＂", "＇": "＇",
 }  # fmt: skip
-"""Opening quote → the signs that may close it."""
+"""Maps each opening quote to the signs that may close the string."""
 
 _RUNS = {
     opening: re.compile(rf"[^\\{q}]*+(?:\\(?:[^{q}]|[{q}](?!\s*+,))[^\\{q}]*+)*+", re.DOTALL)
@@ -46,10 +46,11 @@ _LOOK = 32  # looking at a quote costs as much as passing so many characters
 
 
 class Lookahead:
-    """What has been looked at in one text, so that the whole stays linear.
+    """Results of earlier searches in one text, kept so that reading the text takes linear time.
 
-    `tail` is where the run of closing brackets at the end begins. `left` characters may still be passed in
-    looking for ends; when none are left, the first quote ends a string.
+    `tail` is the offset where the run of closing brackets at the end of the text begins. `left` is the number
+    of characters that searches for string ends may still pass; when none are left, a string ends at its first
+    quote.
     """
 
     __slots__ = ("left", "next_quote", "no_close_from", "part", "part_from", "tail", "text")
@@ -66,18 +67,18 @@ class Lookahead:
         self.part_from = len(text) + 1
 
     def can_close(self, opening: str, start: int) -> bool:
-        """Return False when a search has shown that no closing quote follows."""
+        """Return False when a search has shown that no quote closes `opening` from `start` on, else True."""
         return start < self.no_close_from.get(opening, len(self.text) + 1)
 
     def find_next_part(self, start: int) -> re.Match[str] | None:
-        """Return the next comma with a key and a colon after it."""
+        """Return the match of the next comma, key and colon from `start` on, None when there is none."""
         known = self.part_from <= start and (self.part is None or start <= self.part.start())
         if not known:
             self.part, self.part_from = NEXT_PART.search(self.text, start), start
         return self.part
 
     def find_triple_end(self, quotes: str, start: int) -> int | None:
-        """Return where the closing triple quotes stand."""
+        """Return the offset of the closing triple quotes, None when there are none."""
         end = self.text.find(quotes, start) if self.can_close(quotes, start) else -1
         if end < 0:
             self.no_close_from.setdefault(quotes, start)
@@ -85,7 +86,10 @@ class Lookahead:
 
 
 def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahead: Lookahead) -> StringEnd:
-    """Find the end of the string whose body starts at `start`."""
+    """Return the end of the string whose body starts at `start`.
+
+    Raises UnreadableError when the string is part of a program's expression.
+    """
     run, closing = _RUNS[opening], CLOSING_QUOTES[opening]
     passed = PassedQuotes(text, start)
     position = start if ahead.can_close(opening, start) else len(text)
@@ -125,7 +129,7 @@ def _ends_in_backslash(text: str, at: int, place: StringPlace) -> bool:
 
 
 def _find_end_before_part(text: str, start: int, at: int, place: StringPlace) -> int | None:
-    """Return where a string without a closing quote ends, if the quote at `at` opens the next part."""
+    """Return the end of a string without closing quote if the quote at `at` opens the next part, or None."""
     from_ = max(start, at - 40)
     before = text[from_:at].rstrip()
     if place.role is StringRole.ITEM:
@@ -142,7 +146,7 @@ def _find_end_before_part(text: str, start: int, at: int, place: StringPlace) ->
 
 
 def _trim_closers(before: str, place: StringPlace) -> str:
-    """Return the text without the closing brackets on lines of their own that are due after it."""
+    """Return `before` without the expected closing brackets that stand on lines of their own at its end."""
     run = _CLOSING_LINES.search(before)
     if run is None:
         return before
@@ -153,9 +157,9 @@ def _trim_closers(before: str, place: StringPlace) -> str:
 def _find_end_without_quote(
     text: str, start: int, opening: str, place: StringPlace, ahead: Lookahead
 ) -> StringEnd:
-    """Find the end of a string that no quote ends:
+    """Return the end of a string that no quote ends.
 
-    at the next key, at the last closing brackets, or with the text.
+    The string ends before the next key, before the last closing brackets, or at the end of the text.
     """
     closers = max(place.closers, start)
     escaped = "\\" + CLOSING_QUOTES[opening][-1]

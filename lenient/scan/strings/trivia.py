@@ -1,4 +1,4 @@
-"""Passes what may stand between two parts of a value: blanks, comments, stray control characters."""
+"""Skips text between the parts of a value: blanks, comments and stray control characters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class MendReport(Protocol):
-    """Takes one mend: its code, its span in the text, what was found there and what it became."""
+    """A callback for one repair: its code, its span, the text found there and the text that replaces it."""
 
     def __call__(
         self,
@@ -32,9 +32,10 @@ _SOLID = frozenset("\"'{}[],:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO
 
 
 def pass_trivia(text: str, position: int, report: MendReport, *, before_value: bool = False) -> int:
-    """Return the place of the next part; comments and control characters are reported.
+    """Return the offset of the next part, after blanks, comments and control characters.
 
-    `before_value`: a word may start with `#` here.
+    Comments, control characters and blanks that JSON does not allow are reported. `before_value` means that a
+    value is expected, so that a word may start with `#`.
     """
     while text[position : position + 1] not in _SOLID:
         blanks = _BLANKS.match(text, position)

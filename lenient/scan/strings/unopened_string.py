@@ -1,6 +1,6 @@
-"""Finds the ends of strings whose first quote is missing or escaped.
+"""Finds the ends of strings whose opening quote is missing or escaped.
 
-What it finds is decoded by `lenient.scan.strings.escapes`.
+`lenient.scan.strings.escapes` decodes these strings.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ _DOUBLED = re.compile(
 
 
 def is_pattern_start(text: str, position: int) -> bool:
-    """Return True when a character class of a regular expression stands here rather than an array."""
+    """Return True when a character class of a regular expression, not an array, is at `position`."""
     return _PATTERN.match(text, position) is not None
 
 
 def lacks_bracket(text: str, position: int) -> bool:
-    """Return True when several strings stand here in a row, before a key or the end of the object."""
+    """Return True when several strings in a row are at `position`, before a key or the end of the object."""
     return _LACKS_BRACKET.match(text, position) is not None
 
 
 def find_doubled_end(text: str, start: int) -> int | None:
-    """Return where the closing pair stands when two apostrophes, or two back-ticks, stand for a quote."""
+    """Return the offset of the closing pair when two apostrophes or back-ticks stand for a quote, or None."""
     match = _DOUBLED.match(text, start)
     return None if match is None else match.end() - 2
 
 
 def find_unopened_end(text: str, start: int, place: StringPlace, ahead: Lookahead) -> int | None:
-    """Return the place of the quote that ends the text from `start` on, None when the next quote does not.
+    """Return the offset of the next quote when it ends the string that begins at `start`, else None.
 
-    Each stretch without quotes is searched once.
+    `ahead` keeps the offset of the next quote, so that each stretch without quotes is searched once.
     """
     if not start <= ahead.next_quote:
         ahead.next_quote = _find_next_quote(text, start)
@@ -63,7 +63,10 @@ def _find_next_quote(text: str, start: int) -> int:
 
 
 def find_escaped_span(text: str, start: int) -> tuple[int, int, int] | None:
-    """Return body start, body end and the place after a string whose two quotes are escaped alike."""
+    """Return body start, body end and the offset after a string whose two quotes are escaped alike.
+
+    Return None when there is no such string at `start`.
+    """
     opening = _ESCAPED_OPENING.match(text, start)
     if opening is None:
         return None

@@ -1,7 +1,7 @@
-"""Reads text without quotes where a value is due: a literal, a number, or words.
+"""Reads text without quotes where a value is expected: a literal, a number, or words.
 
-Numbers and literals of Python and JavaScript have one meaning each; a word may be a string without quotes; an
-ellipsis, a sum or a call has no value and none is invented.
+Numbers and literals of Python and JavaScript have one meaning each. A word may be a string without quotes. An
+ellipsis, an arithmetic expression or a call has no value, and none is invented.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ _NON_FINITE = {
 
 @dataclass(frozen=True, slots=True)
 class UnquotedValue:
-    """The value of `text[start:end]`, and the code of the mend when it is not JSON.
+    """A value written without quotes; `end` is the offset after it.
 
-    `absent`: nothing was sent.
+    `code` names the repair, None when the text is valid JSON. `absent` is True when no value was sent.
     """
 
     value: Any
@@ -81,10 +81,12 @@ class UnquotedValue:
 
 
 def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str = "") -> UnquotedValue:
-    """Read the value that starts at `start`, which is no quote and no bracket. Raises UnreadableError.
+    """Read the value at `start`, which begins with neither a quote nor a bracket.
 
-    `wants_text` says that the tool definition asks for text here: then words of any kind are taken as they
-    are. `close` is the bracket that ends the container around the value, "" at the root.
+    `wants_text` means that the tool definition declares a string here: then words of any kind are taken as
+    they are. `close` is the bracket that ends the container around the value, "" at the root.
+
+    Raises UnreadableError when the text has no value.
     """
     token = _read_first_word(text, start, close == "}") or _read_token(text, start, close, wants_text)
     end = start + len(token)
@@ -108,7 +110,10 @@ def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str
 
 
 def _read_first_word(text: str, start: int, in_object: bool) -> str | None:
-    """Return the first word when it is a whole number or literal: a comma may be missing after it."""
+    """Return the first word when it is a whole number or literal, else None.
+
+    The first word is read alone because a comma may be missing after it.
+    """
     match = _HEAD.match(text, start)
     head = match.group() if match else ""
     simple = (
@@ -122,7 +127,7 @@ def _read_first_word(text: str, start: int, in_object: bool) -> str | None:
 
 
 def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
-    """Return the text up to the next sign that ends a value. A comma and a bracket may belong to it."""
+    """Return the text up to the sign that ends the value. Commas and brackets may be part of the text."""
     pattern = _TUPLE_TOKEN if close == ")" else _TOKEN
     match = pattern.match(text, start)
     end = match.end() if match else start
@@ -139,9 +144,9 @@ def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
 
 
 def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | None:
-    """Return the token's end when the sign at `end` belongs to it:
+    """Return the new end of the token when the sign at `end` belongs to the token, else None.
 
-    a bracket it opened, a comma before no key.
+    A closing bracket belongs to the token that opened it; a comma, when no key follows.
     """
     sign = text[end : end + 1]
     if wants_text and sign in _PAIRS and text.count(_PAIRS[sign], start, end) > text.count(sign, start, end):
@@ -169,7 +174,7 @@ def _read_number(text: str, token: str, number: re.Match[str], start: int, close
 
 
 def _read_cut_off(token: str, end: int) -> UnquotedValue | None:
-    """Read a literal or number of which only the start was sent."""
+    """Return the value of a literal or number that the end of the text cut off, None for other tokens."""
     if token in ("", "-", "+", "."):
         return UnquotedValue(None, end, absent=True)
     for literal, value in _LITERALS.items():
@@ -184,7 +189,7 @@ def _read_cut_off(token: str, end: int) -> UnquotedValue | None:
 
 
 def _read_wide_number(token: str) -> int | float | None:
-    """Read a number in full-width digits, or with the minus sign of typography."""
+    """Return a number in full-width digits or with a typographic minus sign, None for other tokens."""
     if token.isascii() or len(token) > 100:
         return None
     plain = normalize("NFKC", token).replace("−", "-")
@@ -211,7 +216,7 @@ def _read_loose_number(token: str, end: int) -> UnquotedValue | None:
 
 
 def _read_words(token: str, start: int, wants_text: bool) -> UnquotedValue:
-    """Return a string without quotes, or the reason why there is none."""
+    """Return the token as a string without quotes. Raises UnreadableError when the token is no string."""
     end = start + len(token)
     if token.startswith(("...", "…")) or _CUT_SHORT.fullmatch(token):
         raise UnreadableError("ellipsis", start)

@@ -1,4 +1,4 @@
-"""The scripts and styles of components, read once: every table asks for them anew."""
+"""Reads the scripts and styles of components, with a cache, since every table needs them."""
 
 from __future__ import annotations
 

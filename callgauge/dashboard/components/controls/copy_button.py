@@ -1,4 +1,4 @@
-"""A button that copies a text or the address of a page; works without https, too."""
+"""A button that copies a text or the address of a page, also on pages without https."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ def copy_text(key: str, label: str, text: str) -> None:
 
 
 def copy_link(key: str, label: str, path: str) -> None:
-    """Copies the whole address of a page; `path` is relative to this one, as `filters.link` gives it."""
+    """Draw a button that copies the whole address of a page.
+
+    `path` is relative to the current page, as `filters.page_link` returns it.
+    """
     _draw(key, label, "", path)
 
 

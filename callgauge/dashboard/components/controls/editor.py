@@ -1,4 +1,7 @@
-"""A text editor that reports while a person types; Streamlit's own text area reports only when left."""
+"""A text editor that sends its text while a person types.
+
+Streamlit's own text area sends its text only when it loses the focus.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,10 @@ def editor(
     placeholder: str = "",
     on_run: Callable[[str], None] | None = None,
 ) -> str:
-    """What the editor holds; it begins with `text`, and again with each new `version`. `height`: pixels.
+    """Draw the editor and return its current text. `height`: pixels.
 
-    `on_run` is called with the text, before the page is drawn, when somebody presses Ctrl+Enter.
+    The editor starts with `text`; a new `version` puts `text` in again. `on_run` is called with the text,
+    before the page is drawn, when a person presses Ctrl+Enter.
     """
     draw = st.components.v2.component(
         "editor",
@@ -51,7 +55,7 @@ def editor(
 
 
 def edited_text(key: str, text: str, version: int) -> str:
-    """What the editor `key` holds; `text` while nothing was typed since it was put in as this `version`."""
+    """Return the text of the editor `key`; `text` when nothing was typed since the start of `version`."""
     edited = st.session_state[key].edit
     if not edited or edited["version"] != version:
         return text  # nothing was typed since this text was put in

@@ -1,4 +1,4 @@
-"""The filters above a list: a value out of a few, and a text to search for; both live in the URL."""
+"""Filters above a list, kept in the URL: a selector of one value, and a search box."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 
 
 def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -> str | None:
-    """What is chosen of `options` (value → words); None for the empty one. `label`: for screen readers."""
+    """Draw a selector and return the chosen value; None for the empty value.
+
+    `options`: the words for each value; `key`: the URL key; `label`: for screen readers.
+    """
 
     def parse(text: str) -> str:
         if text not in options:
@@ -34,7 +37,7 @@ def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -
 
 
 def draw_search_box(label: str, key: str, placeholder: str, *, width: int) -> str | None:
-    """What is being looked for; None for nothing. `label`: for screen readers."""
+    """Draw a search box and return its text; None when empty. `label`: for screen readers."""
     searched = draw_url_widget(
         lambda name: st.text_input(
             label,

@@ -1,4 +1,4 @@
-"""Pages of a list: which one the URL names, its rows, the widget to turn it."""
+"""Paging of a list: the page number in the URL, the rows of that page, and the widget to turn pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ PER_PAGE = 25
 
 
 def read_page_of(metric: str, key: str, per_page: int = PER_PAGE, **asked: Any) -> tuple[list[Row], int]:
-    """The rows of the page that the URL names as `key`, and how many pages there are."""
+    """Return the rows of the page that the URL names as `key`, and the number of pages.
+
+    `asked`: the parameters of the metric. The first page when the URL names none or an empty page.
+    """
     given = {"sources": filters.chosen_filters().sources, **asked}
     reset_page_number(key, given)
     rows = store_queries.ask(metric, **given, limit=per_page, offset=per_page * (_page_number(key) - 1))
@@ -32,7 +35,7 @@ def _page_number(key: str) -> int:
 
 
 def read_newest(one: DayList, key: str, given: Mapping[str, Any]) -> tuple[ListPage, int]:
-    """Return the page of a long list that the URL names as `key`, and how many pages there are."""
+    """Return the page of a list paged by day that the URL names as `key`, and the number of pages."""
     reset_page_number(key, given)
     asked_for = read_page(
         store_queries.keep_asking(), one, given, one.per_page, one.per_page * (_page_number(key) - 1)
@@ -44,14 +47,15 @@ def read_newest(one: DayList, key: str, given: Mapping[str, Any]) -> tuple[ListP
 
 
 def describe_count(found: ListPage, noun: str) -> str:
-    """How many there are, in words; or that there are so many at least."""
+    """Return the number of rows found with the noun, and the words or more for a lower bound."""
     return wording.plural(found.found, noun) + ("" if found.is_complete else " or more")
 
 
 def show_nothing_found(found: ListPage, noun: str, nothing: Callable[[], object], *, among: str = "") -> None:
-    """An empty page: `nothing` says so where all days were looked at; else none was found so far.
+    """Draw the message of an empty page.
 
-    `among`: words before the noun.
+    `nothing` draws the message when all days were searched. Otherwise the message says that none was found so
+    far, with an offer to search further. `among`: words before the noun.
     """
     if found.is_complete:
         nothing()
@@ -61,7 +65,7 @@ def show_nothing_found(found: ListPage, noun: str, nothing: Callable[[], object]
 
 
 def offer_further_days(found: ListPage, noun: str) -> None:
-    """Say back to which day was looked, and offer to go on."""
+    """Draw how far back days were searched, and offer to search further; nothing when all days were."""
     if found.is_complete:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -30,14 +30,17 @@ _SELECTORS = ("rate", "by", "cells", "against", "of", "least")
 def choose_rate(
     key: str = "rate", *, among: Sequence[str] = tuple(RATES), empty: str = "parse_error"
 ) -> RateDefinition:
-    """Draw the selector of a rate; the URL's `key` holds its name. `empty` is chosen where it names none."""
+    """Draw a selector and return the rate; the URL's `key` holds its name, and `empty` is the default."""
     return RATES[choose_one("Rate", key, list(among), empty, lambda name: RATES[name].title, width=220)]
 
 
 def choose_dimension(
     label: str, key: str = "by", *, among: Sequence[str] = tuple(DIMENSIONS), empty: str = "model"
 ) -> str:
-    """Draw the selector of a dimension of the metric `slices`, whose name the URL's `key` holds."""
+    """Draw a selector and return a dimension of the metric `slices`.
+
+    The URL's `key` holds the name of the dimension; `empty` is the default.
+    """
     return choose_one(label, key, list(among), empty, lambda name: DIMENSIONS[name], width=180)
 
 
@@ -50,9 +53,9 @@ def choose_one(
     *,
     width: int | Literal["stretch"] = 200,
 ) -> str:
-    """Draw one selector; the URL's `key` holds the value, nothing while it is `empty`.
+    """Draw a selector and return the value; the URL's `key` holds the value unless it is `empty`.
 
-    `named`: what people read for a value. A value that is none of `among` counts as `empty`.
+    `named` returns the label of a value. A URL value that is none of `among` counts as `empty`.
     """
 
     def draw(name: str) -> str:
@@ -62,7 +65,10 @@ def choose_one(
 
 
 def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[str], str] = str) -> str:
-    """The same for two or some values side by side, of which the first stands where the URL names none."""
+    """Draw a row of buttons for a few values, and return the chosen value.
+
+    The URL's `key` holds the value; the first value is the default. `named` returns the label of a value.
+    """
 
     def draw(name: str) -> str:
         return str(
@@ -88,6 +94,6 @@ def _keep_in_url(key: str, among: Sequence[str], empty: str, draw: Callable[[str
 
 
 def link_here(page: str, narrowed: Mapping[str, str], **changed: str) -> str:
-    """A link to `page` that keeps what these selectors hold in the URL, with some of it `changed`."""
+    """Return a link to `page` that keeps the URL values of these selectors, except those in `changed`."""
     kept = {key: value for key in _SELECTORS if (value := st.query_params.get(key))}
     return filters.page_link(page, narrowed, kept | changed)

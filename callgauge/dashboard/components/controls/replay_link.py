@@ -12,9 +12,10 @@ from callgauge.dashboard.texts.url_texts import LinkError, pack_text
 
 
 def draw_replay_link(tool: str, definition: str = "") -> None:
-    """Nothing is drawn where the store has no call of the tool. `definition`: what its calls are held to.
+    """Draw a link that replays a tool's calls; nothing when the store has no call of the tool.
 
-    A definition that no link can carry stays behind: Replay then starts from the newest of the store.
+    `definition`: the definition to replay the calls under. A definition that is too long for a link is left
+    out: Replay then starts from the newest definition in the store.
     """
     if not store_queries.is_open():
         return

@@ -6,7 +6,11 @@ from callgauge.dashboard import filters
 
 
 def session_link(session: str, *, file: int | None = None, **place: str | int | None) -> str:
-    """Return a link to a session. `file`: where several sources share the id. `place`: turn, step or call."""
+    """Return a relative URL that opens a session.
+
+    `file`: the id of the file, for a session id that several sources share. `place`: the turn, step or call
+    to show.
+    """
     named = {"session": session, "file": file, **place}
     return filters.page_link(
         "sessions", {}, {name: str(value) for name, value in named.items() if value not in (None, "")}

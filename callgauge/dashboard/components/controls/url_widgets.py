@@ -1,4 +1,7 @@
-"""Widgets whose values live in the URL, also over Back after leaving the page, where `bind=` forgets them."""
+"""Widgets whose values are kept in the URL.
+
+The values survive Back after the page was left, unlike those of Streamlit's `bind=`.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,11 @@ def draw_url_widget(
     parse: Callable[[str], Value],
     write: Callable[[Value], str] = str,
 ) -> Value:
-    """Draw a widget whose value lives in the URL as `key`; `draw` gets the widget's key.
+    """Draw a widget whose value is kept in the URL as `key`, and return the value.
 
-    `parse` turns the URL's text into a value and raises ValueError for nonsense, which counts as `empty`.
+    `draw` gets the widget's key and returns the value. `parse` turns the URL's text into a value and raises
+    ValueError for an invalid text, which counts as `empty`. `write` turns a value into text; the URL has no
+    `key` while the value is `empty`.
     """
     require_declared(key)
     seen = f"_url_{key}"
@@ -44,7 +49,7 @@ def _parse_or_empty(text: str | None, parse: Callable[[str], Value], empty: Valu
 
 
 def reset_page_number(key: str, asked: Mapping[str, Any]) -> None:
-    """Take the page number `key` out of the URL when something else is `asked` than on that page before."""
+    """Remove the page number `key` from the URL when the parameters `asked` differ from the last run's."""
     require_declared(key)
     remembered = f"_asked_{key}"
     before, page = st.session_state.get(remembered), st.query_params.get(key)
@@ -55,7 +60,10 @@ def reset_page_number(key: str, asked: Mapping[str, Any]) -> None:
 
 
 def write_to_url(key: str, text: str | None) -> None:
-    """Write `key` into the URL, or take it out. The page must declare it."""
+    """Write `text` into the URL as `key`; None removes the key.
+
+    Raises LookupError when the page does not declare the key.
+    """
     require_declared(key)
     if text is None:
         st.query_params.pop(key, None)

@@ -1,4 +1,4 @@
-"""The page Calls: every call; one of them in full."""
+"""URL keys of the page Calls, which lists all calls or shows one call in full."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

@@ -1,4 +1,4 @@
-"""What can be done with one call: ways on from it, and its text, a request and a test case to copy."""
+"""Links and copy buttons of one call: session, playground, neighbours; raw text, request, test case."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _draw_call_link(label: str, call_id: str | None) -> None:
 
 
 def _draw_copy(key: str, label: str, name: str, text: str) -> None:
-    """Copied by a click, or saved where it is too long for that."""
+    """Draw a button that copies `text`, or one that downloads it when it has more than _COPIED characters."""
     if len(text) <= _COPIED:
         copy_text(f"copy_{key}", label, text)
     else:

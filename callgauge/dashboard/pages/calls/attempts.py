@@ -1,4 +1,4 @@
-"""The chain of attempts around one call, and what changed between them."""
+"""The card that lists the chain of attempts of one call and the changes from attempt to attempt."""
 
 from __future__ import annotations
 

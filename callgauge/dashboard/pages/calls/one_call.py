@@ -1,4 +1,4 @@
-"""One call in full: its text with the faults marked, what became of it, who said what, its turn."""
+"""Draws one call in full: raw arguments with findings, outcome, verdicts, result, definition and turn."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def show(call_id: str, back: Mapping[str, str]) -> None:
 
 
 def _tool_description(row: Row) -> str | None:
-    """Return the description of the tool, as its definition has it."""
+    """Return the tool's description from its definition; None when the store holds no definition."""
     if row["definition_id"] is None:
         return None
     told = store_queries.ask("version_text", kind="tool", id=row["definition_id"])

@@ -1,4 +1,4 @@
-"""All calls that match, newest first, in pages; or, with `?call=` in the URL, one of them in full."""
+"""The page Calls: matching calls, newest first, in pages; with `?call=` in the URL, one call in full."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _own_filters() -> dict[str, Any]:
 
 
 def _draw_signature_filter(signature: str) -> None:
-    """The list is of one error signature: a link from the page Errors set it; say so and let it go."""
+    """Draw the error signature that narrows the list of calls, and a button that removes this filter."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.page_link(
             page_file("errors"),

@@ -1,4 +1,4 @@
-"""A row for each parameter of a call: as declared, as sent, and what it became."""
+"""Builds one row for each parameter of a call: the declaration, the value sent, the resulting value."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ _ENUM = 12  # values of an enumeration that are named
 
 @dataclass(frozen=True, slots=True)
 class ParameterRow:
-    """One parameter. `kind`, `required`: as declared, None = the definition does not know it.
+    """One parameter of a call: its declaration, the value sent, the resulting value, its diagnostics.
 
-    `sent`, `became`: JSON, None = nothing; `sent_as`: the name it was sent under, where that is another.
+    `kind`, `required`: the declared type and whether the parameter is required; None when the definition does
+    not declare the parameter. `sent`, `became`: the values as JSON before and after parsing; None when there
+    is no value. `sent_as`: the name under which the model sent the parameter, None when that is `name`.
     """
 
     name: str
@@ -38,7 +40,7 @@ class ParameterRow:
 
     @property
     def severity(self) -> str | None:
-        """The worst of its findings."""
+        """The worst severity among the findings: error, warning or note; None without findings."""
         return min((str(found.severity) for found in self.findings), key=_RANKS.__getitem__, default=None)
 
     @property
@@ -47,7 +49,7 @@ class ParameterRow:
 
 
 def list_parameters(request: ToolCallRequest, tool: ToolDefinition | None) -> list[ParameterRow]:
-    """The declared parameters in the order of the definition, then what else was sent."""
+    """Return a row for each declared parameter in the definition's order, then for each undeclared one."""
     sent = _sent_object(request)
     became: Mapping[str, Any] = request.arguments or {}
     found: dict[str, list[Diagnostic]] = {}
@@ -64,7 +66,7 @@ def list_parameters(request: ToolCallRequest, tool: ToolDefinition | None) -> li
 
 
 def first_name(path: str) -> str | None:
-    """The parameter that a path leads into: `$.filters[2].name` → filters; None for the whole."""
+    """Return the top-level parameter of a path, `filters` for `$.filters[2].name`; None for `$` itself."""
     match = _FIRST.match(path)
     if match is None:
         return None
@@ -106,12 +108,12 @@ def _kind_name(declared: ToolParameter) -> str:
 
 
 def _to_json(value: Any) -> str:
-    """A value as JSON; what JSON does not know, times above all, as its text."""
+    """Return the value as JSON; values that JSON cannot hold, such as times, become strings."""
     return json.dumps(value, default=str, ensure_ascii=False)
 
 
 def _sent_object(request: ToolCallRequest) -> Mapping[str, Any]:
-    """The object as the text holds it, unwrapped and mended, before its values were converted."""
+    """Return the object that the model sent: decoded and repaired, before any coercion of its values."""
     for stage, _, before, after in reversed(request.trace):
         held = before if stage == "coerce" else after
         value = held if isinstance(held, dict) else _decode(held)

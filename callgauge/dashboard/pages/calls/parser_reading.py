@@ -1,4 +1,4 @@
-"""One call parsed anew: its arguments beside the definition, and the parser's steps."""
+"""Draws the cards of one call parsed again: its arguments beside the definition, and the parser's steps."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""A provider's request that goes on from what a session said up to a call.
+"""Builds a provider's request that continues a session from a given call.
 
-The shape is that of OpenAI's chat completions, which nearly every server takes, and the only common one that
-carries arguments as the text they were: broken ones stay broken. It is ASCII: nothing in it is invisible.
+The shape is that of OpenAI's chat completions. Nearly every server accepts this shape, and it is the only
+common one that carries arguments as text, so broken arguments stay broken. The body is ASCII: no character in
+it is invisible.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ _NO_RESULT = "(The log keeps no result.)"
 def make_chat_request(
     call: Row, messages: Sequence[Row], *, prompt: str | None, description: str | None, ask_again: bool
 ) -> str:
-    """The body of a request.
+    """Return the JSON body of a chat-completions request.
 
     `call`: a row of the metric `call`; `messages`: the rows of `messages_so_far`, up to the call's step.
-    `ask_again`: it ends before that step, and the model must call the tool; else it ends with what came back.
+    `ask_again`: when True, the messages end before the call's step and the request forces the model to call
+    the tool; when False, they end with the results of that step.
     """
     place = (call["turn"], call["step"] or 0)
     upto = [row for row in messages if (row["turn"], row["step"]) != place or not ask_again]
@@ -66,7 +68,7 @@ def _make_messages(rows: Iterable[Row], prompt: str | None) -> Iterable[dict[str
 
 
 def _step_messages(words: str, calls: Sequence[Row], ids: set[str]) -> Iterable[dict[str, Any]]:
-    """One step: the model's words and calls, then what came back for each."""
+    """Yield the messages of one step: the assistant's text and tool calls, then each call's result."""
     named = [(_call_id(row, ids), row) for row in calls]
     made = [
         {
@@ -82,7 +84,7 @@ def _step_messages(words: str, calls: Sequence[Row], ids: set[str]) -> Iterable[
 
 
 def _call_id(row: Row, ids: set[str]) -> str:
-    """The call's own id, or a made one where servers would refuse that: missing, too long, used before."""
+    """Return the call's own id, or a new one when servers would refuse it: missing, too long, used before."""
     own = row["tool_call_id"]
     chosen = own if own and len(own) <= _LONGEST_ID and own not in ids else f"call_{len(ids) + 1}"
     ids.add(chosen)

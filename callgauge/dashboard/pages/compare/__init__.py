@@ -1,8 +1,8 @@
-"""The page Compare: whether one slice is better than another."""
+"""URL keys of the page Compare, which tells whether one slice is better than another."""
 
 from callgauge.dashboard.comparison import PARAMETERS
 from callgauge.dashboard.url_keys import PageUrlKeys
 
 ARM_KEYS = tuple(f"{letter}_{name}" for letter in "ab" for name in (*PARAMETERS, "days"))
-"""What the two slices are chosen by: `a_model`, `b_days` and so on."""
+"""The URL keys that choose the two slices: `a_model`, `b_days` and so on."""
 URL_KEYS = PageUrlKeys(place=("rate", *ARM_KEYS, "anew", "success"))

@@ -1,4 +1,4 @@
-"""The two arms of the page Compare: what each is narrowed to, by hand or at once, all in the URL."""
+"""Draws the choice of the two slices, A and B, on the page Compare; every choice is kept in the URL."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Labels = Mapping[str, Mapping[str, str]]
 
 
 def read_labels() -> Labels:
-    """Return by dimension what people read for each value, the most used first."""
+    """Return, for each dimension, the displayed label of each value; the most used values come first."""
     choices = store_queries.ask("choices")
     return {
         name: dict(zip(rows.value, rows.label, strict=True))
@@ -37,9 +37,10 @@ def read_labels() -> Labels:
 def choose_arms(
     rate: RateDefinition, known: Labels, first: date | None, last: date | None
 ) -> tuple[Arm, Arm]:
-    """Draw the choices and give the two slices. `first` and `last`: the days that the store spans.
+    """Draw the choices of the slices A and B and return both.
 
-    Where nothing is chosen yet, the two models are that were measured most.
+    `first` and `last`: the first and the last day in the store. Before anything is chosen, the slices are the
+    two models with the most measurements of `rate`.
     """
     if not any(key in st.query_params for key in ARM_KEYS):
         for key, text in _most_measured_models(rate).items():
@@ -53,7 +54,7 @@ def choose_arms(
 
 
 def choose_at_once(rate: RateDefinition, first: date | None, last: date | None) -> None:
-    """Draw what chooses both slices at once: swapped, or two that are often compared."""
+    """Draw the button that swaps A and B, and links that choose both slices of a common comparison."""
     st.button("Swap A and B", on_click=_swap, key="swap", icon=":material/swap_horiz:")
     ready = {"The two models measured most": _most_measured_models(rate)}
     if first and last and last - first >= _WEEK:
@@ -75,7 +76,10 @@ def choose_at_once(rate: RateDefinition, first: date | None, last: date | None) 
 
 
 def _most_measured_models(rate: RateDefinition) -> dict[str, str]:
-    """Choose the two most measured models, those with a name first."""
+    """Return the URL query for the two models with the most measurements; `unknown` comes last.
+
+    Return an empty dict when there are fewer than two models.
+    """
     rows = store_queries.ask(
         "slices", rates=(rate.name,), by="model", **filters.chosen_filters().parameters()
     )
@@ -168,7 +172,7 @@ def describe_overlap(a: Arm, b: Arm) -> str | None:
 
 
 def calls_link(arm: Arm, own: Mapping[str, str], narrowed: Mapping[str, str] | None = None) -> str | None:
-    """The calls of a slice; None where the Calls page has no filter for what narrows it."""
+    """Return the link to a slice's calls; None when the Calls page lacks a filter that the slice uses."""
     if not set(arm.own) <= set(filters.DIMENSIONS):
         return None
     return filters.page_link("calls", {**arm.own, **(narrowed or {})}, own, arm.days)

@@ -1,4 +1,4 @@
-"""How steady two slices are and what they cost: pass^k, tokens, steps, seconds."""
+"""Draws the success of repeated trials (pass^k) of two slices, and their tokens, steps and seconds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VERDICTS = {"recorded_ok": "recorded by the log", "derived_ok": "derived by us"
 
 
 def draw_pass_k(a: CompareSide, b: CompareSide) -> None:
-    """Draw pass^1 to pass^4 of both, over the tasks with enough trials."""
+    """Draw pass^1 to pass^4 of both slices, each over the tasks with at least that many trials."""
 
     def verdict_choice() -> str:
         return choose_one(
@@ -81,7 +81,7 @@ def _name_cell(side: CompareSide) -> Cell:
 
 
 def draw_costs(a: CompareSide, b: CompareSide) -> None:
-    """Tokens, steps and seconds per turn, and per turn that ended well."""
+    """Draw the tokens, steps and seconds of both slices per turn and per turn that ended well."""
     with cards.draw_card("What turns cost", "turn_costs", height=200):
         found = {side.arm.letter: _read_cost(side) for side in (a, b)}
         if not any(found.values()):

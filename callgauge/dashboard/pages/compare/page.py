@@ -1,4 +1,4 @@
-"""Is B better than A, and is the difference real? Any two slices, with all that could explain it."""
+"""The page Compare: is slice B better than A, is the difference real, and which other traits differ?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The measured slices of one arm: over all, and by tool and strategy."""
+"""Reads the rates of one slice of the page Compare: overall, by tool, and by stratum."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from callgauge.dashboard.measures.strata import STRATA
 
 @dataclass(frozen=True, slots=True)
 class CompareSide:
-    """One of the two slices with its name in words; `rates`: those there are, by their name."""
+    """One of the two compared slices.
+
+    `name`: the slice in words. `rates`: the measured rates by rate name; unmeasured rates are missing.
+    """
 
     arm: Arm
     name: str
@@ -42,7 +45,10 @@ def read_by_tool(arm: Arm, rate: RateDefinition) -> list[Slice]:
 
 
 def make_export(a: Arm, b: Arm, metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
-    """Return a function for when the run is over: the rows of both arms, each with its letter."""
+    """Return a function that reads the metric's rows of both slices, also after the run has ended.
+
+    The column `compared` of its DataFrame holds the letter of the slice.
+    """
     asked = {arm.letter: store_queries.ask_later(metric, **given, **arm.parameters()) for arm in (a, b)}
     return lambda: pd.concat(
         [rows().assign(compared=letter) for letter, rows in asked.items()], ignore_index=True

@@ -1,4 +1,4 @@
-"""What takes the difference of two slices apart: by tool, by rate, and what each is made of."""
+"""Tables that break down the difference of two slices: by tool, by rate, and by composition of calls."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _READING = (
 
 
 def draw_forest(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
-    """The whole first, then tool by tool, the most observed first."""
+    """Draw the difference of the rate over all tools, then for each tool, the most observed tool first."""
     with cards.draw_card(
         f"{rate.title} by tool",
         "slices",
@@ -125,7 +125,7 @@ def _counts_cell(
 
 
 def draw_other_rates(a: CompareSide, b: CompareSide) -> None:
-    """Draw every rate of the two side by side; a name leads to the page with that rate chosen."""
+    """Draw every rate of both slices side by side; a rate's name links to this page with that rate chosen."""
     with cards.draw_card(
         "All rates, A and B",
         "slices",
@@ -164,7 +164,10 @@ def _rate_cell(rate: RateDefinition) -> Cell:
 
 
 def draw_differences(a: CompareSide, b: CompareSide) -> None:
-    """The biggest differences in what the slices are made of, but for what their own filters say."""
+    """Draw the largest differences in the composition of the slices.
+
+    Dimensions that a slice's own filters narrow are left out.
+    """
     with cards.draw_card(
         "What differs between the slices",
         "makeup",

@@ -1,4 +1,4 @@
-"""The answer of Compare: a sentence, and the difference computed in several ways."""
+"""The main result of the page Compare: a sentence, and the difference computed in several ways."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ _OTHER_INTERVAL = "The interval of the draws and the one above should be alike."
 
 @dataclass(frozen=True, slots=True)
 class ComparisonWay:
-    """One way to compare: both rates where it has its own, the difference, and what it rests on."""
+    """One way to compute the difference between the two slices.
+
+    `a`, `b`: both rates as text, empty when the way uses the plain rates. `rests_on`: the method and its data
+    in words. `thin`: True when the strata that both slices have do not represent them well.
+    """
 
     title: str
     a: str

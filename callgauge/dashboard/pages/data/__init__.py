@@ -1,4 +1,4 @@
-"""The page Data: what was loaded and rejected, and what each source cannot tell."""
+"""URL keys of the page Data, which shows loaded and rejected data and the limits of each source."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

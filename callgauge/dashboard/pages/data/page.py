@@ -1,4 +1,4 @@
-"""What was loaded, what was rejected and why, and what each source can and cannot tell."""
+"""The page Data: loaded files, rejected files and lines with reasons, and the limits of each source."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _file_row(row: Row) -> list[Cell]:
 
 
 def _describe_copies(row: Row) -> str | None:
-    """Say where the same content was found as well."""
+    """Return a sentence part that names other files with the same content; None when there are none."""
     if not row["copies"]:
         return None
     more = f" and {row['copies'] - 1:,} more" if row["copies"] > 1 else ""
@@ -73,7 +73,7 @@ def _describe_copies(row: Row) -> str | None:
 
 
 def _describe_left_out(privacy: str | None) -> str | None:
-    """What a load left out of the file: redacted, without results."""
+    """Return the parts that a load left out of the file, such as `without results`; None when none."""
     kinds = [word.split(":")[0].replace("_", " ") for word in (privacy or "").split()]
     return ", ".join(kinds) or None
 

@@ -1,4 +1,4 @@
-"""The part of the Data page on what could not be read: whole files, and lines, by reason and one by one."""
+"""Cards of the page Data that list unreadable files and rejected lines, by reason and one by one."""
 
 from __future__ import annotations
 

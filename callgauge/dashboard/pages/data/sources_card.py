@@ -1,4 +1,4 @@
-"""The part of the Data page on sources: what each can tell and does tell here; sessions that came twice."""
+"""Cards of the page Data on sources: the facts each source can and does give, and duplicate sessions."""
 
 from __future__ import annotations
 
@@ -76,7 +76,11 @@ def _build_promised_row(row: Row) -> list[Cell]:
 
 
 def _told_cell(promise: str | None, known: int | None = None, total: int = 0, noun: str = "") -> Cell:
-    """The promise's first word; below it what is known of what was loaded, and what it says besides."""
+    """Return a cell with the first word of the promise: yes, partly or no.
+
+    Below that word stand the share of loaded records for which the fact is known, and the rest of the
+    promise.
+    """
     found = _PROMISE.fullmatch(promise or "")
     word, rest = found.groups() if found else ("not said", promise or "")
     here = f"here {wording.rate(known, total)} of {noun}" if known is not None and total else ""
@@ -124,5 +128,5 @@ def _copy_row(row: Row) -> list[Cell]:
 
 
 def file_name(path: str | None) -> str:
-    """The file's name; its folder is in the way of reading a list, so it shows on hover."""
+    """Return the file's name without its folder, or `unknown file` when there is no path."""
     return wording.visible(path or "unknown file").rpartition("/")[2]

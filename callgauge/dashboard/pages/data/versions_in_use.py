@@ -1,4 +1,4 @@
-"""The part of the Data page on what changed: prompts and tools with several texts, two of them compared."""
+"""Card of the page Data that lists prompts and tools with several texts and compares two of them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _build_row(row: Row) -> list[Cell]:
 
 
 def _chosen_subject() -> VersionedText | None:
-    """What the URL names; the name may hold colons of its own."""
+    """Return the prompt or tool that the URL names, None when it names none; the name may contain colons."""
     parts = (st.query_params.get("changed") or "").split(":", 2)
     return VersionedText(*parts) if len(parts) == 3 else None
 

@@ -1,4 +1,4 @@
-"""The page Errors: what goes wrong, by layer, code and signature."""
+"""URL keys of the page Errors, which groups faults by layer, code and signature."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

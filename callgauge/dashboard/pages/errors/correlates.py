@@ -1,6 +1,6 @@
-"""What goes with failure: a rate for each class of a trait, and the trait that stands out.
+"""Correlates failure with traits of calls: a rate for each class of a trait, and the traits that stand out.
 
-It says what goes together, never why: the same tool or model may have both.
+A correlation is not a cause: the tool or the model may explain both the trait and the failure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from callgauge.stats import ENOUGH, Difference, Share, compare_rates, holm
 
 @dataclass(frozen=True, slots=True)
 class TraitClass:
-    """Calls of one class of a trait, as `share`: those whose arguments were refused, of those judged."""
+    """One class of a trait of calls; `share` counts calls with refused arguments among the judged calls."""
 
     trait: str
     number: int
@@ -30,7 +30,10 @@ class TraitClass:
 
 @dataclass(frozen=True, slots=True)
 class Standout:
-    """The class of a trait that fails most, beside all other classes of that trait; `p` is Holm's."""
+    """The class of a trait with the highest failure rate, compared with all other classes of that trait.
+
+    `p` is corrected by Holm's method.
+    """
 
     worst: TraitClass
     others: Share
@@ -39,7 +42,10 @@ class Standout:
 
 
 def trait_classes(rows: Iterable[Mapping[Any, Any]]) -> list[TraitClass]:
-    """Return the classes by trait, in the order of TITLES. Traits without a name here are left out."""
+    """Return the classes with judged calls, sorted by trait in the order of TITLES, then by class number.
+
+    Traits that TITLES does not name are left out.
+    """
     known = [
         TraitClass(
             row["trait"],
@@ -53,10 +59,11 @@ def trait_classes(rows: Iterable[Mapping[Any, Any]]) -> list[TraitClass]:
 
 
 def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
-    """Find the class of each trait that fails most, the largest decisive difference first.
+    """Return the class of each trait that fails most, the largest decisive difference first.
 
-    A class counts from ENOUGH calls on, and the others together must have as many. Holm's correction is over
-    every class that could have been the worst, since the worst was picked after looking.
+    A class is compared when it and the other classes of its trait together have at least ENOUGH judged calls
+    each. Holm's correction is over every class that could have been the worst, since the worst was picked
+    after looking.
     """
     found = [
         (one, others, compared)
@@ -90,7 +97,7 @@ def _other_classes(one: TraitClass, classes: Sequence[TraitClass]) -> Share:
 
 
 def describe_standout(found: Sequence[Standout]) -> str:
-    """Which trait goes with failure most; that none does, or that too little is known."""
+    """Return a sentence on the trait that goes with failure most, or that none stands out or is known."""
     if not found:
         return f"No trait can be compared: it takes {ENOUGH} judged calls in two classes of it."
     first = found[0]

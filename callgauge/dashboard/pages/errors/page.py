@@ -1,4 +1,4 @@
-"""What goes wrong: signatures, new ones first, or one of them in full; codes, layers, what goes with it."""
+"""The page Errors: error signatures (or one in full), findings by code, fault layers, traits of calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures of what went wrong: the list, new ones first, and one in full with where it occurs."""
+"""Draws the list of error signatures, new ones first, or one signature with the tools and models it hit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXPORTED = 10_000
 
 
 def show(chosen: Mapping[str, Any]) -> None:
-    """The list of all, in pages."""
+    """Draw the list of all error signatures, page by page."""
     reset_page_number("signature_page", chosen)
     text = st.query_params.get("signature_page")
     page = int(text) if text and text.isdecimal() and int(text) > 0 else 1
@@ -95,13 +95,13 @@ def _build_row(row: Row) -> list[Cell]:
 
 
 def bar_shares(counts: Sequence[int]) -> tuple[float, ...]:
-    """Each count as a share of the largest."""
+    """Return each count divided by the largest count, or zeros when all counts are zero."""
     most = max(counts, default=0)
     return tuple(count / most if most else 0.0 for count in counts)
 
 
 def _describe_bars(days: Sequence[str], counts: Sequence[int]) -> str | None:
-    """The bars in words, for the pointer: the days with calls."""
+    """Return the days with calls and their counts, one day a line, as hover text; None without calls."""
     return "\n".join(f"{day}: {count:,}" for day, count in zip(days, counts, strict=False) if count) or None
 
 
@@ -125,7 +125,7 @@ def _calls_link(signature: str) -> str:
 
 
 def show_one(signature: str) -> None:
-    """One signature: its whole text, when it came, and which tools and models have it."""
+    """Draw one signature: its whole text, its first and last day, and the tools and models that have it."""
     st.page_link(
         page_file("errors"),
         label="All errors",

@@ -1,4 +1,4 @@
-"""The page Matrix: one rate for each pair of model, prompt and tool."""
+"""URL keys of the page Matrix, which shows one rate for each pair of model, prompt and tool."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

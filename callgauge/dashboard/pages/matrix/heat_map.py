@@ -1,4 +1,4 @@
-"""The cells of a heat map: bounded, in order of use, shaded by badness."""
+"""Builds the cells of a heat map: the most used rows and columns, shaded by badness of the rate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ DEEPEST = 0.5  # of the shade's colour, so that text stays legible on it
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """The table. `cells`: by row and column name. `rows_in_all`, `columns_in_all`: how many there are."""
+    """A table of one rate, with a shade for each cell.
+
+    `cells`: slices by (row name, column name). `rows_in_all`, `columns_in_all`: the numbers of rows and
+    columns before the limits. `worst`: the largest badness (0 to 1) of a cell with enough observations.
+    """
 
     rows: Sequence[str]
     columns: Sequence[str]
@@ -24,9 +28,10 @@ class HeatMap:
     worst: float
 
     def cell_heat(self, one: Slice) -> float | None:
-        """Return 0 (best) to DEEPEST (as bad as `worst`). None where hardly anything was observed.
+        """Return the depth of the cell's shade: 0 (best) to DEEPEST (as bad as `worst`).
 
-        By the root of the badness: one cell that is much worse than all others leaves them apart.
+        Return None when fewer than ENOUGH were observed. The depth grows with the square root of the badness,
+        so that one cell much worse than the others leaves these distinguishable.
         """
         bad = badness(one)
         if bad is None or one.share.n < ENOUGH:
@@ -34,19 +39,22 @@ class HeatMap:
         return DEEPEST * sqrt(min(1.0, bad / self.worst)) if self.worst else 0.0
 
     def legend_shades(self, steps: int) -> list[tuple[float, float]]:
-        """Return `steps` shades from the best to the worst, each with the badness it stands for."""
+        """Return `steps` pairs of a shade's depth and the badness for which it stands, the best first."""
         places = [step / (steps - 1) for step in range(steps)]
         return [(DEEPEST * place, self.worst * place * place) for place in places]
 
 
 def badness(one: Slice) -> float | None:
-    """The rate, or what is missing to 100 % where high is good."""
+    """Return the rate, or 1 minus the rate when a high rate is good; None when nothing was measured."""
     rate = one.share.rate
     return None if rate is None else 1 - rate if one.rate.is_good else rate
 
 
 def build_heat_map(several: Sequence[Slice], rows: int, columns: int) -> HeatMap:
-    """The `rows` × `columns` most observed of slices: `name` is the row, `also` the column."""
+    """Build the heat map from slices: `name` of a slice is the row, `also` the column.
+
+    Only the `rows` and `columns` with the most observations are kept.
+    """
     down = _sort_by_use((one.name, one) for one in several)
     across = _sort_by_use((one.also, one) for one in several)
     kept = {
@@ -59,7 +67,7 @@ def build_heat_map(several: Sequence[Slice], rows: int, columns: int) -> HeatMap
 
 
 def _sort_by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:
-    """The most observed first, then what could not be measured, by how much there is of it."""
+    """Return the names by the number of their observations, then by their total, the largest first."""
     totals: dict[str, tuple[int, int]] = {}
     for name, one in named:
         n, total = totals.get(name, (0, 0))

@@ -1,4 +1,4 @@
-"""One rate for each pair of model and prompt, model and tool, or tool and prompt, as a table with shades."""
+"""The page Matrix: one rate for each pair of model, prompt and tool, as a shaded table."""
 
 from __future__ import annotations
 
@@ -84,7 +84,10 @@ def _draw(shown: HeatMap, totals: Mapping[str, Slice], rate: RateDefinition, by:
 
 
 def _build_cell(shown: HeatMap, one: Slice | None, rate: RateDefinition, narrowed: Mapping[str, str]) -> Cell:
-    """The rate; on hover its interval and what is unmeasured. Without a call of the pair: empty."""
+    """Return the cell of one pair: the rate, with its interval and unmeasured share on hover.
+
+    The cell is empty when the pair has no call.
+    """
     if one is None:
         return Cell("")
     share = one.share
@@ -104,7 +107,7 @@ def _build_cell(shown: HeatMap, one: Slice | None, rate: RateDefinition, narrowe
 
 
 def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
-    """What the shades stand for, as a row of the same cells."""
+    """Draw the legend: a row of shaded cells and the rates for which the shades stand."""
     if not shown.worst:
         st.caption(f"No shades: no cell with {ENOUGH} or more {rate.noun}s has anything wrong. Pale: fewer.")
         return

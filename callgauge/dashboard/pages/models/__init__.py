@@ -1,4 +1,4 @@
-"""The page Models: which model makes the best calls, at what cost, and since when."""
+"""URL keys of the page Models, which ranks models by rate and shows their cost and trend."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

@@ -1,4 +1,4 @@
-"""Whether each model is called in the way that suits it: what probes said, and how its calls went."""
+"""Card that holds each model's calling strategy against its probe results and its parse errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STRATEGIES = {"tool_use": "native", "json_fallback": "as text", "none": "not ca
 
 
 def draw_strategies(chosen: Mapping[str, Any]) -> None:
-    """The card: one row a model, host and strategy; what stands out comes first."""
+    """Draw the card: one row for each model, host and strategy; rows that stand out come first."""
     title = "Calling strategy: what probes said, and what the calls show"
     take = cards.Download("strategy_audit", store_queries.ask_later("strategy_audit", **chosen))
     with cards.draw_card(title, "strategy_audit", take=take, height=320):

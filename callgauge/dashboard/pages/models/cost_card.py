@@ -1,4 +1,4 @@
-"""What turns cost by model, host or source: tokens, steps and seconds, and how much of it is known."""
+"""Card of the cost of turns by model, host or source: tokens, steps, seconds, and the share known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ BY = ("model", "provider", "source")
 
 
 def draw_cost(by: str, shown: Sequence[str], chosen: Mapping[str, Any]) -> None:
-    """The card; of dimensions that a turn cannot be split by it says so."""
+    """Draw the card, or a note when turns cannot be split by the dimension `by`.
+
+    `shown`: the values of the dimension that get a row.
+    """
     take = None
     if by in BY:
         take = cards.Download(f"turn_costs_by_{by}", store_queries.ask_later("turn_costs", by=by, **chosen))

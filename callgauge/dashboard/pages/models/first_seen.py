@@ -1,4 +1,4 @@
-"""What each model first used on the days of a shift: a lead, not a proof."""
+"""Names the versions, prompts and hosts that a model first used when a rate shifted: hints, not proofs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _NAMED = 4
 
 
 def find_first_uses(shifts: Sequence[RateShift], sources: tuple[str, ...] | None) -> dict[RateShift, str]:
-    """Find what a model first used on the days on which each of its shifts may have begun."""
+    """Return, for each shift, the names that the model first used on the days when the shift may have begun.
+
+    The names are harness versions, prompts, providers and strategies, joined to one text.
+    """
     if not shifts:
         return {}
     models = tuple(sorted({shift.series for shift in shifts}))

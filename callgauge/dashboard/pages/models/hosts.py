@@ -1,6 +1,6 @@
-"""The same model on several hosts: the rate on each, held against the host that serves it most.
+"""Compares one model on several hosts: each host's rate against that of the host that serves it most.
 
-Hosts may get different work, so each difference stands there twice: as it is, and at the same mix.
+Hosts may get different work, so each difference is shown twice: plain, and at the same mix of work.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from callgauge.stats.mixes import StandardisedDifference, standardise
 _SHOWN = 60  # rows
 Pair = tuple[Slice, Slice | None]
 Strata = Mapping[tuple[str, str], Sequence[Slice]]
-"""The slices of each model on each host."""
+"""The slices (strata) of each pair of model and host."""
 
 
 def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
-    """The card."""
+    """Draw the card of models that were observed on several hosts, or a note when there is none."""
     asked = {"rates": (rate.name,), "by": "model", "also": "provider"}
     title = f"{rate.title} of the same model on several hosts"
     take = cards.Download(
@@ -66,9 +66,10 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
 
 
 def pair_hosts(several: Sequence[Slice]) -> list[Pair]:
-    """Each host of a model that was observed on two known ones, beside the one that serves it most.
+    """Return, for each model observed on two known hosts or more, each host's slice with the main host's.
 
-    The slices are models, `also` their hosts. Unknown hosts are not listed: they may be any of the others.
+    The main host is the one with the most observations; its own slice is paired with None. In a slice, `name`
+    is the model and `also` the host. Unknown hosts are left out: an unknown host may be any of the others.
     """
     by_model: dict[str, list[Slice]] = {}
     for one in several:
@@ -92,7 +93,7 @@ def _read_strata(rate: RateDefinition, chosen: Mapping[str, Any]) -> Strata:
 
 
 def _compare_at_same_mix(pairs: Sequence[Pair], strata: Strata) -> list[StandardisedDifference | None]:
-    """Return each pair's difference at the mix of the two. None where they have no work in common."""
+    """Return, for each pair, the difference at the same mix of work; None when the hosts share no work."""
     return [
         None
         if other is None
@@ -108,7 +109,7 @@ def _compare_at_same_mix(pairs: Sequence[Pair], strata: Strata) -> list[Standard
 def _turned_order_notes(
     rate: RateDefinition, held: Sequence[SliceComparison], adjusted: Sequence[StandardisedDifference | None]
 ) -> Iterator[str]:
-    """Say where the plain order, which is judged, is not that at the same mix."""
+    """Yield a warning for each pair whose judged difference changes its sign at the same mix of work."""
     for one, mixed in zip(held, adjusted, strict=True):
         if one.p is not None and mixed is not None and mixed.flips:
             certain = "" if mixed.difference.is_decisive else ", though not decisively"

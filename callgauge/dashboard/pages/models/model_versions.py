@@ -1,4 +1,4 @@
-"""The harness versions of each source in the order of their first use, and the one that changed a rate."""
+"""Draws a source's harness versions in the order of first use, and the versions that changed a rate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN = 40  # versions of a source, the newest
 
 
 def draw_versions(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
-    """One card a source."""
+    """Draw one card for each of the most used sources."""
     by_source = make_slices(store_queries.ask("slices", rates=(rate.name,), by="source", **chosen))
     most_used = sorted(by_source, key=lambda one: (-one.total, one.name))[:_SOURCES]
     for place, one in enumerate(most_used, start=1):

@@ -1,4 +1,4 @@
-"""Which model (host, strategy, harness version, source) makes the best calls, at what cost, since when."""
+"""The page Models: ranks models (or hosts, strategies, harness versions, sources) and shows their cost."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def show() -> None:
 
 
 def _read_slices(by: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
-    """The slices of each rate that the page shows, by the rate's name."""
+    """Return the slices of each rate that the page shows, by rate name."""
     found: dict[str, list[Slice]] = {}
     for one in make_slices(store_queries.ask("slices", rates=_rates_asked(rate), by=by, **chosen)):
         found.setdefault(one.rate.name, []).append(one)
@@ -79,7 +79,7 @@ def _rates_asked(rate: RateDefinition) -> tuple[str, ...]:
 
 
 def most_used(found: Found) -> list[str]:
-    """The names in the order of their use, by the largest total that any rate has of them."""
+    """Return up to _SHOWN slice names, the most used first; use is the largest total among the rates."""
     totals: dict[str, int] = {}
     for several in found.values():
         for one in several:
@@ -88,9 +88,10 @@ def most_used(found: Found) -> list[str]:
 
 
 def _choose_reference(by: str, several: Sequence[Slice]) -> Slice:
-    """What the others are held against: chosen, or the one with a name that is known best.
+    """Draw the choice of the reference slice, with which the others are compared, and return it.
 
-    That is the one with the largest effective number, so that doubt about the reference hides least.
+    The default is the named slice with the largest effective sample size, so that doubt about the reference
+    hides least.
     """
     known = {one.name: one for one in sorted(several, key=_knowledge_key)}
     names = list(known)
@@ -122,7 +123,7 @@ def _draw_not_counted(rate: RateDefinition) -> None:
 def _draw_rates(
     by: str, rate: RateDefinition, found: Found, shown: Sequence[str], chosen: Mapping[str, Any]
 ) -> None:
-    """All rates side by side in the order of the chosen one; what was lost on the way in a second table."""
+    """Draw all rates side by side in the order of the chosen rate, in one card for each table of _TABLES."""
     ranks = {one.name: place for place, one in enumerate(order_slices(found.get(rate.name, [])))}
     names = sorted(shown, key=lambda name: ranks.get(name, len(ranks)))
     for title, key, rates in _TABLES:

@@ -1,4 +1,4 @@
-"""The ranking of slices by one rate: the best first, each held against a reference."""
+"""Ranks slices by one rate, the best first, each compared with a reference slice."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def draw_ranking(
     shown: Sequence[str],
     chosen: Mapping[str, Any],
 ) -> None:
-    """The card. `shown`: the names that get a row; the others are counted in a sentence."""
+    """Draw the card of the ranking; `shown` holds the names that get a row, the others are only counted."""
     rows = [one for one in order_slices(several) if one.name in shown or one is reference]
     held = compare_with_reference(rows, reference)
     judged = sum(one.p is not None for one in held)
@@ -73,7 +73,7 @@ def draw_ranking(
 
 
 def order_slices(several: Sequence[Slice]) -> list[Slice]:
-    """The best first; then, without a rank, those of which too few were observed, or too little measured."""
+    """Return the slices, the best first; then those too small or too little measured to get a rank."""
     best = rank_slices(several)
     return [
         *(one for one in best if one.is_solid),

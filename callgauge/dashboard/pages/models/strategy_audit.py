@@ -1,4 +1,4 @@
-"""What stands out about each model's strategy, probes and parse errors."""
+"""Finds models whose calling strategy does not suit their probe results and parse errors."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ FALLBACK = "json_fallback"
 
 @dataclass(frozen=True, slots=True)
 class StrategyUse:
-    """The calls of one model (`calls.name`) on one host (`calls.also`) in one strategy, and its probes.
+    """The calls of one model on one host in one calling strategy, and the probes of that model.
 
-    `calls` is the rate of parse errors. `last_ok`: how the last probe ended; None: there is none, or it does
-    not say.
+    `calls`: the rate of parse errors, with the model in `name` and the host in `also`. `last_ok`: whether the
+    last probe succeeded; None when there is no probe or the probe does not say.
     """
 
     calls: Slice
@@ -35,7 +35,10 @@ class StrategyUse:
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """`tone` is None where nothing stands out; `weight` orders them, the most urgent first."""
+    """The audit's result for one StrategyUse.
+
+    `tone` is None when nothing stands out. `weight` is the sort key: the lowest is the most urgent.
+    """
 
     used: StrategyUse
     text: str
@@ -44,7 +47,10 @@ class AuditFinding:
 
 
 def audit_strategies(several: Sequence[StrategyUse], least: float) -> list[AuditFinding]:
-    """One for each, what stands out first. `least`: the share of parse errors that is too many."""
+    """Return one finding for each strategy use, the most urgent first.
+
+    `least`: the share of parse errors, 0 to 1, from which a natively called model stands out.
+    """
     native = {(one.calls.name, one.calls.also): one for one in several if one.strategy == NATIVE}
     found = [_audit_one(one, native.get((one.calls.name, one.calls.also)), least) for one in several]
     return sorted(found, key=lambda one: one.weight)
@@ -74,7 +80,7 @@ def _describe_between(used: StrategyUse) -> str:
 
 
 def _audit_fallback(used: StrategyUse, native: StrategyUse | None) -> AuditFinding:
-    """What there is to say that a model called by text could be called natively, or needs not to be."""
+    """Return whether a model called by text (json_fallback) could be called natively instead."""
     if used.last_ok:
         return AuditFinding(used, "The last probe said yes: it may no longer need text calls.", "warn", 1)
     tried = native.calls if native else None

@@ -1,4 +1,4 @@
-"""The page Overview: what works how well, what changed, and where it goes wrong."""
+"""URL keys of the page Overview, which shows the main rates, recent changes and faults."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

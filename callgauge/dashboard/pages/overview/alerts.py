@@ -1,4 +1,4 @@
-"""Alerts: the rates that changed more than chance explains in the newest days, the worst first."""
+"""Finds the rates that changed in the newest days by more than chance explains, the worst first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Days = tuple[date, date]
 
 @dataclass(frozen=True, slots=True)
 class AlertWindows:
-    """The newest days and those they are held against, both ends included."""
+    """Two spans of days: the newest days and the earlier days to compare with, both ends inclusive."""
 
     now: Days
     before: Days
@@ -28,7 +28,7 @@ class AlertWindows:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One rate of one value of a dimension that is another now; `q` is Benjamini and Hochberg's."""
+    """A changed rate of one value of a dimension; `q` is the p-value corrected by Benjamini and Hochberg."""
 
     dimension: str
     before: Slice
@@ -42,12 +42,16 @@ class Alert:
 
     @property
     def least_change(self) -> float:
-        """The end of the interval that is nearer to no change, as a share."""
+        """The absolute end of the difference's interval nearer to zero; 0 when it includes zero."""
         return max(self.difference.low, -self.difference.high, 0.0)
 
 
 def choose_windows(calls: Mapping[date, int]) -> AlertWindows | None:
-    """Choose the days to compare, by how many calls each has. None where there is too little."""
+    """Return the days to compare, given the number of calls on each day.
+
+    The newest window is 1, 7 or 30 days long, the shortest with enough calls. Return None when no earlier day
+    exists.
+    """
     if not calls:
         return None
     newest = max(calls)
@@ -63,7 +67,10 @@ def choose_windows(calls: Mapping[date, int]) -> AlertWindows | None:
 def list_candidates(
     dimension: str, now: Sequence[Slice], before: Sequence[Slice]
 ) -> list[tuple[str, Slice, Slice]]:
-    """The rates that have a better way and were observed often enough in both windows."""
+    """Return (dimension, slice now, slice before) for each rate to check for a change.
+
+    A rate is checked when one of its directions is better and both windows have enough observations of it.
+    """
     then = {(one.rate.name, one.name): one for one in before}
     return [
         (dimension, one, other)
@@ -78,7 +85,10 @@ def list_candidates(
 
 
 def find_alerts(compared: Sequence[tuple[str, Slice, Slice]]) -> list[Alert]:
-    """The worst first: those that became worse, by the least they did; then those that became better."""
+    """Return the alerts among the compared slices: rates that became worse, then rates that became better.
+
+    Each group is sorted by `least_change`, the largest first.
+    """
     known = [
         (dimension, now, before, found)
         for dimension, now, before in compared

@@ -1,4 +1,4 @@
-"""The card of what changed in the newest days, the worst first."""
+"""Card of the rates that changed in the newest days, the worst change first."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _counts_text(one: Alert) -> str:
 
 
 def _proof_text(one: Alert, found: AlertWindows) -> str:
-    """The comparison that shows the same, under the filters in force."""
+    """Return the link to the page Compare that shows the alert's two windows under the current filters."""
     own = {one.dimension: [one.now.name]}
     query = comparison.arm_query("A", own, found.before) | comparison.arm_query("B", own, found.now)
     return filters.page_link("compare", {}, query | {"rate": one.now.rate.name})

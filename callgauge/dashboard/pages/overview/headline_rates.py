@@ -1,4 +1,4 @@
-"""The rates of Overview: headlines, a table by model or prompt, a trend by day."""
+"""Draws the rates of the page Overview: headlines, a table by model or prompt, a trend by day."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROWS = 10  # of the table, until all are asked for
 
 @dataclass(frozen=True, slots=True)
 class _Headline:
-    """One card; `leads` calls or turns are behind its door."""
+    """One headline card; it links, under the label `door`, to `leads` calls or turns when that is not 0."""
 
     slice: Slice
     by: str = ""  # who measured
@@ -36,7 +36,7 @@ class _Headline:
 
 
 def draw_headlines(rates: Mapping[str, Slice], refused: int) -> None:
-    """Draw the headline rates. `refused`: mended calls that the harness had refused."""
+    """Draw the headline rates; `refused` is the number of mended calls that the harness had refused."""
     with st.grid(5, min_column_width=200, gap="small"):
         for name in HEADLINES:
             if name in rates:
@@ -86,7 +86,7 @@ def _draw(it: _Headline) -> None:
 
 
 def draw_rates_by(chosen: Mapping[str, Any]) -> None:
-    """The headline rates by what is chosen, the worst parse errors first."""
+    """Draw the headline rates by the chosen dimension; values with the most parse errors come first."""
     with cards.draw_card("Rates", "slices", beside=_draw_dimension, height=320, caption=READING):
         by = st.session_state["by"]
         rows = store_queries.ask("slices", rates=HEADLINES, by=by, **chosen)
@@ -112,7 +112,7 @@ def _draw_dimension() -> None:
 
 
 def _worst_first(columns: Mapping[str, Sequence[Slice]]) -> list[str]:
-    """Order slices by parse errors where enough are judged; then the others, the most used first."""
+    """Return names by parse errors where enough calls are judged; then the others, the most used first."""
     enough = [one for one in columns["parse_error"] if one.is_rankable and one.share.n >= ENOUGH]
     worst = [one.name for one in reversed(rank_slices(enough))]
     used: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""What works how well, what changed, and where it goes wrong: the essence on one screen."""
+"""The page Overview: the main rates, recent changes, fault layers and findings on one screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page Playground: what the parser makes of a text and a definition."""
+"""URL keys of the page Playground, which parses a pasted text with a tool definition."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

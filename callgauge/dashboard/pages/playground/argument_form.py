@@ -1,4 +1,4 @@
-"""A form with an input for each parameter; what is filled in becomes the raw arguments."""
+"""A form with an input for each parameter of a tool; the inputs are written as raw arguments."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ _WAYS = {"text": "Text", "form": "Form"}
 
 
 def is_chosen() -> bool:
-    """Draw the choice between text and form. True when it is the form."""
+    """Draw the choice between text and form; return True when the form is chosen."""
     return choose_segment("Raw arguments as", "input", list(_WAYS), _WAYS.__getitem__) == "form"
 
 
 def show(desk: EditorDesk, tool: ToolDefinition | None, which: int | None) -> None:
-    """The form. It begins with what the parser read; the text is written anew once something is filled in."""
+    """Draw the form, filled with the parsed arguments; write the raw arguments anew after an input changes.
+
+    `which`: the index of the tool among the definitions. Without a tool, draw a hint instead.
+    """
     if tool is None:
         st.caption(
             "The form has an input for each parameter: paste a definition below, or pick a known tool."
@@ -57,7 +60,7 @@ def _parse_arguments(raw: str, definition: str, which: int | None) -> dict[str, 
 
 
 def _draw_input(field: FormField, key: str) -> Any:
-    """One input; None or an empty text leaves the parameter out."""
+    """Draw one input and return its value; None or an empty text leaves the parameter out."""
     label = wording.in_markdown(field.name, 60) + ("" if field.required else " :gray[(optional)]")
     said = wording.in_markdown(field.description, 300) if field.description else None
     value = field.value

@@ -1,6 +1,6 @@
-"""The fields of a form for a tool definition, and the raw arguments that a filled form makes.
+"""Makes the form fields of a tool definition, and the raw arguments of a filled form.
 
-A value that JSON cannot be made of is written as it was typed: the parser shows the rest.
+A value that is not valid JSON is written as typed: the parser reports the rest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lenient import Cardinality, ToolDefinition, ToolParameter, ValueKind
 from lenient.definitions.json_schema.value_kinds import type_names
 
 MOST = 40
-"""Fields of one form; a definition with more is edited as text."""
+"""Maximal number of fields of a form; further parameters can be edited as text only."""
 
 Input = Literal["text", "choice", "truth", "whole", "number", "lines", "json"]
 
@@ -36,9 +36,10 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One parameter: how it is asked for, and `value`, what it begins with; None = left out.
+    """One parameter of the form.
 
-    `options` of a choice, and its value, are JSON texts.
+    `input`: the kind of input widget. `value`: the initial value; None leaves the parameter out. For a
+    choice, the `options` and the `value` are JSON texts.
     """
 
     name: str
@@ -51,7 +52,7 @@ class FormField:
 
 
 def list_fields(tool: ToolDefinition, arguments: Mapping[str, Any]) -> list[FormField]:
-    """The first parameters, each with what the arguments hold for it."""
+    """Return the fields of the first MOST parameters, each with its value in `arguments`."""
     return [_make_field(parameter, arguments.get(parameter.name)) for parameter in tool.parameters[:MOST]]
 
 
@@ -86,12 +87,12 @@ def _choose_input(parameter: ToolParameter) -> tuple[Input, tuple[str, ...]]:
 
 
 def option_text(value: Any) -> str:
-    """A listed value as its JSON text, which tells 1 from "1"."""
+    """Return an enum value as JSON text, which distinguishes 1 from "1"."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def _can_show(asked: Input, options: tuple[str, ...], value: Any) -> bool:
-    """Return True when that input can hold the value as it is."""
+    """Return True when an input of the kind `asked` can hold the value unchanged."""
     if asked == "choice":
         return option_text(value) in options
     if asked == "lines":
@@ -111,9 +112,9 @@ def _is_line(item: Any) -> bool:
 
 
 def write_arguments(asked: Sequence[FormField], values: Sequence[Any], arguments: Mapping[str, Any]) -> str:
-    """The raw arguments: what was filled in, and those of the arguments that have no field.
+    """Return the raw arguments: the values of the fields, then the arguments without a field.
 
-    A field that is None or empty is left out.
+    `values` has one value for each field of `asked`; a value that is None or empty is left out.
     """
     shown = {field.name for field in asked}
     parts = [

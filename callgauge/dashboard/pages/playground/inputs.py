@@ -1,4 +1,4 @@
-"""The left side of the playground: where the texts come from, and the two editors or a form."""
+"""The left side of the playground: the origin of the texts, and two editors or an editor and a form."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ _ALL = 2000  # definitions that are listed
 
 @dataclass(frozen=True, slots=True)
 class PlaygroundInputs:
-    """What is on the desk: the raw text, the text of the definitions, what it defines, the tool called.
+    """The inputs of the playground: raw text, definitions text, its tools, and the called tool's index.
 
-    Of a reply: the dialect that the reader is told, and whether only calls that leaked are looked for.
+    `which`: index in `tools.tools`, None without a tool. For a whole reply, `told` is the dialect given to
+    the parser (None: not given), and `leaked` is True when only leaked calls are searched.
     """
 
     raw: str
@@ -47,7 +48,10 @@ class PlaygroundInputs:
 
 
 def draw_inputs(desk: EditorDesk, *, reply: bool) -> PlaygroundInputs:
-    """Draw the two texts. `reply`: the text is a whole reply of a model, in which calls are looked for."""
+    """Draw the editors of the two texts and return the inputs.
+
+    `reply`: True when the text is a whole reply of a model, to be searched for calls.
+    """
     _draw_origin(desk, reply=reply)
     above = st.container(gap="small")
     with st.container(gap="xsmall"):
@@ -66,7 +70,7 @@ def draw_inputs(desk: EditorDesk, *, reply: bool) -> PlaygroundInputs:
 
 
 def _choose_reply_options() -> tuple[str | None, bool]:
-    """The dialect that the reader is told, and whether only leaked calls are looked for."""
+    """Return the chosen dialect (None: not given), and True when only leaked calls are searched."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         look = choose_one("Look for", "look", list(_LOOKS), "all", _LOOKS.__getitem__)
         if look == "leaked":
@@ -88,7 +92,7 @@ def _draw_text_editor(desk: EditorDesk, tools: ParsedTools, which: int | None, *
 
 
 def _draw_origin(desk: EditorDesk, *, reply: bool) -> None:
-    """Say where the texts come from, and what is to be known of that."""
+    """Draw the choice of an example, a link to the texts' call, and problems and notes on the texts."""
     titles = [example.title for example in (REPLIES if reply else EXAMPLES)]
     named = st.query_params.get("example")
     st.session_state["example_pick"] = named if named in titles else None
@@ -116,7 +120,7 @@ def _draw_origin(desk: EditorDesk, *, reply: bool) -> None:
 
 
 def _draw_known(desk: EditorDesk) -> None:
-    """The tools and definitions that the store knows; one that is picked takes the place of the text."""
+    """Draw the choice of a stored tool definition; the chosen definition replaces the definition text."""
     if not store_queries.is_open():
         return
     try:
@@ -178,7 +182,7 @@ def _pick_version(rows: Sequence[Row], now: Row) -> None:
 
 
 def _choose_tool_number(tools: Sequence[ToolDefinition]) -> int | None:
-    """The number of the tool that is called, chosen where there are several."""
+    """Return the index of the called tool, chosen by the user among several; None without a tool."""
     if len(tools) < 2:
         return 0 if tools else None
     names = {str(number): wording.one_line(tool.name, 60) for number, tool in enumerate(tools)}

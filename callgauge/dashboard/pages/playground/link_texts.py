@@ -1,6 +1,6 @@
-"""The two texts of the playground, from a link, a stored call or a definition.
+"""The two texts of the playground (raw arguments, definition) from a link, a stored call or a definition.
 
-A definition is written as Anthropic's shape, which loses nothing of what a store keeps.
+A definition is written in Anthropic's shape, which keeps everything that a store holds of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lenient import ToolCatalog, ToolDefinition, ToolDefinitionError
 from lenient.diagnostics import MAX_DEPTH
 
 LONGEST = 1_000_000
-"""Characters of a text that is read; more is not, so that one tab cannot busy the server."""
+"""Maximal length of a parsed text in characters, so that one browser tab cannot keep the server busy."""
 LONGEST_DEFINITION = 200_000
 _UNPACKED = 3_000_000  # bytes that a link may unpack to: both texts, and no bomb
 
@@ -29,7 +29,7 @@ _TEXT_IS = {
 
 @dataclass(frozen=True, slots=True)
 class PlaygroundTexts:
-    """What the editors hold, and sentences on where it comes from and what is wrong with it."""
+    """The texts of the two editors; `notes` are sentences on their origin and defects."""
 
     raw: str = ""
     definition: str = ""
@@ -37,7 +37,7 @@ class PlaygroundTexts:
 
 
 def read_link(parameter: str) -> PlaygroundTexts:
-    """The texts that a link carries. Raises LinkError."""
+    """Return the texts in the link parameter `p`. Raise LinkError when the parameter is damaged."""
     try:
         carried = json.loads(unpack_text(parameter, _UNPACKED))
     except (ValueError, RecursionError) as damaged:
@@ -57,7 +57,7 @@ def read_link(parameter: str) -> PlaygroundTexts:
 
 
 def _is_writable(text: str) -> bool:
-    """Return True when it can be written out, with no half of a character in it."""
+    """Return True when the text can be encoded as UTF-8, without lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -66,12 +66,15 @@ def _is_writable(text: str) -> bool:
 
 
 def make_link_parameter(raw: str, definition: str) -> str:
-    """What `linked` reads. Raises LinkError when a link would be too long."""
+    """Return the link parameter that `read_link` reads. Raise LinkError when it would be too long."""
     return pack_text(json.dumps({"raw": raw, "definition": definition}, ensure_ascii=False))
 
 
 def texts_of_call(call: Mapping[Any, Any], description: str | None) -> PlaygroundTexts:
-    """The texts of a stored call: a row of the metric `call`, and what its tool was described as."""
+    """Return the texts of a stored call.
+
+    `call`: a row of the metric `call`; `description`: the description of the called tool, None when unknown.
+    """
     notes = []
     raw = call["raw_arguments"]
     if call["args_source"] in _TEXT_IS or raw is None:
@@ -87,7 +90,7 @@ def texts_of_call(call: Mapping[Any, Any], description: str | None) -> Playgroun
 
 
 def definition_text(name: str, description: str | None, definition: str | None) -> str:
-    """A stored definition as a text to edit, one parameter's schema a block."""
+    """Return a stored definition as indented JSON to edit; a definition that is not JSON stays unchanged."""
     try:
         schema = json.loads(definition or "null")
         declared: dict[str, Any] = {"name": name, "description": description or ""}
@@ -99,7 +102,10 @@ def definition_text(name: str, description: str | None, definition: str | None) 
 
 
 def parse_tools(text: str) -> list[ToolDefinition]:
-    """The tools that a text defines, none for a blank one. Raises ToolDefinitionError: a sentence why not."""
+    """Return the tools that a text defines; an empty list for a blank text.
+
+    Raise ToolDefinitionError, with a sentence as message, when the text cannot be read as tool definitions.
+    """
     if not text.strip():
         return []
     if len(text) > LONGEST_DEFINITION:
@@ -135,7 +141,7 @@ EXPORTS = ("Anthropic", "OpenAI", "MCP", "Gemini", "Markdown")
 
 
 def export_tool(tool: ToolDefinition, shape: str) -> str:
-    """The tool as one of EXPORTS; JSON in which nothing is invisible, ready to be copied."""
+    """Return the tool in a shape of EXPORTS as text; in JSON, invisible characters are escaped."""
     if shape == "Markdown":
         return tool.to_markdown()
     written = {

@@ -1,7 +1,8 @@
-"""How json.loads, pydantic and json-repair read a text, beside ours.
+"""Parses a text with json.loads, pydantic and json-repair, to compare them with the lenient parser.
 
-The last two are never needed: one that is not installed says so. None can hang a page: each reads texts up to
-a length at which it stays quick, and json-repair reads in a process that is ended when it takes too long.
+pydantic and json-repair are optional; when one is not installed, its reading says so. No parser can block the
+page: each gets texts up to a length that it parses quickly, and json-repair runs in a process that is ended
+after PATIENCE seconds.
 """
 
 from __future__ import annotations
@@ -38,7 +39,11 @@ _REPAIR = (
 
 @dataclass(frozen=True, slots=True)
 class ParserReading:
-    """How one parser reads the text. `value`: as JSON, cut. `same`: as ours; None where one has no value."""
+    """The result of one parser for the text.
+
+    `value`: the parsed value as JSON, cut at a maximal length. `same`: True when it equals the lenient
+    parser's arguments, None when one of the two has no value.
+    """
 
     reader: str
     version: str
@@ -49,11 +54,11 @@ class ParserReading:
 
 
 class ParserRefusedError(Exception):
-    """A reader did not take the text; the message is its own."""
+    """A parser refused the text; the message is the parser's own."""
 
 
 def read_with_others(raw: str, ours: ToolCallRequest) -> list[ParserReading]:
-    """How each reads the text by the definition that ours was read by."""
+    """Return the reading of each other parser, for the text and definition that `ours` was parsed from."""
     arguments = None if ours.arguments is None else to_plain(ours.arguments)
     return [
         _make_reading("json.loads", platform.python_version(), raw, arguments, json.loads),

@@ -1,4 +1,4 @@
-"""A model's raw arguments or reply, and definitions, edited; what the parser makes of them, as one types."""
+"""The page Playground: editors for raw arguments or a reply, and definitions; the parser's result."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _draw_examples(*, reply_wanted: bool) -> None:
 
 
 def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
-    """What can be done with what is on the screen: a link, a case, an empty desk."""
+    """Draw the buttons that copy a link to the texts, save a regression case, and clear the editors."""
     problem = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         try:

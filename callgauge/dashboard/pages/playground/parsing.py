@@ -1,4 +1,4 @@
-"""What the parser makes of the texts, remembered for the browser session: typing asks only once."""
+"""Parses the texts of the playground, cached for the browser session, so that equal texts parse once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ParsedTools:
 
 @st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
 def parse_tools_cached(definition: str) -> ParsedTools:
-    """The tools that a text defines, or a sentence on why it defines none."""
+    """Return the tools that a text defines, or a sentence on why the text cannot be read."""
     try:
         return ParsedTools(tuple(parse_tools(definition)))
     except ToolDefinitionError as unreadable:
@@ -38,13 +38,17 @@ def parse_tools_cached(definition: str) -> ParsedTools:
 
 @st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
 def parse_request(raw: str, definition: str, which: int | None) -> ToolCallRequest:
-    """The arguments read by the tool of that number; None = by no definition."""
+    """Parse the raw arguments by the tool with the index `which`, or without a definition when None."""
     return parse_arguments(raw, None if which is None else parse_tools_cached(definition).tools[which])
 
 
 @st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
 def find_calls(text: str, definition: str, dialect: str | None, leaked: bool) -> tuple[TextCall, ...]:
-    """The calls in a model's reply; `leaked`: only those that should have been native."""
+    """Return the calls in a model's reply.
+
+    `dialect`: the dialect of the reply, None when unknown. `leaked`: True to find only calls that the model
+    should have made natively.
+    """
     tools = parse_tools_cached(definition).tools
     catalog = ToolCatalog.from_definitions(tools) if tools else None
     if leaked:

@@ -1,6 +1,6 @@
-"""Texts to start from, one for each thing that models do to them, with the tool's definition.
+"""Example texts for the playground, one for each typical fault, with the tool's definition.
 
-EXAMPLES are raw arguments, REPLIES whole replies.
+EXAMPLES are raw arguments, REPLIES are whole replies of a model.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class PlaygroundExample:
 
 
 def _tool_text(name: str, required: list[str], properties: dict[str, Any]) -> str:
-    """An Anthropic tool definition, one parameter a line."""
+    """Return an Anthropic tool definition as text, one parameter a line."""
     lines = ",\n".join(f"      {json.dumps(key)}: {json.dumps(schema)}" for key, schema in properties.items())
     return (
         f'{{\n  "name": "{name}",\n  "input_schema": {{\n    "type": "object",\n'

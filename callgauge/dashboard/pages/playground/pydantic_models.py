@@ -1,7 +1,7 @@
-"""The pydantic model that a team would write for a tool definition, or the reason why not.
+"""Makes the pydantic model that a team would write for a tool definition, or says why it cannot.
 
-Only words that pydantic checks just as JSON Schema means them are taken: a model that says less than the
-definition would make the comparison unfair. Imported only where pydantic is installed.
+Only JSON Schema keywords that pydantic checks with the same meaning are accepted: a model that checks less
+than the definition would make the comparison unfair. Imported only where pydantic is installed.
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ _MOST = 200  # fields in all: making a model takes time
 
 
 class NotSimpleError(Exception):
-    """No model is made from the definition; the message is a sentence that says why."""
+    """No pydantic model can be made from the definition; the message is a sentence with the reason."""
 
 
 def make_pydantic_model(tool: ToolDefinition) -> Any:
-    """The model, in pydantic's own lax mode. Raises NotSimpleError."""
+    """Return the pydantic model of the tool's arguments, in lax mode.
+
+    Raise NotSimpleError when the definition cannot be expressed as a model.
+    """
     schema = tool.to_json_schema()
     if type_names(schema) not in ([], ["object"]) or not isinstance(schema.get("properties"), Mapping):
         raise NotSimpleError("The definition declares no properties to make a model from.")
@@ -44,7 +47,7 @@ def make_pydantic_model(tool: ToolDefinition) -> Any:
 
 
 class _ModelMaker:
-    """Makes the models of one definition; counts their fields."""
+    """Makes the nested pydantic models of one definition, and counts their fields to limit them."""
 
     def __init__(self) -> None:
         self.pydantic: Any = importlib.import_module("pydantic")

@@ -1,4 +1,4 @@
-"""A text as the parser read it: verdict, marked text, arguments, steps and other parsers."""
+"""Draws a parsed text: verdict, text with marked findings, arguments, steps and other parsers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def draw_verdict(request: ToolCallRequest) -> None:
 
 
 def draw_raw(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) -> None:
-    """Draw the raw text. `around`: findings on what stands around the arguments in their reply."""
+    """Draw the raw text with its findings; `around` holds findings on the reply around the arguments."""
     text = request.raw_arguments if isinstance(request.raw_arguments, str) else ""
     findings = [make_finding(found) for found in request.diagnostics]
     # Their spans point into the reply, not into this text.

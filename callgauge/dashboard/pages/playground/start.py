@@ -1,6 +1,6 @@
-"""The texts that the playground begins with, as the URL names them: an example, a call, a link, a tool.
+"""Fills the playground's editors with the texts that the URL names: example, call, link or definition.
 
-What was typed stays on the desk of the browser session until the URL names something else.
+Typed text stays in the editors for the browser session until the URL names other texts.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, R
 from callgauge.dashboard.texts.url_texts import LinkError
 
 ROADS = ("p", "call", "example")
-"""The parameters that bring both texts; the first that is there counts."""
+"""The URL parameters that name both texts, in order of precedence."""
 KNOWN = "known"
-"""The parameter that brings a stored definition, by its id."""
+"""The URL parameter that names a stored definition by its id."""
 _DESK = "_playground"
 _ECHOED = 20_000  # characters
 _LOST = ("There is no store to take it from.",)
@@ -35,10 +35,12 @@ _LOST = ("There is no store to take it from.",)
 
 @dataclass(slots=True)
 class EditorDesk:
-    """Both texts as they are, as they were put in, and a version that grows when another is put in.
+    """The state of the playground's two editors in a browser session.
 
-    `form`: the raw text that the form was opened on, None while the text itself is edited; `form_by`: the
-    definition it was made from; `forms`: how often one was opened.
+    `raw`, `definition`: the current texts. `raw_put`, `definition_put`: the texts last set by the page, with
+    a version number that grows each time. `roads`, `known`: the URL parameters that the texts came from.
+    `form`: the raw text from which the form was filled, None while the text itself is edited; `form_by`: the
+    definition and tool index of the form; `forms`: the number of forms opened so far.
     """
 
     roads: tuple[str | None, ...] | None = None
@@ -87,12 +89,18 @@ class EditorDesk:
 
 
 def _editor_beginning(text: str, put_in: str) -> str:
-    """What an editor that is drawn anew begins with: a long text does not travel back at each keystroke."""
+    """Return the text with which an editor is drawn: `text`, or `put_in` when `text` is long.
+
+    A long text is not sent back to the browser at each keystroke.
+    """
     return text if len(text) <= _ECHOED else put_in
 
 
 def open_desk() -> EditorDesk:
-    """The desk as the URL asks for it."""
+    """Return the session's editors, filled anew when the URL names other texts than before.
+
+    When these texts cannot be read, the editors are empty and `problem` holds the reason.
+    """
     found: EditorDesk = st.session_state.setdefault(_DESK, EditorDesk())
     roads = tuple(st.query_params.get(name) for name in ROADS)
     known = st.query_params.get(KNOWN)
@@ -112,7 +120,7 @@ def open_desk() -> EditorDesk:
 
 
 def clear_desk() -> None:
-    """Empty both editors; what named their texts goes out of the URL."""
+    """Empty both editors and remove the parameters that named their texts from the URL."""
     begin_with(None)
     open_desk().begin_with(PlaygroundTexts())
 
@@ -159,7 +167,10 @@ def _known_definition_text(definition_id: str) -> str:
 
 
 def _read_definition(definition_id: str | None) -> dict[Hashable, Any] | None:
-    """What the store says of a definition: the tool's description as `text`, and its schema."""
+    """Return the stored definition: its `definition` (JSON Schema) and the tool's description as `text`.
+
+    Return None without an id or a store, or when the store does not hold the definition.
+    """
     if definition_id is None or not store_queries.is_open():
         return None
     rows = store_queries.ask("version_text", kind="tool", id=definition_id).to_dict("records")

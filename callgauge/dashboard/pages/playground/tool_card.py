@@ -1,4 +1,4 @@
-"""What the lint says of a definition, and the same tool as each provider takes it."""
+"""Draws the lint's advice on a definition, and the same tool in the shape of each provider."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def show(definition: str, which: int) -> None:
 
 @st.cache_resource(scope="session", max_entries=8, show_spinner=False)
 def _find_advice(definition: str, which: int) -> list[Advice] | str:
-    """The findings, or why there are none to be had."""
+    """Return the lint's advice on the tool with the index `which`, or the reason when it cannot be read."""
     tool = parse_tools_cached(definition).tools[which]
     try:
         return find_advice(tool.name, tool.description, json.dumps(tool.to_json_schema()), ())

@@ -1,4 +1,4 @@
-"""The calls found in a model's whole reply: dialect, place, findings, arguments of each."""
+"""Draws the calls found in a model's whole reply: dialect, place, findings and arguments of each."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _build_row(text: str, number: int, call: TextCall) -> list[Cell]:
 
 
 def _choose_call(calls: Sequence[TextCall]) -> int:
-    """The number of the call that is shown below."""
+    """Return the index of the call to show, chosen by the user among several."""
     if len(calls) == 1:
         return 0
     names = {

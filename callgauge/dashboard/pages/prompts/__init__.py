@@ -1,4 +1,4 @@
-"""The page Prompts: what each version of a prompt changed."""
+"""URL keys of the page Prompts, which compares the versions of a prompt."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

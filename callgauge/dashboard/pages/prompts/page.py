@@ -1,4 +1,4 @@
-"""What each version of a prompt changed: its text, and the rates beside those of the version before."""
+"""The page Prompts: each version of a prompt, its text changes and its rates against the version before."""
 
 from __future__ import annotations
 
@@ -66,7 +66,10 @@ def show() -> None:
 
 
 def _choose_prompt(by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
-    """The prompt that the URL names, else the most used, those with several versions first."""
+    """Return the prompt that the URL names; by default the most used one with several versions.
+
+    Return None when no prompt was found.
+    """
     names = {one.name: 0 for one in by_name}
     for one in by_name:
         names[one.name] = max(names[one.name], one.total)
@@ -80,7 +83,7 @@ def _choose_prompt(by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str
 
 
 def _prompt_label(name: str) -> str:
-    """An unnamed prompt is its id, for which the filter bar has a label: its first words."""
+    """Return the label of a prompt; an unnamed prompt, whose name is its id, gets its first words."""
     return "no prompt in the log" if name == "unknown" else filters.value_label("prompt", name)
 
 
@@ -118,7 +121,7 @@ def _draw_versions(
 
 
 def _first_days(name: str) -> dict[str, date]:
-    """Return the first day of each prompt's use; without those whose turns have no time."""
+    """Return the first day of use by prompt id; prompts without a known day are left out."""
     days: dict[str, date] = {}
     for version in _known_versions(name):
         if version["first_day"]:
@@ -183,7 +186,7 @@ def _time_line(name: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> No
 
 
 def find_text_events(versions: Sequence[Version]) -> list[TrendEvent]:
-    """The day on which each text but the first came into force, from the rows of the metric `versions`."""
+    """Return an event on the first day of each version but the first; `versions` are the metric's rows."""
     known = sorted((one for one in versions if one["first_day"]), key=lambda one: one["number"])
     return [
         TrendEvent(

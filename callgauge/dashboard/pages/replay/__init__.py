@@ -1,4 +1,4 @@
-"""The page Replay: what other settings would change in stored calls."""
+"""URL keys of the page Replay, which parses stored calls again under other settings."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

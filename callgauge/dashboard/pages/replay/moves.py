@@ -1,4 +1,4 @@
-"""What a replay moved: in a sentence, as a flow, as rates with their intervals, by code, and call by call."""
+"""Draws the result of a replay: sentence, flow of outcomes, rates with intervals, codes, changed calls."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def _draw_lines(job: ReplayJob, listed: int) -> None:
 
 
 def _changed_frame(job: ReplayJob) -> pd.DataFrame:
-    """The changed calls with a text in each cell: lists as JSON."""
+    """Return the changed calls as a DataFrame; lists are written as JSON text."""
     return pd.DataFrame(
         [
             {

@@ -1,4 +1,4 @@
-"""Stored calls read again under other settings: what would move, call by call; settings live in the URL."""
+"""The page Replay: parses stored calls again under settings from the URL and shows the changed results."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ MOST = 1_000_000  # calls that one replay reads; of more, whole sessions are lef
 
 @st.cache_resource(show_spinner=False)
 def _open_queue() -> ReplayQueue:
-    """All replays of this server."""
+    """Return the queue of all replays on this server."""
     return ReplayQueue()
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda held: held.release())
 def _session_replay() -> SessionReplay:
-    """This session's replay; it ends when the session does."""
+    """Return the replay of this browser session; the replay is released when the session ends."""
     return SessionReplay(_open_queue())
 
 
@@ -65,7 +65,10 @@ def _list_parameters(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _run(asked: ReplayRequest, sizes: list[dict[Any, Any]], *, ready: bool) -> None:
-    """The button, and beside it what it would read."""
+    """Draw the button that starts the replay, and beside it the number of calls that can be parsed again.
+
+    `ready`: False when the chosen settings are invalid; the button is then disabled.
+    """
     held = _session_replay()
     going = held.job is not None and held.job.state in (JobState.WAITING, JobState.RUNNING)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):

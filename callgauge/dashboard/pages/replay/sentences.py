@@ -1,4 +1,4 @@
-"""The sentence that a person would say of a replay: its settings and what moved."""
+"""Describes a replay in one sentence: its settings and the changes in results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _ARTICLES = {"integer": "an integer", "array": "an array", "object": "an object"
 
 
 def describe_replay(scenario: Scenario, found: ReplaySummary) -> str:
-    """“If read.range accepted a string, 31% of the coercions would go (12 / 39).”"""
+    """Return a sentence on a replay's settings and result.
+
+    Example: “If read.range accepted a string, 31% of the coercions would go (12 / 39).”
+    """
     if not found.replayed_calls:
         return "No call of this slice could be read again."
     words = "; ".join(_list_moves(found))
@@ -57,7 +60,7 @@ def _list_edits(scenario: Scenario) -> Iterator[str]:
 
 
 def describe_edits(tool: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What an edit of a tool's schema says, in clauses that follow “if”."""
+    """Return clauses that describe the edit of a tool's schema, each worded to follow “if”."""
     if before == after:
         return []
     old, new = _schema_properties(before), _schema_properties(after)
@@ -108,7 +111,7 @@ def _with_article(kind: str) -> str:
 
 
 def _list_moves(found: ReplaySummary) -> Iterator[str]:
-    """What moved, in clauses that follow a condition."""
+    """Yield clauses that describe the changed results, each worded to follow a condition."""
     coerced = [moves for code, moves in found.codes.items() if CODES[code].stage is Stage.COERCE]
     before, after = sum(moves.before for moves in coerced), sum(moves.after for moves in coerced)
     if after < before:

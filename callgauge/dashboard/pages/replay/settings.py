@@ -1,4 +1,4 @@
-"""The settings of a replay, chosen in widgets whose values live in the URL."""
+"""Draws the settings of a replay; the values of the inputs are kept in the URL."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ _POLICIES = {
 
 
 def choose_settings() -> tuple[str, Scenario | None]:
-    """The chosen tool, empty for all, and the scenario; None where the settings make no sense."""
+    """Draw the settings; return the chosen tool (empty: all tools) and the scenario.
+
+    The scenario is None when the settings are invalid.
+    """
     with cards.draw_card("What to change"):
         with st.grid(3, min_column_width=260, gap="medium"):
             tool = _choose_tool()
@@ -94,7 +97,10 @@ def _choose_codes(label: str, key: str) -> tuple[str, ...]:
 
 
 def _edit_definition(tool: str) -> tuple[str | None, str | None]:
-    """The newest definition of the tool, and the edited one where it says something else."""
+    """Draw the definition's editor; return the tool's newest definition and the edited one.
+
+    Each is None when there is none; the edited definition is also None when the text was not changed.
+    """
     if not tool:
         return None, None
     versions = store_queries.ask("definitions", tools=(tool,), limit=50).to_dict("records")
@@ -137,7 +143,7 @@ def _describe_versions(versions: Sequence[Mapping[Any, Any]], newest: str | None
 
 
 def _warn_of_other_tool(tool: str, edited: str | None) -> None:
-    """Warn that a definition of another name changes nothing: only the chosen tool's calls are read."""
+    """Warn when the edited text defines another tool: only calls of the chosen tool are parsed again."""
     if edited is None:
         return
     try:
@@ -150,7 +156,10 @@ def _warn_of_other_tool(tool: str, edited: str | None) -> None:
 
 
 def _linked_text() -> str | None:
-    """The text that the URL carries. A URL that is not of our writing starts the editor anew."""
+    """Return the definition text in the URL; None when it carries none or a damaged one.
+
+    A URL parameter that this page did not write resets the editor.
+    """
     parameter = st.query_params.get(_TEXT)
     if parameter != st.session_state.get("_url_definition"):
         st.session_state["_url_definition"] = parameter

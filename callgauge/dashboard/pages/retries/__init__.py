@@ -1,4 +1,4 @@
-"""The page Retries: what happens after a fault, and what it costs."""
+"""URL keys of the page Retries, which shows the attempts after a fault and their cost."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

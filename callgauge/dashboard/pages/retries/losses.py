@@ -1,4 +1,4 @@
-"""What is lost beside a fault: good calls of a bad step, and turns judged otherwise."""
+"""Cards of the page Retries: good calls lost beside a bad one, and turns with two differing verdicts."""
 
 from __future__ import annotations
 
@@ -56,14 +56,18 @@ def _draw_parallel(chosen: Mapping[str, Any]) -> None:
 
 
 def lost_beside(rows: Sequence[Row]) -> tuple[Share, Share]:
-    """Good calls that were lost: in steps with a bad call, and in all others."""
+    """Return the shares of good calls that were lost: in steps with a bad call, and in all other steps.
+
+    `rows`: rows of the metric `parallel`, which counts only steps with several calls. A lost call was
+    refused, or got no result.
+    """
     others, lost = sum(row["others"] for row in rows), sum(row["others_lost"] for row in rows)
     calls = sum(row["calls"] - row["bad"] for row in rows)
     return Share(lost, others), Share(sum(row["lost"] for row in rows) - lost, calls - others)
 
 
 def describe_blast(rows: Sequence[Row]) -> str:
-    """Say in a sentence whether a bad call takes its neighbours along."""
+    """Return a sentence on whether good calls are lost more often in steps with a bad call."""
     near, far = lost_beside(rows)
     steps = sum(row["steps"] for row in rows)
     if not near.n:

@@ -1,4 +1,4 @@
-"""What happens after a fault: the funnel of recovery, what retries cost, who recovers, what is lost."""
+"""The page Retries: funnel of recovery, cost of retries, recovery by model, calls lost beside faults."""
 
 from __future__ import annotations
 

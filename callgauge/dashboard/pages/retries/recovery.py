@@ -1,4 +1,4 @@
-"""The funnel of recovery and its cost, from the rows of the metric `chains`."""
+"""Computes the funnel of recovery and the cost of retries from the rows of the metric `chains`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ MOST = 10  # attempts; the rollup takes ten and more together
 
 @dataclass(frozen=True, slots=True)
 class FunnelStage:
-    """One stage of the funnel: chains that made this attempt, and how those that ended with it did.
+    """One stage of the funnel: the chains that reached attempt `number`.
 
-    `went_on` made another one.
+    `recovered`, `abandoned`, `open`: the chains that ended with this attempt, by their end;
+    `continued_count`: the chains with a further attempt.
     """
 
     number: int
@@ -32,7 +33,7 @@ class FunnelStage:
 
 @dataclass(frozen=True, slots=True)
 class RetryCost:
-    """What the attempts after the first took; `known` of `retried` chains tell it."""
+    """The cost of the attempts after the first; it is known for `known` of `retried` chains."""
 
     total: float
     known: int
@@ -40,12 +41,12 @@ class RetryCost:
 
     @property
     def cost_per_chain(self) -> float | None:
-        """Return the cost of each chain that was tried again."""
+        """The mean cost of a retried chain with known cost; None when the cost of no chain is known."""
         return self.total / self.known if self.known else None
 
 
 def group_by_layer(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """The rows by the fault layer at which the chains began."""
+    """Return the rows by the fault layer of the chain's first attempt."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(row["fault_layer"], []).append(row)
@@ -53,7 +54,7 @@ def group_by_layer(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def build_funnel(rows: Sequence[Row]) -> list[FunnelStage]:
-    """Return the steps of the funnel, from the first attempt of all chains to the last that any made."""
+    """Return the stages of the funnel, from the first attempt to the last attempt of the longest chain."""
     longest = max((row["attempts"] for row in rows), default=0)
     return [
         FunnelStage(
@@ -69,7 +70,7 @@ def build_funnel(rows: Sequence[Row]) -> list[FunnelStage]:
 
 
 def recovery_share(rows: Sequence[Row]) -> tuple[Share, int]:
-    """Chains that recovered, of those whose end is known; and how many there are in all."""
+    """Return the share of recovered chains among those with a known end, and the number of all chains."""
     ended = {name: sum(row["chains"] for row in rows if row["ended"] == name) for name in _ENDS}
     return Share(ended["recovered"], ended["recovered"] + ended["abandoned"]), sum(ended.values())
 
@@ -78,19 +79,22 @@ _ENDS = ("recovered", "abandoned", "open")
 
 
 def retried_share(rows: Sequence[Row]) -> Share:
-    """Chains with a second attempt, of all."""
+    """Return the share of chains with a second attempt among all chains."""
     return Share(
         sum(row["chains"] for row in rows if row["attempts"] > 1), sum(row["chains"] for row in rows)
     )
 
 
 def first_retry_share(rows: Sequence[Row], kind: str) -> Share:
-    """First retries of the kind, `identical` or `changed`, that worked, of all of it: one a chain."""
+    """Return the share of first retries of the given kind that worked; a chain has one first retry.
+
+    `kind`: `identical` or `changed`.
+    """
     return Share(sum(row[f"first_{kind}_worked"] for row in rows), sum(row[f"first_{kind}"] for row in rows))
 
 
 def sum_cost(rows: Sequence[Row], what: str) -> RetryCost:
-    """Sum what was spent. `what`: steps, which are always known, tokens, or ms."""
+    """Return the summed cost of retries. `what`: `steps` (always known), `tokens`, or `ms`."""
     retried = sum(row["chains"] for row in rows if row["attempts"] > 1)
     known = retried if what == "steps" else sum(row[f"{what}_known"] for row in rows)
     return RetryCost(sum(row[what] for row in rows), known, retried)

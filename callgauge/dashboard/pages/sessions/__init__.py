@@ -1,4 +1,4 @@
-"""The page Sessions: every session; one of them as a time line."""
+"""URL keys of the page Sessions, which lists all sessions or shows one session as a time line."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

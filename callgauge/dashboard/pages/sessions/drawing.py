@@ -1,4 +1,4 @@
-"""The data of the time line's component: the window of a session that it draws."""
+"""Builds the data of the time line component for a window of one session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ def make_drawing_data(
     turns: Mapping[str, Row],
     asked: AskedPlace,
 ) -> Item:
-    """The data of the time line's component."""
+    """Return the data of the time line component.
+
+    `found`: all places of the session; `shown`: the window to draw; `turns`: the turns' rows by turn id;
+    `asked`: the place that the link asks for.
+    """
     drawing = _make_drawing(session, found, shown, asked)
     jumps = timelines.find_jumps(found, shown, asked.call if shown.at is not None else None)
     size, faults = shown.end - shown.start, wording.plural(jumps.faults, "fault")

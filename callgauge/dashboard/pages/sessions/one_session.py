@@ -1,4 +1,4 @@
-"""One session: what it is, where it belongs, a search in it, and its time line in windows."""
+"""Draws one session: facts, related sessions, a search in the session, and the time line in windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All sessions that match, in pages; or, with `?session=` in the URL, one of them as a time line."""
+"""The page Sessions: matching sessions in pages; with `?session=` in the URL, one as a time line."""
 
 from __future__ import annotations
 

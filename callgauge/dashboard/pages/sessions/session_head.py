@@ -1,4 +1,4 @@
-"""What stands above a session's time line: facts, and the sessions around it."""
+"""Draws the top of a session's view: facts, parent session and sub-agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The places of a session that hold a text, each a link."""
+"""Draws the search in a session: the places that contain a text, each with a link."""
 
 from __future__ import annotations
 

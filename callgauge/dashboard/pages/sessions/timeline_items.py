@@ -1,4 +1,4 @@
-"""What the time line draws of one turn: plain data, text made visible."""
+"""Builds the data of one turn for the time line: plain values, texts with invisible characters shown."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _LAYERS = {"execution": "warn", "refused": "warn"}
 
 @dataclass(slots=True)
 class ShownSession:
-    """Which session is shown, and what its links keep."""
+    """The session on show; `kept` holds the URL parameters that its links repeat."""
 
     session_id: str
     source: str
     kept: dict[str, Any]
 
     def metric_parameters(self) -> dict[str, Any]:
-        """Return the session as the metrics ask for it."""
+        """Return the parameters that select this session in a metric."""
         return {"session": self.session_id, "source": self.source}
 
     def keep(self, name: str, value: str | None) -> None:
@@ -51,7 +51,7 @@ class ShownSession:
 
 @dataclass(frozen=True, slots=True)
 class TimelineDrawing:
-    """What the parts of one drawing share."""
+    """The data that all turns of one drawn window share."""
 
     session: ShownSession
     asked: AskedPlace
@@ -64,7 +64,7 @@ class TimelineDrawing:
 
     @property
     def lit_turn(self) -> int | None:
-        """The turn that a link asks for, where it asks for nothing in it."""
+        """The number of the turn to highlight; None when the link asks for a step, a call or nothing."""
         whole = self.asked.call is None and self.asked.step is None and self.shown.at is not None
         return self.asked.turn if whole else None
 
@@ -72,7 +72,10 @@ class TimelineDrawing:
 def turn_item(
     drawing: TimelineDrawing, found: Sequence[TimelinePlace], indexes: Sequence[int], turns: Mapping[str, Row]
 ) -> Item:
-    """Places `indexes` of a session, which are of one turn; `turns`: the rows of turns by id."""
+    """Return the data of one turn for the time line component.
+
+    `indexes`: the places of the turn in `found` that are drawn; `turns`: the turns' rows by turn id.
+    """
     first, last = indexes[0], indexes[-1]
     place = found[first]
     row = turns.get(place.turn_id)
@@ -131,14 +134,14 @@ def _turn_facts(row: Row) -> str:
 
 
 def _format_tokens(row: Row) -> str | None:
-    """Write the tokens of a step or of a turn; what is unknown is a dash."""
+    """Return the tokens of a step or turn, a dash for an unknown count; None when both are unknown."""
     if row["input_tokens"] is None and row["output_tokens"] is None:
         return None
     return f"{wording.compact(row['input_tokens'])} in, {wording.compact(row['output_tokens'])} out"
 
 
 def _make_prompt_item(row: Row, before: Row | None) -> Item | None:
-    """Make the item of the system prompt where it begins to be in force."""
+    """Return the system prompt's item when it differs from the turn before; None when it does not."""
     key = (row["prompt_id"], row["prompt_hash"])
     if row["prompt_id"] is None or (before and key == (before["prompt_id"], before["prompt_hash"])):
         return None
@@ -171,7 +174,10 @@ def _make_step_item(drawing: TimelineDrawing, place: TimelinePlace, index: int) 
 
 
 def _step_facts(said: Row | None, calls: Sequence[Row]) -> str:
-    """The step's own: its time, tokens and the model's time stand at each of its calls."""
+    """Return the step's time, tokens and model latency as text.
+
+    The values are taken from the step's first call: each call of a step repeats them.
+    """
     row = calls[0] if calls else said or {}
     model_time = row.get("model_latency_ms")
     parts = [

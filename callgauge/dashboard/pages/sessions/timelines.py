@@ -1,7 +1,7 @@
-"""The places of a session: a window of them, an overview, jumps, threads of retries.
+"""The places of a session's time line: windows, overview cells, jumps, threads of retries.
 
-A place is one step, or a turn in which nothing was called or said. A session of any length has one list of
-places; what is drawn is a window of it.
+A place is one step, or a turn without steps. A session of any length has one list of places; a drawing shows
+a window of that list.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ARGUMENTS = {"emission", "syntax", "schema", "tool_rejected"}
 
 @dataclass(frozen=True, slots=True)
 class TimelinePlace:
-    """One step of a turn with the outline of its calls; `step` None = the turn has none."""
+    """One step of a turn with its calls; `step` is None for a turn without steps."""
 
     turn_id: str
     turn: int
@@ -31,7 +31,7 @@ class TimelinePlace:
 
     @property
     def worst_kind(self) -> str:
-        """The worst that happened: bad (the arguments) | warn (the run) | call | words."""
+        """The worst event: bad (argument fault), warn (other fault), call (no fault), words (no call)."""
         layers = {call["fault_layer"] for call in self.calls} - {None}
         if layers:
             return "bad" if layers & _ARGUMENTS else "warn"
@@ -39,7 +39,7 @@ class TimelinePlace:
 
 
 class AskedPlace(NamedTuple):
-    """What a link asks for, the most exact first: a call, a step of a turn, a turn; or the window's start."""
+    """The place that a link asks for: a call, else a step or turn, else the window's first place."""
 
     call: str | None = None
     turn: int | None = None
@@ -49,7 +49,7 @@ class AskedPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TimelineWindow:
-    """Places `start` to `end` (half open); `at` is the one that was asked for, None = only a part."""
+    """The places `start` to `end` (half open); `at` is the asked place, None when there is none."""
 
     start: int
     end: int
@@ -58,7 +58,10 @@ class TimelineWindow:
 
 @dataclass(frozen=True, slots=True)
 class TimelineJumps:
-    """Where to go from here: call ids of faults, places of turns. None: there is no further one."""
+    """The targets of the jump links: call ids of faults, place indexes of turns; None without a target.
+
+    `faults`: the number of faults in the session.
+    """
 
     fault_before: str | None
     fault_after: str | None
@@ -69,7 +72,11 @@ class TimelineJumps:
 
 @dataclass(frozen=True, slots=True)
 class OverviewCell:
-    """One cell of the overview: places `start` to `end`, the worst kind in them, their first fault."""
+    """One cell of the overview: the places `start` to `end` (half open).
+
+    `kind`: the worst kind among these places; `fault`: the call id of the first fault of that kind, None
+    without a fault.
+    """
 
     start: int
     end: int
@@ -79,7 +86,11 @@ class OverviewCell:
 
 
 class ThreadKnot(NamedTuple):
-    """What a lane shows beside a place: the thread runs `above`, `below`; `fault` None = no attempt here."""
+    """One lane's part of a thread at one place; a thread links the attempts of a chain.
+
+    `above`, `below`: True when the thread goes on to the place before or after. `fault`: True when an attempt
+    here has a fault, False when none has, None when the place holds no attempt of the chain.
+    """
 
     chain: str
     ended: str | None
@@ -89,7 +100,7 @@ class ThreadKnot(NamedTuple):
 
 
 def list_places(turns: Iterable[Row], outline: Iterable[Row]) -> list[TimelinePlace]:
-    """Every turn with its steps in order."""
+    """Return the places of all turns in order, each turn with its steps in order."""
     numbers: dict[str, int] = {turn["turn_id"]: turn["turn"] or 0 for turn in turns}
     steps: dict[str, dict[int, list[Row]]] = {turn_id: {} for turn_id in numbers}
     for row in outline:
@@ -106,7 +117,10 @@ def list_places(turns: Iterable[Row], outline: Iterable[Row]) -> list[TimelinePl
 
 
 def find_place(found: Sequence[TimelinePlace], asked: AskedPlace) -> int | None:
-    """The place that is asked for; of a step that is not there the last one before it in its turn."""
+    """Return the index of the asked place; None when there is none.
+
+    For a step that does not exist, it is the last step before it in the turn, else the turn's first place.
+    """
     if asked.call is not None:
         return next(
             (
@@ -124,7 +138,7 @@ def find_place(found: Sequence[TimelinePlace], asked: AskedPlace) -> int | None:
 
 
 def choose_window(found: Sequence[TimelinePlace], asked: AskedPlace, size: int = WINDOW) -> TimelineWindow:
-    """The part of the session to draw."""
+    """Return the window of at most `size` places to draw: with the asked place, else from `asked.start`."""
     at = find_place(found, asked)
     wanted = asked.start if asked.start is not None and at is None else (at or 0) - _LEAD
     start = max(0, min(wanted, len(found) - size))
@@ -134,7 +148,7 @@ def choose_window(found: Sequence[TimelinePlace], asked: AskedPlace, size: int =
 
 
 def find_jumps(found: Sequence[TimelinePlace], shown: TimelineWindow, call: str | None) -> TimelineJumps:
-    """Find the jumps from the call that is lit, else the place asked for, else the window's start."""
+    """Return the jumps from `call`; without it from the asked place, else from the window's start."""
     here = shown.at if shown.at is not None else shown.start
     order = [(index, one) for index, place in enumerate(found) for one in place.calls]
     faulty = [number for number, (_, one) in enumerate(order) if one["fault_layer"] is not None]
@@ -154,7 +168,7 @@ def find_jumps(found: Sequence[TimelinePlace], shown: TimelineWindow, call: str 
 
 
 def _turn_beginnings(found: Sequence[TimelinePlace]) -> list[int]:
-    """The first place of each turn."""
+    """Return the index of the first place of each turn."""
     return [
         index for index, place in enumerate(found) if index == 0 or place.turn_id != found[index - 1].turn_id
     ]
@@ -164,7 +178,7 @@ _WORST = ("bad", "warn", "call", "words")
 
 
 def summarise_places(found: Sequence[TimelinePlace], most: int = CELLS) -> list[OverviewCell]:
-    """The whole session in at most so many cells, each as bad as the worst place in it."""
+    """Return the whole session in at most `most` cells, each as bad as the worst place in it."""
     begins = _turn_beginnings(found)
     count = min(len(found), most)
     cells: list[OverviewCell] = []
@@ -181,7 +195,7 @@ def summarise_places(found: Sequence[TimelinePlace], most: int = CELLS) -> list[
 
 @dataclass(frozen=True, slots=True)
 class ChainAttempt:
-    """A call of a chain: the number of the chain in its turn, and the attempts before and after this one."""
+    """A call of a chain: the chain's number in its turn, and the call ids before and after this attempt."""
 
     chain: int
     before: str | None
@@ -189,7 +203,10 @@ class ChainAttempt:
 
 
 def index_attempts(found: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
-    """Return the calls of chains of two attempts or more by id; a fault left alone has a number, too."""
+    """Return the attempts by call id, of all chains with two attempts or more.
+
+    A chain of one attempt is not listed, but takes a number in its turn.
+    """
     numbers: dict[str, int] = {}
     told: dict[str, ChainAttempt] = {}
     for members in _group_chains(found, least=1).values():
@@ -203,7 +220,10 @@ def index_attempts(found: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
 
 
 def lay_out_threads(found: Sequence[TimelinePlace]) -> dict[int, list[ThreadKnot | None]]:
-    """Return what each lane shows beside each place: one thread ties the attempts of a chain together."""
+    """Return, for each place index, the knot in each lane, None for an empty lane.
+
+    A thread links the attempts of one chain. Chains beyond LANES threads side by side are not drawn.
+    """
     drawn: dict[int, list[ThreadKnot | None]] = {}
     busy: list[int] = []  # by lane, the last place of its thread so far
     for chain, members in _group_chains(found).items():
@@ -226,7 +246,10 @@ def lay_out_threads(found: Sequence[TimelinePlace]) -> dict[int, list[ThreadKnot
 def _group_chains(
     found: Iterable[TimelinePlace], *, least: int = 2
 ) -> dict[str, list[tuple[int, TimelinePlace, Row]]]:
-    """Chains of at least so many attempts in the order of their beginnings: place and call of each."""
+    """Return chains of at least `least` attempts by chain id, in order of their first attempt.
+
+    Each attempt is a tuple of place index, place and call.
+    """
     chains: dict[str, list[tuple[int, TimelinePlace, Row]]] = {}
     for index, place in enumerate(found):
         for call in place.calls:

@@ -1,4 +1,4 @@
-"""The page SQL: A person's SQL, read-only."""
+"""URL keys of the page SQL, which runs a user's read-only query on the store."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

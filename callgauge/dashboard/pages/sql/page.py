@@ -1,7 +1,7 @@
-"""A person's SQL, edited and run; beside it what the store holds, below it the result as table and chart.
+"""The page SQL: an editor for a query, the tables of the store, and the result as table or chart.
 
-The URL carries the text: `sql` the text itself, packed, or `start` the name of the query or metric it began
-as. What is run is what the URL names, so that a link shows what its sender saw.
+The URL carries the text: `sql` holds the packed text itself, `start` the name of the query or metric whose
+text was chosen. The page runs the text that the URL names, so a link shows the same result as its sender saw.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PLACEHOLDER = "SELECT model, count(*) AS calls FROM tool_calls GROUP BY model"
 
 
 class StartingText(NamedTuple):
-    """A text to begin with."""
+    """A query text that a user can start from, with its title and the question that it answers."""
 
     title: str
     question: str
@@ -48,7 +48,7 @@ class StartingText(NamedTuple):
 
 
 class LastRun(NamedTuple):
-    """What came of the text that was run last."""
+    """The text that this session ran last, the store generation it ran on, and its result or error."""
 
     generation: str
     sql: str
@@ -78,7 +78,7 @@ def show() -> None:
 
 
 def _read_text() -> tuple[str, str | None]:
-    """The text that the URL names, or why there is none."""
+    """Return the query text that the URL names and None, or an empty text and the problem."""
     if parameter := st.query_params.get("sql"):
         try:
             return unpack_text(parameter, 4 * LONGEST), None
@@ -90,7 +90,7 @@ def _read_text() -> tuple[str, str | None]:
 
 @cache
 def _list_starts() -> Mapping[str, StartingText]:
-    """What can be begun with, by its name in the URL: shipped queries, then every metric without filters."""
+    """Return the starting texts by their name in the URL: shipped queries, then metrics without filters."""
     shipped = {
         f"query:{one.name}": StartingText(one.title, one.question, one.sql) for one in queries().values()
     }
@@ -102,7 +102,7 @@ def _list_starts() -> Mapping[str, StartingText]:
 
 
 def _draw_editor(asked: str) -> str:
-    """The editor and its buttons; what the editor holds now."""
+    """Draw the editor with its buttons and return its current text."""
     begun, version = st.session_state.get(_BEGUN, ("", 0))
     if asked != begun:
         version += 1
@@ -141,20 +141,20 @@ def _draw_picker() -> None:
 
 
 def _begin() -> None:
-    """Something was picked: it takes the place of the text."""
+    """Remove the edited text and the result's choices from the URL, after a starting text was picked."""
     st.session_state.pop(_TOO_LONG, None)
     for name in ("sql", _PAGE, *query_result.CHOICES):
         write_to_url(name, None)
 
 
 def _run_edited() -> None:
-    """Run what the editor holds now, which may be more than it held when the button was drawn."""
+    """Run the editor's current text, which may be newer than the one the button was drawn with."""
     text, version = st.session_state[_BEGUN]
     _run(edited_text(_KEY, text, version))
 
 
 def _run(text: str) -> None:
-    """Put the text into the URL; the page runs what stands there. The same text again is run again."""
+    """Put the text into the URL; the page then runs it. An unchanged text is run again."""
     st.session_state.pop(_DONE, None)
     write_to_url(_PAGE, None)
     st.session_state.pop(_TOO_LONG, None)
@@ -199,7 +199,10 @@ def _draw_answer(asked: str, *, edited: bool) -> None:
 
 
 def _run_or_reuse(asked: str) -> QueryResult | SqlError:
-    """Run `asked`, unless it is what this session ran last: turning a page asks nothing anew."""
+    """Run `asked` and return the result or the error; reuse the session's last one for the same text.
+
+    The last one is reused only on the same store generation, so turning a page does not run the query again.
+    """
     generation = store_queries.generation_file()
     done: LastRun | None = st.session_state.get(_DONE)
     if done and (done.generation, done.sql) == (str(generation), asked):

@@ -1,4 +1,4 @@
-"""A figure of a query's result, and in words which rows it does not show."""
+"""Plots a query's result, and says in words which rows are not drawn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_LABELS = 24
 
 @dataclass(frozen=True, slots=True)
 class QueryPlot:
-    """A figure, None where there is nothing to draw, and in words what of the rows is not in it."""
+    """A figure, None when there is nothing to draw; `left_out` says which rows are not drawn."""
 
     figure: Figure | None
     left_out: str
@@ -33,7 +33,10 @@ class _PlotPoint(NamedTuple):
 def plot_result(
     kind: str, y: str, across: Sequence[Any], heights: Sequence[Any], of: Sequence[Any] | None = None
 ) -> QueryPlot:
-    """Plot `heights` over `across` as bars or lines (`kind`), with a colour for each value of `of`."""
+    """Plot `heights` over `across` as bars or lines, with a colour for each value of `of`.
+
+    `kind`: `line` for lines, else bars. `y`: the series name when `of` is None.
+    """
     known = [
         _PlotPoint(place, float(height), "NULL" if name is None else str(name))
         for place, height, name in zip(across, heights, of or [y] * len(across), strict=True)
@@ -68,7 +71,7 @@ def plot_result(
 
 
 def _largest_series(points: Sequence[_PlotPoint]) -> list[str]:
-    """Choose as many series as there are colours, those that reach highest in all."""
+    """Return the names of the series with the largest sums of heights, one for each available colour."""
     sums: dict[str, float] = {}
     for point in points:
         sums[point.series] = sums.get(point.series, 0) + abs(point.height)
@@ -86,7 +89,10 @@ def _describe_left_out(others: int, unknown: int) -> str:
 
 
 def _continuous_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
-    """The axis of lines, and where on it a value stands: numbers and times by their size."""
+    """Return the x axis of a line chart and a function that gives a value's position on it.
+
+    Numbers and dates are placed by their size; other values are placed as categories.
+    """
     if all(isinstance(place, int | float | Decimal) and not isinstance(place, bool) for place in places):
         return {"type": "linear"}, float
     if all(isinstance(place, date) for place in places):
@@ -95,7 +101,10 @@ def _continuous_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any
 
 
 def _category_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
-    """Each value as far from the next, in the order of the rows: a year without rows leaves no hole."""
+    """Return an axis with evenly spaced values in row order, and a function that gives a value's position.
+
+    A year without rows leaves no gap.
+    """
     labels = list(dict.fromkeys(str(place) for place in places))
     order = {label: number for number, label in enumerate(labels)}
     step = -(-len(labels) // _MOST_LABELS)

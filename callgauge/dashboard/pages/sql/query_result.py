@@ -1,4 +1,4 @@
-"""The result of a person's query: how many rows, a page of them, a chart, and all of them to take away."""
+"""Draws the result of a user's query: row count, one page of rows or a chart, and the export."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PER_PAGE = 50
 _LONGEST = 300  # characters of a cell
 _MOST_COLUMNS = 60
 CHOICES = ("view", "x", "y", "series")
-"""What of the URL is about one result only."""
+"""The URL keys that apply to one result only."""
 _VIEWS = {"table": "Table", "bar": "Bars", "line": "Lines"}
 _CALLS = frozenset({"call_id", "chain_id", "example", "newest_call"})  # columns whose values open a call
 _NONE = ""
@@ -118,7 +118,7 @@ def _make_cell(name: str, value: Any) -> Cell:
 
 
 def _format_value(value: Any) -> str:
-    """A value that is neither text nor number, as a person reads it."""
+    """Return a value that is neither text nor number as readable text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, bytes):
@@ -129,7 +129,7 @@ def _format_value(value: Any) -> str:
 
 
 def _page_number(key: str, pages: int) -> int:
-    """The page that the URL names."""
+    """Draw the page control and return the number of the page that the URL names."""
     return draw_url_widget(
         lambda name: int(st.pagination(pages, key=name)) if pages > 1 else 1,
         key,

@@ -1,4 +1,4 @@
-"""What the store holds, beside the editor: its tables, and of one its columns and what they mean."""
+"""Draws the card beside the editor: the store's tables, and the chosen table's notes and columns."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What each table of the store is for, in the words of the schema:
-
-table_notes.md, written by `./dev docs`.
-"""
+"""Reads the notes on each table of the store from table_notes.md, which `./dev docs` writes."""
 
 from __future__ import annotations
 
@@ -15,6 +12,6 @@ _SECTION = re.compile(r"^## (\w+)\n(.*?)^```sql", re.MULTILINE | re.DOTALL)
 
 @cache
 def read_table_notes() -> dict[str, str]:
-    """Return the paragraphs on each table; none where the columns speak for themselves."""
+    """Return the notes by table name; the text is empty for a table without notes."""
     text = _PAGE.read_text(encoding="utf-8")
     return {name: said.strip() for name, said in _SECTION.findall(text)}

@@ -1,4 +1,4 @@
-"""The page Tools: which tools lose most calls, and at which parameter."""
+"""URL keys of the page Tools, which ranks tools by lost calls and finds the parameters at fault."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

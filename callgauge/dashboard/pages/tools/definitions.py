@@ -1,4 +1,4 @@
-"""The definitions of one tool: how calls fared under each, what changed between two, what the lint says."""
+"""Cards of one tool's definitions: rates under each version, a diff of two versions, the lint's advice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RATES = ("parse_error", "mended", "tool_rejected")
 def show(tool: str, chosen: Mapping[str, Any], culprits: Sequence[Row]) -> None:
     """Draw the definitions of a tool.
 
-    `chosen`: the filters with this one tool; `culprits`: the metric's rows.
+    `chosen`: the filters, narrowed to this tool; `culprits`: the rows of the metric `culprits`.
     """
     versions: list[dict[Hashable, Any]] = store_queries.ask("definitions", **chosen).to_dict("records")
     if not versions:

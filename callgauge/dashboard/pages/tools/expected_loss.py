@@ -1,4 +1,4 @@
-"""Expected loss of slices: a rate alone would put rare calls on top."""
+"""Computes a slice's expected number of bad calls or turns; ranked by rate, rare tools would lead."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from callgauge.dashboard.measures.slices import Slice
 
 
 def expected_loss(one: Slice | None) -> float:
-    """How many are bad by this rate, if those that could not be measured are like the others."""
+    """Return the expected number of bad calls or turns, as if the unmeasured were like the measured.
+
+    Return 0 without a slice or a measurement.
+    """
     if one is None or one.share.rate is None:
         return 0.0
     bad = 1 - one.share.rate if one.rate.is_good else one.share.rate
@@ -16,7 +19,7 @@ def expected_loss(one: Slice | None) -> float:
 
 
 def sort_by_loss(several: Mapping[str, Slice], names: Sequence[str]) -> list[str]:
-    """Names by their expected loss, the largest first; those of which too little was measured stand last."""
+    """Return the names by expected loss, the largest first; too little measured slices come last."""
 
     def place(name: str) -> tuple[bool, float, int, str]:
         one = several.get(name)

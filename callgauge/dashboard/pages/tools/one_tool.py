@@ -1,4 +1,4 @@
-"""One tool: what calls get wrong in it down to the parameter, its definitions, and its rates by model."""
+"""Draws one tool: its findings by parameter, its definitions, its rates by model and its trend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All tools by what they lose, the worst first; or, with `?tool_open=` in the URL, one of them in full."""
+"""The page Tools: tools by expected loss, the worst first; with `?tool_open=` in the URL, one tool."""
 
 from __future__ import annotations
 

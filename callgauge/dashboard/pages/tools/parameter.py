@@ -1,4 +1,4 @@
-"""One finding at one parameter of a tool, as the URL names it: who gets it wrong, by whatever is chosen."""
+"""Card of one finding at one parameter, as the URL names it: its calls by model or another dimension."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Row = Mapping[Hashable, Any]
 
 
 def parameter_link(tool: str, row: Row) -> str:
-    """Return where a row of the metric `culprits` leads."""
+    """Return the link that opens the finding of a row of the metric `culprits`."""
     return filters.page_link("tools", {}, {"tool_open": tool, OPEN: f"{row['code']}:{row['parameter']}"})
 
 
 def show(tool: str, chosen: Mapping[str, Any]) -> None:
-    """The card; nothing where the URL names no finding."""
+    """Draw the card of the finding that the URL names; draw nothing when the URL names no finding."""
     code, colon, parameter = st.query_params.get(OPEN, "").partition(":")
     if not colon:
         return
@@ -86,10 +86,13 @@ def _draw_table(tool: str, by: str, code: str, rows: list[dict[Hashable, Any]]) 
 
 
 def judged_share(calls: int, judged: int) -> Share | None:
-    """Return the share of judged calls. None where the harness gave the finding, on calls we cannot judge."""
+    """Return the share of `calls` among the `judged` calls.
+
+    Return None when the harness gave the finding on calls that the parser cannot judge.
+    """
     return Share(calls, judged) if judged and calls <= judged else None
 
 
 def judged_cell(share: Share | None, scale: IntervalScale) -> Cell:
-    """Draw a share of the judged calls with its interval."""
+    """Return a cell with the share of judged calls and its interval; a dash when `share` is None."""
     return Cell("–", sub="not judged here") if share is None else share_cell(share, scale)

@@ -1,4 +1,4 @@
-"""One tool day by day: the days on which its rate became another, beside those of a new definition."""
+"""Draws one tool's rate by day: the days on which it shifted, and those of a new definition."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row = Mapping[Hashable, Any]
 
 
 def show(chosen: Mapping[str, Any]) -> None:
-    """Draw a rate of one tool by day. `chosen`: the filters with this tool."""
+    """Draw a rate of one tool by day; `chosen` holds the filters, narrowed to this tool."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="tool_trend_rate"):
         rate = choose_rate(among=tuple(name for name in RATES if RATES[name].better))
     asked = {"rates": (rate.name,), "by": "tool", "also": "day", **chosen}
@@ -36,7 +36,10 @@ def show(chosen: Mapping[str, Any]) -> None:
 
 
 def find_definition_events(versions: Sequence[Row]) -> list[TrendEvent]:
-    """The day on which each definition but the first came into force, from the rows of that metric."""
+    """Return an event on the first day of each definition but the first.
+
+    `versions`: the rows of the metric `definitions`.
+    """
     known = sorted((one for one in versions if one["first_day"]), key=lambda one: one["number"])
     return [
         TrendEvent(
