@@ -47,8 +47,8 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.one_session_a_record import SessionPerRecord
 from ingest.formats.conversations.result_layers import MESSAGE
+from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.trial_messages import python_fault_layer
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
 from ingest.log_format import About, Source, Translator

@@ -25,7 +25,7 @@ from typing import Any
 from ingest.decoding.fields import read_objects
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected, SessionSeen, ToolsOffered
-from ingest.formats.conversations.one_session_a_record import SessionPerRecord
+from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.trial_messages import TrialMessages, read_list
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record

@@ -42,7 +42,7 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.one_session_a_record import SessionPerRecord
+from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record

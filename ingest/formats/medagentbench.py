@@ -43,8 +43,8 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.one_session_a_record import SessionPerRecord
 from ingest.formats.conversations.result_layers import MESSAGE
+from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.task_names import task_name
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record

@@ -40,8 +40,8 @@ from ingest.events import (
     StepMade,
     TurnEnded,
 )
-from ingest.formats.conversations.one_session_a_record import SessionPerRecord
 from ingest.formats.conversations.result_layers import failed_flag
+from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.task_names import policy_domain, task_name
 from ingest.formats.conversations.trial_messages import TrialMessages, python_fault_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content

@@ -52,8 +52,8 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.one_session_a_record import SessionPerRecord
 from ingest.formats.conversations.result_layers import MESSAGE
+from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.task_names import question_task
 from ingest.formats.conversations.trial_messages import python_fault_layer
 from ingest.formats.provider_messages.chat_messages import join_content

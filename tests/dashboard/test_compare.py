@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from callgauge.dashboard import comparison
+from callgauge.dashboard.call_traits import class_words
 from callgauge.dashboard.comparison import Arm
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice
 from callgauge.dashboard.measures.strata import find_makeup_shifts, pair_slices, pair_strata, sum_by_name
 from callgauge.dashboard.pages.overview.alerts import choose_windows, find_alerts, list_candidates
-from callgauge.dashboard.traits import class_words
 from callgauge.stats import Share
 from tests.dashboard.store_fixture import HOSTILE
 

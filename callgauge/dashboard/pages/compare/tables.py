@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from callgauge.dashboard import filters, wording
+from callgauge.dashboard.call_traits import TITLES, class_words
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.difference_cells import (
@@ -23,7 +24,6 @@ from callgauge.dashboard.measures.strata import ArmPair, MakeupShift
 from callgauge.dashboard.pages.compare import ARM_KEYS
 from callgauge.dashboard.pages.compare.arms import calls_link, read_makeup
 from callgauge.dashboard.pages.compare.sides import CompareSide, make_export, read_by_tool
-from callgauge.dashboard.traits import TITLES, class_words
 from callgauge.stats import ENOUGH
 
 _TOOLS = 15  # the most observed, until all are asked for

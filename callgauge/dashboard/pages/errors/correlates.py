@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from callgauge.dashboard import wording
+from callgauge.dashboard.call_traits import TITLES, class_words
 from callgauge.dashboard.measures.verdicts import format_difference
-from callgauge.dashboard.traits import TITLES, class_words
 from callgauge.stats import ENOUGH, Difference, Share, compare_rates, holm
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.call_traits import TITLES
 from callgauge.dashboard.components import cards, fault_cards
 from callgauge.dashboard.components.slice_table import (
     READING,
@@ -24,7 +25,6 @@ from callgauge.dashboard.pages.errors.correlates import (
     find_standouts,
     trait_classes,
 )
-from callgauge.dashboard.traits import TITLES
 
 
 def show() -> None:
