@@ -32,7 +32,7 @@ class _OpenStep:
 
     @property
     def is_full(self) -> bool:
-        """True when more items are held than any model call makes; the step is then closed at the next item."""
+        """True when more items are held than any model call makes; the next item then closes the step."""
         return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
 
 

@@ -185,7 +185,7 @@ class Rollout:
 
 
 def _parent_session(payload: Mapping[str, Any]) -> str | None:
-    """Return the id of the session that spawned this session or from which it was forked; None without one."""
+    """Return the id of the session that spawned or forked this session; None without one."""
     spawned = read_object(read_object(read_object(payload.get("source")).get("subagent")).get("thread_spawn"))
     return read_text(spawned.get("parent_thread_id")) or read_text(payload.get("forked_from_id"))
 

@@ -65,7 +65,7 @@ def call_fields(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refusal_reason(part: Mapping[str, Any]) -> str | None:
-    """Return the reason why the AI SDK did not hand the call to a tool; None for a call that was handed over."""
+    """Return the reason why the AI SDK did not hand the call to a tool; None for other calls."""
     given = read_object(read_object(part.get("state")).get("input"))
     return read_text(given.get("error")) if part.get("tool") == REFUSED_CALL else None
 

@@ -36,7 +36,7 @@ _NOT_ARGUMENTS = frozenset(("thought", "blocking", "hidden", "confirmation_state
 
 
 class StreamEvents:
-    """Translator of one conversation; keeps the newest response id and the actions that were written as text."""
+    """Translator of one conversation; keeps the newest response id and actions written as text."""
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id

@@ -16,7 +16,7 @@ from ingest.events import FaultLayer, FlagSource, ResultStatus
 
 
 class UnparsedCall(msgspec.Struct, frozen=True):
-    """A call that was not JSON, as the answer's text reports it: the JSON parser's message and the arguments."""
+    """A call that was not JSON, as the answer reports it: the JSON parser's message and the arguments."""
 
     message: str
     raw: str

@@ -187,5 +187,5 @@ def _take_answer(final: HistoryEntry) -> str | None:
 
 
 def _version_text(value: Any) -> str | None:
-    """Return a prompt's version as text. It may be written as a number or a string; None for anything else."""
+    """Return a prompt's version as text. It may be a number or a string; None for anything else."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else read_text(value)

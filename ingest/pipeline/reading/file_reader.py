@@ -241,7 +241,7 @@ class FileReading:
         return self._settings.options.read_with(cut=self._cut)
 
     def _resume_from(self, begun: Checkpoint) -> None:
-        """Resume at the checkpoint if the file still begins with the bytes read before it, else start anew."""
+        """Resume at the checkpoint if the file still begins with the same bytes, else start anew."""
         if not skip_known_prefix(self._content, begun) or (reading := unpack_state(begun.state)) is None:
             self._content.rewind()
         else:

@@ -34,7 +34,7 @@ class LogReader(Protocol):
         """
 
     def reach(self, position: int) -> None:
-        """Announce the turn of the log at this position of `files`; earlier logs will not be read any more."""
+        """Announce the turn of the log at this position of `files`; earlier logs will not be read."""
 
     def read_file(self, job: ReadJob, on_bytes: OnBytes) -> FileResult:
         """Read a log, pass its rows to the writer, and return the result.
