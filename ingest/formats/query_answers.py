@@ -68,10 +68,10 @@ def translator(about: About) -> Translator:
 
 
 class _AnswerLines:
-    """Translator of one file.
+    """Translator of one file of query answers.
 
-    `_held` has the first records with answers until it is known whether these are an answer key; None from
-    then on.
+    `_held` keeps the first records until it is clear whether the file is an answer key, which lists expected
+    answers instead of a model's; afterwards `_held` is None.
     """
 
     def __init__(self, identity: str) -> None:

@@ -102,7 +102,7 @@ class _QwenSession:
             if words is not None and not steers:
                 self._dialogue.ask(record.where, ts, words, unique_id(ident))
         elif value.get("subtype") == "rewind":
-            self._dialogue.note_stop(record.where, ts, TurnStatus.CANCELLED)
+            self._dialogue.note_stop(record.where, ts, TurnStatus.CANCELLED.value)
             yield from self._dialogue.close_turn()
 
     def finish(self) -> Iterator[Event]:

@@ -181,7 +181,11 @@ class Unwrapper:
         return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
     def find_quoted_start(self, at: int) -> ValueStart:
-        """Return the start of a value that begins with a quote, but is no valid string as a whole."""
+        """Return where the value begins when the text at `at` opens with a quote that never closes properly.
+
+        The quote may stand before an object (`"{"a": 1}"`), belong to its first key (`"a": 1}`), or open a
+        string without an end. Raises UnreadableError when no value follows.
+        """
         text, opening = self.text, self.text[at]
         if opening == '"' and _FIRST_KEY.match(text, at):
             return self.finish_start(at, opened=True)

@@ -68,7 +68,7 @@ def merge_slices(several: Iterable[Slice], name: str = "all") -> Slice | None:
 
 
 def rank_slices(several: Iterable[Slice]) -> list[Slice]:
-    """Return the slices, the best first; those of which too little was measured last, the largest first."""
+    """Return the slices, the best first. Those with too little measured come last, by size."""
     return sorted(
         several,
         key=lambda one: (

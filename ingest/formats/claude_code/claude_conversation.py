@@ -180,7 +180,7 @@ class ClaudeConversation:
         elif said is UserLineKind.INTERRUPTED and self._prompt is not None:
             self._prompt = None  # taken back before the model said a word
         elif said is UserLineKind.INTERRUPTED:
-            self.finish(out, status=TurnStatus.CANCELLED, answer="")
+            self.finish(out, status=TurnStatus.CANCELLED.value, answer="")
         elif (
             said is UserLineKind.COMMAND_OUTPUT
             and self._prompt is not None

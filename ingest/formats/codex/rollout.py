@@ -97,12 +97,12 @@ class Rollout:
 
     def _take_task_complete(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         if payload.get("error") is not None:
-            return self._take_end(payload, TurnStatus.ERROR, ok=False)
+            return self._take_end(payload, TurnStatus.ERROR.value, ok=False)
         return self._take_end(payload, "complete", answer=read_text(payload.get("last_agent_message")))
 
     def _take_turn_aborted(self, payload: Mapping[str, Any]) -> Iterator[Event]:
-        reason = read_text(payload.get("reason")) or TurnStatus.CANCELLED
-        return self._take_end(payload, TurnStatus.CANCELLED if reason in _STOPPED_BY_PEOPLE else reason)
+        reason = read_text(payload.get("reason")) or TurnStatus.CANCELLED.value
+        return self._take_end(payload, TurnStatus.CANCELLED.value if reason in _STOPPED_BY_PEOPLE else reason)
 
     def _take_end(self, payload: Mapping[str, Any], status: str, **facts: Any) -> Iterator[Event]:
         yield from self._steps.close()

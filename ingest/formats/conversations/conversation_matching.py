@@ -148,7 +148,7 @@ class ConversationMatcher:
         self._remember(thread)
 
     def note_failure(self, thread: RepeatedConversation, trail: HistoryTrail, failure: FailedRequest) -> None:
-        """Record that a request got no reply, so that a repetition counts as the same request."""
+        """Record that a request got no reply, so that sending it again counts as the same request."""
         self._forget(thread)
         thread.failed = failure
         thread.asked = trail.end

@@ -98,11 +98,11 @@ class CopilotSession:
         return ()
 
     def _take_abort(self, _data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        self._main.note_stop(self._where, self._ts, TurnStatus.CANCELLED)
+        self._main.note_stop(self._where, self._ts, TurnStatus.CANCELLED.value)
         return self._main.close_turn()
 
     def _take_failed(self, _data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterable[Event]:
-        self._main.note_stop(self._where, self._ts, TurnStatus.ERROR, ok=False)
+        self._main.note_stop(self._where, self._ts, TurnStatus.ERROR.value, ok=False)
         return ()
 
     def _take_agent_end(self, data: Mapping[str, Any], event: Mapping[str, Any]) -> Iterator[Event]:
@@ -112,7 +112,7 @@ class CopilotSession:
             dialogue.note_stop(
                 self._where,
                 self._ts,
-                TurnStatus.COMPLETED if well else TurnStatus.ERROR,
+                TurnStatus.COMPLETED.value if well else TurnStatus.ERROR.value,
                 ok=None if well else False,
             )
             yield from dialogue.close_turn()

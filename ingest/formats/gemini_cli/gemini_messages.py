@@ -66,15 +66,15 @@ class GeminiConversation(AgentSession):
             self._may_call = False
             self.ask(where, ts, words, unique_id(read_text(message.get("id"))))
         elif kind == "info" and (words or "").startswith(_CANCELLED):
-            self.note_stop(where, ts, TurnStatus.CANCELLED)
+            self.note_stop(where, ts, TurnStatus.CANCELLED.value)
         elif kind == "error":
-            self.note_stop(where, ts, TurnStatus.ERROR, ok=False)
+            self.note_stop(where, ts, TurnStatus.ERROR.value, ok=False)
         return ()
 
     def take_back(self) -> Iterator[Event]:
         """Yield the end of the open turn, as cancelled, when the user took it back; else nothing."""
         if self.is_taken_back:
-            self.note_stop(self._last, self._last_ts, TurnStatus.CANCELLED)
+            self.note_stop(self._last, self._last_ts, TurnStatus.CANCELLED.value)
             yield from self.close_turn()
         self.is_taken_back = False
 

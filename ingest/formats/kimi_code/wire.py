@@ -124,13 +124,17 @@ class KimiAgent:
         self._dialogue.ask(self._where, self._ts, join_content(value.get("input")))
 
     def _take_cancellation(self, _value: Mapping[str, Any]) -> Iterator[Event]:
-        return self._take_end({"reason": TurnStatus.CANCELLED})
+        return self._take_end({"reason": TurnStatus.CANCELLED.value})
 
     def _take_end(self, value: Mapping[str, Any]) -> Iterator[Event]:
         yield from self._close_step({})
         reason = read_text(value.get("reason"))
-        status = TurnStatus.CANCELLED if reason in (TurnStatus.CANCELLED, "canceled", "aborted") else reason
-        ok = False if status in (TurnStatus.ERROR, "failed") else None
+        status = (
+            TurnStatus.CANCELLED.value
+            if reason in (TurnStatus.CANCELLED.value, "canceled", "aborted")
+            else reason
+        )
+        ok = False if status in (TurnStatus.ERROR.value, "failed") else None
         latency = read_number(value.get("durationMs"))
         self._dialogue.note_stop(self._where, self._ts, status, ok=ok, latency_ms=latency)
         yield from self._dialogue.close_turn()

@@ -173,7 +173,7 @@ class _Telemetry:
     def _take_agent_end(self, lane: _TelemetrySession, event: Mapping[str, Any]) -> Iterator[Event]:
         ok, latency = event.get("success"), read_number(event.get("durationMs"))
         ok = ok if isinstance(ok, bool) else None
-        status = None if ok is None else "success" if ok else TurnStatus.ERROR
+        status = None if ok is None else "success" if ok else TurnStatus.ERROR.value
         end = TurnEnded(**self._event_place(lane), status=status, recorded_ok=ok, latency_ms=latency)
         lane.open = False
         return self._keep(lane, end)

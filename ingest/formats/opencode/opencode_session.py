@@ -120,9 +120,9 @@ class _AnswerMessage:
         done: datetime | None = read_epoch_ms(read_object(self._info.get("time")).get("completed"))
         error = read_object(self._info.get("error"))
         if error.get("name") == _BY_PEOPLE:
-            self._dialogue.note_stop(self._where, done, TurnStatus.CANCELLED)
+            self._dialogue.note_stop(self._where, done, TurnStatus.CANCELLED.value)
         elif error:
-            self._dialogue.note_stop(self._where, done, TurnStatus.ERROR, ok=False)
+            self._dialogue.note_stop(self._where, done, TurnStatus.ERROR.value, ok=False)
         elif self._info.get("finish") not in (None, "tool-calls"):
             self._dialogue.note_stop(self._where, done, read_text(self._info.get("finish")))
 

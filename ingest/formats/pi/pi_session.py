@@ -115,9 +115,9 @@ class PiSession:
             if block.get("type") == "toolCall":
                 yield self._dialogue.add_call(self._where, self._ts, **_read_call(block, stop))
         if stop == "aborted":
-            self._dialogue.note_stop(self._where, self._ts, TurnStatus.CANCELLED)
+            self._dialogue.note_stop(self._where, self._ts, TurnStatus.CANCELLED.value)
         elif stop == "error":
-            self._dialogue.note_stop(self._where, self._ts, TurnStatus.ERROR, ok=False)
+            self._dialogue.note_stop(self._where, self._ts, TurnStatus.ERROR.value, ok=False)
         elif stop not in (None, "toolUse"):
             self._dialogue.note_stop(self._where, self._ts, stop)
 

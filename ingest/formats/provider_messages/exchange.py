@@ -103,10 +103,10 @@ class ModelCall:
 
     @classmethod
     def from_stop_reason(cls, words: str | None, reason: str) -> list[ModelCall]:
-        """Return a list with one lost call, for a stop reason that announces a call which the reply lacks.
+        """Return one lost call: the stop reason announces a call, but the reply holds none.
 
-        `reason` is the message of the lost call. The list is empty when the text `words` contains the call:
-        `ingest.sessions.leaked_calls` finds the call there.
+        `reason` is the message stored with the call. The list is empty when the text `words` contains the
+        call: `ingest.sessions.leaked_calls` finds it there.
         """
         if words and leaked_tool_calls(words):
             return []  # ingest.sessions.leaked_calls finds it there

@@ -66,8 +66,8 @@ class FencedBlock:
 class ModelText:
     """A model's text, and the tools that were offered to the model.
 
-    `told` is True when the caller named the dialect of the text. `left` is the rest of the budget for reading
-    a place again, in steps.
+    `told` is True when the caller named the dialect of the text. `left` is how many steps may still be spent
+    on reading parts of the text a second time; at 0 no more places are tried, so that the time stays linear.
     """
 
     def __init__(self, text: str, catalog: ToolCatalog | None, *, told: bool = False) -> None:

@@ -179,9 +179,9 @@ _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
 def _merge_fields(result: dict[Any, Any], other: dict[Any, Any]) -> None:
     """Merge the properties by name, and `additionalProperties`, in place.
 
-    `additionalProperties` refers to the properties of its own schema alone. When the other schema has further
-    properties, a merged schema cannot express that: the properties of both are allowed, and the keyword is
-    listed as unsupported.
+    `additionalProperties` restricts only names that its own schema does not list. When one schema forbids
+    names that the other lists, no merged schema can express both: then the properties of both are allowed,
+    and the keyword is listed as unsupported.
     """
     names = [{*_declared_names(schema)} for schema in (result, other)]
     extras = [schema.get("additionalProperties", True) for schema in (result, other)]

@@ -265,7 +265,7 @@ class _SchemaCompiler:
 
 
 def ensure_demands(node: Node) -> Demands:
-    """Return the demands of a node; create them when it has none."""
+    """Return the node's `Demands`, the constraints beside its shape; a node without any gets empty ones."""
     if node.demands is None:
         node.demands = Demands()
     return node.demands
