@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from callgauge.dashboard import wording
-from callgauge.stats import ENOUGH, Share
+from callgauge.stats import Share
 
 Figure = dict[str, Any]
 
@@ -194,7 +194,7 @@ def _draw_line(name: str, measured: Sequence[DayRate], number: int, of_series: i
         "marker": {
             "color": SERIES[number],
             "size": 6,
-            "symbol": ["circle" if point.share.n >= ENOUGH else "circle-open" for point in points],
+            "symbol": ["circle" if point.share.has_enough else "circle-open" for point in points],
         },
         "text": [_hover_text(point) for point in points],
         "hovertemplate": "%{fullData.name}<br>%{x}<br>%{text}<extra></extra>",

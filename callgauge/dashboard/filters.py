@@ -22,6 +22,7 @@ from callgauge.dashboard.url_keys import declared_url_keys
 DIMENSIONS = ("model", "prompt", "tool", "source")
 _LONGEST = 120  # characters of a label: every page sends them all
 _DAYS = "days"
+_CARRIED = ("smallest",)  # what a reader finds worth knowing holds on every page that judges
 _EXTENT = "_extent"
 _PICKING = "_picking_days"
 _ONE_DAY = "_one_day"
@@ -186,4 +187,5 @@ def page_link(
     values |= {name: (value,) if isinstance(value, str) else value for name, value in narrowed.items()}
     pairs = [(name, value_label(name, value)) for name, several in values.items() for value in several]
     pairs += [(_DAYS, day.isoformat()) for day in days or (filters.from_day, filters.to_day) if day]
-    return f"{page}?{urlencode(pairs + list(own.items()))}"
+    kept = [(name, text) for name in _CARRIED if name not in own and (text := st.query_params.get(name))]
+    return f"{page}?{urlencode(pairs + list(own.items()) + kept)}"

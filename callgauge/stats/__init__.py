@@ -1,4 +1,4 @@
-"""Intervals, differences, corrections and change points of rates.
+"""Rates with their doubt, differences, ranks, corrections, sample sizes and change points.
 
 Uses scipy.special only: the import of scipy.stats would add a second to each start of server and replay.
 """
@@ -7,26 +7,41 @@ from callgauge.stats.corrections import benjamini_hochberg, holm
 from callgauge.stats.differences import (
     Difference,
     bootstrap_interval,
-    compare_paired,
+    compare_estimates,
     compare_rates,
-    compare_same_calls,
-    sessions_needed,
 )
-from callgauge.stats.intervals import ENOUGH, Interval, Share
+from callgauge.stats.intervals import Interval
+from callgauge.stats.paired import compare_paired, compare_same_calls
+from callgauge.stats.ranks import Ranking, rank_arms
+from callgauge.stats.rates import ENOUGH, ENOUGH_SESSIONS, Estimate, Share, make_shares, relate_shares
 from callgauge.stats.repeats import PassK, pass_k
+from callgauge.stats.sample_size import sessions_needed
+from callgauge.stats.session_groups import GROUPS, place_in_groups
+from callgauge.stats.standardisation import StandardisedDifference, standardise
 
 __all__ = [
     "ENOUGH",
+    "ENOUGH_SESSIONS",
+    "GROUPS",
     "Difference",
+    "Estimate",
     "Interval",
     "PassK",
+    "Ranking",
     "Share",
+    "StandardisedDifference",
     "benjamini_hochberg",
     "bootstrap_interval",
+    "compare_estimates",
     "compare_paired",
     "compare_rates",
     "compare_same_calls",
     "holm",
+    "make_shares",
     "pass_k",
+    "place_in_groups",
+    "rank_arms",
+    "relate_shares",
     "sessions_needed",
+    "standardise",
 ]

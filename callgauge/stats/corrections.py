@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def holm(p: Sequence[float]) -> list[float]:
+def holm(p: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
     """Return the p-values adjusted by Holm's method (Holm 1979), in the order given.
 
     For a ranked table: the chance that any line of the table is a false positive stays at the level.
+    `weights` say how much of the level each gets, where some matter more than others (Holm's weighted
+    procedure); without them all get the same.
     """
-    order = sorted(range(len(p)), key=p.__getitem__)
-    adjusted, largest = [0.0] * len(p), 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(p) - rank) * p[index]))
+    shares = [1.0] * len(p) if weights is None else list(weights)
+    order = sorted(range(len(p)), key=lambda index: p[index] / shares[index])
+    adjusted, largest, left = [0.0] * len(p), 0.0, sum(shares)
+    for index in order:
+        largest = max(largest, p[index], min(1.0, p[index] * left / shares[index]))
         adjusted[index] = largest
+        left -= shares[index]
     return adjusted
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import sqrt
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr
 
-from callgauge.stats.intervals import LEVEL, Share, Z, t_quantile
+from callgauge.stats.intervals import LEVEL, Floats, t_quantiles, two_sided_p, wilson_bounds
+from callgauge.stats.rates import Estimate, Share
 
 _AT_ONCE = 1_000_000  # numbers drawn into memory together
-POWER = 0.8  # the chance with which a real difference should show, where more sessions are asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,92 +32,97 @@ class Difference:
         """True when the interval does not contain 0."""
         return self.low > 0 or self.high < 0
 
+    def is_within(self, size: float) -> bool:
+        """Return True when the whole interval is smaller than `size`, on either side of 0."""
+        return -size < self.low and self.high < size
+
 
 def compare_rates(of: Share, against: Share) -> Difference | None:
-    """Return the difference of two rates from different sessions; None when either has no observations.
+    """Return the difference of two rates, `of` minus `against`; None when either has no observations."""
+    one, other = of.estimate, against.estimate
+    return None if one is None or other is None else compare_estimates([(one, other)])[0]
 
-    The interval is Newcombe's hybrid score interval (Newcombe 1998, method 10), which combines the two Wilson
-    intervals. The combination holds for any two sound intervals (MOVER; Zou & Donner 2008), so intervals that
-    allow for clustering in sessions can be combined as well.
+
+def compare_estimates(pairs: Sequence[tuple[Estimate, Estimate]]) -> list[Difference]:
+    """Return the difference of each pair of rates, the first minus the second, in the same order.
+
+    The interval is Newcombe's hybrid score interval (Newcombe 1998, method 10), which combines the Wilson
+    intervals of the two rates (MOVER; Zou & Donner 2008), with one quantile of Student's t for both, whose
+    degrees of freedom are Satterthwaite's (1946). Where many sessions are behind both rates, what these have
+    in common is subtracted. The p-value is 1 minus the highest confidence at which the interval leaves out 0,
+    so that both always agree.
     """
-    one, other = of.interval, against.interval
-    if one is None or other is None or of.rate is None or against.rate is None:
-        return None
-    estimate = of.rate - against.rate
-    low = estimate - sqrt((of.rate - one.low) ** 2 + (other.high - against.rate) ** 2)
-    high = estimate + sqrt((one.high - of.rate) ** 2 + (against.rate - other.low) ** 2)
-    over = " over sessions" if of.is_clustered or against.is_clustered else ""
-    return Difference(estimate, low, high, _p_value(of, against), f"Newcombe{over}, 95 %")
+    if not pairs:
+        return []
+    (p1, n1, f1), (p2, n2, f2) = (
+        (
+            np.array(column)
+            for column in zip(*((one.rate, one.effective_n, one.freedom) for one in several), strict=True)
+        )
+        for several in zip(*pairs, strict=True)
+    )
+    shared = np.array([_shared_part(*pair) for pair in pairs])
+    freedom = _joint_freedom(p1, n1, f1, p2, n2, f2)
+    estimate = p1 - p2
+
+    def reaches(quantile: Floats) -> tuple[Floats, Floats]:
+        """Return how far the interval reaches below and above the estimate."""
+        (low1, high1), (low2, high2) = wilson_bounds(p1, n1, quantile), wilson_bounds(p2, n2, quantile)
+        return _combine(p1 - low1, high2 - p2, shared), _combine(high1 - p1, p2 - low2, shared)
+
+    below, above = reaches(t_quantiles(freedom))
+    least, most = np.zeros(len(pairs)), np.full(len(pairs), _FARTHEST)
+    for _ in range(_HALVINGS):
+        middle = (least + most) / 2
+        towards = np.where(estimate > 0, *reaches(middle))
+        leaves_out = towards < np.abs(estimate)
+        least, most = np.where(leaves_out, middle, least), np.where(leaves_out, most, middle)
+    p = np.where(estimate == 0, 1.0, two_sided_p(least, freedom))
+    clustered = [one.moves is not None or other.moves is not None for one, other in pairs]
+    return [
+        Difference(
+            float(each),
+            float(each - lower),
+            float(each + upper),
+            float(chance),
+            f"Newcombe{_OVER[over]}, 95 %",
+        )
+        for each, lower, upper, chance, over in zip(estimate, below, above, p, clustered, strict=True)
+    ]
 
 
-def _p_value(of: Share, against: Share) -> float:
-    """Return the two-sided p-value of the pooled score test over the effective numbers of observations."""
-    n1, n2 = of.effective_n, against.effective_n
-    p1, p2 = of.rate or 0.0, against.rate or 0.0
-    pooled = (p1 * n1 + p2 * n2) / (n1 + n2)
-    error = sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
-    return 1.0 if error == 0 else 2 * float(ndtr(-abs(p1 - p2) / error))
+_OVER = {False: "", True: " over sessions"}
+_FARTHEST, _HALVINGS = 40.0, 36  # of the search for the t statistic at which an interval ends at 0
+_SHARED_FROM = 0.3  # a correlation of two rates below this is within what chance makes of 50 groups
+_SHARED_DOUBT = 10.0  # degrees of freedom with which "no correlation" counts beside that of the groups
 
 
-def compare_paired(differences: Sequence[float], weights: Sequence[int] | None = None) -> Difference | None:
-    """Return the mean difference over tasks that both arms tried; None with fewer than two tasks.
+def _joint_freedom(p1: Floats, n1: Floats, f1: Floats, p2: Floats, n2: Floats, f2: Floats) -> Floats:
+    """Return Satterthwaite's degrees of freedom; the variance is that of Agresti & Coull (1998), never 0."""
+    variances = []
+    for p, n in ((p1, n1), (p2, n2)):
+        centre = (p * n + 2) / (n + 4)
+        variances.append(centre * (1 - centre) / n)
+    one, other = variances
+    return np.asarray((one + other) ** 2 / (one * one / f1 + other * other / f2 + 1e-300))
 
-    `differences`: one for each task; with `weights`, one for each value, and how many tasks have that value.
-    The interval is a t interval over the tasks, which are the independent units however often each was tried
-    (Miller 2024, section 4). With one trial of each task, the hypothesis is that of McNemar's test.
+
+def _shared_part(one: Estimate, other: Estimate) -> float:
+    """Return the correlation of two rates that the same sessions make; 0 where it may be chance.
+
+    It is drawn towards 0 the more, the fewer sessions with a hit it rests on. A negative one is not
+    subtracted: what two rates share makes them move together.
     """
-    found = mean_over_tasks(differences, weights)
-    if found is None:
-        return None
-    mean, error, tasks = found
-    method = f"paired over {tasks:,} tasks, 95 %"
-    if error == 0:
-        return Difference(mean, mean, mean, 1.0 if mean == 0 else 0.0, method)
-    reach = t_quantile(tasks - 1) * error
-    p = 2 * float(stdtr(tasks - 1, -abs(mean) / error))
-    return Difference(mean, max(-1.0, mean - reach), min(1.0, mean + reach), p, method)
+    if one.moves is None or other.moves is None:
+        return 0.0
+    size = sqrt(float(one.moves @ one.moves) * float(other.moves @ other.moves))
+    found = float(one.moves @ other.moves) / size if size else 0.0
+    freedom = min(one.own_freedom, other.own_freedom)
+    return min(0.95, found) * freedom / (freedom + _SHARED_DOUBT) if found > _SHARED_FROM else 0.0
 
 
-def compare_same_calls(before: Sequence[int], after: Sequence[int], n: Sequence[int]) -> Difference | None:
-    """Return how much a share changed when the same calls were judged again; None below two sessions.
-
-    `before`, `after` and `n` have one number for each session: the hits before and after, and the calls. Each
-    call is paired with itself, and the sessions are the independent units. The interval is a t interval with
-    the linearised variance of a ratio of sums (Cochran 1977, 6.13). With one call in each session the result
-    is that of `compare_paired`.
-    """
-    many = np.asarray(n, dtype=float)
-    moved = np.asarray(after, dtype=float) - np.asarray(before, dtype=float)
-    calls, sessions = float(many.sum()), len(many)
-    if sessions < 2 or not calls:
-        return None
-    estimate = float(moved.sum()) / calls
-    method = f"paired over the same calls, {sessions:,} sessions, 95 %"
-    rest = moved - estimate * many
-    error = sqrt(sessions / (sessions - 1) * float(rest @ rest)) / calls
-    if not moved.any() or error == 0:
-        return Difference(estimate, estimate, estimate, 1.0 if estimate == 0 else 0.0, method)
-    reach = t_quantile(sessions - 1) * error
-    p = 2 * float(stdtr(sessions - 1, -abs(estimate) / error))
-    return Difference(estimate, max(-1.0, estimate - reach), min(1.0, estimate + reach), p, method)
-
-
-def mean_over_tasks(
-    values: Sequence[float], weights: Sequence[int] | None = None
-) -> tuple[float, float, int] | None:
-    """Return the mean, its standard error and the number of tasks; None with fewer than two tasks.
-
-    `weights`: how many tasks have each value; without weights each value is that of one task.
-    """
-    several = np.asarray(values, dtype=float)
-    many = np.ones(len(several)) if weights is None else np.asarray(weights, dtype=float)
-    tasks = int(many.sum())
-    if tasks < 2:
-        return None
-    mean = float(several @ many) / tasks
-    # Around the mean: differences that are all alike have no spread, not one of rounding.
-    spread = float((several - mean) ** 2 @ many) if np.ptp(several[many > 0]) else 0.0
-    return mean, sqrt(spread / (tasks - 1) / tasks), tasks
+def _combine(one: Floats, other: Floats, correlation: Floats) -> Floats:
+    return np.asarray(np.sqrt(np.maximum(0.0, one * one + other * other - 2 * correlation * one * other)))
 
 
 def bootstrap_interval(
@@ -154,24 +158,3 @@ def bootstrap_interval(
     first, second = weights or (None, None)
     low, high = np.quantile(rates(of, first) - rates(against, second), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
     return float(low), float(high)
-
-
-def sessions_needed(of: Share, against: Share, points: float) -> int | None:
-    """Return how many more sessions each arm needs to show a difference of `points` with 80 % power.
-
-    `points` is a share: 0.01 is one point. The number is that of the usual two-sample formula (Fleiss, Levin
-    & Paik 2003, 4.14, without continuity correction), times the design effect, at the present number of calls
-    in a session. None when an arm has no session.
-    """
-    if of.rate is None or against.rate is None or not of.sessions or not against.sessions:
-        return None
-    p1 = of.rate
-    p2 = p1 - points if p1 >= points else p1 + points
-    z = Z + float(ndtri(POWER))
-    calls = z * z * (p1 * (1 - p1) + p2 * (1 - p2)) / points**2
-    needed = max(
-        ceil(calls * arm.design_effect / (arm.n / arm.sessions)) - arm.sessions
-        for arm in (of, against)
-        if arm.sessions
-    )
-    return max(0, needed)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 
-from callgauge.stats.differences import mean_over_tasks
-from callgauge.stats.intervals import Interval, t_quantile
+import numpy as np
+from scipy.special import betaincinv
+
+from callgauge.stats.effective_numbers import blend_numbers, kish_number
+from callgauge.stats.intervals import LEVEL, Interval, Z, t_quantile
+
+_ENDS = 0.15  # between an exact interval (0), which is too wide, and one that is too narrow at the ends (0.5)
 
 
 @dataclass(frozen=True, slots=True)
 class PassK:
     """pass^k over the tasks with at least k trials: `rate` is the mean, `tasks` the number of such tasks.
 
-    `interval` is None with fewer than two tasks, or when all tasks went alike.
+    `interval` is None with fewer than two tasks.
     """
 
     k: int
@@ -26,17 +32,61 @@ class PassK:
 def pass_k(outcomes: Sequence[tuple[int, int, int]], k: int) -> PassK | None:
     """Return pass^k: the mean over tasks of C(c, k) / C(n, k); None when no task has k trials.
 
-    The definition is that of tau-bench (Yao et al. 2024, arXiv 2406.12045). `outcomes`: (n trials, c of them
-    passed, number of tasks with this n and c). The interval is a t interval over the tasks, within 0 to 1;
-    tasks that all went alike show no spread, so the interval is then None.
+    The definition is that of tau-bench (Yao et al. 2024, arXiv 2406.12045). `outcomes`: (n trials, c of
+    them passed, number of tasks with this n and c). Tasks are the units of the interval, which is a beta
+    interval (Clopper & Pearson 1934) over an effective number of tasks with a t quantile (Korn & Graubard
+    1998). That number lies between the number of tasks, as if each passed always or never, and the number
+    for tasks that are all equally hard (`_alike_variance`). Tasks that all went alike count as one
+    observation each.
     """
-    known = [(comb(c, k) / comb(n, k), tasks) for n, c, tasks in outcomes if n >= k]
-    tasks = sum(number for _, number in known)
-    if not tasks:
+    known = [(comb(c, k) / comb(n, k), n, tasks) for n, c, tasks in outcomes if n >= k and tasks]
+    if not known:
         return None
-    rate = sum(value * number for value, number in known) / tasks
-    found = mean_over_tasks([value for value, _ in known], [number for _, number in known])
-    if found is None or found[1] == 0:
+    values = np.array([value for value, _, _ in known])
+    many = np.array([number for _, _, number in known], dtype=float)
+    tasks = int(many.sum())
+    rate = float(values @ many) / tasks
+    if tasks < 2:
         return PassK(k, rate, tasks, None)
-    reach = t_quantile(tasks - 1) * found[1]
-    return PassK(k, rate, tasks, Interval(max(0.0, rate - reach), min(1.0, rate + reach)))
+    trials: Counter[int] = Counter()
+    for _, n, number in known:
+        trials[int(n)] += int(number)
+    return PassK(k, rate, tasks, _interval(values, many, trials, k))
+
+
+def _interval(values: np.ndarray, many: np.ndarray, trials: Counter[int], k: int) -> Interval:
+    tasks = float(many.sum())
+    rate = float(values @ many) / tasks
+    binary = rate * (1 - rate)
+    spread = float((values - rate) ** 2 @ many) / tasks if np.ptp(values) else 0.0
+    # The number of tasks that all passed, or all failed, if fewer: from so many the spread is known.
+    freedom = min(kish_number(values, many), kish_number(1 - values, many), tasks - 1)
+    middle = (rate * tasks + 0.5) / (tasks + 1)
+    alike = sum(_alike_variance(middle, n, k) * number for n, number in trials.items()) / tasks
+    most = tasks * max(1.0, middle * (1 - middle) / alike)
+    own = tasks * binary / spread if spread else None
+    number, freedom = blend_numbers(own, tasks, most, freedom)
+    return _beta_interval(rate, number * (Z / t_quantile(freedom)) ** 2)
+
+
+def _alike_variance(rate: float, n: int, k: int) -> float:
+    """Return the variance of C(c, k) / C(n, k) for tasks that are equally hard, with pass^k `rate`.
+
+    The variance of a U-statistic of n trials (Hoeffding 1948, 5.13): two choices of k trials share j of
+    them.
+    """
+    p = float(rate ** (1 / k))
+    chances = (comb(k, j) * comb(n - k, k - j) / comb(n, k) for j in range(k + 1))
+    return sum(chance * (p ** (2 * k - j) - p ** (2 * k)) for j, chance in enumerate(chances))
+
+
+def _beta_interval(rate: float, number: float) -> Interval:
+    """Return the beta interval of a rate of `number` observations, which need not be whole.
+
+    With 0 in the place of `_ENDS` it is that of Clopper & Pearson, with 0.5 the one from Jeffreys' prior
+    (Brown, Cai & DasGupta 2001, 4.1). For 2 to 1,000 binary tasks it covers 93.7 % or more at every rate.
+    """
+    hits, misses, tail = rate * number, (1 - rate) * number, 0.5 - LEVEL / 2
+    low = float(betaincinv(hits + _ENDS, misses + 1 - _ENDS, tail)) if rate > 0 else 0.0
+    high = 1 - float(betaincinv(misses + _ENDS, hits + 1 - _ENDS, tail)) if rate < 1 else 1.0
+    return Interval(low, high)

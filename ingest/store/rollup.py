@@ -25,6 +25,7 @@ def roll_up(con: Connection) -> None:
 
     In a store with many calls the days are processed in batches.
     """
+    con.execute(read_script("session_group.sql"))
     scripts = _read_scripts()
     if con.execute(_MANY, [AT_ONCE]).fetchall() == [(True,)]:
         con.execute(read_script("rollup_batches.sql"), [AT_ONCE])

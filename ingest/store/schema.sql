@@ -203,19 +203,19 @@ CREATE TABLE signatures (signature_id VARCHAR, fault_layer VARCHAR, text VARCHAR
 CREATE TABLE daily_rates (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, harness_version VARCHAR,
     strategy VARCHAR, tool VARCHAR, definition_id VARCHAR, cut VARCHAR, rate VARCHAR,
-    k BIGINT, n BIGINT, total BIGINT, sessions BIGINT, kk BIGINT, kn BIGINT, nn BIGINT
+    k BIGINT, n BIGINT, total BIGINT, sessions BIGINT, group_ids UTINYINT[], group_k UINTEGER[], group_n UINTEGER[]
 );
 
 CREATE TABLE daily_chains (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR, fault_layer VARCHAR,
-    ended VARCHAR, attempts INTEGER, chains BIGINT, retries BIGINT,
+    ended VARCHAR, attempts INTEGER, session_group UTINYINT, chains BIGINT, retries BIGINT,
     identical BIGINT, first_identical BIGINT, first_identical_worked BIGINT,
     first_changed BIGINT, first_changed_worked BIGINT,
     steps BIGINT, tokens BIGINT, tokens_known BIGINT, ms DOUBLE, ms_known BIGINT
 );
 
 CREATE TABLE daily_parallel (
-    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, session_group UTINYINT,
     steps BIGINT, calls BIGINT, lost BIGINT, bad_steps BIGINT, bad BIGINT, others BIGINT, others_lost BIGINT
 );
 
@@ -226,12 +226,14 @@ CREATE TABLE daily_errors (
 
 CREATE TABLE daily_parameters (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR, definition_id VARCHAR,
-    parameter VARCHAR, code VARCHAR, severity VARCHAR, calls BIGINT, example VARCHAR
+    parameter VARCHAR, code VARCHAR, severity VARCHAR, calls BIGINT, example VARCHAR,
+    group_ids UTINYINT[], group_calls UINTEGER[]
 );
 
 CREATE TABLE daily_traits (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR,
-    trait VARCHAR, class INTEGER, k BIGINT, n BIGINT, sessions BIGINT, kk BIGINT, kn BIGINT, nn BIGINT
+    trait VARCHAR, class INTEGER, k BIGINT, n BIGINT, sessions BIGINT,
+    group_ids UTINYINT[], group_k UINTEGER[], group_n UINTEGER[]
 );
 
 CREATE TABLE task_trials (

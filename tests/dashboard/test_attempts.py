@@ -9,8 +9,24 @@ import pytest
 from callgauge.dashboard.pages.retries import recovery
 from callgauge.stats import Share
 
+_BY_GROUP = ("first_identical", "first_identical_worked", "first_changed", "first_changed_worked", "chains")
 
-def rows_of(attempts: int, ended: str, chains: int, layer: str = "schema", **said: Any) -> dict[str, Any]:
+
+def spread_out(number: int, groups: int) -> list[int]:
+    """Return the number as a sum over groups, the first groups with one more."""
+    return [number // groups + (group < number % groups) for group in range(groups)]
+
+
+def rows_of(
+    attempts: int,
+    ended: str,
+    chains: int,
+    layer: str = "schema",
+    *,
+    groups: tuple[int, ...] = (3, 8),
+    **said: Any,
+) -> dict[str, Any]:
+    """Return a row of the metric `chains`, whose sessions fall into the `groups`."""
     nothing = dict.fromkeys(
         (
             "retries",
@@ -23,17 +39,19 @@ def rows_of(attempts: int, ended: str, chains: int, layer: str = "schema", **sai
         ),
         0,
     )
-    return (
+    row: dict[str, Any] = (
         nothing
         | {"tokens_known": 0, "ms": 0.0, "ms_known": 0, "fault_layer": layer}
         | {"attempts": attempts, "ended": ended, "chains": chains}
         | said
     )
+    by_group = {f"group_{name}": spread_out(row[name], len(groups)) for name in _BY_GROUP}
+    return row | {"group_ids": list(groups)} | by_group
 
 
 ROWS = [
-    rows_of(1, "abandoned", 4),
-    rows_of(1, "open", 2, "execution"),
+    rows_of(1, "abandoned", 4, groups=(0, 3)),
+    rows_of(1, "open", 2, "execution", groups=(49,)),
     rows_of(
         2,
         "recovered",
@@ -70,7 +88,11 @@ def test_each_stage_holds_the_chains_that_got_so_far_and_where_they_ended() -> N
 
 
 def test_recovery_leaves_out_the_chains_whose_end_is_not_known() -> None:
-    assert recovery.recovery_share(ROWS) == (Share(13, 18), 20)
+    share, chains = recovery.recovery_share(ROWS)
+    assert (share, chains) == (Share(13, 18), 20)
+    assert share.by_group is not None
+    known = {group: share.by_group[:, group].tolist() for group in range(50) if share.by_group[1, group]}
+    assert known == {0: [0, 2], 3: [7, 10], 8: [6, 6]}, "the two that are open, in group 49, are left out"
 
 
 def test_chains_stand_under_the_layer_at_which_they_began() -> None:
@@ -81,7 +103,10 @@ def test_chains_stand_under_the_layer_at_which_they_began() -> None:
 
 
 def test_retries_of_a_kind_and_those_that_worked() -> None:
-    assert recovery.first_retry_share(ROWS, "changed") == Share(12, 15)
+    changed = recovery.first_retry_share(ROWS, "changed")
+    assert changed == Share(12, 15)
+    assert changed.by_group is not None
+    assert changed.by_group[:, [3, 8]].tolist() == [[7, 5], [8, 7]]
     assert recovery.first_retry_share(ROWS, "identical") == Share(1, 3)
     assert recovery.retried_share(ROWS) == Share(14, 20)
 

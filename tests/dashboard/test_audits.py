@@ -10,10 +10,14 @@ from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice
 from callgauge.dashboard.pages.models.strategy_audit import StrategyUse, audit_strategies
 from callgauge.stats import Share
+from tests.dashboard.session_shares import fill_sessions, of_sessions, place_sessions
 
 
-def used(strategy: str, k: int, n: int, name: str = "m", **probes: Any) -> StrategyUse:
-    return StrategyUse(Slice(RATES["parse_error"], name, "host", Share(k, n), n), strategy, **probes)
+def used(
+    strategy: str, k: int, n: int, name: str = "m", *, share: Share | None = None, **probes: Any
+) -> StrategyUse:
+    share = share or Share(k, n)
+    return StrategyUse(Slice(RATES["parse_error"], name, "host", share, n), strategy, **probes)
 
 
 YES: dict[str, Any] = {"probes": 3, "probes_ok": 3, "last_ok": True}
@@ -49,13 +53,33 @@ def test_a_model_in_one_strategy(one: StrategyUse, words: str) -> None:
     [
         (used("tool_use", 1, 200), "it may no longer need text."),
         (used("tool_use", 199, 200), "text calls suit it."),
-        (used("tool_use", 1, 3), "not decisive."),
+        (used("tool_use", 1, 3), "not decided."),
         (used("tool_use", 0, 200, name="another"), "No evidence"),
     ],
 )
 def test_native_calls_of_the_same_model_are_evidence(native: StrategyUse, words: str) -> None:
     found = audit_strategies([used("json_fallback", 100, 200), native], 0.05)
     assert any(words in one.text for one in found)
+
+
+@pytest.mark.parametrize(
+    ("sessions", "words"), [(40, "it may no longer need text."), (9, "not decided."), (12, "no longer need")]
+)
+def test_native_calls_in_fewer_than_ten_sessions_decide_nothing(sessions: int, words: str) -> None:
+    native = of_sessions(fill_sessions(2, 400, sessions), range(sessions))
+    text = of_sessions(fill_sessions(200, 400, 50), place_sessions(50))
+    several = [
+        used("json_fallback", 200, 400, share=text),
+        used("tool_use", 2, 400, share=native),
+    ]
+    found = audit_strategies(several, 0.05)
+    assert any(words in one.text for one in found), [one.text for one in found]
+
+
+def test_too_few_sessions_to_be_sure_are_told_as_such() -> None:
+    few = of_sessions(fill_sessions(60, 300, 9), range(9))
+    (found,) = audit_strategies([used("tool_use", 60, 300, share=few)], 0.05)
+    assert "parse errors may be 5% or more: too few to be sure (" in found.text
 
 
 def test_what_stands_out_comes_first() -> None:

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 
 from callgauge.dashboard.charts import OTHERS, SERIES, DayRate, draw_flow, draw_trend, series_order
 from callgauge.stats import Share
+from tests.dashboard.session_shares import of_sessions
 
 DAY = date(2026, 11, 20)
 SEVEN = [f"model-{number}" for number in range(7)]
@@ -81,12 +82,28 @@ def test_a_name_cannot_bring_markup() -> None:
 
 def test_the_interval_of_a_point_knows_that_calls_of_a_session_are_alike() -> None:
     alone = Share(10, 100)
-    alike = Share(10, 100, 10, 100, 100, 1000)  # of ten sessions one failed throughout
+    alike = of_sessions([(10, 10)] + [(0, 10)] * 9, range(10))  # of ten sessions one failed throughout
     spans = [
         draw_trend([DayRate(DAY, "a", share)], {"a": 0})["data"][0]["error_y"] for share in (alone, alike)
     ]
     assert spans[1]["array"][0] > 2 * spans[0]["array"][0]
-    assert (alike + alike) == Share(20, 200, 20, 200, 200, 2000)
+
+
+def test_a_point_of_few_sessions_is_hollow() -> None:
+    days = [(DAY, 9), (DAY + timedelta(days=1), 10)]
+    points = [DayRate(day, "a", of_sessions([(1, 10)] * many, range(many))) for day, many in days]
+    figure = draw_trend(points, {"a": 0})
+    assert figure["data"][0]["marker"]["symbol"] == ["circle-open", "circle"]
+
+
+def test_the_rest_that_is_summed_keeps_a_session_of_several_models_together() -> None:
+    """Ten sessions, each with all of the models: what fails, fails with all of them."""
+    share = of_sessions([(10, 10)] * 2 + [(0, 10)] * 8, range(10))
+    figure = draw_trend([DayRate(DAY, name, share) for name in SEVEN], series_order(SEVEN))
+    rest, one = (figure["data"][place]["text"][0].split("<br>") for place in (-1, 0))
+    assert (rest[0], one[0]) == ("20.0% · 40 / 200", "20.0% · 20 / 100")
+    assert rest[1] == one[1]
+    assert rest[1].startswith("95% ")
 
 
 def test_a_flow_leads_from_the_outcomes_before_to_those_after() -> None:

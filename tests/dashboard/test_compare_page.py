@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import sheet_of
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 
 PAGE = "callgauge/dashboard/pages/compare/page.py"
@@ -96,17 +97,131 @@ def test_slices_that_hold_the_same_calls_are_said_to_overlap(store: Path) -> Non
     assert any("The slices overlap" in warning.value for warning in app.warning)
 
 
-def test_a_mix_that_turns_the_order_round_is_warned_of(store: Path) -> None:
-    """The kidney stones of Charig et al. (1986), a tenth of them: better on both tools, worse in the sum."""
-    counts = {("falcon-3", "edit"): (23, 27), ("falcon-3", "read"): (6, 8), ("heron", "edit"): (8, 9)}
-    counts |= {("heron", "read"): (19, 26)}
+def kidney_stones(store: Path, times: int) -> None:
+    """Charig et al. (1986): heron is better with both tools, and in the sum it is worse."""
+    counts = {("falcon-3", "edit"): (234, 270), ("falcon-3", "read"): (55, 80)}
+    counts |= {("heron", "edit"): (81, 87), ("heron", "read"): (192, 263)}
     calls = []
     for number, ((model, tool), (good, of)) in enumerate(counts.items()):
-        for n in range(of):
-            calls += session(100 * number + n, model, int(n >= good), 1, tool=tool)
-    publish(store, small_tables() | {"tool_calls": calls})
+        for n in range(times * of):
+            calls += session(10_000 * number + n, model, int(n >= times * good), 1, tool=tool)
+    publish(store, small_tables() | {"tool_calls": calls, "diagnostics": []})
+
+
+def test_a_mix_that_turns_the_order_round_does_not_hide_the_better_one(store: Path) -> None:
+    kidney_stones(store, 3)
     app = compared(store, a_model="falcon-3", b_model="heron")
-    assert any("The mix turns the order round" in warning.value for warning in app.warning)
+    assert verdict(app).startswith(
+        "heron is better (parse errors): 16.6% vs 22.0% at the same mix of tools, strategies and prompts, "
+        "difference −5.38 points (−"
+    )
+    words = re.sub(r"\\(.)", r"\1", said(app))
+    assert "As they are: 22.0% vs 17.4%, difference +4.57 points (" in words
+    assert "The mix turns the order round." in words
+    assert "at the same mix of 2 strata (Mantel-Haenszel), Newcombe over sessions, 95 %" in words
+    plain, mixed, *_ = sheet_of(app, "The difference, compared in several ways")
+    assert plain["B − A"]["at"] > 0.5 > mixed["B − A"]["at"]
+    assert (mixed["A: falcon-3"]["text"], mixed["B: heron"]["text"]) == ("22.0%", "16.6%")
+
+
+def test_no_table_of_the_page_says_the_opposite_of_the_headline(store: Path) -> None:
+    kidney_stones(store, 3)
+    app = compared(store, a_model="falcon-3", b_model="heron")
+    by_tool = {
+        row["Tool"]["text"]: row["Verdict on B"]["text"] for row in sheet_of(app, "Parse errors by tool")
+    }
+    assert by_tool["All tools"] == "Better"
+    assert not {"Worse"} & set(by_tool.values())
+    rates = {
+        row["Rate"]["text"]: row["Verdict on B"]["text"]
+        for row in sheet_of(app, "All rates of the two slices")
+    }
+    assert rates["Parse errors"] == "Better"
+    assert len(rates) > 3
+    assert not {"Worse", "More", "Less"} & set(rates.values())
+    assert rates["Syntax errors"] == "Mix differs", "its plain difference may be that of the work"
+
+
+def test_of_the_original_numbers_of_patients_nothing_is_decided(store: Path) -> None:
+    kidney_stones(store, 1)
+    app = compared(store, a_model="falcon-3", b_model="heron")
+    said_first = verdict(app)
+    assert said_first.startswith("Not decided: 16.6% vs 22.0% at the same mix of tools")
+    assert re.search(
+        r"700 sessions\. About [\d,]+ more sessions each would decide a difference as large as this one; "
+        r"about [\d,]+ one of 2 points\.$",
+        said_first,
+    )
+
+
+def test_models_without_common_work_get_no_verdict(store: Path) -> None:
+    calls = [
+        call
+        for number in range(40)
+        for model, shift, failed, tool in (("falcon-3", 0, 1, "edit"), ("heron", 40, 5, "search"))
+        for call in session(number + shift, model, failed, 10, tool=tool)
+    ]
+    publish(store, small_tables() | {"tool_calls": calls, "diagnostics": []})
+    app = compared(store, a_model="falcon-3", b_model="heron")
+    assert verdict(app).startswith("Different work, so no verdict: ")
+    assert "As they are: 50.0% vs 10.0%" in verdict(app)
+
+
+def test_six_calls_against_six_are_no_verdict(store: Path) -> None:
+    calls = [
+        call
+        for number in range(6)
+        for model, shift, failed in (("falcon-3", 0, 0), ("heron", 40, 1))
+        for call in session(number + shift, model, failed, 1)
+    ]
+    publish(store, small_tables() | {"tool_calls": calls, "diagnostics": []})
+    app = compared(store, a_model="falcon-3", b_model="heron")
+    assert verdict(app).startswith("Too few to judge: 100% vs 0%, difference +100 points")
+    assert verdict(app).endswith("12 sessions. It takes 30 observed and 10 sessions on each side.")
+    table = sheet_of(app, "Parse errors by tool")
+    assert [row["Verdict on B"]["text"] for row in table] == ["Too few", "Too few"]
+
+
+def test_nine_sessions_are_too_few_however_many_calls_they_have(store: Path) -> None:
+    for sessions, begins in ((9, "Too few to judge"), (30, "heron is worse")):
+        calls = [
+            call
+            for number in range(sessions)
+            for model, shift, failed in (("falcon-3", 0, 1), ("heron", 40, 15))
+            for call in session(number + shift, model, failed, 20)
+        ]
+        publish(store, small_tables() | {"tool_calls": calls, "diagnostics": []}, number=sessions)
+        assert verdict(compared(store, a_model="falcon-3", b_model="heron")).startswith(begins)
+
+
+def test_the_smallest_difference_that_matters_is_in_the_url(store: Path) -> None:
+    kidney_stones(store, 3)
+    app = compared(store, a_model="falcon-3", b_model="heron")
+    assert app.selectbox(key="smallest").value == "2"
+    assert verdict(app).startswith("heron is better")
+    app.selectbox(key="smallest").set_value("10").run()
+    assert not app.exception
+    assert app.query_params["smallest"] == "10"
+    assert verdict(app).startswith(
+        "Alike, less than 10 points apart: 16.6% vs 22.0% at the same mix of tools"
+    )
+    assert sheet_of(app, "Parse errors by tool")[0]["Verdict on B"]["text"] == "Alike"
+    assert verdict(compared(store, a_model="falcon-3", b_model="heron", smallest="10")) == verdict(app)
+    assert verdict(compared(store, a_model="falcon-3", b_model="heron", smallest="3")).startswith("heron is")
+
+
+def test_two_spans_of_days_are_said_to_differ_by_more_than_their_sessions_show(store: Path) -> None:
+    calls = [
+        call | {"day": day, "ts": f"{day}T10:00:00"}
+        for day, shift in (("2026-11-19", 0), ("2026-11-20", 40))
+        for number in range(40)
+        for call in session(number + shift, "falcon-3", shift // 20, 5)
+    ]
+    publish(store, small_tables() | {"tool_calls": calls, "diagnostics": []})
+    app = compared(store, a_days="2026-11-19", b_days="2026-11-20")
+    assert any("Days differ by more than their sessions show" in warning.value for warning in app.warning)
+    app = compared(store, a_model="falcon-3", b_tool="read_file")
+    assert not any("Days differ" in warning.value for warning in app.warning)
 
 
 def test_slices_of_which_little_could_be_judged_are_warned_of(store: Path) -> None:

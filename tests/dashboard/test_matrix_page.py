@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.stats import norm, t
+from statsmodels.stats.proportion import proportion_confint
 
 from callgauge.dashboard.pages.matrix.heat_map import DEEPEST
 from tests.dashboard.conftest import opened, said
@@ -35,12 +39,72 @@ def test_a_cell_has_its_rate_its_shade_and_leads_to_its_calls(filled: Path) -> N
     cell = rows["falcon"]["p1"]
     assert (cell["text"], cell["sub"], cell["heat"]) == ("25.0%", "25 / 100", DEEPEST)
     assert cell["href"] == "calls?model=falcon&prompt=p1&fault=arguments"
-    assert cell["title"].startswith("17.5–34.3%, Wilson")
+    assert cell["title"].startswith(
+        "17.7–34.0%, Wilson over sessions, 95 % (design effect 0.8); 100 sessions"
+    )
     assert rows["heron"]["p1"]["heat"] == 0
     assert rows["heron"]["p2"]["pale"]
     assert rows["heron"]["p2"]["heat"] is None
     assert rows["falcon"]["p2"]["text"] == ""
     assert rows["heron"]["All"]["sub"] == "2 / 154"
+
+
+def test_the_interval_of_a_cell_is_that_of_the_groups_its_sessions_fall_into(store: Path) -> None:
+    """A cell alone, to which no other lends: groups by MD5, the jackknife, Wilson with a t quantile."""
+    made = calls(75, 25, model="falcon", prompt_id="p1")
+    k, n = np.zeros(50), np.zeros(50)
+    for call in made:
+        found = hashlib.md5(f"{call['source']}\0{call['session_id']}".encode(), usedforsecurity=False)
+        group = int(found.hexdigest()[:8], 16) % 50
+        n[group] += 1
+        k[group] += call["outcome"] == "failed"
+    seen = n > 0
+    without = (25 - k[seen]) / (100 - n[seen])
+    variance = (seen.sum() - 1) / seen.sum() * ((without - 0.25) ** 2).sum()
+    assert variance / (0.25 * 0.75 / 100) < 0.8, "less than 0.8 is not believed"
+    number = 100 / 0.8
+    hits = 25**2 / (k**2).sum()
+    assert hits < seen.sum() - 1
+    quantile = t.ppf(0.975, 0.8 * hits)
+    low, high = proportion_confint(0.25 * number, number, alpha=2 * norm.sf(quantile), method="wilson")
+    publish(store, {"tool_calls": made})
+    (row,) = sheet_of(opened(PAGE), "Parse errors by model and prompt")
+    assert row["p1"]["title"].startswith(f"{100 * low:.1f}–{100 * high:.1f}%, Wilson over sessions")
+
+
+def test_the_page_begins_with_the_best_row_and_each_row_has_its_verdict(filled: Path) -> None:
+    app = opened(PAGE)
+    rows = {
+        row["Model"]["text"][:6]: row["Verdict"] for row in sheet_of(app, "Parse errors by model and prompt")
+    }
+    assert rows["heron"]["text"] == "Reference"
+    assert (rows["falcon"]["text"], rows["falcon"]["tone"]) == ("Worse", "bad")
+    assert rows["<img s"]["text"] == "Different work"
+    assert "heron is the best by parse errors" in str(app.subheader[0].value)
+    app = opened(PAGE, smallest="10")
+    (falcon,) = (
+        row["Verdict"]
+        for row in sheet_of(app, "Parse errors by model and prompt")
+        if row["Model"]["text"] == "falcon"
+    )
+    assert falcon["text"] == "Worse", "24 points are more than ten"
+
+
+def test_rows_that_got_different_work_are_judged_at_the_same_mix(store: Path) -> None:
+    """The kidney stones of Charig et al. (1986), three times as many: A is better at both kinds of them."""
+    counts = {("A", "small"): (81, 6), ("A", "large"): (192, 71), ("B", "small"): (234, 36)}
+    counts |= {("B", "large"): (55, 25)}
+    made = [
+        call
+        for (model, tool), (good, bad) in counts.items()
+        for call in calls(3 * good, 3 * bad, model=model, tool=tool)
+    ]
+    publish(store, {"tool_calls": made})
+    app = opened(PAGE, cells="model.tool")
+    rows = {row["Model"]["text"]: row for row in sheet_of(app, "Parse errors by model and tool")}
+    assert (rows["A"]["All"]["text"], rows["B"]["All"]["text"]) == ("22.0%", "17.4%")
+    assert {name: row["Verdict"]["text"] for name, row in rows.items()} == {"A": "Better", "B": "Reference"}
+    assert "A is the best by parse errors" in str(app.subheader[0].value)
 
 
 def test_other_pairs_are_chosen_in_the_url(filled: Path) -> None:

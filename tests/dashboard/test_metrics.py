@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from callgauge.dashboard.metrics import (
     answer_metric,
     filter_clauses,
     include_filters,
+    include_groups,
+    include_values,
     metrics,
 )
 from tests.conftest import CASES, write_cases
@@ -155,3 +158,55 @@ def test_no_metric_writes_a_filter_clause_out() -> None:
     for name, clause in filter_clauses().items():
         for path in METRICS.glob("*.sql"):
             assert clause not in path.read_text(encoding="utf-8"), f"{path.name} writes out the filter {name}"
+
+
+def test_the_value_of_a_named_dimension_is_written_once_and_included() -> None:
+    lines = include_values("SELECT {value: by} AS slice,\n{value: second} AS other").splitlines()
+    assert lines[0] == "SELECT coalesce(CASE coalesce($by, 'all')"
+    assert [line for line in lines if line.endswith(" AS slice,")]
+    assert [line for line in lines if "$" in line] == [
+        "SELECT coalesce(CASE coalesce($by, 'all')",
+        "coalesce(CASE coalesce($second, 'all')",
+    ]
+    written = re.compile(r"WHEN 'harness_version' THEN harness_version\b.*\bELSE 'all'")
+    for path in METRICS.glob("*.sql"):
+        assert not written.search(path.read_text(encoding="utf-8")), f"{path.name} writes out a dimension"
+
+
+def test_the_sums_by_groups_of_sessions_are_written_once_and_included() -> None:
+    sql = include_groups("WITH chosen AS (…), sums AS (…), {groups: rate, slice} SELECT 1")
+    assert "JOIN numbered USING (rate, slice)" in sql
+    assert "{" not in sql.replace("{'id': id, 'k': k, 'n': n}", "")
+
+
+@pytest.mark.parametrize("path", CASE_FILES, ids=lambda path: path.stem)
+def test_what_the_groups_of_sessions_hold_adds_up_to_the_counts_beside_them(path: Path) -> None:
+    for case in json.loads(path.read_text(encoding="utf-8")):
+        for row in case["expect"]:
+            lists = {name.removeprefix("group_"): row[name] for name in row if name.startswith("group_")}
+            ids = lists.pop("ids", [])
+            assert ids == sorted(set(ids)), case["name"]
+            for name, numbers in lists.items():
+                assert (len(numbers), sum(numbers)) == (len(ids), row[name]), (case["name"], name)
+
+
+def test_every_dimension_of_a_slice_is_one_of_a_stratum(tmp_path: Path) -> None:
+    path = publish(tmp_path, small_tables())
+    dimensions = (
+        "model", "provider", "prompt", "prompt_name", "tool", "definition", "strategy", "source",
+        "harness_version", "day",
+    )  # fmt: skip
+    with duckdb.connect(str(path), read_only=True) as connection:
+        for dimension in dimensions:
+            slices = answer_metric(connection, "slices", {"rates": ["parse_error"], "by": dimension})
+            assert len(slices), dimension
+            expected = sorted(zip(slices["slice"], slices.k, slices.n, slices.group_n, strict=True))
+            for place, column in (
+                ("by", "arm"),
+                ("first", "first"),
+                ("second", "second"),
+                ("third", "third"),
+            ):
+                strata = answer_metric(connection, "strata", {"rates": ["parse_error"], place: dimension})
+                found = sorted(zip(strata[column], strata.k, strata.n, strata.group_n, strict=True))
+                assert found == expected, (dimension, place)

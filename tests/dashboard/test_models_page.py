@@ -43,22 +43,47 @@ def ranked(store: Path) -> Path:
     return store
 
 
-def test_the_best_comes_first_and_each_is_held_against_the_best_known(ranked: Path) -> None:
-    rows = sheet_of(opened(PAGE), RANKING)
+def test_the_best_comes_first_and_each_is_held_against_the_one_with_most_sessions(ranked: Path) -> None:
+    app = opened(PAGE)
+    rows = sheet_of(app, RANKING)
     assert [row["Model"]["text"][:6] for row in rows] == ["<img s", "falcon", "heron", "new", "hidden"]
-    assert [row["Rank"]["text"] for row in rows] == ["1", "2", "3", "n < 30", "10.0% measured"]
-    assert [row["Verdict"]["text"] for row in rows[1:]] == ["Better", "Reference", "Not judged", "Not judged"]
+    assert [row["Rank"]["text"] for row in rows] == ["1–2", "1–2", "3", "too few", "10.0% measured"]
+    assert [row["Verdict"]["text"] for row in rows] == ["Better", "Better", "Reference", "Too few", "Too few"]
+    assert app.selectbox(key="against").value == "heron"
+    assert "Each is held against heron" in said(app)
+    assert "Corrected for 3 differences looked at together (Holm)." in said(app)
     falcon = rows[1]
     assert falcon["Difference"]["text"] == "−24.0"
     assert falcon["Parse errors"]["sub"].startswith("2 / 200 · ")
     assert falcon["Verdict"]["title"].startswith("falcon is better (parse errors): 1.00% vs 25.0%")
+    assert falcon["Verdict"]["sub"] == "p < 0.001, Holm"
     assert falcon["Parse errors"]["href"] == "calls?model=falcon&fault=arguments"
 
 
 def test_another_reference_is_chosen_in_the_url(ranked: Path) -> None:
     rows = sheet_of(opened(PAGE, against="falcon"), RANKING)
     verdicts = {row["Model"]["text"]: row["Verdict"]["text"] for row in rows}
-    assert (verdicts["falcon"], verdicts["heron"]) == ("Reference", "Worse")
+    assert (verdicts["falcon"], verdicts["heron"], verdicts[HOSTILE]) == ("Reference", "Worse", "Not decided")
+
+
+def test_the_card_begins_with_the_tie_group_at_the_top(ranked: Path) -> None:
+    (answer,) = (block.value for block in opened(PAGE).subheader if "parse errors" in str(block.value))
+    assert answer.startswith(r"\<img src\=x")
+    assert answer.endswith(
+        r"and falcon cannot be told apart by parse errors\: the other one is worse than each of them\."
+    )
+
+
+def test_a_difference_that_matters_only_from_ten_points_on_is_alike(store: Path) -> None:
+    publish(store, {"tool_calls": [*calls(180, 20, model="falcon"), *calls(179, 24, model="heron")]})
+    told = {}
+    for smallest in ("", "10", "nonsense"):
+        app = opened(PAGE, **({"smallest": smallest} if smallest else {}))
+        rows = {row["Model"]["text"]: row["Verdict"] for row in sheet_of(app, RANKING)}
+        told[smallest] = rows["falcon"]["text"], rows["falcon"]["sub"]
+    assert told["10"] == ("Alike", "within 10 points")
+    assert told[""] == told["nonsense"]
+    assert told[""][0] == "Not decided"
 
 
 @pytest.mark.parametrize("by", ["provider", "harness_version", "strategy", "source"])
@@ -112,16 +137,39 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
     app = opened(PAGE)
     _, few = sheet_of(app, "Parse errors by model and host")
     assert few["Difference"]["at"] < 0.5 < few["At the same mix"]["at"]
-    assert "over 2 strata" in few["At the same mix"]["title"]
-    assert "falcon on few: the mix turns the order round" in app.warning[0].value
+    assert "at the same mix of 2 strata" in few["At the same mix"]["title"]
+    assert (few["Verdict"]["text"], few["Verdict"]["tone"]) == ("Worse", "bad")
+    assert few["Verdict"]["sub"].endswith(", same mix")
+    assert few["Verdict"]["title"].endswith("The mix turns the order round.")
 
 
 def test_hosts_that_share_no_work_are_not_adjusted(store: Path) -> None:
     one, other = {"provider": "one", "tool": "search"}, {"provider": "other", "tool": "write"}
     publish(store, {"tool_calls": [*calls(100, 5, **one), *calls(50, 5, **other)]})
-    assert sheet_of(opened(PAGE), "Parse errors by model and host")[1]["At the same mix"]["text"] == (
-        "no work in common"
-    )
+    _, found = sheet_of(opened(PAGE), "Parse errors by model and host")
+    assert found["At the same mix"]["text"] == "no work in common"
+    assert (found["Verdict"]["text"], found["Verdict"]["tone"]) == ("Different work", "calm")
+
+
+def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) -> None:
+    """The kidney stones of Charig et al. (1986), three times as many: A is better at both kinds of them."""
+    counts = {("A", "small"): (81, 6), ("A", "large"): (192, 71), ("B", "small"): (234, 36)}
+    counts |= {("B", "large"): (55, 25)}
+    made = [
+        call
+        for (model, tool), (good, bad) in counts.items()
+        for call in calls(3 * good, 3 * bad, model=model, tool=tool)
+    ]
+    publish(store, {"tool_calls": made})
+    app = opened(PAGE, against="B")
+    first, second = sheet_of(app, RANKING)
+    assert [row["Model"]["text"] for row in (first, second)] == ["A", "B"]
+    assert [row["Rank"]["text"] for row in (first, second)] == ["1", "2"]
+    assert first["As they are"]["at"] > 0.5 > first["At the same mix"]["at"]
+    assert (first["Verdict"]["text"], first["Verdict"]["sub"][-10:]) == ("Better", ", same mix")
+    assert first["Verdict"]["title"].endswith("The mix turns the order round.")
+    assert "A is the best by parse errors" in str(app.subheader[0].value)
+    assert "each kind is compared with itself, and that decides" in said(app)
 
 
 def test_a_probe_that_said_yes_is_held_against_the_calls(store: Path) -> None:

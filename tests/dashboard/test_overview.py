@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.components.slice_table import IntervalScale, make_scale
 from callgauge.stats import Share
+from callgauge.stats.day_effects import LEAST_DAYS
+from tests.bench.statistics.alert_cells import MOST_FALSE, POWER, Store, alerts_of_night
+from tests.bench.statistics.cells import Cell
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
 
@@ -37,9 +43,10 @@ def test_nothing_found_says_in_how_many_calls_and_how_many_are_unmeasured(store:
 
 
 def test_recorded_and_derived_success_each_have_their_counts_and_interval(small: Path) -> None:
+    """Both turns are of one session, which counts as one observation: Wilson (1927) with n = 1."""
     words = said(opened())
-    assert "2 / 2 turns  \n95% interval 34.2–100%  \nall measured by the log" in words
-    assert "1 / 2 turns  \n95% interval 9.45–90.5%  \nall measured  \n1 of 2 disagree with the log" in words
+    assert "2 / 2 turns  \n95% interval 20.7–100%  \nall measured by the log" in words
+    assert "1 / 2 turns  \n95% interval 5.46–94.5%  \nall measured  \n1 of 2 disagree with the log" in words
 
 
 def test_without_a_turn_that_has_both_verdicts_nothing_is_compared(store: Path) -> None:
@@ -110,21 +117,52 @@ def night(day: str, first: int, failed: int, of: int = 60) -> list[dict[str, Any
     ]
 
 
-def test_what_became_worse_last_night_is_an_alert_that_leads_to_its_comparison(store: Path) -> None:
-    calls = [
-        *night("2026-11-18", 0, 2, 100),
-        *night("2026-11-19", 100, 2, 100),
-        *night("2026-11-20", 200, 50, 100),
+def nights(*failed: int) -> list[dict[str, Any]]:
+    """Calls of consecutive days to 20 November, a hundred each; `failed`: how many were refused on each."""
+    return [
+        call
+        for number, several in enumerate(failed)
+        for call in night(str(date(2026, 11, 21 - len(failed) + number)), 100 * number, several, 100)
     ]
-    words = said(overview(store, tool_calls=calls))
+
+
+def test_what_became_worse_last_night_is_an_alert_that_leads_to_its_comparison(store: Path) -> None:
+    words = said(overview(store, tool_calls=nights(2, 3, 1, 2, 4, 2, 2, 50)))
     assert "What changed on 2026-11-20" in words
-    assert "against the 2 days before; the worst first. Benjamini–Hochberg" in words
+    assert "lie beyond what the 7 days before show, their usual spread between days included" in words
 
 
 def test_nothing_that_stands_out_is_said_with_what_was_looked_at(store: Path) -> None:
-    calls = [*night("2026-11-19", 0, 4, 100), *night("2026-11-20", 100, 4, 100)]
-    assert "Nothing stands out: " in said(overview(store, tool_calls=calls))
+    words = said(overview(store, tool_calls=nights(4, 3, 6, 2, 4, 5, 4, 7)))
+    assert "Nothing stands out: " in words
+    assert "lie within what the 7 days before show, give or take the usual spread between days" in words
+
+
+def test_with_too_few_days_before_no_change_is_claimed(store: Path) -> None:
+    words = said(overview(store, tool_calls=nights(2, 2, 50)))
+    assert f"Too few days before: 2 days with calls. It takes {LEAST_DAYS} to know" in words
 
 
 def test_without_days_before_the_newest_there_is_nothing_to_hold_them_against(small: Path) -> None:
     assert "Nothing to hold the newest days against" in said(opened())
+
+
+@pytest.mark.parametrize(
+    "nights_of",
+    [
+        Store(2_000, 0.3, 0.0, models=4),
+        Store(2_000, 0.1, 0.4, common=0.5, autocorrelation=0.5, weekend=0.5, models=4),
+    ],
+    ids=lambda nights_of: nights_of.setting,
+)
+def test_nights_without_a_change_seldom_raise_an_alert(nights_of: Store) -> None:
+    random = np.random.default_rng(23)
+    raised = [bool(alerts_of_night(nights_of, night, random)) for night in range(150)]
+    cell = Cell("nights with a false alert", nights_of.setting, sum(raised), len(raised), most=MOST_FALSE)
+    assert not cell.leaves_band, cell
+
+
+def test_a_rate_that_doubles_in_one_night_raises_one_where_days_are_alike() -> None:
+    random = np.random.default_rng(24)
+    found = [alerts_of_night(POWER[0], night, random, doubled=True) for night in range(20)]
+    assert sum(any(one.is_worse for one in alerts) for alerts in found) >= 12

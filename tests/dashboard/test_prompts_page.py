@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,46 @@ def test_versions_stand_in_the_order_of_first_use_each_beside_the_one_before(cha
     assert first["Against the one before"]["text"] == "first"
     assert second["First used"]["text"] == "2026-11-20"
     assert (second["Against the one before"]["text"], second["Verdict"]["text"]) == ("+25.0", "Worse")
+
+
+def test_the_newest_version_is_judged_in_a_sentence(changed: Path) -> None:
+    (answer,) = (str(block.value) for block in opened(PAGE).subheader if "against" in str(block.value))
+    answer = re.sub(r"\\(.)", r"\1", answer)
+    assert answer.startswith(
+        "triage@10 against triage@9. triage@10 is worse (parse errors): 30.0% vs 5.00%, difference +25.0"
+    )
+    assert answer.endswith("95%, 400 sessions.")
+
+
+def test_versions_that_got_different_work_are_judged_at_the_same_mix(store: Path) -> None:
+    """The kidney stones of Charig et al. (1986), three times as many: the new version is better at both."""
+    counts = {("v1", "small"): (234, 36), ("v1", "large"): (55, 25)}
+    counts |= {("v2", "small"): (81, 6), ("v2", "large"): (192, 71)}
+    made = [
+        call
+        for (version, tool), (good, bad) in counts.items()
+        for call in calls(3 * good, 3 * bad, prompt_id=version, tool=tool, day=f"2026-11-1{version[1]}")
+    ]
+    publish(
+        store,
+        {
+            "tool_calls": made,
+            "prompts": [{"prompt_id": f"v{n}", "name": "triage", "version": f"{n}"} for n in (1, 2)],
+        },
+    )
+    app = opened(PAGE)
+    rows = {row["Version"]["text"]: row for row in sheet_of(app, "Parse errors by version")}
+    new = rows["triage@2"]
+    assert new["As they are"]["at"] > 0.5 > new["At the same mix"]["at"]
+    assert (new["Verdict"]["text"], new["Verdict"]["tone"]) == ("Better", "good")
+    assert new["Verdict"]["sub"].endswith(", same mix")
+    assert r"triage\@2 is better \(parse errors\)\: 16\.6\% vs 22\.0\% at the same mix of" in str(
+        app.subheader[0].value
+    )
+    assert r"The mix turns the order round\." in said(app)
+    app = opened(PAGE, smallest="10")
+    rows = {row["Version"]["text"]: row for row in sheet_of(app, "Parse errors by version")}
+    assert rows["triage@2"]["Verdict"]["text"] == "Alike"
 
 
 def test_two_texts_are_compared(changed: Path) -> None:

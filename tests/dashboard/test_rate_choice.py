@@ -9,13 +9,19 @@ from streamlit.testing.v1 import AppTest
 def page() -> None:
     import streamlit as st
 
-    from callgauge.dashboard.components.controls.rate_choice import choose_dimension, choose_rate, link_here
+    from callgauge.dashboard.components.controls.rate_choice import (
+        choose_dimension,
+        choose_rate,
+        choose_smallest,
+        link_here,
+    )
     from callgauge.dashboard.url_keys import PageUrlKeys, declare_url_keys
 
-    declare_url_keys(PageUrlKeys(place=("rate", "by", "against")))
+    declare_url_keys(PageUrlKeys(place=("rate", "by", "against"), kept=("smallest",)))
     rate = choose_rate()
     by = choose_dimension("By", among=("model", "tool"))
     st.text(f"{rate.name} by {by}")
+    st.text(f"from {choose_smallest()}")
     st.code(link_here("matrix", {}, against="falcon"))
 
 
@@ -41,6 +47,29 @@ def test_the_url_chooses_and_a_choice_is_written_into_it() -> None:
     assert app.text[0].value == "execution by tool"
     assert app.query_params == {"rate": "execution", "by": "tool"}
     assert app.code[0].value == "matrix?rate=execution&by=tool&against=falcon"
+
+
+def test_the_smallest_difference_worth_knowing_is_two_points_unless_the_url_says_another() -> None:
+    app = opened()
+    assert app.text[1].value == "from 0.02"
+    assert app.selectbox(key="smallest").options == [
+        "0.5 points", "1 point", "2 points", "5 points", "10 points",
+    ]  # fmt: skip
+    app = opened(smallest="0.5")
+    assert app.text[1].value == "from 0.005"
+    app.selectbox(key="smallest").select("10 points").run()
+    assert app.text[1].value == "from 0.1"
+    assert app.query_params == {"smallest": "10"}
+    assert app.code[0].value == "matrix?smallest=10&against=falcon"
+    app.selectbox(key="smallest").select("2 points").run()
+    assert not app.query_params
+
+
+@pytest.mark.parametrize("nonsense", ["", "-1", "3", "nan", "2 points", "1e9"])
+def test_a_size_that_cannot_be_chosen_counts_as_none(nonsense: str) -> None:
+    app = opened(smallest=nonsense)
+    assert not app.exception
+    assert app.text[1].value == "from 0.02"
 
 
 @pytest.mark.parametrize("nonsense", ["", "no_such_rate", "<b>", "x" * 9000])

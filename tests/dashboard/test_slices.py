@@ -1,102 +1,103 @@
-"""Measured slices: ranked with their doubt, held against one, and put into a sentence."""
+"""Measured slices: read from a metric, put in order, and added up."""
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice, compare_with_reference, merge_slices, rank_slices
-from callgauge.dashboard.measures.verdicts import describe_verdict, format_points, shorten_verdict
-from callgauge.stats import Share
-
-
-def of(
-    name: str, k: int, n: int, total: int | None = None, rate: str = "parse_error", sessions: int = 0
-) -> Slice:
-    sessions = sessions or n
-    each = n / sessions if sessions else 0
-    share = Share(k, n, sessions, float(k), k * each, n * each)
-    return Slice(RATES[rate], name, "all", share, n if total is None else total)
+from callgauge.dashboard.measures.slices import make_slices, merge_slices, rank_slices, sum_groups
+from tests.dashboard.session_shares import count_by_group, of_sessions, of_slice, place_sessions
 
 
 def test_the_best_comes_first_and_the_hardly_measured_last() -> None:
-    slices = [of("b", 5, 100), of("hardly", 0, 10, total=100), of("a", 1, 100), of("unseen", 0, 0, total=9)]
+    slices = [
+        of_slice("b", 5, 100),
+        of_slice("hardly", 0, 10, total=100),
+        of_slice("a", 1, 100),
+        of_slice("unseen", 0, 0, total=9),
+    ]
     assert [one.name for one in rank_slices(slices)] == ["a", "b", "hardly", "unseen"]
-    turns = [of("low", 5, 100, rate="derived_ok"), of("high", 90, 100, rate="derived_ok")]
+    turns = [of_slice("low", 5, 100, rate="derived_ok"), of_slice("high", 90, 100, rate="derived_ok")]
     assert [one.name for one in rank_slices(turns)] == ["high", "low"]
 
 
+@pytest.mark.parametrize(
+    ("n", "total", "sessions", "is_rankable", "is_solid"),
+    [
+        (30, 30, 30, True, True),
+        (29, 29, 29, True, False),
+        (300, 300, 9, True, False),
+        (300, 300, 12, True, True),
+        (30, 150, 30, True, True),
+        (30, 151, 30, False, False),
+        (0, 10, 0, False, False),
+    ],
+)
+def test_a_verdict_takes_thirty_observations_ten_sessions_and_a_fifth_measured(
+    n: int, total: int, sessions: int, is_rankable: bool, is_solid: bool
+) -> None:
+    one = of_slice("a", 0, n, total=total, sessions=sessions)
+    assert (one.is_rankable, one.is_solid) == (is_rankable, is_solid)
+
+
 def test_slices_add_up() -> None:
-    whole = merge_slices([of("a", 1, 10, total=12), of("b", 2, 20)])
+    whole = merge_slices([of_slice("a", 1, 10, total=12), of_slice("b", 2, 20)])
     assert whole is not None
     assert (whole.share.k, whole.share.n, whole.total, whole.share.sessions) == (3, 30, 32, 30)
+    assert whole.name == "all"
     assert merge_slices([]) is None
 
 
-def test_a_difference_among_many_is_decisive_only_if_it_survives_holm() -> None:
-    reference = of("reference", 100, 1000)
-    alone = compare_with_reference([of("a", 75, 1000), reference], reference)
-    assert alone[0].difference is not None
-    assert alone[0].difference.is_decisive
-    assert alone[0].is_decisive == (alone[0].p is not None and alone[0].p < 0.05)
-    assert alone[1].difference is None
-    many = compare_with_reference(
-        [of("a", 75, 1000), *(of(f"b{i}", 100, 1000) for i in range(20)), reference], reference
-    )
-    assert not many[0].is_decisive
+def row(rate: str, name: str, groups: dict[int, tuple[int, int]], sessions: int) -> dict[str, object]:
+    counts = list(groups.values())
+    k, n = ([pair[place] for pair in counts] for place in (0, 1))
+    return {
+        "rate": rate, "slice": name, "also": "all", "k": sum(k), "n": sum(n), "total": sum(n) + 5,
+        "sessions": sessions, "group_ids": list(groups), "group_k": k, "group_n": n,
+    }  # fmt: skip
 
 
-def test_the_sentence_says_which_is_better_by_how_much_and_from_how_many_sessions() -> None:
-    sentence = describe_verdict(of("B", 21, 1000, sessions=200), of("A", 80, 1000, sessions=212))
-    assert sentence.startswith("B is better (parse errors): 2.10% vs 8.00%, difference −5.90 points (−")
-    assert "412 sessions" in sentence
-    assert describe_verdict(
-        of("A", 800, 1000, rate="derived_ok"), of("B", 600, 1000, rate="derived_ok")
-    ).startswith("A is better (turns derived ok): 80.0% vs 60.0%, difference +20.0 points")
+def test_a_slice_is_made_of_each_row_with_its_groups() -> None:
+    rows = [
+        row("parse_error", "a", {3: (1, 10), 7: (0, 10)}, 2),
+        row("execution", "a", {0: (5, 5)}, 1),
+        row("parse_error", "b", {}, 0),
+    ]
+    found = make_slices(pd.DataFrame(rows))
+    assert [(one.rate.name, one.name, one.share.k, one.share.n, one.total) for one in found] == [
+        ("parse_error", "a", 1, 20, 25),
+        ("execution", "a", 5, 5, 10),
+        ("parse_error", "b", 0, 0, 5),
+    ]
+    assert found[0].share.by_group is not None
+    assert found[0].share.by_group[:, 3].tolist() == [1, 10]
+    assert found[0].share.interval == of_sessions([(1, 10), (0, 10)], [3, 7]).interval
+    assert found[2].share.interval is None
+    assert make_slices(pd.DataFrame(columns=list(rows[0]))) == []
 
 
-def test_the_sentence_says_what_it_would_take_to_be_sure() -> None:
-    sentence = describe_verdict(of("B", 5, 100), of("A", 6, 100))
-    assert sentence.startswith("Not decisive: 5.00% vs 6.00%, difference −1.00 points")
-    assert "more sessions of each would show a 1-point difference." in sentence
-    assert (
-        describe_verdict(of("B", 0, 0), of("A", 1, 2))
-        == "Nothing to compare: of B no call could be measured."
-    )
+def test_the_slices_of_a_rate_lend_each_other_their_likeness_and_those_of_another_do_not() -> None:
+    its = count_by_group([(20, 20)] * 20 + [(0, 20)] * 60, place_sessions(80))
+    groups = {group: (int(k), int(n)) for group, (k, n) in enumerate(its.T) if n}
+    few = {group: (1 if group == 41 else 0, 10) for group in range(35, 47)}
+    rows = [row("parse_error", "many", groups, 80), row("parse_error", "few", few, 12)]
+    rows += [row("execution", "few", few, 12)]
+    many, with_many, alone = make_slices(pd.DataFrame(rows))
+    assert many.share.design_effect > 5
+    assert with_many.share.likeness is not None
+    assert alone.share.likeness is None
+    unrelated = make_slices(pd.DataFrame(rows), related=False)
+    assert [one.share.likeness for one in unrelated] == [None] * 3
+    assert unrelated[1].share.interval == alone.share.interval
 
 
-@pytest.mark.parametrize(("share", "text"), [(-0.0131, "−1.31"), (0.2, "+20.0"), (0.0, "0")])
-def test_points_have_a_sign(share: float, text: str) -> None:
-    assert format_points(share) == text
-
-
-def test_of_two_calls_there_is_a_difference_but_no_verdict() -> None:
-    held, judged = compare_with_reference([of("two", 1, 2), of("many", 30, 100)], of("reference", 1, 1000))
-    assert held.difference is not None
-    assert held.difference.is_decisive
-    assert (held.p, held.is_decisive) == (None, False)
-    assert shorten_verdict(held, of("reference", 1, 1000)).text == "Not judged"
-    assert judged.is_decisive
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "text", "sub"),
-    [
-        (of("a", 1, 1000), of("b", 100, 1000), "Better", "p < 0.001, Holm"),
-        (of("a", 100, 1000), of("b", 1, 1000), "Worse", "p < 0.001, Holm"),
-        (
-            of("a", 900, 1000, rate="derived_ok"),
-            of("b", 100, 1000, rate="derived_ok"),
-            "Better",
-            "p < 0.001, Holm",
-        ),
-        (of("a", 1, 1000, rate="refused"), of("b", 100, 1000, rate="refused"), "Less", "p < 0.001, Holm"),
-        (of("a", 10, 100), of("b", 10, 100), "Not decisive", "more sessions each"),
-        (of("a", 10, 100_000), of("b", 10, 100_000), "Alike", "no difference of a point or more"),
-        (of("a", 0, 0), of("b", 10, 100), "Not measured", ""),
-    ],
-)
-def test_a_verdict_in_a_word(one: Slice, other: Slice, text: str, sub: str) -> None:
-    found = shorten_verdict(compare_with_reference([one], other)[0], other)
-    assert found.text == text
-    assert sub in found.sub
+def test_counts_are_summed_by_group() -> None:
+    rows: list[dict[str, list[int]]] = [
+        {"group_ids": [0, 7], "group_calls": [1, 2], "group_bad": [0, 1]},
+        {"group_ids": [7, 49], "group_calls": [10, 20], "group_bad": [5, 0]},
+        {"group_ids": [], "group_calls": [], "group_bad": []},
+    ]
+    calls, bad = sum_groups(rows, "calls", "bad")
+    assert {group: int(number) for group, number in enumerate(calls) if number} == {0: 1, 7: 12, 49: 20}
+    assert {group: int(number) for group, number in enumerate(bad) if number} == {7: 6}
+    assert sum_groups([], "calls", "bad").tolist() == [[0.0] * 50] * 2

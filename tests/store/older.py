@@ -24,7 +24,9 @@ def make_older(store: Path, version: int) -> None:
         tables = [name for (name,) in con.execute("SHOW TABLES").fetchall()]
         con.execute(f"ATTACH '{newer}' AS newer (READ_ONLY)")
         for table in tables:
-            columns = ", ".join(f'"{name}"' for name in con.table(f"main.{table}").columns)
+            newer_columns = con.table(f"newer.{table}").columns
+            shared = [name for name in con.table(f"main.{table}").columns if name in newer_columns]
+            columns = ", ".join(f'"{name}"' for name in shared)
             con.execute(f"INSERT INTO {table} BY NAME SELECT {columns} FROM newer.{table}")
         con.execute("UPDATE store_info SET schema_version = ?", [version])
     newer.unlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,13 +56,36 @@ def grouped(rows: Iterable[Row], columns: Sequence[str]) -> dict[tuple[Any, ...]
     return groups
 
 
-def squares(counts: Iterable[tuple[int, int]]) -> Row:
-    """What an interval needs of (k, n) a session; sessions without an observation are none."""
-    observed = [(k, n) for k, n in counts if n]
+def sorted_rows(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
+    return sorted(json.dumps([_plain(row[name]) for name in columns]) for row in rows)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, int | float):
+        return round(float(value), 6)
+    return None if value is None else str(value)
+
+
+def group_of(source: str | None, session_id: str | None) -> int:
+    """The group of a session: by the first 32 bits of an MD5, big endian."""
+    hashed = md5(f"{source or ''}\0{session_id or ''}".encode(), usedforsecurity=False)
+    return int.from_bytes(hashed.digest()[:4], "big") % 50
+
+
+def by_group(source: str | None, counts: Mapping[str, tuple[int, int]]) -> Row:
+    """What an interval needs of (k, n) by session id; sessions without an observation are none."""
+    observed = {session_id: counted for session_id, counted in counts.items() if counted[1]}
+    groups: dict[int, tuple[int, int]] = {}
+    for session_id, (k, n) in observed.items():
+        group = group_of(source, session_id)
+        before = groups.get(group, (0, 0))
+        groups[group] = (before[0] + k, before[1] + n)
     return {
-        "k": sum(k for k, _ in observed), "n": sum(n for _, n in observed), "sessions": len(observed),
-        "kk": sum(k * k for k, _ in observed), "kn": sum(k * n for k, n in observed),
-        "nn": sum(n * n for _, n in observed),
+        "k": sum(k for k, _ in observed.values()), "n": sum(n for _, n in observed.values()),
+        "sessions": len(observed),
+        "group_ids": sorted(groups),
+        "group_k": [groups[group][0] for group in sorted(groups)],
+        "group_n": [groups[group][1] for group in sorted(groups)],
     }  # fmt: skip
 
 
@@ -140,7 +164,8 @@ def rates(facts: Facts) -> Iterator[Row]:
     for key, sessions in cells.items():
         if total := sum(one[0] for one in sessions.values()):
             named = dict(zip((*who, *tools, "cut", "rate"), key, strict=True))
-            yield {**named, "total": total, **squares((k, n) for _, n, k in sessions.values())}
+            counts = {session_id: (k, n) for session_id, (_, n, k) in sessions.items()}
+            yield {**named, "total": total, **by_group(named["source"], counts)}
 
 
 # --- chains, steps, parameters, traits -----------------------------------------------------------
@@ -152,13 +177,14 @@ def chains(facts: Facts) -> Iterator[Row]:
     for again in grouped((call for row in by_chain.values() for call in row), ("turn_id", "step")).values():
         paid.add(min(again, key=lambda call: (call["ordinal"], call["call_id"]))["call_id"])
     cells: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
-    names = (*WHO, "tool", "fault_layer", "ended", "attempts")
+    names = (*WHO, "tool", "fault_layer", "ended", "attempts", "session_group")
     for call in facts.calls:
         if call["attempt"] != 1 or call["chain_id"] != call["call_id"]:
             continue
         again = by_chain.get((call["call_id"],), [])
         ended, attempts = call["chain_outcome"] or "open", min(1 + len(again), 10)
-        cell = cells[(*(call[name] for name in (*WHO, "tool", "fault_layer")), ended, attempts)]
+        group = group_of(call["source"], call["session_id"])
+        cell = cells[(*(call[name] for name in (*WHO, "tool", "fault_layer")), ended, attempts, group)]
         cell.update(chains=1, retries=len(again), steps=sum(one["call_id"] in paid for one in again))
         cell.update(identical=sum(one["retry_kind"] == "identical" for one in again))
         for one in again:
@@ -199,12 +225,16 @@ def parallel(facts: Facts) -> Iterator[Row]:
             call["fault_layer"] in (None, "refused") and call["result_status"] in ("missing", "denied")
             for call in calls
         )
-        cells[tuple(who)].update(steps=1, calls=len(calls), lost=lost)
+        cell = cells[(*who, group_of(calls[0]["source"], calls[0]["session_id"]))]
+        cell.update(steps=1, calls=len(calls), lost=lost)
         if bad:
-            cells[tuple(who)].update(bad_steps=1, bad=bad, others=len(calls) - bad, others_lost=lost)
+            cell.update(bad_steps=1, bad=bad, others=len(calls) - bad, others_lost=lost)
     for key, cell in cells.items():
         counted = ("steps", "calls", "lost", "bad_steps", "bad", "others", "others_lost")
-        yield {**dict(zip(WHO, key, strict=True)), **{name: cell[name] for name in counted}}
+        yield {
+            **dict(zip((*WHO, "session_group"), key, strict=True)),
+            **{name: cell[name] for name in counted},
+        }
 
 
 def parameters(facts: Facts) -> Iterator[Row]:
@@ -222,7 +252,11 @@ def parameters(facts: Facts) -> Iterator[Row]:
             calls.values(), key=lambda call: (call["ts"] is not None, call["ts"] or 0, call["call_id"])
         )
         named = dict(zip((*shared, "parameter", "code", "severity"), key, strict=True))
-        yield {**named, "calls": len(calls), "example": newest["call_id"]}
+        groups = Counter(group_of(call["source"], call["session_id"]) for call in calls.values())
+        yield {
+            **named, "calls": len(calls), "example": newest["call_id"],
+            "group_ids": sorted(groups), "group_calls": [groups[group] for group in sorted(groups)],
+        }  # fmt: skip
 
 
 def classes(call: Row, turn: Mapping[str, Any]) -> dict[str, int | None]:
@@ -254,7 +288,8 @@ def traits(facts: Facts) -> Iterator[Row]:
                 sums[1] += 1
     for key, sessions in cells.items():
         named = dict(zip((*WHO, "tool", "trait", "class"), key, strict=True))
-        yield {**named, **squares((k, n) for k, n in sessions.values())}
+        counts = {session_id: (k, n) for session_id, (k, n) in sessions.items()}
+        yield {**named, **by_group(named["source"], counts)}
 
 
 def trials(facts: Facts) -> Iterator[Row]:

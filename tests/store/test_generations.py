@@ -16,6 +16,7 @@ import pytest
 from ingest.errors import StoreBusy, StoreError, StoreVersionError
 from ingest.pipeline.load import load
 from ingest.store.generations import lock_store, published_generation
+from ingest.store.migrations import SCHEMA_VERSION
 from tests.store.night import count, rows_by_reference, session
 
 
@@ -154,7 +155,7 @@ def change(store: Path, statement: str) -> None:
     [
         (
             "UPDATE store_info SET schema_version = 99",
-            "tables of version 99, this Callgauge writes version 3",
+            f"tables of version 99, this Callgauge writes version {SCHEMA_VERSION}",
         ),
         ("UPDATE store_info SET schema_version = 0", "tables of version 0"),
         ("DELETE FROM store_info", "tables without a version"),

@@ -14,6 +14,7 @@ from ingest.pipeline.load import load
 from ingest.store.migrations import SCHEMA_VERSION
 from tests.store.night import FACTS, ask, contents, rows_by_reference, session
 from tests.store.older import described, make_older
+from tests.store.recount import ROLLUPS, Facts, sorted_rows
 
 OLDER = range(1, SCHEMA_VERSION)
 # What an older version did not keep and no UPDATE can tell.
@@ -30,6 +31,7 @@ LOST = {
         "arguments_depth",
     ),
     2: (),
+    3: (),
 }
 KEPT = tuple(table for table in FACTS if table != "step_texts")  # no older version has what was said in steps
 
@@ -51,6 +53,19 @@ def test_an_older_store_is_brought_up_to_date_by_the_next_load(logs: Path, store
     assert described(store) == tables
     assert contents(store, KEPT, without=LOST[version]) == before
     assert load([logs], store).generation is None
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_the_rollups_of_an_older_store_are_made_anew(logs: Path, store: Path, version: int) -> None:
+    night(logs)
+    load([logs], store)
+    make_older(store, version)
+    load([logs], store)
+    facts = Facts(store)
+    for table, count in ROLLUPS.items():
+        counted = list(count(facts))
+        columns = sorted(counted[0]) if counted else []
+        assert sorted_rows(facts.tables[table], columns) == sorted_rows(counted, columns), table
 
 
 @pytest.mark.parametrize("version", OLDER)

@@ -30,13 +30,20 @@ class Download:
 
 def _draw_download(take: Download) -> None:
     with st.popover("Export", type="tertiary", width="content"):
-        _draw_download_button("CSV", f"{take.name}.csv", "text/csv", lambda: to_csv(take.rows()))
+        _draw_download_button(
+            "CSV", f"{take.name}.csv", "text/csv", lambda: to_csv(_leave_groups_out(take.rows()))
+        )
         _draw_download_button(
             "Parquet",
             f"{take.name}.parquet",
             "application/vnd.apache.parquet",
-            lambda: to_parquet(take.rows()),
+            lambda: to_parquet(_leave_groups_out(take.rows())),
         )
+
+
+def _leave_groups_out(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows without the counts by group of sessions: lists that only the intervals are made of."""
+    return rows[[name for name in rows.columns if not str(name).startswith("group_")]]
 
 
 def _draw_download_button(label: str, name: str, mime: str, made: Callable[[], bytes]) -> None:

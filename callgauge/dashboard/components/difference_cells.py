@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from callgauge.dashboard.components.table import Cell, Column
 from callgauge.dashboard.measures import verdicts
-from callgauge.dashboard.measures.slices import Slice, SliceComparison
+from callgauge.dashboard.measures.comparisons import SliceComparison
 
 _STEP = 0.05
 _FINE = 0.01
@@ -54,8 +55,20 @@ def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -
     )
 
 
-def verdict_cell(held: SliceComparison, other: Slice) -> Cell:
-    """Return a cell with the verdict in a few words; the whole sentence shows on hover."""
-    word = verdicts.shorten_verdict(held, other)
-    sentence = verdicts.describe_verdict(held.slice, other, held.difference) if held.p is not None else None
-    return Cell(word.text, sub=word.sub or None, tone=word.tone, title=sentence, order=held.p)
+def verdict_cell(held: SliceComparison, smallest: float) -> Cell:
+    """Return a cell with the verdict in a few words; the whole sentence shows on hover.
+
+    `smallest`: the smallest difference worth knowing, a share.
+    """
+    word = verdicts.shorten_verdict(held, smallest)
+    sentences = [verdicts.describe_verdict(held, smallest), verdicts.describe_mix(held)]
+    title = " ".join(sentence for sentence in sentences if sentence)
+    return Cell(word.text, sub=word.sub or None, tone=word.tone, title=title, order=held.p)
+
+
+def plain_cell(held: SliceComparison, reach: float, *, none: str = "–") -> Cell:
+    """Return a cell with the plain difference, pale where the one at the same mix is the one to go by."""
+    return replace(
+        difference_cell(SliceComparison(held.slice, held.plain, held.p), reach, none=none),
+        pale=held.p is None or held.is_at_same_mix,
+    )

@@ -10,11 +10,12 @@ from callgauge.dashboard import filters, wording
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.measures.slices import Slice, rank_slices
-from callgauge.stats import ENOUGH, Share
+from callgauge.dashboard.measures.verdicts import RULE
+from callgauge.stats import Share
 
 READING = (
     "The bar is the 95% interval, on the scale that the head of its column gives; an arrow: it goes on "
-    f"beyond. Pale: fewer than {ENOUGH} observed."
+    f"beyond. Pale: fewer than {RULE}."
 )
 FILTERED = ("model", "prompt", "tool", "source")  # dimensions that the filter bar knows
 _LOW = 0.1  # a column whose intervals all lie below this ends its scale at a whole percent
@@ -38,7 +39,7 @@ class IntervalScale:
 
 def make_scale(shares: Sequence[Share]) -> IntervalScale:
     """Return a scale that holds the intervals of shares with enough observations, or else of all shares."""
-    known = [share for share in shares if share.n >= ENOUGH] or [share for share in shares if share.n]
+    known = [share for share in shares if share.has_enough] or [share for share in shares if share.n]
     bounds = [found for share in known if (found := share.interval)]
     if not bounds:
         return IntervalScale(0.0, 1.0)
@@ -135,7 +136,7 @@ def rate_cell(one: Slice | None, scale: IntervalScale, href: str | None = None) 
         scale,
         href=href if share.k else None,
         more=missing,
-        pale=share.n < ENOUGH or not one.is_rankable,
+        pale=not one.is_solid,
         title=describe_basis(share),
     )
 
@@ -157,8 +158,8 @@ def share_cell(
 ) -> Cell:
     """Return a cell with a share, k / n, and the interval as a drawing and in figures.
 
-    `more`: text after the figures. `pale`: draw the cell pale; None to do so when there are fewer than 30
-    observations. `ordered`: the column can be sorted by this cell.
+    `more`: text after the figures. `pale`: draw the cell pale; None to do so when there are too few
+    observations or sessions. `ordered`: the column can be sorted by this cell.
     """
     bounds = share.interval
     return Cell(
@@ -168,7 +169,7 @@ def share_cell(
         at=scale.position_of(share.rate or 0.0),
         low=scale.position_of(bounds.low) if bounds else None,
         high=scale.position_of(bounds.high) if bounds else None,
-        pale=share.n < ENOUGH if pale is None else pale,
+        pale=not share.has_enough if pale is None else pale,
         title=title,
         order=share.rate if ordered else None,
     )

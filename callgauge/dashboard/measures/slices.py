@@ -1,16 +1,18 @@
-"""Slices: a rate of a group of calls, turns or chains, its uncertainty, and its comparison with others."""
+"""Slices: a rate of a group of calls, turns or chains, with what its uncertainty rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from typing import Any
 
 import pandas as pd
 
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
-from callgauge.stats import ENOUGH, Difference, Share, compare_rates, holm
+from callgauge.stats import Share, place_in_groups, relate_shares
+from callgauge.stats.intervals import Floats
 
 MEASURED_ENOUGH = 0.2  # a slice of which less could be measured is shown and badged, but not ranked
 
@@ -40,26 +42,52 @@ class Slice:
 
     @property
     def is_solid(self) -> bool:
-        """True when a rank and a verdict have enough observations, in number and as a share of `total`."""
-        return self.is_rankable and self.share.n >= ENOUGH
+        """True when a rank and a verdict have enough observations and sessions, and enough was measured."""
+        return self.is_rankable and self.share.has_enough
 
 
-def make_slices(rows: pd.DataFrame) -> list[Slice]:
-    """Return a slice for each row of the metric `slices` (or one with its columns), in the same order."""
+def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
+    """Return a slice for each row of the metric `slices` (or one with its columns), in the same order.
+
+    The slices of a rate lend each other what they tell of how alike the calls of a session are; not so with
+    `related` False, for slices that are only parts of others.
+    """
+    shares = read_shares(rows)
+    if related:
+        shares = relate_shares(shares, list(rows["rate"]))
+    columns = (rows[name] for name in ("rate", "slice", "also", "total"))
     return [
-        Slice(
-            RATES[row["rate"]],
-            row["slice"],
-            row["also"],
-            Share(row["k"], row["n"], row["sessions"], row["kk"], row["kn"], row["nn"]),
-            row["total"],
-        )
-        for row in rows.to_dict("records")
+        Slice(RATES[rate], name, also, share, total)
+        for rate, name, also, total, share in zip(*columns, shares, strict=True)
     ]
 
 
+def read_shares(rows: pd.DataFrame) -> list[Share]:
+    """Return the share of each row of a metric with the columns k, n, sessions and those of groups."""
+    by_group = place_in_groups(rows["group_ids"], rows["group_k"], rows["group_n"])
+    counts = zip(rows["k"], rows["n"], rows["sessions"], by_group, strict=True)
+    return [Share(k, n, sessions, groups) for k, n, sessions, groups in counts]
+
+
+def sum_groups(rows: Iterable[Mapping[Any, Any]], *columns: str) -> Floats:
+    """Return the counts of all rows together by random group of sessions: an array of columns by GROUPS."""
+    known = list(rows)
+    counts = ([row[f"group_{column}"] for row in known] for column in columns)
+    found: Floats = place_in_groups([row["group_ids"] for row in known], *counts).sum(axis=0)
+    return found
+
+
+def relate_slices(several: Sequence[Slice]) -> list[Slice]:
+    """Return the slices, those of each rate with what they lend each other."""
+    related = relate_shares([one.share for one in several], [one.rate.name for one in several])
+    return [replace(one, share=share) for one, share in zip(several, related, strict=True)]
+
+
 def merge_slices(several: Iterable[Slice], name: str = "all") -> Slice | None:
-    """Return the sum of several slices of one rate; None for no slices. Shared sessions count twice."""
+    """Return the sum of several slices of one rate; None for no slices.
+
+    The number of sessions counts a shared session once for each slice; the interval keeps it together.
+    """
     parts = list(several)
     if not parts:
         return None
@@ -78,48 +106,3 @@ def rank_slices(several: Iterable[Slice]) -> list[Slice]:
             one.name,
         ),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class SliceComparison:
-    """A slice and its difference from another slice; `p` is adjusted by Holm's method over the table.
-
-    `difference` is None without another slice or without observations. `p` is None where either slice is not
-    `is_solid`: no test of a few calls can be trusted.
-    """
-
-    slice: Slice
-    difference: Difference | None
-    p: float | None
-
-    @property
-    def is_decisive(self) -> bool:
-        """True when the interval does not contain 0 and the adjusted `p` is below 0.05."""
-        return (
-            self.difference is not None
-            and self.difference.is_decisive
-            and self.p is not None
-            and self.p < 0.05
-        )
-
-
-def compare_with_reference(several: Sequence[Slice], reference: Slice) -> list[SliceComparison]:
-    """Compare each slice with `reference`, in the same order; the reference itself has no difference."""
-    return compare_pairs([(one, None if one is reference else reference) for one in several])
-
-
-def compare_pairs(pairs: Sequence[tuple[Slice, Slice | None]]) -> list[SliceComparison]:
-    """Compare the first slice of each pair with the second, in the same order; None: nothing to compare with.
-
-    The p-values are adjusted by Holm's method over all pairs.
-    """
-    found = [None if other is None else compare_rates(one.share, other.share) for one, other in pairs]
-    judged = [
-        diff is not None and one.is_solid and other is not None and other.is_solid
-        for (one, other), diff in zip(pairs, found, strict=True)
-    ]
-    corrected = iter(holm([diff.p for diff, judge in zip(found, judged, strict=True) if diff and judge]))
-    return [
-        SliceComparison(one, diff, next(corrected) if judge else None)
-        for (one, _), diff, judge in zip(pairs, found, judged, strict=True)
-    ]

@@ -8,7 +8,7 @@ from datetime import date
 
 from callgauge.dashboard.charts import DayRate
 from callgauge.dashboard.measures.slices import Slice, merge_slices
-from callgauge.stats.change_points import LEVEL, find_changes
+from callgauge.stats.change_points import MOST_FALSE, find_changes
 
 ENOUGH_DAYS = 12
 """Of fewer, shuffling hardly rules out chance: of ten days, 2 of 252 orders are as clear as any split."""
@@ -20,8 +20,8 @@ DAYS = 120  # the newest with data, of each series
 class RateShift:
     """A change of the rate of a series: `day` is the first day of the new rate.
 
-    The change may have begun on any day from `first` to `last`. `before` and `after` are the rates (shares)
-    up to the neighbouring changes.
+    The change began on a day from `first` to `last` with 95 % confidence, given that it was found. `before`
+    and `after` are the rates (shares) up to the neighbouring changes.
     """
 
     series: str
@@ -65,7 +65,7 @@ def find_shifts(points: Mapping[str, Sequence[DayRate]]) -> list[RateShift]:
 
 @dataclass(frozen=True, slots=True)
 class VersionShift:
-    """A change of a rate at `version`; the change may have begun with any version from `first` to `last`."""
+    """A change of a rate at `version`; with 95 % confidence it began with one from `first` to `last`."""
 
     version: str
     first: str
@@ -106,5 +106,5 @@ def find_version_shifts(versions: Sequence[tuple[str, Slice]]) -> list[VersionSh
 
 
 def describe_doubt(series: int) -> str:
-    """Return a sentence on how many changes chance alone would show in so many series."""
-    return f"By chance alone {series} series would show {series * LEVEL:.2f} on average."
+    """Return a sentence on how many series would show a change by chance alone, at most."""
+    return f"By chance alone at most {series * MOST_FALSE:.2f} of {series} series would show one on average."

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from callgauge.dashboard import wording
-from callgauge.dashboard.measures.slices import Slice, SliceComparison
-from callgauge.stats import Difference, compare_rates, sessions_needed
+from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, Standing
+from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, Slice
+from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, Difference, sessions_needed
+from callgauge.stats.standardisation import COMPARABLE
 
-POINT = 0.01  # the difference that "not decisive" asks for
+RULE = f"{ENOUGH} observed and {ENOUGH_SESSIONS} sessions"
+"""What it takes to be ranked and judged, in words."""
+_NAMED = 3  # slices of a tie group that a sentence lists
 
 
 def format_points(share: float) -> str:
@@ -26,24 +31,101 @@ def format_difference(found: Difference) -> str:
     )
 
 
-def describe_verdict(of: Slice, against: Slice, found: Difference | None = None) -> str:
-    """Return one or two sentences on whether the slice `of` is better than `against`.
+def format_size(share: float) -> str:
+    """Write the size of a difference: 2 points, 0.5 points, 1 point."""
+    points = f"{100 * share:.3g}"
+    return f"{points} point{'' if points == '1' else 's'}"
 
-    `found`: the difference to report, when it is not that of the plain rates.
+
+def describe_verdict(held: SliceComparison, smallest: float) -> str:
+    """Return a sentence or two on whether a slice is better than the one it is held against.
+
+    `smallest`: the smallest difference worth knowing, a share.
     """
-    found = found or compare_rates(of.share, against.share)
-    if found is None or of.share.rate is None or against.share.rate is None:
-        unseen = " and ".join(one.name for one in (of, against) if not one.share.n)
-        return f"Nothing to compare: of {unseen} no {of.rate.noun} could be measured."
-    rates = f"{wording.rate(of.share.k, of.share.n)} vs {wording.rate(against.share.k, against.share.n)}"
-    size = f"{rates}, difference {format_difference(found)}, 95%, {describe_sessions_needed(of, against)}"
-    if found.is_decisive:
-        return f"{of.name} {_describe_better(of, found.estimate)}: {size}."
-    needed = sessions_needed(of.share, against.share, POINT)
-    if not needed:
-        return f"No difference of a point or more: {size}."
-    more = f"About {wording.round_up(needed)} more sessions of each would show a 1-point difference."
-    return f"Not decisive: {size}. {more}"
+    one, other, found = held.slice, held.other, held.difference
+    if other is None or found is None or one.share.rate is None or other.share.rate is None:
+        unseen = " and ".join(each.name for each in (one, other) if each and not each.share.n)
+        return f"Nothing to compare: of {unseen} no {one.rate.noun} could be measured."
+    rates, sessions = _describe_rates(held), _describe_sessions(one, other)
+    size = f"{rates}, difference {format_difference(found)}, 95%, {sessions}"
+    standing = held.standing(smallest)
+    if standing is Standing.TOO_FEW:
+        return f"Too few to judge: {size}. {_describe_rule(one, other)}"
+    if standing is Standing.UNNAMED:
+        return f"No verdict on what the logs do not name: {size}."
+    if standing is Standing.OTHER_WORK:
+        common = f"they have no {one.rate.noun}s of the same kind"
+        if held.same_mix:
+            covered = wording.percent(held.same_mix.found.covered)
+            common = f"only {covered} of their {one.rate.noun}s are alike in {held.same_mix.words}"
+        return f"Different work, so no verdict: {common}. {_describe_plain(held)}"
+    if standing is Standing.ALIKE:
+        return f"Alike, less than {format_size(smallest)} apart: {size}."
+    if standing is Standing.UNDECIDED:
+        return f"Not decided: {size}. {_describe_needed(held, smallest)}"
+    return f"{one.name} {_describe_better(one, found.estimate)}: {size}."
+
+
+def describe_mix(held: SliceComparison) -> str | None:
+    """Return a sentence that sets the plain difference beside the told one; None where that is plain."""
+    if not held.is_at_same_mix or held.does_other_work or held.same_mix is None or held.plain is None:
+        return None
+    found = held.same_mix.found
+    turned = " The mix turns the order round." if held.plain.estimate * found.difference.estimate < 0 else ""
+    part = "" if found.is_representative else f", which {wording.percent(found.covered)} of their work is in"
+    return f"At the same mix of {held.same_mix.words}{part}. {_describe_plain(held)}{turned}"
+
+
+def _describe_plain(held: SliceComparison) -> str:
+    one, other = held.slice.share, held.other.share if held.other else held.slice.share
+    if held.plain is None:
+        return ""
+    rates = f"{wording.rate(one.k, one.n)} vs {wording.rate(other.k, other.n)}"
+    return f"As they are: {rates}, difference {format_difference(held.plain)}."
+
+
+def _describe_rates(held: SliceComparison) -> str:
+    if held.is_at_same_mix and held.same_mix:
+        found = held.same_mix.found
+        rates = f"{wording.percent(found.of)} vs {wording.percent(found.against)}"
+        return f"{rates} at the same mix of {held.same_mix.words}"
+    one, other = held.slice.share, held.other.share if held.other else held.slice.share
+    return f"{wording.rate(one.k, one.n)} vs {wording.rate(other.k, other.n)}"
+
+
+def _describe_rule(one: Slice, other: Slice) -> str:
+    thin = next(each for each in (one, other) if not each.is_solid)
+    if thin.share.has_enough:
+        least = f"{100 * MEASURED_ENOUGH:.0f}%"
+        return f"Less than {least} of the {thin.rate.noun}s of {thin.name} could be measured."
+    return f"It takes {RULE} on each side."
+
+
+def _describe_needed(held: SliceComparison, smallest: float) -> str:
+    """Say how many more sessions would decide a difference as large as this one, and the smallest one."""
+    found = held.difference
+    if found is None:
+        return ""
+    seen = _count_needed(held, found.estimate)
+    least = _count_needed(held, smallest)
+    known = [
+        (number, words)
+        for number, words in ((seen, "as large as this one"), (least, f"of {format_size(smallest)}"))
+        if number
+    ]
+    if seen == 0:
+        return "A difference as large as this one is at the edge of what these sessions can show."
+    if not known:
+        return ""
+    (number, words), *more = known
+    first = f"About {wording.round_up(number)} more sessions each would decide a difference {words}"
+    return "; ".join([first, *(f"about {wording.round_up(each)} one {size}" for each, size in more)]) + "."
+
+
+def _count_needed(held: SliceComparison, difference: float) -> int | None:
+    if held.other is None:
+        return None
+    return sessions_needed(held.slice.share, held.other.share, difference, max(1, held.compared))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +137,82 @@ class ShortVerdict:
     sub: str = ""
 
 
-def shorten_verdict(held: SliceComparison, reference: Slice) -> ShortVerdict:
-    """Return the short verdict on a slice against `reference`; p-values are Holm-adjusted over the table."""
-    found = held.difference
-    if found is None:
+_TONES: dict[Standing, Literal["bad", "good", "calm"]] = {Standing.BETTER: "good", Standing.WORSE: "bad"}
+
+
+def shorten_verdict(held: SliceComparison, smallest: float) -> ShortVerdict:
+    """Return the short verdict on a slice; p-values are Holm-adjusted over the table."""
+    standing, found = held.standing(smallest), held.difference
+    if standing is Standing.UNMEASURED or found is None:
         return ShortVerdict("Not measured", "calm")
-    if held.p is None:
-        return ShortVerdict("Not judged", "calm", "too little was observed")
-    chance = f"p {held.p:.3f}, Holm" if held.p >= 0.001 else "p < 0.001, Holm"
-    if held.is_decisive:
-        if held.slice.rate.better is None:
-            return ShortVerdict("Less" if found.estimate < 0 else "More", "calm", chance)
-        better = (found.estimate > 0) == held.slice.rate.is_good
-        return ShortVerdict("Better" if better else "Worse", "good" if better else "bad", chance)
-    if found.is_decisive:
-        return ShortVerdict("Not decisive", "calm", f"{chance}: alone it would be")
-    needed = sessions_needed(held.slice.share, reference.share, POINT)
-    if needed == 0:
-        return ShortVerdict("Alike", "calm", "no difference of a point or more")
-    return ShortVerdict(
-        "Not decisive", "calm", f"about {wording.round_up(needed)} more sessions each" if needed else chance
-    )
+    if standing is Standing.TOO_FEW:
+        return ShortVerdict("Too few", "calm")
+    if standing is Standing.UNNAMED:
+        return ShortVerdict("Not named", "calm")
+    if standing is Standing.OTHER_WORK:
+        covered = wording.percent(held.same_mix.found.covered) if held.same_mix else "nothing"
+        return ShortVerdict("Different work", "calm", f"{covered} in common")
+    mixed = ", same mix" if held.is_at_same_mix else ""
+    if standing is Standing.ALIKE:
+        return ShortVerdict("Alike", "calm", f"within {format_size(smallest)}{mixed}")
+    p = held.p if held.p is not None else 1.0
+    chance = f"p {p:.3f}, Holm" if p >= 0.001 else "p < 0.001, Holm"
+    if standing is Standing.UNDECIDED:
+        if found.is_decisive:
+            return ShortVerdict("Not decided", "calm", f"{chance}{mixed}: alone it would be")
+        needed = _count_needed(held, found.estimate)
+        return ShortVerdict(
+            "Not decided", "calm", f"~{wording.round_up(needed)} more sessions each" if needed else chance
+        )
+    return ShortVerdict(standing.name.capitalize(), _TONES.get(standing, "calm"), f"{chance}{mixed}")
 
 
-def describe_sessions_needed(of: Slice, against: Slice) -> str:
+def describe_top(table: RankedTable, names: dict[str, str], noun: str) -> str:
+    """Return the sentence that answers which slice is best: the tie group at the top, or what is missing.
+
+    `names`: the label of each slice. `noun`: what is ranked, such as model.
+    """
+    rate, judged = table.reference.rate, table.judged
+    title = rate.title.lower()
+    if rate.better is None:
+        return f"{title.capitalize()}: neither more nor less is better, so there is no best {noun}."
+    if len(judged) < 2:
+        solid = sum(row.slice.is_solid and row.slice.name != "unknown" for row in table.rows)
+        if solid < 2:
+            return f"Too few sessions to rank: {solid} of {len(table.rows)} {noun}s have {RULE}."
+        common = f"{100 * COMPARABLE:.0f}% of their {rate.noun}s in common"
+        return f"Too different work to rank: no two {noun}s have {common}."
+    best = [names.get(one.name, one.name) for one in judged if any(one is each for each in table.best)]
+    if not best:
+        return f"No best {noun} by {title}: each of these {len(judged)} is worse than another."
+    if len(best) == len(judged):
+        return f"No {noun} can be told from the best: any of these {len(judged)} may be it ({title})."
+    listed = _list_names(best)
+    if len(best) == 1:
+        return f"{listed} is the best by {title}: {_describe_others(table)}."
+    return f"{listed} cannot be told apart by {title}: {_describe_others(table)}."
+
+
+def _list_names(names: Sequence[str]) -> str:
+    if len(names) > _NAMED:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _describe_others(table: RankedTable) -> str:
+    """Say what the slices outside of the tie group have in common: how many of it they are worse than."""
+    best = {one.name for one in table.best}
+    rest = [one.name for one in table.judged if one.name not in best]
+    beaten = [{name for name in best if (name, other) in table.wins} for other in rest]
+    others = "the other one is" if len(beaten) == 1 else f"the {len(beaten)} others are"
+    if all(names == best for names in beaten):
+        return f"{others} worse" if len(best) == 1 else f"{others} worse than each of them"
+    if all(beaten):
+        return f"{others} worse than one of them or more"
+    return f"for each of the {len(beaten)} others there is one that is better"
+
+
+def _describe_sessions(of: Slice, against: Slice) -> str:
     number = (of.share.sessions or 0) + (against.share.sessions or 0)
     return wording.plural(number, "session")
 

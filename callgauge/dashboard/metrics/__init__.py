@@ -5,7 +5,9 @@ reader needs, and one `column NAME:` line for each result column that needs word
 not given are NULL, and NULL means all.
 
 `{filters: days, models}` stands for the clauses of these filters in `clauses/filters.sql`, joined by AND;
-`{filters a_: models}` for the same over the parameters `$a_models` and so on.
+`{filters a_: models}` for the same over the parameters `$a_models` and so on. `{value: by}` stands for the
+value of the dimension that `$by` names (`clauses/dimension.sql`), and `{groups: rate, slice}` for the tables
+that sum up the groups of sessions by these columns (`clauses/groups.sql`).
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ _FOLDER = Path(__file__).parent
 _FIELD = re.compile(r"^-- (title|question|unit|note|column (\w+)): (.+)$")
 _CLAUSE = re.compile(r"^-- (\w+)\n(.+)$", re.MULTILINE)
 _FILTERS = re.compile(r"^( *)(.*?)\{filters(?: (\w+))?: ([\w, ]+)\}", re.MULTILINE)
+_VALUE = re.compile(r"\{value: (\w+)\}")
+_GROUPS = re.compile(r"\{groups: ([\w, ]+)\}")
 PARAMETER = re.compile(r"\$([a-z_]+)")
 """A named parameter in the SQL of a metric."""
 
@@ -77,8 +81,25 @@ def include_filters(sql: str) -> str:
     return sql
 
 
+def include_values(sql: str) -> str:
+    """Return the SQL with the value of the dimension that `$name` names in place of each `{value: name}`."""
+    value = _read_clause("dimension")
+    return _VALUE.sub(lambda named: value.replace("$dimension", f"${named[1]}"), sql)
+
+
+def include_groups(sql: str) -> str:
+    """Return the SQL with the tables that sum up groups of sessions in place of `{groups: …}`."""
+    tables = _read_clause("groups")
+    return _GROUPS.sub(lambda keys: tables.replace("$keys", keys[1]), sql)
+
+
+def _read_clause(name: str) -> str:
+    text = (_FOLDER / "clauses" / f"{name}.sql").read_text(encoding="utf-8")
+    return "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+
+
 def _read_metric(path: Path) -> Metric:
-    sql = include_filters(path.read_text(encoding="utf-8"))
+    sql = include_groups(include_values(include_filters(path.read_text(encoding="utf-8"))))
     said: dict[str, str] = {}
     columns: dict[str, str] = {}
     notes: list[str] = []

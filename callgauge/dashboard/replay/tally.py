@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from callgauge.dashboard.replay.replay_calls import CallReading, ReplayedCall
-from callgauge.stats import Difference, compare_same_calls
+from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, Difference, compare_same_calls
 
 RATES = {"failed": ("failed",), "mended": ("coerced", "repaired"), "clean": ("clean",)}
 """The outcomes that each rate of a replay counts."""
@@ -35,6 +35,11 @@ class ReplayedRate:
     n: int
     sessions: int
     difference: Difference | None
+
+    @property
+    def has_enough(self) -> bool:
+        """True when there is enough for a verdict, as of every rate: 30 calls and 10 sessions."""
+        return self.n >= ENOUGH and self.sessions >= ENOUGH_SESSIONS
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ import duckdb
 
 from ingest.errors import StoreVersionError
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _HERE = Path(__file__).parent
 
 

@@ -2,14 +2,17 @@
 -- after the first cost: steps, tokens and time of the steps in which they were made. A chain counts on its first day.
 -- A retry worked when it had no fault; `first_…` are about the second attempt of a chain, so that one long chain does not
 -- outweigh many. Where a text is unknown, a retry is neither identical nor changed. A step that tries several chains again
--- costs its steps, tokens and model's time once, with the first of its calls.
+-- costs its steps, tokens and model's time once, with the first of its calls. `session_group`: of the chain's session
+-- (ingest/store/session_group.sql), from which the spread of every share is told.
 
 DELETE FROM daily_chains USING touched_days t WHERE daily_chains.day IS NOT DISTINCT FROM t.day;
 
 INSERT INTO daily_chains BY NAME
 WITH
     begun AS (
-        SELECT chain_id, turn_id, day, source, provider, model, prompt_id, tool, fault_layer, chain_outcome AS ended
+        SELECT
+            chain_id, turn_id, day, source, provider, model, prompt_id, tool, fault_layer, chain_outcome AS ended,
+            session_group(source, session_id) AS session_group
         FROM tool_calls
         WHERE NOT duplicate AND attempt = 1 AND chain_id = call_id
             AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
@@ -38,7 +41,7 @@ WITH
     )
 SELECT
     day, source, provider, model, prompt_id, tool, fault_layer, coalesce(ended, 'open') AS ended,
-    least(1 + coalesce(retries, 0), 10)::INTEGER AS attempts,
+    least(1 + coalesce(retries, 0), 10)::INTEGER AS attempts, session_group,
     count(*) AS chains,
     coalesce(sum(retries), 0) AS retries,
     coalesce(sum(identical), 0) AS identical,

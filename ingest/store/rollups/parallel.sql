@@ -1,6 +1,6 @@
 -- Steps that made several calls at once: how often one of them was bad (no call, or arguments refused), and what became
 -- of the others in such a step. Lost: it has no result though the session shows results, or it was refused. The last step
--- of a turn that may still go on is left out: its results may be on their way.
+-- of a turn that may still go on is left out: its results may be on their way. `session_group` as in daily_chains.
 
 DELETE FROM daily_parallel USING touched_days t WHERE daily_parallel.day IS NOT DISTINCT FROM t.day;
 
@@ -13,7 +13,7 @@ WITH
     ),
     steps AS (
         SELECT
-            day, source, provider, model, prompt_id, turn_id, step,
+            day, source, provider, model, prompt_id, session_id, turn_id, step,
             count(*) AS calls,
             count(*) FILTER (fault_layer IN ('emission', 'syntax', 'schema')) AS bad,
             count(*) FILTER (
@@ -25,7 +25,7 @@ WITH
         GROUP BY ALL HAVING count(*) > 1
     )
 SELECT
-    day, source, provider, model, prompt_id,
+    day, source, provider, model, prompt_id, session_group(source, session_id) AS session_group,
     count(*) AS steps, sum(calls) AS calls, sum(lost) AS lost,
     count(*) FILTER (bad > 0) AS bad_steps, sum(bad) AS bad,
     coalesce(sum(calls - bad) FILTER (bad > 0), 0) AS others,

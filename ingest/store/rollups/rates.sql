@@ -1,7 +1,9 @@
--- Every rate, with what its interval needs: k of n observed, of `total` in all, in how many sessions n was observed, and
--- the sums over these sessions of k², k·n and n² (callgauge.stats.intervals). They add up over days and over
--- everything else here, but for `cut`: 'all' holds each session once, 'tool' once for each tool it called, and each turn,
--- too. A session that goes on over midnight, or changes its model, counts as one on each side.
+-- Every rate, with what its interval needs: k of n observed, of `total` in all, and k and n of each group of sessions
+-- (ingest/store/session_group.sql): `group_k` and `group_n` stand beside `group_ids`, which are sorted and hold the groups
+-- with an n. All of them add up over days and over everything else here, but for `cut`: 'all' holds each turn once,
+-- 'tool' once for each tool that it called. A session is in the same group wherever it counts, so the groups tell how
+-- much any sum of these rows varies. `sessions` are those in which n was observed: one that goes on over midnight, or
+-- changes its model, counts as one on each side, and in the cut 'tool' as one for each tool.
 
 DELETE FROM daily_rates USING touched_days t WHERE daily_rates.day IS NOT DISTINCT FROM t.day;
 
@@ -50,6 +52,7 @@ WITH
         SELECT
             day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id,
             if(grouping(tool) = 1, 'all', 'tool') AS cut,
+            session_group(source, session_id) AS id,
             count(*) AS calls,
             count(*) FILTER (judged) AS judged,
             count(*) FILTER (read) AS read,
@@ -58,8 +61,10 @@ WITH
             count(*) FILTER (syntax_known) AS syntax_known,
             count(*) FILTER (fault_layer = 'schema') AS schema,
             count(*) FILTER (schema_known) AS schema_known,
+            count(*) FILTER (fault_layer IN ('syntax', 'schema')) AS parse_error,
             count(*) FILTER (flawed) AS flawed,
             count(*) FILTER (read AND flawed) AS read_flawed,
+            count(*) FILTER (read AND outcome IN ('coerced', 'repaired')) AS mended,
             count(*) FILTER (read AND outcome = 'coerced') AS coerced,
             count(*) FILTER (read AND outcome = 'repaired') AS repaired,
             count(*) FILTER (tools_offered) AS offered,
@@ -84,6 +89,7 @@ WITH
     turns_of_sessions AS (
         SELECT
             day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
+            session_group(source, session_id) AS id,
             count(*) AS turns,
             count(*) FILTER (calls > 0) AS calling,
             count(*) FILTER (retries > 0) AS retried,
@@ -96,43 +102,118 @@ WITH
         FROM turns_and_tools
         GROUP BY day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, session_id
     ),
+    -- `…_sessions`: the sessions in which there is such a call.
+    calls_of_groups AS (
+        SELECT
+            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, id,
+            sum(COLUMNS(* EXCLUDE (
+                day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, id
+            )))::UINTEGER,
+            count_if(COLUMNS([
+                'judged', 'syntax_known', 'schema_known', 'read', 'read_flawed', 'offered', 'calls', 'is_raw', 'tool_known',
+                'answered', 'refused_known', 'ended'
+            ]) > 0)::UINTEGER AS '\0_sessions'
+        FROM calls_of_sessions
+        GROUP BY ALL
+    ),
+    turns_of_groups AS (
+        SELECT
+            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, id,
+            sum(COLUMNS(* EXCLUDE (
+                day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, id
+            )))::UINTEGER,
+            count_if(COLUMNS(['calling', 'recorded_known', 'derived_known', 'both_known']) > 0)::UINTEGER
+                AS '\0_sessions'
+        FROM turns_of_sessions
+        GROUP BY ALL
+    ),
+    -- The groups of a cell as one list, by id: it is the first field of each.
+    calls_of_cells AS (
+        SELECT
+            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
+            list_sort(list(struct_pack(*COLUMNS(* EXCLUDE (
+                day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut
+            ))))) AS groups
+        FROM calls_of_groups
+        GROUP BY ALL
+    ),
+    turns_of_cells AS (
+        SELECT
+            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
+            list_sort(list(struct_pack(*COLUMNS(* EXCLUDE (
+                day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut
+            ))))) AS groups
+        FROM turns_of_groups
+        GROUP BY ALL
+    ),
     apart AS (
         SELECT
             day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
             unnest([
-                {'rate': 'parse_error', 'total': calls, 'n': judged, 'k': syntax + schema},
-                {'rate': 'syntax_error', 'total': calls, 'n': syntax_known, 'k': syntax},
-                {'rate': 'schema_error', 'total': calls, 'n': schema_known, 'k': schema},
-                {'rate': 'strict_failure', 'total': calls, 'n': read, 'k': read_flawed},
-                {'rate': 'salvaged', 'total': flawed, 'n': read_flawed, 'k': coerced + repaired},
-                {'rate': 'mended', 'total': calls, 'n': read, 'k': coerced + repaired},
-                {'rate': 'coerced', 'total': calls, 'n': read, 'k': coerced},
-                {'rate': 'repaired', 'total': calls, 'n': read, 'k': repaired},
-                {'rate': 'unknown_tool', 'total': calls, 'n': offered, 'k': unknown_tool},
-                {'rate': 'emission', 'total': calls, 'n': calls, 'k': emission},
-                {'rate': 'truncated', 'total': calls, 'n': is_raw, 'k': truncated},
-                {'rate': 'tool_rejected', 'total': calls, 'n': tool_known, 'k': tool_rejected},
-                {'rate': 'execution', 'total': calls, 'n': answered, 'k': execution},
-                {'rate': 'refused', 'total': calls, 'n': refused_known, 'k': refused},
-                {'rate': 'recovered', 'total': chains, 'n': ended, 'k': recovered}
+                {'rate': 'parse_error', 'groups': [
+                    row(g.id, g.calls, g.judged, g.judged_sessions, g.parse_error) for g in groups]},
+                {'rate': 'syntax_error', 'groups': [
+                    row(g.id, g.calls, g.syntax_known, g.syntax_known_sessions, g.syntax) for g in groups]},
+                {'rate': 'schema_error', 'groups': [
+                    row(g.id, g.calls, g.schema_known, g.schema_known_sessions, g.schema) for g in groups]},
+                {'rate': 'strict_failure', 'groups': [
+                    row(g.id, g.calls, g.read, g.read_sessions, g.read_flawed) for g in groups]},
+                {'rate': 'salvaged', 'groups': [
+                    row(g.id, g.flawed, g.read_flawed, g.read_flawed_sessions, g.mended) for g in groups]},
+                {'rate': 'mended', 'groups': [
+                    row(g.id, g.calls, g.read, g.read_sessions, g.mended) for g in groups]},
+                {'rate': 'coerced', 'groups': [
+                    row(g.id, g.calls, g.read, g.read_sessions, g.coerced) for g in groups]},
+                {'rate': 'repaired', 'groups': [
+                    row(g.id, g.calls, g.read, g.read_sessions, g.repaired) for g in groups]},
+                {'rate': 'unknown_tool', 'groups': [
+                    row(g.id, g.calls, g.offered, g.offered_sessions, g.unknown_tool) for g in groups]},
+                {'rate': 'emission', 'groups': [
+                    row(g.id, g.calls, g.calls, g.calls_sessions, g.emission) for g in groups]},
+                {'rate': 'truncated', 'groups': [
+                    row(g.id, g.calls, g.is_raw, g.is_raw_sessions, g.truncated) for g in groups]},
+                {'rate': 'tool_rejected', 'groups': [
+                    row(g.id, g.calls, g.tool_known, g.tool_known_sessions, g.tool_rejected) for g in groups]},
+                {'rate': 'execution', 'groups': [
+                    row(g.id, g.calls, g.answered, g.answered_sessions, g.execution) for g in groups]},
+                {'rate': 'refused', 'groups': [
+                    row(g.id, g.calls, g.refused_known, g.refused_known_sessions, g.refused) for g in groups]},
+                {'rate': 'recovered', 'groups': [
+                    row(g.id, g.chains, g.ended, g.ended_sessions, g.recovered) for g in groups]}
             ], recursive := true)
-        FROM calls_of_sessions
+        FROM calls_of_cells
         UNION ALL
         SELECT
             day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
             unnest([
-                {'rate': 'retried', 'total': turns, 'n': calling, 'k': retried},
-                {'rate': 'recorded_ok', 'total': turns, 'n': recorded_known, 'k': recorded_ok},
-                {'rate': 'derived_ok', 'total': turns, 'n': derived_known, 'k': derived_ok},
-                {'rate': 'disagree', 'total': turns, 'n': both_known, 'k': disagree}
+                {'rate': 'retried', 'groups': [
+                    row(g.id, g.turns, g.calling, g.calling_sessions, g.retried) for g in groups]},
+                {'rate': 'recorded_ok', 'groups': [
+                    row(g.id, g.turns, g.recorded_known, g.recorded_known_sessions, g.recorded_ok) for g in groups]},
+                {'rate': 'derived_ok', 'groups': [
+                    row(g.id, g.turns, g.derived_known, g.derived_known_sessions, g.derived_ok) for g in groups]},
+                {'rate': 'disagree', 'groups': [
+                    row(g.id, g.turns, g.both_known, g.both_known_sessions, g.disagree) for g in groups]}
             ], recursive := true)
-        FROM turns_of_sessions
+        FROM turns_of_cells
+    ),
+    named AS (
+        SELECT
+            * REPLACE (
+                groups::STRUCT(id UTINYINT, total UINTEGER, n UINTEGER, sessions UINTEGER, k UINTEGER)[] AS groups
+            )
+        FROM apart
     )
 SELECT
-    day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, rate,
-    sum(k) AS k, sum(n) AS n, sum(total) AS total, count(*) FILTER (n > 0) AS sessions,
-    sum(k * k) AS kk, sum(k * n) AS kn, sum(n * n) AS nn
-FROM apart
-WHERE total > 0
-GROUP BY ALL
-ORDER BY rate, cut, day;
+    * EXCLUDE (groups),
+    list_sum([g.k for g in groups])::BIGINT AS k,
+    list_sum([g.n for g in groups])::BIGINT AS n,
+    list_sum([g.total for g in groups])::BIGINT AS total,
+    list_sum([g.sessions for g in groups])::BIGINT AS sessions,
+    [g.id for g in groups if g.n > 0] AS group_ids,
+    [g.k for g in groups if g.n > 0] AS group_k,
+    [g.n for g in groups if g.n > 0] AS group_n
+FROM named
+WHERE list_sum([g.total for g in groups]) > 0
+-- By cut first: what a page asks of all tools together then lies in few row groups.
+ORDER BY cut, rate, day;

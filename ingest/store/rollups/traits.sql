@@ -1,5 +1,5 @@
--- Parse errors by traits of a call that may go with them, in classes: `class` orders them, the pages name them. What a
--- session repeats is in the sums as in daily_rates.
+-- Parse errors by traits of a call that may go with them, in classes: `class` orders them, the pages name them. The
+-- groups of sessions are as in daily_rates.
 
 DELETE FROM daily_traits USING touched_days t WHERE daily_traits.day IS NOT DISTINCT FROM t.day;
 
@@ -41,13 +41,29 @@ WITH
         FROM observed
     ),
     of_sessions AS (
-        SELECT day, source, provider, model, prompt_id, tool, trait, class,
-               count(*) FILTER (hit) AS k, count(*) AS n
+        SELECT
+            day, source, provider, model, prompt_id, tool, trait, class,
+            session_group(source, session_id) AS id,
+            count(*) FILTER (hit) AS k, count(*) AS n
         FROM classed WHERE class IS NOT NULL
         GROUP BY day, source, provider, model, prompt_id, tool, trait, class, session_id
+    ),
+    of_groups AS (
+        SELECT
+            day, source, provider, model, prompt_id, tool, trait, class, id,
+            sum(k)::UINTEGER AS k, sum(n)::UINTEGER AS n, count(*) AS sessions
+        FROM of_sessions
+        GROUP BY ALL
+    ),
+    cells AS (
+        SELECT
+            day, source, provider, model, prompt_id, tool, trait, class,
+            sum(k) AS k, sum(n) AS n, sum(sessions) AS sessions,
+            list_sort(list({'id': id, 'k': k, 'n': n})) AS groups
+        FROM of_groups
+        GROUP BY ALL
     )
 SELECT
-    day, source, provider, model, prompt_id, tool, trait, class,
-    sum(k) AS k, sum(n) AS n, count(*) AS sessions, sum(k * k) AS kk, sum(k * n) AS kn, sum(n * n) AS nn
-FROM of_sessions
-GROUP BY ALL;
+    * EXCLUDE (groups),
+    [g.id for g in groups] AS group_ids, [g.k for g in groups] AS group_k, [g.n for g in groups] AS group_n
+FROM cells;

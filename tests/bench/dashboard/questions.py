@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from callgauge.dashboard import day_paging
+from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.metrics import answer_metric, metrics
 from callgauge.dashboard.metrics.published_store import Connection, open_generation
 
@@ -41,6 +42,13 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {
         {"rates": ["parse_error"], "by": "model", "also": "prompt"},
         {"rates": ["parse_error", "execution"], "by": "tool", "also": "strategy"},
         {"rates": ["derived_ok"], "by": "tool"},
+        {"rates": ["parse_error"], "by": "model", "also": "tool"},
+        {"rates": ["parse_error"], "by": "tool", "also": "day"},
+        {"rates": list(RATES), "by": "model"},
+    ),
+    "strata": (
+        {"rates": ["parse_error"], "by": "model", "first": "tool", "second": "strategy"},
+        {"rates": ["derived_ok"], "by": "prompt", "first": "source", "second": "provider", "third": "model"},
     ),
     "calls": (
         {},

@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 from streamlit.testing.v1 import AppTest
 
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.metrics import answer_metric
 from callgauge.dashboard.pages import PAGES, shell
 
@@ -120,6 +121,6 @@ def _watched(store: Path) -> Iterator[_Watch]:
     with (
         patch.dict(os.environ, {"CALLGAUGE_STORE": str(store)}),
         patch.object(shell, "show", watch.page(shell.show)),
-        patch("dashboard.answers.answer", watch.question(answer_metric)),
+        patch.object(store_queries, "answer_metric", watch.question(answer_metric)),
     ):
         yield watch

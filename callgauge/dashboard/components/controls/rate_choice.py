@@ -9,7 +9,9 @@ import streamlit as st
 
 from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
+from callgauge.dashboard.measures.comparisons import SMALLEST
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
+from callgauge.dashboard.measures.verdicts import format_size
 
 DIMENSIONS: Mapping[str, str] = {
     "model": "Model",
@@ -24,7 +26,8 @@ DIMENSIONS: Mapping[str, str] = {
     "day": "Day",
 }
 """What the metric `slices` can tell apart, in words."""
-_SELECTORS = ("rate", "by", "cells", "against", "of", "least")
+_SELECTORS = ("rate", "by", "cells", "against", "of", "least", "smallest")
+_POINTS = ("0.5", "1", "2", "5", "10")  # the smallest difference worth knowing
 
 
 def choose_rate(
@@ -32,6 +35,18 @@ def choose_rate(
 ) -> RateDefinition:
     """Draw a selector and return the rate; the URL's `key` holds its name, and `empty` is the default."""
     return RATES[choose_one("Rate", key, list(among), empty, lambda name: RATES[name].title, width=220)]
+
+
+def choose_smallest() -> float:
+    """Draw a selector and return the smallest difference worth knowing, a share.
+
+    The URL's `smallest` holds it in points.
+    """
+    usual = f"{100 * SMALLEST:g}"
+    points = choose_one(
+        "Matters from", "smallest", _POINTS, usual, lambda text: format_size(float(text) / 100), width=130
+    )
+    return float(points) / 100
 
 
 def choose_dimension(

@@ -16,3 +16,5 @@
 ($harness_versions IS NULL OR list_contains($harness_versions, coalesce(harness_version, 'unknown')))
 -- sources
 ($sources IS NULL OR list_contains($sources, source))
+-- definitions
+($definitions IS NULL OR list_contains($definitions, coalesce(definition_id, 'unknown')))

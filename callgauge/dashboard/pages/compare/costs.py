@@ -52,7 +52,7 @@ def draw_pass_k(a: CompareSide, b: CompareSide) -> None:
             "pass_k", "pass^k of both slices", columns, [[_name_cell(side), *row] for side, row in cells]
         )
         st.caption(
-            "The chance that k trials of a task all pass, over the tasks with at least k trials; 95% t "
+            "The chance that k trials of a task all pass, over the tasks with at least k trials; 95% "
             "interval over tasks. More trials, other tasks: compare along a column, not along a row."
         )
 

@@ -6,10 +6,10 @@ import streamlit as st
 
 from callgauge.dashboard import comparison, filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.rate_choice import choose_rate
+from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
 from callgauge.dashboard.pages.compare.arms import choose_arms, choose_at_once, read_labels
 from callgauge.dashboard.pages.compare.costs import draw_costs, draw_pass_k
-from callgauge.dashboard.pages.compare.sides import measure_side
+from callgauge.dashboard.pages.compare.sides import compare_sides, measure_sides
 from callgauge.dashboard.pages.compare.tables import draw_differences, draw_forest, draw_other_rates
 from callgauge.dashboard.pages.compare.verdict import draw_verdict
 
@@ -23,17 +23,16 @@ def show() -> None:
     extent = store_queries.ask("extent").iloc[0]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         rate = choose_rate()
+        smallest = choose_smallest()
         choose_at_once(rate, extent.first_day, extent.last_day)
     one, other = choose_arms(rate, known, extent.first_day, extent.last_day)
     if filters.chosen_filters().active_names():
         st.caption("The filter bar narrows both slices; a slice's own choice takes the place of the bar's.")
-    a, b = (
-        measure_side(arm, name)
-        for arm, name in zip((one, other), comparison.name_arms(one, other, known), strict=True)
-    )
-    draw_verdict(a, b, rate)
-    draw_forest(a, b, rate)
-    draw_other_rates(a, b)
+    a, b = measure_sides((one, other), comparison.name_arms(one, other, known))
+    held = compare_sides(a, b, rate)
+    draw_verdict(a, b, rate, held, smallest)
+    draw_forest(a, b, rate, held, smallest)
+    draw_other_rates(a, b, held, smallest)
     draw_differences(a, b)
     draw_pass_k(a, b)
     draw_costs(a, b)

@@ -9,10 +9,12 @@ from typing import Any
 import pandas as pd
 
 from callgauge.dashboard import store_queries
-from callgauge.dashboard.comparison import Arm
+from callgauge.dashboard.comparison import PARAMETERS, Arm
+from callgauge.dashboard.components.strata_queries import read_strata
+from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
+from callgauge.dashboard.measures.same_mix import ArmStrata
 from callgauge.dashboard.measures.slices import Slice, make_slices
-from callgauge.dashboard.measures.strata import STRATA
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +32,30 @@ class CompareSide:
         return self.rates.get(rate.name)
 
 
-def measure_side(arm: Arm, name: str) -> CompareSide:
-    found = make_slices(_read_rows(arm, tuple(RATES)))
-    return CompareSide(arm, name, {one.rate.name: replace(one, name=name) for one in found})
+def measure_sides(arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
+    """Return both sides; they lend each other what they tell of how alike the calls of a session are."""
+    rows = [_read_rows(arm, tuple(RATES)) for arm in arms]
+    found = make_slices(pd.concat(rows, ignore_index=True))
+    firsts, seconds = found[: len(rows[0])], found[len(rows[0]) :]
+    one, other = (
+        CompareSide(arm, name, {one.rate.name: replace(one, name=name) for one in its})
+        for arm, name, its in zip(arms, names, (firsts, seconds), strict=True)
+    )
+    return one, other
 
 
-def read_strata(arm: Arm, rate: RateDefinition) -> list[Slice]:
-    by, also = STRATA[rate.noun]
-    return make_slices(_read_rows(arm, (rate.name,), by=by, also=also))
+def compare_sides(a: CompareSide, b: CompareSide, rate: RateDefinition) -> SliceComparison | None:
+    """Return B held against A, at the same mix of work where that matters; None without this rate."""
+    first, second = a.whole_slice(rate), b.whole_slice(rate)
+    if first is None or second is None:
+        return None
+    apart = {name for name in PARAMETERS if a.arm.own.get(name) != b.arm.own.get(name)}
+    apart |= {"day"} if a.arm.days != b.arm.days else set()
+    work = [read_strata(rate, None, side.arm.parameters(), apart=apart) for side in (a, b)]
+    of_a, of_b = (its.by_arm.get("all", {}) for its in work)
+    strata = ArmStrata(work[0].dimensions, {a.arm.letter: of_a, b.arm.letter: of_b})
+    mixes = strata.compare([((b.arm.letter, second), (a.arm.letter, first))])
+    return compare_pairs([(second, first)], mixes)[0]
 
 
 def read_by_tool(arm: Arm, rate: RateDefinition) -> list[Slice]:

@@ -17,24 +17,32 @@ from callgauge.dashboard.components.difference_cells import (
     verdict_cell,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures import strata, verdicts
+from callgauge.dashboard.measures import breakdown, verdicts
+from callgauge.dashboard.measures.breakdown import ArmPair, MakeupShift
+from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
-from callgauge.dashboard.measures.slices import Slice, SliceComparison, compare_pairs
-from callgauge.dashboard.measures.strata import ArmPair, MakeupShift
+from callgauge.dashboard.measures.slices import Slice
 from callgauge.dashboard.pages.compare import ARM_KEYS
 from callgauge.dashboard.pages.compare.arms import calls_link, read_makeup
 from callgauge.dashboard.pages.compare.sides import CompareSide, make_export, read_by_tool
-from callgauge.stats import ENOUGH
 
 _TOOLS = 15  # the most observed, until all are asked for
 _SHIFTS = 12
+_MIX_DIFFERS = Cell(
+    "Mix differs",
+    tone="calm",
+    sub="open the rate",
+    title="A and B got different work. Open the rate to see it at the same mix.",
+)
 _READING = (
     "Verdicts are Holm's over all lines of the table: the chance that any of them misleads stays at 5%. "
-    f"Pale: fewer than {ENOUGH} observed."
+    f"Pale: fewer than {verdicts.RULE}."
 )
 
 
-def draw_forest(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
+def draw_forest(
+    a: CompareSide, b: CompareSide, rate: RateDefinition, whole: SliceComparison | None, smallest: float
+) -> None:
     """Draw the difference of the rate over all tools, then for each tool, the most observed tool first."""
     with cards.draw_card(
         f"{rate.title} by tool",
@@ -45,13 +53,13 @@ def draw_forest(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
         ),
         height=360,
     ):
-        found = strata.pair_slices(read_by_tool(a.arm, rate), read_by_tool(b.arm, rate))
+        found = breakdown.pair_slices(read_by_tool(a.arm, rate), read_by_tool(b.arm, rate))
         found = [pair for pair in found if pair.n]
         if not found:
             st.caption(f"No {rate.noun} with a tool of which this can be known.")
             return
         shown = found if st.session_state.get("all_tools") else found[:_TOOLS]
-        _draw_forest_table(a, b, rate, shown)
+        _draw_forest_table(a, b, rate, shown, whole, smallest)
         if rate.noun == "turn":
             st.caption("A turn counts for every tool that it called.")
         if len(found) > _TOOLS:
@@ -59,12 +67,18 @@ def draw_forest(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
 
 
 def _draw_forest_table(
-    a: CompareSide, b: CompareSide, rate: RateDefinition, shown: Sequence[ArmPair]
+    a: CompareSide,
+    b: CompareSide,
+    rate: RateDefinition,
+    shown: Sequence[ArmPair],
+    whole: SliceComparison | None,
+    smallest: float,
 ) -> None:
     first, second = a.whole_slice(rate), b.whole_slice(rate)
-    whole = compare_pairs([(second, first)])[0] if first and second else None
     reach = track_reach([one for one in (whole, *(pair.held for pair in shown)) if one])
-    rows = [_build_row(Cell("All tools"), ArmPair("all", first, second, whole), rate, reach, a, b, {})]
+    rows = [
+        _build_row(Cell("All tools"), ArmPair("all", first, second, whole), rate, reach, a, b, {}, smallest)
+    ]
     rows += [
         _build_row(
             Cell(wording.one_line(pair.name, 60), title=wording.one_line(pair.name, 400), order=pair.name),
@@ -74,6 +88,7 @@ def _draw_forest_table(
             a,
             b,
             {"tool": pair.name},
+            smallest,
         )
         for pair in shown
     ]
@@ -98,11 +113,15 @@ def _build_row(
     a: CompareSide,
     b: CompareSide,
     narrowed: dict[str, str],
+    smallest: float,
+    *,
+    is_judged: bool = True,
 ) -> list[Cell]:
     cells = [name, _counts_cell(pair.a, a, rate, narrowed), _counts_cell(pair.b, b, rate, narrowed)]
     if pair.held is None or pair.held.difference is None or pair.a is None:
         return [*cells, Cell("–"), Cell("Only in one", tone="calm") if not (pair.a and pair.b) else Cell("–")]
-    return [*cells, difference_cell(pair.held, reach), verdict_cell(pair.held, pair.a)]
+    verdict = verdict_cell(pair.held, smallest) if is_judged else _MIX_DIFFERS
+    return [*cells, difference_cell(pair.held, reach), verdict]
 
 
 def _counts_cell(
@@ -118,14 +137,18 @@ def _counts_cell(
         wording.rate(share.k, share.n),
         sub=f"{wording.fraction(share.k, share.n)} · {wording.interval(share.interval)}{missing}",
         href=calls_link(side.arm, rate.calls, narrowed) if rate.calls and share.k else None,
-        pale=share.n < ENOUGH or not one.is_rankable,
+        pale=not one.is_solid,
         title=f"{wording.plural(share.sessions or 0, 'session')} · {share.method_name}",
         order=share.rate,
     )
 
 
-def draw_other_rates(a: CompareSide, b: CompareSide) -> None:
-    """Draw every rate of both slices side by side; a rate's name links to this page with that rate chosen."""
+def draw_other_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | None, smallest: float) -> None:
+    """Draw every rate of both slices side by side; a rate's name links to this page with that rate chosen.
+
+    `chosen`: the comparison of the chosen rate. Where the mix of work matters in it, the other rates get no
+    verdict here: their plain differences may be those of the work.
+    """
     with cards.draw_card(
         "All rates, A and B",
         "slices",
@@ -143,10 +166,21 @@ def draw_other_rates(a: CompareSide, b: CompareSide) -> None:
             [(b.rates[name], a.rates[name]) for name in both if name in a.rates and name in b.rates]
         )
         by_rate = {one.slice.rate.name: one for one in held}
+        if chosen is not None:
+            by_rate[chosen.slice.rate.name] = chosen
+        mixed = chosen is not None and (chosen.is_at_same_mix or chosen.does_other_work)
         reach = track_reach(held)
         rows = [
             _build_row(
-                _rate_cell(RATES[name]), _pair_rates(a, b, name, by_rate), RATES[name], reach, a, b, {}
+                _rate_cell(RATES[name]),
+                _pair_rates(a, b, name, by_rate),
+                RATES[name],
+                reach,
+                a,
+                b,
+                {},
+                smallest,
+                is_judged=not mixed or by_rate.get(name) is chosen,
             )
             for name in both
         ]
@@ -176,7 +210,7 @@ def draw_differences(a: CompareSide, b: CompareSide) -> None:
         height=300,
     ):
         chosen = set(a.arm.own) | set(b.arm.own)
-        found = strata.find_makeup_shifts(read_makeup(a.arm), read_makeup(b.arm), chosen)
+        found = breakdown.find_makeup_shifts(read_makeup(a.arm), read_makeup(b.arm), chosen)
         if not found:
             st.caption(
                 "Nothing: their calls have the same tools, prompts, sources and kinds in the same shares."

@@ -13,13 +13,14 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.components.difference_cells import difference_cell, difference_column, track_reach
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures import strata, verdicts
+from callgauge.dashboard.measures import verdicts
+from callgauge.dashboard.measures.comparisons import SliceComparison
 from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, Slice, SliceComparison
+from callgauge.dashboard.measures.same_mix import SameMix
+from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, Slice
 from callgauge.dashboard.pages.compare.arms import calls_link, describe_overlap
-from callgauge.dashboard.pages.compare.sides import CompareSide, make_export, read_strata
-from callgauge.stats import Difference, bootstrap_interval, compare_paired, compare_rates
-from callgauge.stats.mixes import StandardisedDifference, standardise
+from callgauge.dashboard.pages.compare.sides import CompareSide, make_export
+from callgauge.stats import Difference, bootstrap_interval, compare_paired
 
 BY_TASK = ("parse_error", "recorded_ok", "derived_ok")
 _ORIGINS = {"log": "the log's own task id", "first message": "the same first message"}
@@ -42,30 +43,39 @@ class ComparisonWay:
     thin: bool = False
 
 
-def draw_verdict(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
+def draw_verdict(
+    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison | None, smallest: float
+) -> None:
+    """Draw the verdict on B against A.
+
+    `held`: the two compared; None when one of them has nothing of this rate. `smallest`: the smallest
+    difference worth knowing, a share.
+    """
     with cards.draw_card(
         f"{rate.title}: B against A",
         "slices",
+        "strata",
         "shared_tasks",
         "session_counts",
         take=cards.Download(f"compare_{rate.name}", make_export(a.arm, b.arm, "slices", rates=(rate.name,))),
         height=320,
     ):
-        first, second = a.whole_slice(rate), b.whole_slice(rate)
-        plain = compare_rates(second.share, first.share) if first and second else None
-        if first is None or second is None or plain is None:
+        if held is None or held.plain is None or held.other is None:
             _draw_nothing(a, b, rate)
             return
         with st.container(key="verdict"):
-            sentence = verdicts.describe_verdict(second, first, plain)
-            st.subheader(wording.in_markdown(sentence, 600), anchor=False)
-        st.caption(f"{plain.method}. {_describe_measured(a, first)} {_describe_measured(b, second)}")
-        adjusted = standardise(strata.pair_strata(read_strata(a.arm, rate), read_strata(b.arm, rate)))
-        for warning in _list_warnings(a, b, rate, first, second, adjusted):
+            st.subheader(wording.in_markdown(verdicts.describe_verdict(held, smallest), 900), anchor=False)
+        mix = verdicts.describe_mix(held)
+        if mix:
+            st.markdown(wording.in_markdown(mix, 600))
+        told = held.difference or held.plain
+        measured = f"{_describe_measured(a, held.other)} {_describe_measured(b, held.slice)}"
+        st.caption(f"{told.method}. {measured}")
+        for warning in _list_warnings(a, b, rate, held):
             st.warning(warning, icon=":material/warning:")
         drawn_anew = _choose_bootstrap()
-        ways = list(_list_ways(a, b, rate, plain, adjusted, anew=drawn_anew))
-        _draw_ways_table(a, b, rate, ways, second)
+        ways = list(_list_ways(a, b, rate, held.plain, held.same_mix, anew=drawn_anew))
+        _draw_ways_table(a, b, rate, ways, held.slice)
         st.caption(_describe_notes(a, b, rate, anew=drawn_anew))
 
 
@@ -89,22 +99,18 @@ def _list_warnings(
     a: CompareSide,
     b: CompareSide,
     rate: RateDefinition,
-    first: Slice,
-    second: Slice,
-    adjusted: StandardisedDifference | None,
+    held: SliceComparison,
 ) -> Iterator[str]:
-    for side, whole in ((a, first), (b, second)):
-        if not whole.is_rankable:
+    for side, whole in ((a, held.other), (b, held.slice)):
+        if whole is not None and not whole.is_rankable:
             yield (
                 f"Less than {100 * MEASURED_ENOUGH:.0f}% of the {rate.noun}s of {side.arm.letter} could be "
                 "judged: those that could may be unlike the others."
             )
-    if adjusted is not None and adjusted.flips:
-        certain = "" if adjusted.difference.is_decisive else ", though not decisively"
+    if a.arm.days != b.arm.days:
         yield (
-            f"The mix turns the order round{certain}: at the same mix of {strata.describe_mix(rate)} the "
-            f"difference is {verdicts.format_difference(adjusted.difference)}. The two get different work; "
-            "see what differs below."
+            "Days differ by more than their sessions show, so this says less about the days than it seems. "
+            "The Overview's alerts take the usual spread between days into account."
         )
     overlap = describe_overlap(a.arm, b.arm)
     if overlap:
@@ -116,20 +122,21 @@ def _list_ways(
     b: CompareSide,
     rate: RateDefinition,
     plain: Difference,
-    adjusted: StandardisedDifference | None,
+    same_mix: SameMix | None,
     *,
     anew: bool,
 ) -> Iterator[ComparisonWay]:
     yield ComparisonWay("As they are", "", "", plain, plain.method)
-    if adjusted is not None:
+    if same_mix is not None and same_mix.by:
+        found = same_mix.found
         yield ComparisonWay(
-            f"At the same mix of {strata.describe_mix(rate)}",
-            wording.percent(adjusted.against),
-            wording.percent(adjusted.of),
-            adjusted.difference,
-            f"{adjusted.difference.method}: {wording.percent(adjusted.covered)} of the {rate.noun}s are in "
-            "strata that both have",
-            thin=not adjusted.is_representative,
+            f"At the same mix of {same_mix.words}",
+            wording.percent(found.against),
+            wording.percent(found.of),
+            found.difference,
+            f"{found.difference.method}: {wording.percent(found.covered)} of the {rate.noun}s are in strata "
+            "that both have",
+            thin=not found.is_representative,
         )
     yield from _compare_by_task(a, b, rate)
     if anew:

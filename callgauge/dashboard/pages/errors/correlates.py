@@ -5,14 +5,18 @@ A correlation is not a cause: the tool or the model may explain both the trait a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import reduce
+from operator import add
+
+import pandas as pd
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.call_traits import TITLES, class_words
-from callgauge.dashboard.measures.verdicts import format_difference
-from callgauge.stats import ENOUGH, Difference, Share, compare_rates, holm
+from callgauge.dashboard.measures.slices import read_shares
+from callgauge.dashboard.measures.verdicts import RULE, format_difference
+from callgauge.stats import Difference, Share, compare_rates, holm, relate_shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +45,17 @@ class Standout:
     p: float
 
 
-def trait_classes(rows: Iterable[Mapping[Any, Any]]) -> list[TraitClass]:
-    """Return the classes with judged calls, sorted by trait in the order of TITLES, then by class number.
+def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
+    """Return from the rows of the metric `traits` the classes with judged calls, sorted by trait in the order
+    of TITLES, then by class number.
 
     Traits that TITLES does not name are left out.
     """
+    shares = relate_shares(read_shares(rows), list(rows["trait"]))
     known = [
-        TraitClass(
-            row["trait"],
-            row["class"],
-            Share(row["k"], row["n"], row["sessions"], row["kk"], row["kn"], row["nn"]),
-        )
-        for row in rows
-        if row["trait"] in TITLES and row["n"]
+        TraitClass(trait, number, share)
+        for trait, number, share in zip(rows["trait"], rows["class"], shares, strict=True)
+        if trait in TITLES and share.n
     ]
     return sorted(known, key=lambda one: (list(TITLES).index(one.trait), one.number))
 
@@ -61,15 +63,16 @@ def trait_classes(rows: Iterable[Mapping[Any, Any]]) -> list[TraitClass]:
 def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
     """Return the class of each trait that fails most, the largest decisive difference first.
 
-    A class is compared when it and the other classes of its trait together have at least ENOUGH judged calls
-    each. Holm's correction is over every class that could have been the worst, since the worst was picked
-    after looking.
+    A class is compared when it and the other classes of its trait together have enough judged calls and
+    sessions each. Holm's correction is over every class that could have been the worst, since the worst was
+    picked after looking.
     """
     found = [
         (one, others, compared)
         for one in classes
-        if one.share.n >= ENOUGH
-        and (others := _other_classes(one, classes)).n >= ENOUGH
+        if one.share.has_enough
+        and (others := _other_classes(one, classes)) is not None
+        and others.has_enough
         and (compared := compare_rates(one.share, others)) is not None
     ]
     corrected = holm([compared.p for _, _, compared in found])
@@ -84,22 +87,15 @@ def _is_decisive(one: Standout) -> bool:
     return one.difference.low > 0 and one.p < 0.05
 
 
-def _other_classes(one: TraitClass, classes: Sequence[TraitClass]) -> Share:
+def _other_classes(one: TraitClass, classes: Sequence[TraitClass]) -> Share | None:
     rest = [other.share for other in classes if other.trait == one.trait and other is not one]
-    return Share(
-        sum(share.k for share in rest),
-        sum(share.n for share in rest),
-        sum(share.sessions or 0 for share in rest),
-        sum(share.kk for share in rest),
-        sum(share.kn for share in rest),
-        sum(share.nn for share in rest),
-    )
+    return reduce(add, rest) if rest else None
 
 
 def describe_standout(found: Sequence[Standout]) -> str:
     """Return a sentence on the trait that goes with failure most, or that none stands out or is known."""
     if not found:
-        return f"No trait can be compared: it takes {ENOUGH} judged calls in two classes of it."
+        return f"No trait can be compared: it takes two classes with {RULE} each."
     first = found[0]
     if not _is_decisive(first):
         return "No trait stands out: no class of any of them fails more than its others by more than chance."

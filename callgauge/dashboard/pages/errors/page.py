@@ -55,7 +55,7 @@ def _draw_correlates(chosen: Mapping[str, Any]) -> None:
         "traits",
         take=cards.Download("traits", store_queries.ask_later("traits", **chosen)),
     ):
-        classes = trait_classes(store_queries.ask("traits", **chosen).to_dict("records"))
+        classes = trait_classes(store_queries.ask("traits", **chosen))
         if not classes:
             st.caption("Not measured: no call of this selection could be judged.")
             return

@@ -2,4 +2,4 @@
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 
-URL_KEYS = PageUrlKeys(place=("cells", "rate"))
+URL_KEYS = PageUrlKeys(place=("cells", "rate"), kept=("smallest",))

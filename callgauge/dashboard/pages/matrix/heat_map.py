@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import sqrt
 
 from callgauge.dashboard.measures.slices import Slice
-from callgauge.stats import ENOUGH
 
 DEEPEST = 0.5  # of the shade's colour, so that text stays legible on it
 
@@ -30,11 +29,11 @@ class HeatMap:
     def cell_heat(self, one: Slice) -> float | None:
         """Return the depth of the cell's shade: 0 (best) to DEEPEST (as bad as `worst`).
 
-        Return None when fewer than ENOUGH were observed. The depth grows with the square root of the badness,
-        so that one cell much worse than the others leaves these distinguishable.
+        Return None when too little was observed for a verdict. The depth grows with the square root of the
+        badness, so that one cell much worse than the others leaves these distinguishable.
         """
         bad = badness(one)
-        if bad is None or one.share.n < ENOUGH:
+        if bad is None or not one.share.has_enough:
             return None
         return DEEPEST * sqrt(min(1.0, bad / self.worst)) if self.worst else 0.0
 
@@ -62,7 +61,7 @@ def build_heat_map(several: Sequence[Slice], rows: int, columns: int) -> HeatMap
         for one in several
         if one.name in down[:rows] and one.also in across[:columns]
     }
-    solid = [bad for one in kept.values() if one.share.n >= ENOUGH and (bad := badness(one)) is not None]
+    solid = [bad for one in kept.values() if one.share.has_enough and (bad := badness(one)) is not None]
     return HeatMap(down[:rows], across[:columns], kept, len(down), len(across), max(solid, default=0.0))
 
 

@@ -13,14 +13,14 @@ from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.slice_table import IntervalScale, calls_link, make_scale, rate_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.dashboard.measures.slices import Slice, read_shares
 from callgauge.dashboard.pages.models.strategy_audit import (
     NATIVE,
     AuditFinding,
     StrategyUse,
     audit_strategies,
 )
-from callgauge.stats import Share
+from callgauge.stats import Share, relate_shares
 
 Row = Mapping[Hashable, Any]
 _LEASTS = ("1", "2", "5", "10", "20")
@@ -34,8 +34,10 @@ def draw_strategies(chosen: Mapping[str, Any]) -> None:
     take = cards.Download("strategy_audit", store_queries.ask_later("strategy_audit", **chosen))
     with cards.draw_card(title, "strategy_audit", take=take, height=320):
         least = _choose_least()
+        rows = store_queries.ask("strategy_audit", **chosen)
         used = [
-            _strategy_use(row) for row in store_queries.ask("strategy_audit", **chosen).to_dict("records")
+            _strategy_use(row, share)
+            for row, share in zip(rows.to_dict("records"), relate_shares(read_shares(rows)), strict=True)
         ]
         if not used:
             st.caption("No calls and no probes in the chosen logs.")
@@ -61,8 +63,7 @@ def _choose_least() -> float:
     return int(text) / 100
 
 
-def _strategy_use(row: Row) -> StrategyUse:
-    share = Share(row["k"], row["n"], row["sessions"], row["kk"], row["kn"], row["nn"])
+def _strategy_use(row: Row, share: Share) -> StrategyUse:
     return StrategyUse(
         Slice(RATES["parse_error"], row["model"], row["provider"], share, row["total"]),
         row["strategy"], row["probes"], row["probes_ok"], row["last_ok"], row["last_day"], row["last_error"],

@@ -5,7 +5,7 @@ Hosts may get different work, so each difference is shown twice: plain, and at t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -15,31 +15,33 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.difference_cells import (
     difference_cell,
     difference_column,
+    plain_cell,
     track_reach,
     verdict_cell,
 )
 from callgauge.dashboard.components.slice_table import make_scale, rate_cell
+from callgauge.dashboard.components.strata_queries import read_strata
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures import strata as contrasts
-from callgauge.dashboard.measures import verdicts
+from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.slices import Slice, SliceComparison, compare_pairs, make_slices
-from callgauge.stats.mixes import StandardisedDifference, standardise
+from callgauge.dashboard.measures.same_mix import SameMix
+from callgauge.dashboard.measures.slices import Slice, make_slices
 
 _SHOWN = 60  # rows
 Pair = tuple[Slice, Slice | None]
-Strata = Mapping[tuple[str, str], Sequence[Slice]]
-"""The slices (strata) of each pair of model and host."""
 
 
-def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
-    """Draw the card of models that were observed on several hosts, or a note when there is none."""
+def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> None:
+    """Draw the card of models that were observed on several hosts, or a note when there is none.
+
+    `smallest`: the smallest difference worth knowing, a share.
+    """
     asked = {"rates": (rate.name,), "by": "model", "also": "provider"}
     title = f"{rate.title} of the same model on several hosts"
     take = cards.Download(
         f"{rate.name}_by_model_and_provider", store_queries.ask_later("slices", **asked, **chosen)
     )
-    with cards.draw_card(title, "slices", "host_strata", take=take, height=220):
+    with cards.draw_card(title, "slices", "strata", take=take, height=220):
         pairs = pair_hosts(make_slices(store_queries.ask("slices", **asked, **chosen)))
         found = len(pairs)
         if not pairs:
@@ -48,20 +50,15 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
                 "or the sources, or load logs of another host."
             )
             return
-        held, adjusted = (
-            compare_pairs(pairs := pairs[:_SHOWN]),
-            _compare_at_same_mix(pairs, _read_strata(rate, chosen)),
-        )
-        for warning in _turned_order_notes(rate, held, adjusted):
-            st.warning(warning, icon=":material/warning:")
-        _draw_table(rate, pairs, held, adjusted)
+        pairs = pairs[:_SHOWN]
+        held = _compare_hosts(pairs, rate, chosen)
+        _draw_table(rate, pairs, held, smallest)
         few = f" {_SHOWN} of {found} rows are shown." if found > _SHOWN else ""
         judged = sum(one.p is not None for one in held)
         st.caption(
             "Each host is held against the one that serves the model most; the verdict is corrected for "
             f"{wording.plural(judged, 'difference')} looked at together (Holm). "
-            f"At the same mix: over the {contrasts.describe_mix(rate)} that both hosts were given, "
-            "weighed alike; pale where the two have little work in common, or little is known." + few
+            f"Where the hosts got different work, it goes by the difference at the same mix.{few}"
         )
 
 
@@ -83,62 +80,38 @@ def pair_hosts(several: Sequence[Slice]) -> list[Pair]:
     return pairs
 
 
-def _read_strata(rate: RateDefinition, chosen: Mapping[str, Any]) -> Strata:
-    by, also = contrasts.STRATA[rate.noun]
-    rows = store_queries.ask("host_strata", rates=(rate.name,), by=by, also=also, **chosen)
-    return {
-        (str(model), str(host)): make_slices(its)
-        for (model, host), its in rows.groupby(["model", "provider"])
-    }
-
-
-def _compare_at_same_mix(pairs: Sequence[Pair], strata: Strata) -> list[StandardisedDifference | None]:
-    """Return, for each pair, the difference at the same mix of work; None when the hosts share no work."""
-    return [
-        None
-        if other is None
-        else standardise(
-            contrasts.pair_strata(
-                strata.get((other.name, other.also), ()), strata.get((one.name, one.also), ())
-            )
-        )
-        for one, other in pairs
-    ]
-
-
-def _turned_order_notes(
-    rate: RateDefinition, held: Sequence[SliceComparison], adjusted: Sequence[StandardisedDifference | None]
-) -> Iterator[str]:
-    """Yield a warning for each pair whose judged difference changes its sign at the same mix of work."""
-    for one, mixed in zip(held, adjusted, strict=True):
-        if one.p is not None and mixed is not None and mixed.flips:
-            certain = "" if mixed.difference.is_decisive else ", though not decisively"
-            model, host = (
-                wording.in_markdown(text, 60)
-                for text in (filters.value_label("model", one.slice.name), one.slice.also)
-            )
-            yield (
-                f"{model} on {host}: the mix turns the order round{certain}. At the same mix of "
-                f"{contrasts.describe_mix(rate)} the difference is "
-                f"{verdicts.format_difference(mixed.difference)}."
-            )
+def _compare_hosts(
+    pairs: Sequence[Pair], rate: RateDefinition, chosen: Mapping[str, Any]
+) -> list[SliceComparison]:
+    """Return each pair of hosts of a model compared, at the same mix of work where that matters."""
+    mixes: list[SameMix | None] = [None] * len(pairs)
+    for model in dict.fromkeys(one.name for one, other in pairs if other is not None):
+        strata = read_strata(rate, "provider", {**chosen, "models": (model,)}, apart=("model",))
+        places = [
+            place for place, (one, other) in enumerate(pairs) if other is not None and one.name == model
+        ]
+        arms = [
+            ((one.also, one), (other.also, other))
+            for one, other in (pairs[place] for place in places)
+            if other is not None
+        ]
+        for place, found in zip(places, strata.compare(arms), strict=True):
+            mixes[place] = found
+    return compare_pairs(pairs, mixes)
 
 
 def _draw_table(
     rate: RateDefinition,
     pairs: Sequence[Pair],
     held: Sequence[SliceComparison],
-    adjusted: Sequence[StandardisedDifference | None],
+    smallest: float,
 ) -> None:
-    mixes = [
-        SliceComparison(
-            one.slice,
-            mixed.difference if mixed else None,
-            one.p if mixed and mixed.is_representative else None,
-        )
-        for one, mixed in zip(held, adjusted, strict=True)
+    at_mix = [
+        SliceComparison(one.slice, one.same_mix.found.difference if one.same_mix else None, one.p)
+        for one in held
     ]
-    scale, reach = make_scale([one.share for one, _ in pairs]), track_reach([*held, *mixes])
+    plain = [SliceComparison(one.slice, one.plain, one.p) for one in held]
+    scale, reach = make_scale([one.share for one, _ in pairs]), track_reach([*plain, *at_mix])
     columns = [
         Column("Model", "name"),
         Column("Host", "text"),
@@ -156,10 +129,10 @@ def _draw_table(
             ),
             Cell(wording.one_line(one.also, 60)),
             rate_cell(one, scale),
-            difference_cell(beside_it, reach, none="reference"),
+            plain_cell(beside_it, reach, none="reference"),
             difference_cell(mixed, reach, none="reference" if other is None else "no work in common"),
-            Cell("Reference", tone="info") if other is None else verdict_cell(beside_it, other),
+            Cell("Reference", tone="info") if other is None else verdict_cell(beside_it, smallest),
         ]
-        for beside_it, mixed, (one, other) in zip(held, mixes, pairs, strict=True)
+        for beside_it, mixed, (one, other) in zip(held, at_mix, pairs, strict=True)
     ]
     draw_table("hosts", f"{rate.title} by model and host", columns, rows)

@@ -14,9 +14,11 @@ from callgauge.dashboard.components.controls.rate_choice import (
     choose_dimension,
     choose_one,
     choose_rate,
+    choose_smallest,
 )
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
 from callgauge.dashboard.components.slice_table import READING, draw_slice_table
+from callgauge.dashboard.measures.comparisons import choose_reference
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.pages.models.audit_card import draw_strategies
@@ -49,6 +51,7 @@ def show() -> None:
         rate = choose_rate()
         found = _read_slices(by, rate, chosen)
         reference = _choose_reference(by, found[rate.name]) if rate.name in found else None
+        smallest = choose_smallest()
     if not found:
         cards.show_no_matches("calls or turns")
         return
@@ -56,13 +59,13 @@ def show() -> None:
     if reference is None:
         _draw_not_counted(rate)
     else:
-        draw_ranking(by, rate, found[rate.name], reference, shown, chosen)
+        draw_ranking(by, rate, found[rate.name], reference, shown, chosen, smallest)
     if by == "harness_version":
         draw_versions(rate, chosen)
     _draw_trend(by, rate, chosen)
     _draw_rates(by, rate, found, shown, chosen)
     draw_cost(by, shown, chosen)
-    draw_hosts(rate, chosen)
+    draw_hosts(rate, chosen, smallest)
     draw_strategies(chosen)
 
 
@@ -90,25 +93,24 @@ def most_used(found: Found) -> list[str]:
 def _choose_reference(by: str, several: Sequence[Slice]) -> Slice:
     """Draw the choice of the reference slice, with which the others are compared, and return it.
 
-    The default is the named slice with the largest effective sample size, so that doubt about the reference
-    hides least.
+    The default is the slice with most sessions. It is never chosen by its rate: the luckiest slice as the
+    reference would make the others look worse than they are.
     """
-    known = {one.name: one for one in sorted(several, key=_knowledge_key)}
-    names = list(known)
+    usual = choose_reference(several)
+    known = {one.name: one for one in [usual, *sorted(several, key=_use_key)]}
     against = choose_one(
         "Held against",
         "against",
-        names,
-        names[0],
+        list(known),
+        usual.name,
         lambda name: wording.one_line(filters.value_label(by, name), 60),
         width=280,
     )
     return known[against]
 
 
-def _knowledge_key(one: Slice) -> tuple[Any, ...]:
-    effective = one.share.effective_n if one.share.n else 0.0
-    return one.name == "unknown", not one.is_rankable, -effective, one.name
+def _use_key(one: Slice) -> tuple[Any, ...]:
+    return one.name == "unknown", not one.is_solid, -(one.share.sessions or 0), one.name
 
 
 def _draw_not_counted(rate: RateDefinition) -> None:

@@ -13,6 +13,7 @@ from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.difference_cells import (
     difference_cell,
     difference_column,
+    plain_cell,
     track_reach,
     verdict_cell,
 )
@@ -23,16 +24,12 @@ from callgauge.dashboard.components.slice_table import (
     name_cell,
     rate_cell,
 )
+from callgauge.dashboard.components.strata_queries import read_strata
 from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, Standing, rank_table
 from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.slices import (
-    MEASURED_ENOUGH,
-    Slice,
-    SliceComparison,
-    compare_with_reference,
-    rank_slices,
-)
-from callgauge.stats import ENOUGH
+from callgauge.dashboard.measures.slices import Slice, rank_slices
+from callgauge.dashboard.measures.verdicts import RULE, describe_top
 
 
 def draw_ranking(
@@ -42,34 +39,53 @@ def draw_ranking(
     reference: Slice,
     shown: Sequence[str],
     chosen: Mapping[str, Any],
+    smallest: float,
 ) -> None:
-    """Draw the card of the ranking; `shown` holds the names that get a row, the others are only counted."""
-    rows = [one for one in order_slices(several) if one.name in shown or one is reference]
-    held = compare_with_reference(rows, reference)
-    judged = sum(one.p is not None for one in held)
-    label = wording.in_markdown(filters.value_label(by, reference.name), 60)
+    """Draw the card of the ranking; `shown` holds the names that get a row, the others are only counted.
+
+    `smallest`: the smallest difference worth knowing, a share.
+    """
+    rows = [one for one in several if one.name in shown or one is reference]
+    solid = [one.name for one in rows if one.is_solid]
+    strata = read_strata(rate, by, chosen, arms=solid) if len(solid) > 1 else None
+    table = rank_table(rows, reference, strata, smallest)
     better = {"low": "the lowest rate first", "high": "the highest rate first", None: "neither end is better"}
     with cards.draw_card(
         f"{rate.title} by {DIMENSIONS[by].lower()}, {better[rate.better]}",
         "slices",
-        caption=f"Share of {rate.noun}s that {rate.hit}. Each is held against {label}; the verdict is "
-        f"corrected for {wording.plural(judged, 'difference')} looked at together (Holm).",
+        "strata",
         take=cards.Download(
             f"{rate.name}_by_{by}", store_queries.ask_later("slices", rates=(rate.name,), by=by, **chosen)
         ),
         height=420,
     ):
-        _draw_table(by, rate, held, reference)
+        names = {one.name: wording.one_line(filters.value_label(by, one.name), 60) for one in rows}
+        st.subheader(
+            wording.in_markdown(describe_top(table, names, DIMENSIONS[by].lower()), 600), anchor=False
+        )
+        st.caption(_describe_reading(rate, table, names[reference.name]))
+        _draw_table(by, rate, table, smallest)
         left = len(several) - len(rows)
         more = (
             f" {len(rows)} of {len(several)} are shown, the most used; a filter brings up the others."
             if left
             else ""
         )
-        st.caption(
-            f"Not ranked: fewer than {ENOUGH} observed, or less than {100 * MEASURED_ENOUGH:.0f}% measured."
-            + more
+        st.caption(f"Not ranked: fewer than {RULE}, or less than a fifth measured.{more}")
+
+
+def _describe_reading(rate: RateDefinition, table: RankedTable, reference: str) -> str:
+    parts = [
+        f"Share of {rate.noun}s that {rate.hit}. Each is held against {wording.in_markdown(reference, 60)}.",
+        "Rank: the ranks that it may have with 95% confidence, all together.",
+    ]
+    if table.pairs:
+        parts.append(f"Corrected for {wording.plural(table.pairs, 'difference')} looked at together (Holm).")
+    if table.is_by_mix:
+        parts.append(
+            "Same mix: where two got different work, each kind is compared with itself, and that decides."
         )
+    return " ".join(parts)
 
 
 def order_slices(several: Sequence[Slice]) -> list[Slice]:
@@ -82,39 +98,50 @@ def order_slices(several: Sequence[Slice]) -> list[Slice]:
     ]
 
 
-def _draw_table(by: str, rate: RateDefinition, held: Sequence[SliceComparison], reference: Slice) -> None:
+def _draw_table(by: str, rate: RateDefinition, table: RankedTable, smallest: float) -> None:
+    held = table.rows
     scale = make_scale([one.slice.share for one in held])
-    reach = track_reach(held)
+    by_mix = table.is_by_mix
+    reach = track_reach([*held, *(SliceComparison(one.slice, one.plain, one.p) for one in held)])
     columns = [
         Column(DIMENSIONS[by], "name"),
-        Column("Rank", "number"),
+        Column("Rank", "number", "The ranks that it may have, all together with 95% confidence"),
         Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
-        difference_column("Difference", reach),
-        Column("Verdict", "tight", "Against the reference, all rows considered together (Holm)"),
+        *([difference_column("As they are", reach)] if by_mix else []),
+        difference_column("At the same mix" if by_mix else "Difference", reach),
+        Column("Verdict", "tight", "Against the reference, all pairs considered together (Holm)"),
         Column("Sessions", "number", "In which the rate was observed; what the interval rests on"),
     ]
-    rows = [_build_row(by, place, one, reference, scale, reach) for place, one in enumerate(held, start=1)]
+    rows = [_build_row(by, one, table, scale, reach, smallest) for one in held]
     draw_table("ranking", f"{rate.title} by {DIMENSIONS[by].lower()}", columns, rows)
 
 
 def _build_row(
-    by: str, place: int, held: SliceComparison, reference: Slice, scale: IntervalScale, reach: float
+    by: str, held: SliceComparison, table: RankedTable, scale: IntervalScale, reach: float, smallest: float
 ) -> list[Cell]:
     one = held.slice
-    is_reference = one is reference
+    is_reference = held.standing() is Standing.REFERENCE
+    none = "reference" if is_reference else "–"
     return [
         name_cell(by, one.name),
-        _rank_cell(place, one),
+        _rank_cell(one, table),
         rate_cell(one, scale, calls_link(one.rate, {by: one.name})),
-        difference_cell(held, reach, none="reference" if is_reference else "–"),
-        Cell("Reference", tone="info") if is_reference else verdict_cell(held, reference),
+        *([plain_cell(held, reach, none=none)] if table.is_by_mix else []),
+        difference_cell(held, reach, none=none),
+        Cell("Reference", tone="info") if is_reference else verdict_cell(held, smallest),
         Cell(f"{one.share.sessions or 0:,}", order=one.share.sessions or 0),
     ]
 
 
-def _rank_cell(place: int, one: Slice) -> Cell:
+def _rank_cell(one: Slice, table: RankedTable) -> Cell:
+    if one.name in table.ranks:
+        first, last = table.ranks[one.name]
+        return Cell(f"{first}" if first == last else f"{first}–{last}", order=-first - last / 1000)
+    if one.is_solid and one.name == "unknown":
+        return Cell("not named", tone="calm", title="The logs do not name it: it may be several things.")
     if one.is_solid:
-        return Cell(f"{place}", order=-place)
-    few = one.share.n and one.is_rankable
+        return Cell("other work", tone="calm", title="It has too little work in common with any other.")
+    if one.share.n and one.is_rankable:
+        return Cell("too few", tone="calm", title=f"It takes {RULE}.")
     measured = f"{wording.rate(one.share.n, one.total)} measured" if one.share.n else "unmeasured"
-    return Cell(f"n < {ENOUGH}" if few else measured, tone="calm" if few else "warn")
+    return Cell(measured, tone="warn")

@@ -10,7 +10,7 @@ from typing import Literal
 from callgauge.dashboard import wording
 from callgauge.dashboard.measures import verdicts
 from callgauge.dashboard.measures.slices import Slice
-from callgauge.stats import ENOUGH, compare_rates
+from callgauge.stats import compare_rates
 
 NATIVE = "tool_use"
 FALLBACK = "json_fallback"
@@ -69,7 +69,11 @@ def _audit_one(used: StrategyUse, native: StrategyUse | None, least: float) -> A
         return AuditFinding(
             used, f"{said} parse errors are surely {_format_percent(least)} or more.", "bad", 0
         )
-    few = f" too few to be sure ({wording.interval(bounds)})" if share.n < ENOUGH else _describe_between(used)
+    few = (
+        f" too few to be sure ({wording.interval(bounds)})"
+        if not share.has_enough
+        else _describe_between(used)
+    )
     return AuditFinding(
         used, f"{said} parse errors may be {_format_percent(least)} or more:{few}.", "warn", 3
     )
@@ -90,18 +94,17 @@ def _audit_fallback(used: StrategyUse, native: StrategyUse | None) -> AuditFindi
         text = f"Native calls of it: {rates[0]} parse errors ({rates[1]})"
         if found is None:
             return AuditFinding(used, f"{text}; its text calls cannot be judged.", "info", 4)
-        if found.is_decisive and found.estimate < 0:
+        known = found.is_decisive and tried.share.has_enough and used.calls.share.has_enough
+        if known and found.estimate < 0:
             return AuditFinding(
                 used, f"{text}, {verdicts.format_difference(found)}: it may no longer need text.", "warn", 1
             )
-        if found.is_decisive:
+        if known:
             return AuditFinding(
                 used, f"{text}, {verdicts.format_difference(found)}: text calls suit it.", None, 5
             )
-        if used.last_ok is None or tried.share.n >= ENOUGH:
-            return AuditFinding(
-                used, f"{text}, {verdicts.format_difference(found)}: not decisive.", "info", 4
-            )
+        if used.last_ok is None or tried.share.has_enough:
+            return AuditFinding(used, f"{text}, {verdicts.format_difference(found)}: not decided.", "info", 4)
     if used.last_ok is False:
         return AuditFinding(used, "The last probe said no: it needs text calls.", None, 5)
     return AuditFinding(used, "No evidence: no probe, and no native call of it.", "info", 4)

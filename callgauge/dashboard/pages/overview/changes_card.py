@@ -1,4 +1,4 @@
-"""Card of the rates that changed in the newest days, the worst change first."""
+"""Card of the rates whose newest days lie beyond what the days before show, the worst change first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from callgauge.dashboard import comparison, filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.difference_cells import difference_cell, difference_column, track_reach
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.slices import Slice, SliceComparison, make_slices
+from callgauge.dashboard.measures.comparisons import SliceComparison
+from callgauge.dashboard.measures.slices import Slice, make_slices
+from callgauge.dashboard.measures.verdicts import RULE
 from callgauge.dashboard.pages.overview.alerts import (
     FALSE,
     Alert,
@@ -22,7 +24,7 @@ from callgauge.dashboard.pages.overview.alerts import (
     find_alerts,
     list_candidates,
 )
-from callgauge.stats import ENOUGH
+from callgauge.stats.day_effects import LEAST_DAYS
 
 _OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
 _OF_ANY = (*_OF_CALLS, "recorded_ok", "derived_ok")
@@ -38,17 +40,19 @@ def draw_changes(chosen: Mapping[str, Any]) -> None:
         if found is None:
             st.caption("Nothing to hold the newest days against: widen the days, or load earlier logs.")
             return
-        compared = [
-            pair
-            for dimension, rates in _LOOKED_AT.items()
-            for pair in list_candidates(
-                dimension,
-                _slices(dimension, rates, found.now, chosen),
-                _slices(dimension, rates, found.before, chosen),
+        if not found.is_long_enough:
+            st.caption(
+                f"Too few days before: {wording.plural(found.days_before, 'day')} with calls. It takes "
+                f"{LEAST_DAYS} to know how much days differ, and so what is a change."
             )
+            return
+        candidates = [
+            one
+            for dimension, rates in _LOOKED_AT.items()
+            for one in list_candidates(dimension, _ask_by_day(dimension, rates, found, chosen), found)
         ]
-        several = find_alerts(compared)
-        st.caption(_describe_found(found, len(compared), len(several)))
+        several = find_alerts(candidates, found)
+        st.caption(_describe_found(found, len(candidates), len(several)))
         shown = several if st.session_state.get("all_changes") else several[:_SHOWN]
         if shown:
             _draw_alert_table(shown, found)
@@ -60,12 +64,17 @@ def _windows(chosen: Mapping[str, Any]) -> AlertWindows | None:
     rows = store_queries.ask("slices", rates=("emission",), by="day", **chosen)
     dated = rows[rows["slice"] != "unknown"]
     days = [date.fromisoformat(day) for day in dated["slice"]]
-    return choose_windows(dict(zip(days, dated.total, strict=True)))
+    calls, sessions = (dict(zip(days, dated[name], strict=True)) for name in ("total", "sessions"))
+    return choose_windows(calls, sessions)
 
 
-def _slices(dimension: str, rates: tuple[str, ...], days: Days, chosen: Mapping[str, Any]) -> list[Slice]:
-    within = {**chosen, "from_day": days[0], "to_day": days[1]}
-    return make_slices(store_queries.ask("slices", rates=rates, by=dimension, **within))
+def _ask_by_day(
+    dimension: str, rates: tuple[str, ...], found: AlertWindows, chosen: Mapping[str, Any]
+) -> list[Slice]:
+    within = {**chosen, "from_day": found.before[0], "to_day": found.now[1]}
+    return make_slices(
+        store_queries.ask("slices", rates=rates, by=dimension, also="day", **within), related=False
+    )
 
 
 def _days_text(days: Days) -> str:
@@ -75,18 +84,22 @@ def _days_text(days: Days) -> str:
 
 def _describe_found(found: AlertWindows, compared: int, several: int) -> str:
     length = (found.before[1] - found.before[0]).days + 1
-    against = f"against the {length} days before"
+    before = f"the {length} days before"
     if not compared:
         return (
-            f"Too little to tell: no model, prompt or tool has {ENOUGH} observations both "
-            f"{_days_text(found.now)} and in the {length} days before."
+            f"Too little to tell: no model, prompt or tool has {RULE} "
+            f"both {_days_text(found.now)} and in {before}, on {LEAST_DAYS} of these days."
         )
-    looked = f"{wording.plural(compared, 'rate')} of models, prompts and tools {against}"
+    rates = f"{wording.plural(compared, 'rate')} of models, prompts and tools"
     if not several:
-        return f"Nothing stands out: {looked} (Benjamini–Hochberg, {FALSE:.0%})."
+        return (
+            f"Nothing stands out: {rates} lie within what {before} show, give or take the usual spread "
+            f"between days (Benjamini–Hochberg, {FALSE:.0%})."
+        )
     return (
-        f"{looked[0].upper()}{looked[1:]}; the worst first. Benjamini–Hochberg: of the alerts {FALSE:.0%} "
-        "are false on average. Each leads to its comparison."
+        f"{several} of {rates} lie beyond what {before} show, their usual spread between days included; the "
+        f"worst first. Benjamini–Hochberg: of the alerts {FALSE:.0%} are false on average. Each leads to its "
+        "comparison."
     )
 
 

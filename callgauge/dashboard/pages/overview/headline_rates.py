@@ -16,7 +16,6 @@ from callgauge.dashboard.components.slice_table import READING, draw_slice_table
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice, make_slices, rank_slices
 from callgauge.dashboard.page_files import page_file
-from callgauge.stats import ENOUGH
 
 HEADLINES = ("parse_error", "mended", "retried", "recorded_ok", "derived_ok")
 _BY = ("model", "prompt", "prompt_name", "tool", "provider", "source")
@@ -113,7 +112,7 @@ def _draw_dimension() -> None:
 
 def _worst_first(columns: Mapping[str, Sequence[Slice]]) -> list[str]:
     """Return names by parse errors where enough calls are judged; then the others, the most used first."""
-    enough = [one for one in columns["parse_error"] if one.is_rankable and one.share.n >= ENOUGH]
+    enough = [one for one in columns["parse_error"] if one.is_solid]
     worst = [one.name for one in reversed(rank_slices(enough))]
     used: dict[str, int] = {}
     for several in columns.values():

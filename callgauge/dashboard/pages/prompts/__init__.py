@@ -2,4 +2,4 @@
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 
-URL_KEYS = PageUrlKeys(place=("rate", "of", "before", "after"))
+URL_KEYS = PageUrlKeys(place=("rate", "of", "before", "after"), kept=("smallest",))

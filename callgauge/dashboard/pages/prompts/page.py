@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 from typing import Any
@@ -11,10 +12,16 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.rate_choice import choose_one, choose_rate, link_here
+from callgauge.dashboard.components.controls.rate_choice import (
+    choose_one,
+    choose_rate,
+    choose_smallest,
+    link_here,
+)
 from callgauge.dashboard.components.difference_cells import (
     difference_cell,
     difference_column,
+    plain_cell,
     track_reach,
     verdict_cell,
 )
@@ -27,10 +34,14 @@ from callgauge.dashboard.components.slice_table import (
     name_cell,
     rate_cell,
 )
+from callgauge.dashboard.components.strata_queries import read_strata
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.version_texts import VersionedText, draw_difference, read_versions
+from callgauge.dashboard.measures import verdicts
+from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.slices import Slice, compare_pairs, make_slices
+from callgauge.dashboard.measures.same_mix import SameMix
+from callgauge.dashboard.measures.slices import Slice, make_slices
 
 Version = Mapping[Hashable, Any]
 _RATES = (
@@ -56,10 +67,11 @@ def show() -> None:
             store_queries.ask("slices", rates=rates, by="prompt", also="prompt_name", **chosen)
         )
         name = _choose_prompt(by_name, by_version)
+        smallest = choose_smallest()
     if name is None:
         cards.show_no_matches("calls or turns")
         return
-    _draw_versions(name, rate, rates, by_version, chosen)
+    _draw_versions(name, rate, rates, by_version, chosen, smallest)
     _draw_text(name)
     _time_line(name, rate, chosen)
     _draw_all(by_name, rates, chosen)
@@ -93,6 +105,7 @@ def _draw_versions(
     rates: Sequence[str],
     by_version: Sequence[Slice],
     chosen: Mapping[str, Any],
+    smallest: float,
 ) -> None:
     its = [one for one in by_version if one.also == name]
     since = _first_days(name)
@@ -104,19 +117,24 @@ def _draw_versions(
         "rates_by_prompt_version",
         store_queries.ask_later("slices", rates=tuple(rates), by="prompt", also="prompt_name", **chosen),
     )
-    with cards.draw_card(title, "slices", "versions", take=take, height=260):
+    with cards.draw_card(title, "slices", "strata", "versions", take=take, height=260):
         ordered = [one for prompt in order for one in its if one.name == prompt and one.rate is rate]
         if not ordered:
             st.caption(
                 f"No {rate.noun} of it that this rate is about. Choose another rate, or widen the filters."
             )
             return
-        _draw_table(rate, ordered[-_SHOWN:], since)
+        newest = ordered[-_SHOWN:]
+        pairs = list(zip(newest, [None, *newest], strict=False))
+        held = compare_pairs(pairs, _compare_work(pairs, rate, chosen))
+        if len(held) > 1:
+            _draw_newest(held[-1], smallest)
+        _draw_table(rate, held, since, smallest)
         few = f" The {_SHOWN} newest of {len(ordered)} are shown." if len(ordered) > _SHOWN else ""
         st.caption(
             "In the order of their first use. Each version is held against the one before it; the verdict "
-            "counts all of these differences (Holm). Versions of different days also met different tasks: "
-            f"Compare can adjust for tools and strategies.{few}"
+            "counts all of these differences (Holm). Where two versions got different work, it goes by the "
+            f"difference at the same mix. Versions of different days may still have met different tasks.{few}"
         )
 
 
@@ -133,28 +151,63 @@ def _known_versions(name: str) -> list[dict[Any, Any]]:
     return read_versions(VersionedText("prompt", None, name)) if name != "unknown" else []
 
 
-def _draw_table(rate: RateDefinition, ordered: Sequence[Slice], since: Mapping[str, date]) -> None:
-    pairs = list(zip(ordered, [None, *ordered], strict=False))
-    held = compare_pairs(pairs)
-    scale, reach = make_scale([one.share for one in ordered]), track_reach(held)
+def _compare_work(
+    pairs: Sequence[tuple[Slice, Slice | None]], rate: RateDefinition, chosen: Mapping[str, Any]
+) -> list[SameMix | None]:
+    """Return each version and the one before it at the same mix of work; None for the first."""
+    known = [(one, other) for one, other in pairs if other is not None]
+    if not known:
+        return [None] * len(pairs)
+    strata = read_strata(rate, "prompt", chosen, arms=[one.name for one, _ in pairs])
+    found = strata.compare([((one.name, one), (other.name, other)) for one, other in known])
+    return [None, *found]
+
+
+def _draw_newest(held: SliceComparison, smallest: float) -> None:
+    """Draw the verdict on the newest version as a sentence."""
+    labels = [
+        wording.one_line(filters.value_label("prompt", one.name), 60)
+        for one in (held.slice, held.other)
+        if one
+    ]
+    named = replace(
+        held,
+        slice=replace(held.slice, name=labels[0]),
+        other=replace(held.other, name=labels[1]) if held.other else None,
+    )
+    said = f"{labels[0]} against {labels[1]}. {verdicts.describe_verdict(named, smallest)}"
+    st.subheader(wording.in_markdown(said, 900), anchor=False)
+    mix = verdicts.describe_mix(named)
+    if mix:
+        st.caption(wording.in_markdown(mix, 600))
+
+
+def _draw_table(
+    rate: RateDefinition, held: Sequence[SliceComparison], since: Mapping[str, date], smallest: float
+) -> None:
+    by_mix = any(one.is_at_same_mix for one in held)
+    plain = [SliceComparison(one.slice, one.plain, one.p) for one in held]
+    scale, reach = make_scale([one.slice.share for one in held]), track_reach([*held, *plain])
     columns = [
         Column("Version", "name"),
         Column("First used", "tight"),
         Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
-        difference_column("Against the one before", reach),
+        *([difference_column("As they are", reach)] if by_mix else []),
+        difference_column("At the same mix" if by_mix else "Against the one before", reach),
         Column("Verdict", "tight"),
         Column("Sessions", "number"),
     ]
     rows = [
         [
-            name_cell("prompt", one.name),
+            name_cell("prompt", (one := each.slice).name),
             Cell(since[one.name].isoformat() if one.name in since else "unknown day"),
             rate_cell(one, scale, calls_link(rate, {"prompt": one.name})),
-            difference_cell(beside_it, reach, none="first" if before is None else "–"),
-            Cell("–") if before is None else verdict_cell(beside_it, before),
+            *([plain_cell(each, reach, none="first" if each.other is None else "–")] if by_mix else []),
+            difference_cell(each, reach, none="first" if each.other is None else "–"),
+            Cell("–") if each.other is None else verdict_cell(each, smallest),
             Cell(f"{one.share.sessions or 0:,}"),
         ]
-        for beside_it, (one, before) in zip(held, pairs, strict=True)
+        for each in held
     ]
     draw_table("prompt_versions", f"{rate.title} by version", columns, rows)
 

@@ -20,7 +20,6 @@ from callgauge.dashboard.pages.replay.sentences import describe_replay
 from callgauge.dashboard.reparsed_call import NOT_READ
 from callgauge.dashboard.replay.jobs import ReplayJob
 from callgauge.dashboard.replay.tally import CodeMoves, ReplayedRate, ReplaySummary
-from callgauge.stats import ENOUGH
 
 _TITLES = {"failed": "Refused", "mended": "Mended (coerced or repaired)", "clean": "Clean"}
 _BETTER = {"failed": -1, "mended": 0, "clean": 1}
@@ -115,13 +114,13 @@ def _build_rate_row(name: str, rate: ReplayedRate) -> list[Cell]:
     else:
         sub = f"{verdicts.format_points(difference.low)} to {verdicts.format_points(difference.high)}"
         way = _BETTER[name] * difference.estimate
-        decisive = difference.is_decisive and rate.n >= ENOUGH
+        decisive = difference.is_decisive and rate.has_enough
         change = Cell(
             f"{verdicts.format_points(difference.estimate)} points",
             sub=sub,
             tone=("good" if way > 0 else "bad") if decisive and way else None,
             title=f"{difference.method}; p {difference.p:.3f}",
-            pale=rate.n < ENOUGH,
+            pale=not rate.has_enough,
         )
     return [
         Cell(_TITLES[name]),

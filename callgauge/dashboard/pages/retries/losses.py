@@ -20,9 +20,10 @@ from callgauge.dashboard.components.controls.paging import (
 from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.day_paging import DISAGREEMENTS, read_page
-from callgauge.dashboard.measures.verdicts import format_difference
+from callgauge.dashboard.measures.slices import sum_groups
+from callgauge.dashboard.measures.verdicts import RULE, format_difference
 from callgauge.dashboard.page_files import page_file
-from callgauge.stats import Share, compare_rates
+from callgauge.stats import Difference, Share, compare_rates
 
 Row = Mapping[Hashable, Any]
 _MODELS = 20
@@ -61,9 +62,8 @@ def lost_beside(rows: Sequence[Row]) -> tuple[Share, Share]:
     `rows`: rows of the metric `parallel`, which counts only steps with several calls. A lost call was
     refused, or got no result.
     """
-    others, lost = sum(row["others"] for row in rows), sum(row["others_lost"] for row in rows)
-    calls = sum(row["calls"] - row["bad"] for row in rows)
-    return Share(lost, others), Share(sum(row["lost"] for row in rows) - lost, calls - others)
+    lost, others, all_lost, calls, bad = sum_groups(rows, "others_lost", "others", "lost", "calls", "bad")
+    return Share.from_groups(lost, others), Share.from_groups(all_lost - lost, calls - bad - others)
 
 
 def describe_blast(rows: Sequence[Row]) -> str:
@@ -80,8 +80,14 @@ def describe_blast(rows: Sequence[Row]) -> str:
     if found is None:
         return f"{told}."
     elsewhere = f"{wording.rate(far.k, far.n)} ({wording.fraction(far.k, far.n)}) where none was bad"
-    sure = "" if found.is_decisive else " Not decisive."
+    sure = _describe_doubt(near, far, found)
     return f"{told}, {elsewhere}: difference {format_difference(found)}, 95%.{sure}"
+
+
+def _describe_doubt(near: Share, far: Share, found: Difference) -> str:
+    if not (near.has_enough and far.has_enough):
+        return f" Too few to judge: it takes {RULE} of both."
+    return "" if found.is_decisive else " Not decided."
 
 
 def _build_model_row(row: Row) -> list[Cell]:
@@ -99,7 +105,7 @@ def _build_model_row(row: Row) -> list[Cell]:
                 wording.rate(share.k, share.n),
                 sub=wording.fraction(share.k, share.n),
                 order=share.rate,
-                pale=share.n < 30,
+                pale=not share.has_enough,
             )
             for share in (near, far)
         ),

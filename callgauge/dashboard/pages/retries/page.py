@@ -20,7 +20,7 @@ from callgauge.dashboard.components.slice_table import (
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.slices import make_slices
-from callgauge.dashboard.measures.verdicts import format_difference
+from callgauge.dashboard.measures.verdicts import RULE, format_difference
 from callgauge.dashboard.pages.retries import losses, recovery
 from callgauge.stats import Share, compare_rates
 
@@ -102,11 +102,16 @@ def _draw_kinds(rows: Sequence[Row]) -> None:
             st.markdown(
                 "Nothing to compare: it takes first retries with changed and with identical arguments."
             )
+        elif not all(share.has_enough for share in kinds.values()):
+            st.markdown(
+                f"Too few to judge: difference {format_difference(found)}, 95%. "
+                f"It takes {RULE} of both kinds."
+            )
         elif found.is_decisive:
             better = "more" if found.estimate > 0 else "less"
             st.markdown(f"A changed retry works {better} often: difference {format_difference(found)}, 95%.")
         else:
-            st.markdown(f"Not decisive: difference {format_difference(found)}, 95%.")
+            st.markdown(f"Not decided: difference {format_difference(found)}, 95%.")
         scale = IntervalScale(0.0, 1.0)
         draw_table(
             "kinds",

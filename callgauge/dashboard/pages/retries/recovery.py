@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from callgauge.dashboard.measures.slices import sum_groups
 from callgauge.stats import Share
 
 Row = Mapping[Any, Any]
@@ -71,18 +72,17 @@ def build_funnel(rows: Sequence[Row]) -> list[FunnelStage]:
 
 def recovery_share(rows: Sequence[Row]) -> tuple[Share, int]:
     """Return the share of recovered chains among those with a known end, and the number of all chains."""
-    ended = {name: sum(row["chains"] for row in rows if row["ended"] == name) for name in _ENDS}
-    return Share(ended["recovered"], ended["recovered"] + ended["abandoned"]), sum(ended.values())
-
-
-_ENDS = ("recovered", "abandoned", "open")
+    recovered, abandoned = (
+        sum_groups((row for row in rows if row["ended"] == name), "chains")[0]
+        for name in ("recovered", "abandoned")
+    )
+    return Share.from_groups(recovered, recovered + abandoned), sum(row["chains"] for row in rows)
 
 
 def retried_share(rows: Sequence[Row]) -> Share:
     """Return the share of chains with a second attempt among all chains."""
-    return Share(
-        sum(row["chains"] for row in rows if row["attempts"] > 1), sum(row["chains"] for row in rows)
-    )
+    (again,) = sum_groups((row for row in rows if row["attempts"] > 1), "chains")
+    return Share.from_groups(again, *sum_groups(rows, "chains"))
 
 
 def first_retry_share(rows: Sequence[Row], kind: str) -> Share:
@@ -90,7 +90,7 @@ def first_retry_share(rows: Sequence[Row], kind: str) -> Share:
 
     `kind`: `identical` or `changed`.
     """
-    return Share(sum(row[f"first_{kind}_worked"] for row in rows), sum(row[f"first_{kind}"] for row in rows))
+    return Share.from_groups(*sum_groups(rows, f"first_{kind}_worked", f"first_{kind}"))
 
 
 def sum_cost(rows: Sequence[Row], what: str) -> RetryCost:

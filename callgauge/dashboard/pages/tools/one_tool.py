@@ -14,7 +14,7 @@ from callgauge.dashboard.components.finding_list import SEVERITY_TONES
 from callgauge.dashboard.components.slice_table import READING, IntervalScale, draw_slice_table, make_scale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice, make_slices, rank_slices
+from callgauge.dashboard.measures.slices import Slice, make_slices, rank_slices, sum_groups
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.tools import definitions, parameter, trend
 from callgauge.dashboard.pages.tools.parameter import judged_cell, judged_share
@@ -84,7 +84,9 @@ def _draw_culprits(tool: str, rows: list[dict[Hashable, Any]], chosen: Mapping[s
     ):
         if not rows:
             return
-        shares = [judged_share(row["calls"], row["judged"]) for row in rows]
+        shares = [
+            judged_share(row["calls"], row["judged"], sum_groups([row], "calls", "judged")) for row in rows
+        ]
         scale = make_scale([share for share in shares if share])
         heads = [
             Column("Parameter", "name"),

@@ -12,7 +12,10 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS, choose_dimension
 from callgauge.dashboard.components.slice_table import FILTERED, IntervalScale, make_scale, share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.stats import ENOUGH, Share
+from callgauge.dashboard.measures.slices import sum_groups
+from callgauge.dashboard.measures.verdicts import RULE
+from callgauge.stats import Share
+from callgauge.stats.intervals import Floats
 
 OPEN = "culprit"  # the parameter of the URL: the code, a colon, the parameter
 _BY = ("model", "provider", "prompt", "definition", "source", "day")
@@ -45,13 +48,13 @@ def show(tool: str, chosen: Mapping[str, Any]) -> None:
         _draw_table(tool, by, code, rows[:_SHOWN])
         more = f" The first {_SHOWN} of {len(rows)}." if len(rows) > _SHOWN else ""
         st.caption(
-            "Share of the calls that the parser could judge, with its 95% interval (Wilson; calls of one "
-            f"session are taken as independent). Pale: fewer than {ENOUGH} judged.{more}"
+            "Share of the calls that the parser could judge, with its 95% interval. "
+            f"Pale: fewer than {RULE}.{more}"
         )
 
 
 def _draw_table(tool: str, by: str, code: str, rows: list[dict[Hashable, Any]]) -> None:
-    shares = [judged_share(row["k"], row["n"]) for row in rows]
+    shares = [judged_share(row["k"], row["n"], sum_groups([row], "k", "n")) for row in rows]
     scale = make_scale([share for share in shares if share])
     columns = [
         Column(DIMENSIONS[by], "name"),
@@ -85,12 +88,12 @@ def _draw_table(tool: str, by: str, code: str, rows: list[dict[Hashable, Any]]) 
     draw_table("culprit_slices", f"Calls with this finding by {DIMENSIONS[by].lower()}", columns, drawn)
 
 
-def judged_share(calls: int, judged: int) -> Share | None:
-    """Return the share of `calls` among the `judged` calls.
+def judged_share(calls: int, judged: int, by_group: Floats) -> Share | None:
+    """Return the share of `calls` among the `judged` calls; `by_group`: both by group of sessions.
 
     Return None when the harness gave the finding on calls that the parser cannot judge.
     """
-    return Share(calls, judged) if judged and calls <= judged else None
+    return Share(calls, judged, None, by_group) if judged and calls <= judged else None
 
 
 def judged_cell(share: Share | None, scale: IntervalScale) -> Cell:

@@ -1,30 +1,14 @@
-"""Stratification of the two slices (arms) of a comparison: pairs by name, strata, and makeup."""
+"""Breaks a comparison of two arms down: their slices paired by name, and what their work is made up of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
-from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.slices import Slice, SliceComparison, compare_pairs, merge_slices
-from callgauge.stats import Share
-
-# A call has one tool and strategy; a turn calls several tools, but has one prompt and comes from one source.
-STRATA: Mapping[str, tuple[str, str]] = {
-    "call": ("tool", "strategy"),
-    "chain": ("tool", "strategy"),
-    "turn": ("prompt", "source"),
-}
-
-_NOTHING = Share(0, 0)
-
-
-def describe_mix(rate: RateDefinition) -> str:
-    """Return the words for the dimensions that form the strata of a rate, such as tools and strategies."""
-    by, also = STRATA[rate.noun]
-    return f"{by}s and {'strategies' if also == 'strategy' else f'{also}s'}"
+from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.dashboard.measures.slices import Slice, merge_slices
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +43,6 @@ def pair_slices(a: Sequence[Slice], b: Sequence[Slice]) -> list[ArmPair]:
         for name in dict.fromkeys([*firsts, *seconds])
     ]
     return sorted(found, key=lambda pair: (-pair.n, pair.name))
-
-
-def pair_strata(a: Iterable[Slice], b: Iterable[Slice]) -> list[tuple[Share, Share]]:
-    """Return the shares (B, A) of each stratum, for `mixes.standardise`; 0 of 0 where an arm has none."""
-    firsts, seconds = ({(one.name, one.also): one.share for one in arm} for arm in (a, b))
-    return [
-        (seconds.get(key, _NOTHING), firsts.get(key, _NOTHING)) for key in dict.fromkeys([*firsts, *seconds])
-    ]
 
 
 @dataclass(frozen=True, slots=True)

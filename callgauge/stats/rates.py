@@ -1,0 +1,345 @@
+"""One rate and its doubt, when calls come in sessions and calls of one session are alike.
+
+Every session falls, by a hash of its id, into one of 50 groups, the same wherever it appears: under any tool,
+day, prompt or model. k and n of each group are all that is needed: the rate is computed without one group at
+a time, and how far it moves is its variance, with whatever the parts of a session have in common
+(delete-a-group jackknife; Wolter 2007, chapter 4; Kott 2001). The rate's design effect is this variance
+beside that of independent calls, and the interval is Wilson's over the effective number of calls, with a
+quantile of Student's t (modified Wilson interval; Dean & Pagano 2015; Franco et al. 2019).
+
+A design effect that was seen in few sessions with a hit is itself a guess. It counts with few degrees of
+freedom (Korn & Graubard 1998), and rates of one table lend each other theirs: the design effect is drawn
+towards what the table's common intra-session correlation would make it. docs/statistics.md has the simulated
+coverage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import exp, inf, log
+
+import numpy as np
+from scipy.special import digamma, polygamma
+
+from callgauge.stats.intervals import Floats, Interval, t_quantile, wilson_bounds
+from callgauge.stats.session_groups import GROUPS
+
+ENOUGH = 30
+"""Of fewer observations no rank, verdict or alert is given, and the rate is shown pale."""
+ENOUGH_SESSIONS = 10
+_ENOUGH_GROUPS = 8  # ten sessions lie in fewer of the 50 groups once in 2,000 times
+_LEAST_EFFECT = 0.8  # a design effect below 1 is mostly luck
+_CAUTION = 0.8  # of the degrees of freedom: hits in sessions are skewed, which Student's t does not allow for
+_LENT, _DOUBT = (
+    6.0,
+    100.0,
+)  # degrees of freedom that a table lends before its rates are looked at, and their weight
+_LEAST_LENT, _MOST_LENT = 2.0, 30.0
+_OF_SESSIONS = 0.8  # of the sessions less one, the most degrees of freedom that lending leads to
+_LEAST_FREEDOM = 4.0  # and it may lead to these in any case
+_UTMOST = 2.0  # times the design effect of equal observations, the widest interval; by simulation
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How much a rate moves when one group of sessions is left out.
+
+    `effect`: the variance relative to that of independent observations, 0 where it is not known (all or none
+    are hits, or all in one group). `freedom`: the degrees of freedom that `effect` rests on, 0 where it is
+    not known. `base`: 1 / the number of independent observations that would be as precise; for a plain rate
+    1/n. `squares`: the sum over sessions of their squared weights; for a plain rate that of n² over n².
+    `groups`: the number of groups with an observation. `moves`: by how much the rate falls without each
+    group.
+    """
+
+    effect: float
+    freedom: float
+    base: float
+    squares: float
+    groups: int
+    moves: Floats
+
+    @property
+    def of_whole_sessions(self) -> float:
+        """The design effect if all observations of a session were equal."""
+        return max(1.0, self.squares / self.base)
+
+    def effect_at(self, correlation: float) -> float:
+        """Return the design effect that an intra-session correlation makes (Kish 1965, for unequal sizes)."""
+        return 1 + correlation * (self.of_whole_sessions - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """What other rates tell of how alike the observations of a session are.
+
+    `correlation`: the intra-session correlation, 0 to 1. `freedom`: the degrees of freedom it counts with.
+    """
+
+    correlation: float
+    freedom: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A rate with its doubt: over `effective_n` independent observations, with `freedom` degrees of freedom.
+
+    `own_freedom` are those of the rate's own sessions, without what others lent. `moves`: by how much the
+    rate falls without each group of sessions; None where all observations are independent.
+    """
+
+    rate: float
+    effective_n: float
+    freedom: float
+    own_freedom: float
+    moves: Floats | None = None
+
+    @property
+    def interval(self) -> Interval:
+        """The Wilson score interval over the effective number."""
+        quantile = t_quantile(self.freedom)
+        low, high = wilson_bounds(np.array(self.rate), np.array(self.effective_n), np.array(quantile))
+        return Interval(float(low), float(high))
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share: `k` hits of `n` observations. Raises ValueError unless 0 <= k <= n.
+
+    `sessions`: how many sessions the observations come from, where that is known; a session counts once for
+    each day, model and prompt that it saw. `by_group`: an array of shape (2, GROUPS) with k and n of each
+    random group of sessions; None when all observations are independent. `likeness`: what the other rates of
+    the table lend.
+    """
+
+    k: int
+    n: int
+    sessions: int | None = None
+    by_group: Floats | None = field(default=None, compare=False, repr=False)
+    likeness: Likeness | None = field(default=None, compare=False)
+    _spread: Spread | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.k <= self.n:
+            raise ValueError(f"{self.k} of {self.n} is no share")
+
+    def __add__(self, other: Share) -> Share:
+        """Return the share of both together. Where a session is in both, its observations stay together."""
+        known = self.by_group is not None and other.by_group is not None
+        apart = self.sessions is None or other.sessions is None
+        return Share(
+            self.k + other.k,
+            self.n + other.n,
+            None if apart else (self.sessions or 0) + (other.sessions or 0),
+            self.by_group + other.by_group if known else None,  # type: ignore[operator]
+            self.likeness or other.likeness,
+        )
+
+    @classmethod
+    def from_groups(cls, k: Floats, n: Floats, sessions: int | None = None) -> Share:
+        """Return the share of k hits of n observations, both given by group."""
+        return cls(int(k.sum()), int(n.sum()), sessions, np.stack([k, n]))
+
+    @property
+    def rate(self) -> float | None:
+        return self.k / self.n if self.n else None
+
+    @property
+    def is_clustered(self) -> bool:
+        return self.by_group is not None and self.n > 0
+
+    @property
+    def spread(self) -> Spread | None:
+        """How the rate moves from session to session; None where observations are independent."""
+        if self._spread is None and self.by_group is not None and self.n:
+            object.__setattr__(self, "_spread", measure_spreads(self.by_group[None, :, None])[0])
+        return self._spread
+
+    @property
+    def has_enough(self) -> bool:
+        """True when there is enough for a rank, a verdict or an alert: 30 observations and 10 sessions."""
+        if self.n < ENOUGH:
+            return False
+        if self.spread is None:
+            return True
+        if self.sessions is None:
+            return self.spread.groups >= ENOUGH_SESSIONS
+        return self.sessions >= ENOUGH_SESSIONS and self.spread.groups >= _ENOUGH_GROUPS
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The rate with its doubt; None when nothing was observed."""
+        if not self.n:
+            return None
+        rate = self.k / self.n
+        return (
+            estimate_rate(rate, self.spread, self.likeness)
+            if self.spread
+            else Estimate(rate, self.n, inf, inf)
+        )
+
+    @property
+    def effective_n(self) -> float:
+        """The number of independent observations that would give as much information."""
+        found = self.estimate
+        return found.effective_n if found else 0.0
+
+    @property
+    def design_effect(self) -> float:
+        """The variance relative to that of independent observations."""
+        return self.n / self.effective_n if self.n else 1.0
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval of the rate; None when nothing was observed."""
+        found = self.estimate
+        return found.interval if found else None
+
+    @property
+    def method_name(self) -> str:
+        """The name of the interval's method, for people."""
+        if not self.is_clustered:
+            return "Wilson, 95 %"
+        return f"Wilson over sessions, 95 % (design effect {self.design_effect:.1f})"
+
+
+def make_shares(
+    counts: Sequence[tuple[int, int, int]], by_group: Floats, tables: Sequence[object] | None = None
+) -> list[Share]:
+    """Return a share for each (k, n, sessions) of a table; its rates lend each other their likeness.
+
+    `by_group`: an array of shape (rows, 2, GROUPS). `tables`: as of `relate_shares`.
+    """
+    shares = [Share(*each, groups) for each, groups in zip(counts, by_group, strict=True)]
+    return relate_shares(shares, tables)
+
+
+def relate_shares(shares: Sequence[Share], tables: Sequence[object] | None = None) -> list[Share]:
+    """Return the shares, all with counts by group, with what they lend each other.
+
+    `tables`: for each share the table it belongs to, where they are of several; rates of different tables
+    lend each other nothing.
+    """
+    if not shares:
+        return []
+    counts = np.stack([share.by_group for share in shares if share.by_group is not None])
+    spreads = measure_spreads(counts[:, :, None])
+    related = [replace(share, _spread=spread) for share, spread in zip(shares, spreads, strict=True)]
+    places: dict[object, list[int]] = {}
+    for place, table in enumerate(tables if tables is not None else [None] * len(shares)):
+        places.setdefault(table, []).append(place)
+    for its in places.values():
+        for place, likeness in zip(its, lend_likeness([related[place] for place in its]), strict=True):
+            related[place] = replace(related[place], likeness=likeness)
+    return related
+
+
+def measure_spreads(counts: Floats, weights: Floats | None = None) -> list[Spread]:
+    """Return the spread of each rate. `counts`: an array of shape (rates, 2, strata, GROUPS) with k and n.
+
+    A rate is the sum over strata of weight × k/n. `weights`: of shape (rates, strata), each row adding up to
+    1; without, there is one stratum. A stratum of weight 0 may be empty.
+    """
+    k, n = counts[:, 0], counts[:, 1]
+    hits, seen = k.sum(-1), n.sum(-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = np.where(seen > 0, (1.0 if weights is None else weights) / seen, 0.0)  # of one observation
+        rates = np.where(seen > 0, hits / seen, 0.0)
+        rest = 1 - n / np.maximum(seen, 1)[..., None]
+        # Exactly what leaving one group out does to the rate of a stratum.
+        lost = np.where(rest > 1e-12, (k - rates[..., None] * n) / rest, 0.0)
+        moves = (each[..., None] * lost).sum(1)
+        groups = (n.sum(1) > 0).sum(-1)
+        variance = (groups - 1) / np.maximum(groups, 1) * (moves * moves).sum(-1)
+        rate = (each * hits).sum(-1)
+        base = (each * each * seen).sum(-1)
+        effect = variance / (rate * (1 - rate) * base)
+        freedom = _CAUTION * np.minimum(
+            np.minimum(
+                _count_evenly((each[..., None] * k).sum(1)), _count_evenly((each[..., None] * (n - k)).sum(1))
+            ),
+            groups - 1,
+        )
+        shares = (each[..., None] * n).sum(1)
+        # Of two sessions in one group the product is in the sum, too: as often as chance puts them there.
+        squares = ((shares * shares).sum(-1) - shares.sum(-1) ** 2 / GROUPS) / (1 - 1 / GROUPS)
+    known = np.isfinite(effect) & np.isfinite(freedom) & (effect > 0) & (groups > 1)
+    return [
+        Spread(*row)
+        for row in zip(
+            np.where(known, effect, 0.0).tolist(),
+            np.where(known, freedom, 0.0).tolist(),
+            base.tolist(),
+            np.maximum(squares, base).tolist(),
+            groups.tolist(),
+            moves,
+            strict=True,
+        )
+    ]
+
+
+def _count_evenly(amounts: Floats) -> Floats:
+    """Return how many groups would hold the amounts if they were spread evenly (Kish's effective number)."""
+    return np.asarray(amounts.sum(-1) ** 2 / (amounts * amounts).sum(-1))
+
+
+def lend_likeness(shares: Sequence[Share]) -> list[Likeness | None]:
+    """Return for each share of a table what the others tell it; None where they tell nothing.
+
+    The correlation is a ratio of sums over the table's rates, so that a rate with much to tell weighs more.
+    It counts the more, the less the rates' own design effects differ from what it makes them (empirical
+    Bayes; Morris 1983), and never more than the other rates have degrees of freedom.
+    """
+    known = [(share.spread, share.rate or 0.0) for share in shares if share.spread and share.spread.freedom]
+    units = [rate * (1 - rate) / spread.base for spread, rate in known]
+    beyond = sum((spread.effect - 1) * unit for (spread, _), unit in zip(known, units, strict=True))
+    most = sum((spread.of_whole_sessions - 1) * unit for (spread, _), unit in zip(known, units, strict=True))
+    correlation = min(1.0, max(0.0, beyond / most)) if most > 0 else 0.0
+    lent = _count_agreement([spread for spread, _ in known], correlation)
+    freedom = sum(spread.freedom for spread, _ in known)
+    others = (freedom - (share.spread.freedom if share.spread else 0.0) for share in shares)
+    return [Likeness(correlation, min(lent, each)) if each > 1e-9 else None for each in others]
+
+
+def _count_agreement(spreads: Sequence[Spread], correlation: float) -> float:
+    """Return the degrees of freedom with which a common correlation counts.
+
+    The logarithms of the design effects vary by chance, with the variance of a log chi-squared variable, and
+    where sessions are not equally alike in all rates, by more. The degrees of freedom are those of a
+    chi-squared variable whose logarithm varies by just that much more.
+    """
+    if not spreads:
+        return _LENT
+    own = np.array([max(spread.effect, 0.1) for spread in spreads])
+    half = np.array([spread.freedom for spread in spreads]) / 2
+    common = np.array([spread.effect_at(correlation) for spread in spreads])
+    chance = polygamma(1, half)
+    beyond = (np.log(own / common) - (digamma(half) - np.log(half))) ** 2 - chance
+    weights = 1 / chance**2
+    spread_out = (float(beyond @ weights) + _DOUBT * 2 / _LENT) / (float(weights.sum()) + _DOUBT)
+    return min(_MOST_LENT, max(_LEAST_LENT, 2 / max(spread_out, 1e-9)))
+
+
+def estimate_rate(rate: float, spread: Spread, likeness: Likeness | None = None) -> Estimate:
+    """Return a rate with its doubt: its own design effect, drawn towards that of the table's likeness.
+
+    However few sessions that rests on, the interval is no wider than with twice the design effect that equal
+    observations in each session would have: no correlation makes more, and nothing about it is a guess.
+    """
+    own, lent = spread.freedom, likeness.freedom if likeness else 0.0
+    whole = spread.base * spread.of_whole_sessions
+    if own + lent <= 0:
+        # Nothing tells how alike the observations of a session are: each session counts as one.
+        return Estimate(rate, 1 / whole, inf, 0.0, spread.moves)
+    logs = 0.0
+    if own:
+        logs += own * log(max(spread.effect, _LEAST_EFFECT))
+    if likeness and lent:
+        logs += lent * log(spread.effect_at(likeness.correlation))
+    effect = max(exp(logs / (own + lent)), _LEAST_EFFECT)
+    # What others lend does not make many sessions of few: the skew of a rate over few sessions is its own.
+    freedom = min(own + lent, max(own, _LEAST_FREEDOM, _OF_SESSIONS * (1 / spread.squares - 1)))
+    found = Estimate(rate, 1 / (spread.base * effect), max(1.0, freedom), own, spread.moves)
+    utmost = Estimate(rate, 1 / (_UTMOST * whole), inf, own, spread.moves)
+    return min(found, utmost, key=lambda one: t_quantile(one.freedom) ** 2 / one.effective_n)

@@ -1,0 +1,136 @@
+"""Compares two arms at the same mix of work, and tells how much of a plain difference is the mix.
+
+Two models that get different work cannot be compared by their plain rates: the model with the harder tools
+looks worse (Simpson 1951). So each stratum (say, a tool) is compared with itself, and the differences are
+averaged with the weights of Mantel & Haenszel (1959; for rate differences Greenland & Robins 1985): a stratum
+counts as much as both arms have of it together, so one that an arm hardly has cannot decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from callgauge.stats.differences import Difference, compare_estimates
+from callgauge.stats.intervals import Floats
+from callgauge.stats.rates import Estimate, Likeness, Share, estimate_rate, measure_spreads
+
+REPRESENTATIVE = 0.8  # below this share of the observations the same mix is that of another question
+COMPARABLE = 0.5  # below this the arms do different work, and no verdict is given
+_MATTERS = 0.25  # of half the interval: a bias of a quarter of it costs two points of coverage
+
+Strata = Sequence[tuple[Share, Share]]
+"""The shares (of, against) of each stratum; 0 of 0 where an arm has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandardisedDifference:
+    """The `difference` of two arms at the same mix of strata, and their rates `of` and `against` there.
+
+    `strata`: how many strata both arms have. `covered`: the share of the observations that is in these.
+    `by_mix`: the part of the plain difference, within these strata, that the arms' different mixes make
+    (Kitagawa 1955).
+    """
+
+    difference: Difference
+    of: float
+    against: float
+    strata: int
+    covered: float
+    by_mix: float
+
+    @property
+    def is_representative(self) -> bool:
+        """True when the strata that both arms have hold at least 80 % of the observations."""
+        return self.covered >= REPRESENTATIVE
+
+    @property
+    def is_comparable(self) -> bool:
+        """True when the strata that both arms have hold at least half of the observations."""
+        return self.covered >= COMPARABLE
+
+    def outweighs(self, plain: Difference) -> bool:
+        """Return True when the mix moves the plain difference enough that this one has to be told."""
+        return not self.is_representative or abs(self.by_mix) > _MATTERS * (plain.high - plain.low) / 2
+
+
+def standardise(strata: Strata) -> StandardisedDifference | None:
+    """Return the difference of two arms at the same mix; None when no stratum occurs in both."""
+    return standardise_all([strata])[0]
+
+
+def standardise_all(
+    several: Sequence[Strata], likeness: Sequence[tuple[Likeness | None, Likeness | None]] | None = None
+) -> list[StandardisedDifference | None]:
+    """Return the difference of each pair of arms at the same mix; None where no stratum occurs in both.
+
+    A stratum that is seen in only one group of sessions of an arm is left out, since it cannot show how
+    sessions differ. Sessions that are in several strata are kept together (callgauge.stats.rates).
+    `likeness`: for each pair, what the tables of both arms tell of how alike calls of a session are.
+    """
+    mixes = [_Mix.read(strata) for strata in several]
+    lent = likeness or [(None, None)] * len(mixes)
+    pairs = [mix.estimate_arms(*each) for mix, each in zip(mixes, lent, strict=True) if mix]
+    found = iter(compare_estimates(pairs))
+    return [mix.describe(next(found)) if mix else None for mix in mixes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Mix:
+    """The strata that both arms have: k and n (2 arms by strata), their weights, and `total` n of all."""
+
+    used: Strata
+    k: Floats
+    n: Floats
+    weights: Floats
+    total: int
+
+    @classmethod
+    def read(cls, strata: Strata) -> _Mix | None:
+        used = [pair for pair in strata if all(map(_is_usable, pair))]
+        if not used:
+            return None
+        k, n = (
+            np.array([[getattr(arm, name) for arm in pair] for pair in used], dtype=float).T for name in "kn"
+        )
+        weights = n[0] * n[1] / n.sum(0)
+        return cls(used, k, n, weights / weights.sum(), sum(of.n + against.n for of, against in strata))
+
+    @property
+    def rates(self) -> Floats:
+        """The rates of both arms at the mix."""
+        return np.asarray((self.k / self.n * self.weights).sum(1))
+
+    def estimate_arms(self, of: Likeness | None, against: Likeness | None) -> tuple[Estimate, Estimate]:
+        by_group = [[pair[arm].by_group for pair in self.used] for arm in (0, 1)]
+        rates = self.rates.tolist()
+        if any(groups is None for arm in by_group for groups in arm):
+            precision = (self.weights**2 / self.n).sum(1)
+            one, other = (
+                Estimate(rate, 1 / float(each), inf, inf) for rate, each in zip(rates, precision, strict=True)
+            )
+            return one, other
+        counts = np.array(by_group).transpose(0, 2, 1, 3)
+        spreads = measure_spreads(counts, np.stack([self.weights, self.weights]))
+        return estimate_rate(rates[0], spreads[0], of), estimate_rate(rates[1], spreads[1], against)
+
+    def describe(self, found: Difference) -> StandardisedDifference:
+        mixes = self.n / self.n.sum(1, keepdims=True)
+        by_mix = float(((mixes[0] - mixes[1]) * (self.k / self.n).mean(0)).sum())
+        method = f"at the same mix of {len(self.used):,} strata (Mantel-Haenszel), {found.method}"
+        of, against = self.rates.tolist()
+        return StandardisedDifference(
+            Difference(found.estimate, found.low, found.high, found.p, method),
+            of,
+            against,
+            len(self.used),
+            float(self.n.sum()) / self.total,
+            by_mix,
+        )
+
+
+def _is_usable(share: Share) -> bool:
+    return share.n > 0 and (share.by_group is None or int((share.by_group[1] > 0).sum()) > 1)

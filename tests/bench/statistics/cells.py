@@ -1,0 +1,44 @@
+"""One measured cell of a simulation, with its Monte-Carlo interval and the band that it has to keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scipy.stats import beta
+
+_DOUBT = 0.001  # of a Monte-Carlo interval: 99.9 %
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A share that a simulation measured: `hits` of `draws`, in one setting of one topic.
+
+    `topic`: what was measured, such as "coverage of one rate"; `setting`: the parameters of the cell, in
+    words. `least` and `most`: the band in which the true share has to lie; None where that side is free.
+    """
+
+    topic: str
+    setting: str
+    hits: int
+    draws: int
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def share(self) -> float:
+        return self.hits / self.draws
+
+    @property
+    def doubt(self) -> tuple[float, float]:
+        """The 99.9 % Monte-Carlo interval of the share (Clopper & Pearson 1934)."""
+        low = beta.ppf(_DOUBT / 2, self.hits, self.draws - self.hits + 1) if self.hits else 0.0
+        high = (
+            beta.ppf(1 - _DOUBT / 2, self.hits + 1, self.draws - self.hits) if self.hits < self.draws else 1.0
+        )
+        return float(low), float(high)
+
+    @property
+    def leaves_band(self) -> bool:
+        """True when the whole Monte-Carlo interval lies outside of the band."""
+        low, high = self.doubt
+        return (self.least is not None and high < self.least) or (self.most is not None and low > self.most)

@@ -1,0 +1,80 @@
+"""Draws sessions whose calls are alike: beta-binomial, of many sizes, over parts such as tools or days."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from callgauge.stats import GROUPS, Share, make_shares
+
+Sizes = Literal["even", "heavy"]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Sessions:
+    """Draws the calls of sessions: `draws` independent repetitions at once.
+
+    A session has a rate of its own, drawn from a beta distribution around `rate` with intra-session
+    correlation `rho`. Its size is 1 to 50 calls, all alike likely ("even"), or lognormal with a long tail up
+    to 2,000 ("heavy").
+    """
+
+    def __init__(self, random: np.random.Generator, draws: int, sizes: Sizes = "even") -> None:
+        self.random, self.draws, self.sizes = random, draws, sizes
+
+    def draw_counts(self, sessions: int, rate: float | Floats, rho: float | Floats) -> tuple[Floats, Floats]:
+        """Return k and n of each session, arrays of shape (draws, sessions)."""
+        n = self.draw_sizes(sessions)
+        return self.random.binomial(n.astype(int), self.draw_rates(sessions, rate, rho)).astype(float), n
+
+    def draw_sizes(self, sessions: int) -> Floats:
+        shape = (self.draws, sessions)
+        if self.sizes == "even":
+            return self.random.integers(1, 51, shape).astype(float)
+        return np.minimum(np.ceil(np.exp(self.random.normal(1.5, 1.2, shape))), 2000.0)
+
+    def draw_rates(self, sessions: int, rate: float | Floats, rho: float | Floats) -> Floats:
+        """Return each session's own rate; `rate` and `rho` may have the shape (draws, 1)."""
+        shape = (self.draws, sessions)
+        mean, alike = (
+            np.broadcast_to(np.asarray(value, dtype=float), (self.draws, 1)) for value in (rate, rho)
+        )
+        weight = 1 / np.maximum(alike, 1e-9) - 1
+        own = self.random.beta(
+            np.broadcast_to(mean * weight, shape), np.broadcast_to((1 - mean) * weight, shape)
+        )
+        return np.asarray(np.where(alike > 0, own, mean), dtype=float)
+
+    def put_into_groups(self, k: Floats, n: Floats) -> Floats:
+        """Return k and n by random group, of shape (draws, 2, parts, GROUPS).
+
+        `k`, `n`: of shape (draws, sessions) or (draws, sessions, parts); a session is in one group with all
+        of its parts.
+        """
+        k, n = (part[:, :, None] if part.ndim == 2 else part for part in (k, n))
+        parts = k.shape[2]
+        group = self.random.integers(0, GROUPS, k.shape[:2])
+        place = (np.arange(self.draws)[:, None] * GROUPS + group)[:, :, None] * parts + np.arange(parts)
+        found = [
+            np.bincount(place.ravel(), part.ravel(), self.draws * GROUPS * parts).reshape(
+                self.draws, GROUPS, parts
+            )
+            for part in (k, n)
+        ]
+        return np.asarray(np.stack(found, axis=1).transpose(0, 1, 3, 2), dtype=float)
+
+
+def share_tables(arms: list[tuple[Floats, int]]) -> list[list[Share]]:
+    """Return the shares of each draw's table, one for each arm, as a page makes them.
+
+    `arms`: k and n by group (draws, 2, 1, GROUPS) and the number of sessions of each arm.
+    """
+    draws = len(arms[0][0])
+    counts = np.stack([groups[:, :, 0] for groups, _ in arms], axis=1).reshape(draws * len(arms), 2, GROUPS)
+    totals = counts.sum(-1).astype(int)
+    sessions = [number for _, number in arms] * draws
+    rows = [(k, n, many) for (k, n), many in zip(totals.tolist(), sessions, strict=True)]
+    tables = np.repeat(np.arange(draws), len(arms)).tolist()
+    shares = make_shares(rows, counts, tables)
+    return [shares[start : start + len(arms)] for start in range(0, len(shares), len(arms))]

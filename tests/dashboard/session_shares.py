@@ -1,0 +1,81 @@
+"""Sessions as pairs (k, n) in, shares by random group of sessions out; and sessions drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from callgauge.dashboard.measures.rates import RATES
+from callgauge.dashboard.measures.slices import Slice
+from callgauge.stats import GROUPS, Share
+
+Sessions = Sequence[tuple[int, int]]
+Counts = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def place_sessions(sessions: int, seed: int = 0) -> list[int]:
+    """Return a random group for each session, always the same ones for a seed."""
+    return [int(group) for group in np.random.default_rng([seed, sessions]).integers(0, GROUPS, sessions)]
+
+
+def count_by_group(sessions: Sessions, groups: Sequence[int]) -> Counts:
+    """Return k and n of each group, of shape (2, GROUPS); `groups`: the group of each session."""
+    counts = np.zeros((2, GROUPS))
+    for group, pair in zip(groups, sessions, strict=True):
+        counts[:, group] += pair
+    return counts
+
+
+def of_sessions(sessions: Sessions, groups: Sequence[int] | None = None) -> Share:
+    counts = count_by_group(sessions, place_sessions(len(sessions)) if groups is None else groups)
+    k, n = counts.sum(axis=1).astype(int).tolist()
+    return Share(k, n, len(sessions), counts)
+
+
+def fill_sessions(k: int, n: int, sessions: int) -> Sessions:
+    """Return sessions of about equal size; hits fill whole sessions, but for one at most."""
+    found = []
+    for number in range(sessions):
+        size = n * (number + 1) // sessions - n * number // sessions
+        found.append((min(k, size), size))
+        k -= min(k, size)
+    return found
+
+
+def of_slice(
+    name: str,
+    k: int,
+    n: int,
+    *,
+    total: int | None = None,
+    rate: str = "parse_error",
+    sessions: int | None = None,
+    also: str = "all",
+) -> Slice:
+    """Return a slice with `k` hits of `n`; each observation is in a session of its own, unless `sessions`.
+
+    Slices of other names have other sessions.
+    """
+    its = fill_sessions(k, n, n if sessions is None else sessions)
+    share = of_sessions(its, place_sessions(len(its), crc32(f"{name}/{also}".encode())))
+    return Slice(RATES[rate], name, also, share, n if total is None else total)
+
+
+def draw_sessions(
+    random: np.random.Generator, sessions: int, calls: int, rate: float, alike: float
+) -> Sessions:
+    """Draw sessions whose own rates spread around `rate`; `alike` is the correlation within a session."""
+    size = random.poisson(calls - 1, sessions) + 1
+    if alike == 0:
+        return [(int(random.binomial(n, rate)), int(n)) for n in size]
+    weight = 1 / alike - 1
+    own = random.beta(rate * weight, (1 - rate) * weight, sessions)
+    return [(int(random.binomial(n, p)), int(n)) for n, p in zip(size, own, strict=True)]
+
+
+def draw_share(random: np.random.Generator, sessions: int, calls: int, rate: float, alike: float) -> Share:
+    drawn = draw_sessions(random, sessions, calls, rate, alike)
+    return of_sessions(drawn, [int(group) for group in random.integers(0, GROUPS, sessions)])

@@ -1,0 +1,81 @@
+"""Cells of a forest plot: where a difference and its interval lie on the track, and the verdict."""
+
+from __future__ import annotations
+
+import pytest
+
+from callgauge.dashboard.components.difference_cells import (
+    difference_cell,
+    difference_column,
+    plain_cell,
+    track_reach,
+    verdict_cell,
+)
+from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.dashboard.measures.verdicts import describe_mix, describe_verdict
+from callgauge.stats import Difference
+from tests.dashboard.session_shares import of_slice
+from tests.dashboard.test_comparisons import KIDNEY_STONES, arms_of, hold
+
+ONE = of_slice("a", 10, 1000)
+
+
+def of_interval(low: float, high: float, p: float | None = 0.01) -> SliceComparison:
+    return SliceComparison(ONE, Difference((low + high) / 2, low, high, 0.01, "made"), p)
+
+
+@pytest.mark.parametrize(
+    ("several", "reach"),
+    [
+        ([(-0.031, 0.02)], 0.04),
+        ([(-0.03, 0.02)], 0.03),
+        ([(0.01, 0.02), (-0.09, -0.01)], 0.09),
+        ([(0.01, 0.121)], 0.15),
+        ([(-0.99, 0.2)], 1.0),
+        ([], 0.05),
+    ],
+)
+def test_the_track_ends_on_a_round_number_beyond_every_interval(
+    several: list[tuple[float, float]], reach: float
+) -> None:
+    assert track_reach([of_interval(*each) for each in several]) == pytest.approx(reach)
+
+
+def test_the_track_is_as_wide_as_what_may_be_judged() -> None:
+    judged, wild = of_interval(-0.01, 0.02), of_interval(-0.7, 0.9, None)
+    assert track_reach([judged, wild]) == pytest.approx(0.02)
+    assert track_reach([wild]) == pytest.approx(0.9)
+
+
+def test_a_difference_lies_on_the_track_with_both_ends_of_its_interval() -> None:
+    cell = difference_cell(of_interval(-0.03, 0.05), 0.1)
+    assert (cell.text, cell.sub) == ("+1.00", "−3.00 to +5.00")
+    assert (cell.low, cell.at, cell.high) == pytest.approx((0.35, 0.55, 0.75))
+    assert cell.order == pytest.approx(0.01)
+    assert (cell.pale, cell.title) == (False, "made")
+    assert difference_cell(of_interval(-0.03, 0.05, None), 0.1).pale
+    assert difference_cell(SliceComparison(ONE, None, None), 0.1, none="first").text == "first"
+    assert difference_column("B − A", 0.1).scale == ("−10", "+10 points")
+
+
+def test_beside_a_difference_at_the_same_mix_the_plain_one_is_pale() -> None:
+    strata, wholes = arms_of(KIDNEY_STONES, times=10)
+    a, b = wholes["A"], wholes["B"]
+    (held,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
+    plain, told = plain_cell(held, 0.1), difference_cell(held, 0.1)
+    assert (plain.text, plain.pale) == ("+4.57", True)
+    assert (told.text, told.pale) == ("−5.38", False)
+    alone = plain_cell(hold(a, b), 0.1)
+    assert (alone.text, alone.pale) == ("+4.57", False)
+
+
+def test_the_sentences_of_a_verdict_show_on_hover() -> None:
+    strata, wholes = arms_of(KIDNEY_STONES, times=10)
+    a, b = wholes["A"], wholes["B"]
+    (held,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
+    cell = verdict_cell(held, 0.02)
+    assert (cell.text, cell.tone, cell.order) == ("Better", "good", held.p)
+    assert cell.title == f"{describe_verdict(held, 0.02)} {describe_mix(held)}"
+    few = verdict_cell(hold(of_slice("a", 1, 5), of_slice("b", 9, 90)), 0.02)
+    assert (few.text, few.order) == ("Too few", None)
+    assert str(few.title).startswith("Too few to judge")

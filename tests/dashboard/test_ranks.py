@@ -1,0 +1,146 @@
+"""Ranks with their doubt: worked examples, and what holds for any table of differences."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from callgauge.stats import Difference, Ranking, holm, rank_arms
+
+
+def differ(estimate: float, p: float) -> Difference:
+    reach = abs(estimate) * (0.5 if p < 0.05 else 2) or 0.1
+    return Difference(estimate, estimate - reach, estimate + reach, p, "made")
+
+
+WORKED = {(1, 0): differ(0.10, 0.001), (2, 0): differ(0.12, 0.0001), (2, 1): differ(0.02, 0.6)}
+"""The first arm has the lowest rate, and the other two cannot be told apart."""
+
+
+def test_an_arm_that_is_better_than_two_is_the_best_and_these_share_the_ranks_below() -> None:
+    found = rank_arms(3, WORKED, high_is_good=False)
+    assert found.ranks == [(1, 1), (2, 3), (2, 3)]
+    assert found.best == [0]
+    assert sorted(found.wins) == [(0, 1), (0, 2)]
+    assert found.p == pytest.approx({(1, 0): 0.002, (2, 0): 0.0003, (2, 1): 0.6})
+
+
+def test_where_a_high_rate_is_good_the_order_is_the_other_way_round() -> None:
+    found = rank_arms(3, WORKED, high_is_good=True)
+    assert found.ranks == [(3, 3), (1, 2), (1, 2)]
+    assert found.best == [1, 2]
+    assert sorted(found.wins) == [(1, 0), (2, 0)]
+
+
+def test_without_a_decided_pair_everyone_may_have_every_rank() -> None:
+    found = rank_arms(3, {pair: differ(0.1, 0.04) for pair in WORKED}, high_is_good=False)
+    assert found.ranks == [(1, 3)] * 3
+    assert found.best == [0, 1, 2]
+    assert found.wins == []
+    assert list(found.p.values()) == pytest.approx([0.12] * 3)
+    alone = rank_arms(1, {}, high_is_good=False)
+    assert (alone.ranks, alone.best, alone.wins) == ([(1, 1)], [0], [])
+
+
+def test_a_pair_without_a_difference_is_never_decided() -> None:
+    found = rank_arms(3, {(1, 0): differ(0.2, 1e-9)}, high_is_good=False)
+    assert found.ranks == [(1, 2), (2, 3), (1, 3)]
+    assert found.best == [0, 2]
+
+
+def test_pairs_with_the_reference_are_decided_more_easily_and_the_others_less() -> None:
+    close = {(1, 0): differ(0.1, 0.02), (2, 0): differ(0.1, 0.02), (2, 1): differ(0.1, 0.02)}
+    assert rank_arms(3, close, high_is_good=False).wins == []
+    found = rank_arms(3, close, high_is_good=False, reference=0)
+    assert sorted(found.wins) == [(0, 1), (0, 2), (1, 2)], "with both decided all of the level is left"
+    assert found.p[1, 0] == pytest.approx(0.02 / 0.45)
+    one_open = {(1, 0): differ(0.1, 0.02), (2, 0): differ(0.1, 0.5), (2, 1): differ(0.1, 0.01)}
+    found = rank_arms(3, one_open, high_is_good=False, reference=0)
+    assert found.wins == [(0, 1)]
+    assert found.p[2, 1] == pytest.approx(0.01 * 0.55 / 0.1)
+
+
+@pytest.mark.parametrize("reference", [None, 0])
+def test_of_two_arms_the_one_difference_needs_no_correction(reference: int | None) -> None:
+    found = rank_arms(2, {(1, 0): differ(0.1, 0.049)}, high_is_good=False, reference=reference)
+    assert found.p[1, 0] == pytest.approx(0.049)
+    assert found.ranks == [(1, 1), (2, 2)]
+
+
+def check(found: Ranking, arms: int) -> None:
+    """Assert what holds of any ranking: ranks, the tie group at the top and the wins say the same."""
+    assert len(found.ranks) == arms
+    for better, worse in found.wins:
+        assert found.ranks[better][1] < arms, "there is one behind it"
+        assert found.ranks[worse][0] > 1, "there is one before it"
+        assert worse not in found.best
+        assert (worse, better) not in found.wins
+    for arm, (first, last) in enumerate(found.ranks):
+        assert 1 <= first <= last <= arms
+        assert (first == 1) == (arm in found.best)
+        assert first - 1 == sum(worse == arm for _, worse in found.wins)
+        assert arms - last == sum(better == arm for better, _ in found.wins)
+
+
+def test_for_any_differences_ranks_and_wins_and_the_best_agree() -> None:
+    random = np.random.default_rng(31)
+    decided = undecided = 0
+    for _ in range(400):
+        arms = int(random.integers(1, 9))
+        pairs = [pair for pair in combinations(range(arms), 2) if random.random() < 0.9]
+        rates = random.uniform(0, 1, arms)
+        differences = {
+            (one, other): differ(float(rates[one] - rates[other]), float(random.random() ** 6))
+            for one, other in pairs
+        }
+        reference = int(random.integers(0, arms)) if random.random() < 0.7 else None
+        found = rank_arms(arms, differences, high_is_good=bool(random.random() < 0.5), reference=reference)
+        check(found, arms)
+        assert set(found.p) == set(pairs)
+        for pair, p in found.p.items():
+            assert p >= differences[pair].p - 1e-12
+            assert (pair in found.wins or pair[::-1] in found.wins) == (p < 0.05)
+        decided += len(found.wins)
+        undecided += len(pairs) - len(found.wins)
+    assert min(decided, undecided) > 500
+
+
+def test_without_a_reference_the_p_values_are_holms() -> None:
+    random = np.random.default_rng(32)
+    for _ in range(50):
+        p = (random.random(6) ** 3).tolist()
+        pairs = list(combinations(range(4), 2))
+        differences = {pair: differ(0.1, each) for pair, each in zip(pairs, p, strict=True)}
+        found = rank_arms(4, differences, high_is_good=False)
+        assert [found.p[pair] for pair in pairs] == pytest.approx(holm(p))
+
+
+def test_of_equal_arms_a_wrong_order_is_claimed_in_5_percent_of_tables_at_most() -> None:
+    """Five arms with normal estimates: the ten pairs are not independent, as on a page."""
+    random = np.random.default_rng(33)
+    pairs = list(combinations(range(5), 2))
+    wrong = 0
+    for _ in range(1_500):
+        means = random.normal(0, 1, 5)
+        chances = {(a, b): two_sided(means[a] - means[b]) for a, b in pairs}
+        differences = {(a, b): differ(float(means[a] - means[b]), chances[a, b]) for a, b in pairs}
+        wrong += bool(rank_arms(5, differences, high_is_good=False, reference=2).wins)
+    assert 0.01 < wrong / 1_500 <= 0.055
+
+
+def two_sided(difference: float) -> float:
+    """Return the p-value of a difference of two normal means with a variance of 1 each."""
+    return float(2 * ndtr(-abs(difference) / np.sqrt(2)))
+
+
+def test_a_decided_difference_smaller_than_what_matters_ranks_nothing_apart() -> None:
+    small = {(1, 0): Difference(0.005, 0.001, 0.009, 1e-6, "made")}
+    assert rank_arms(2, small, high_is_good=False).ranks == [(1, 1), (2, 2)]
+    found = rank_arms(2, small, high_is_good=False, smallest=0.01)
+    assert found.ranks == [(1, 2), (1, 2)]
+    assert (found.best, found.wins) == ([0, 1], [])
+    assert found.p[1, 0] == pytest.approx(1e-6)
+    assert rank_arms(2, small, high_is_good=False, smallest=0.009).wins == [(0, 1)]
