@@ -54,7 +54,7 @@ def describe_verdict(held: SliceComparison, smallest: float) -> str:
     if standing is Standing.UNNAMED:
         return f"No verdict on what the logs do not name: {size}."
     if standing is Standing.OTHER_WORK:
-        common = f"they have no {one.rate.noun}s of the same kind"
+        common = "they have nothing in common, be it models, tools or sources"
         if held.same_mix:
             covered = wording.percent(held.same_mix.found.covered)
             common = f"only {covered} of their {one.rate.noun}s are alike in {held.same_mix.words}"
@@ -176,12 +176,13 @@ def describe_top(table: RankedTable, names: dict[str, str], noun: str) -> str:
     title = rate.title.lower()
     if rate.better is None:
         return f"{title.capitalize()}: neither more nor less is better, so there is no best {noun}."
+    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     if len(judged) < 2:
         solid = sum(row.slice.is_solid and row.slice.name != "unknown" for row in table.rows)
         if solid < 2:
-            return f"Too few sessions to rank: {solid} of {len(table.rows)} {noun}s have {RULE}."
+            return f"Too few sessions to rank: {solid} of {len(table.rows)} {several} have {RULE}."
         common = f"{100 * COMPARABLE:.0f}% of their {rate.noun}s in common"
-        return f"Too different work to rank: no two {noun}s have {common}."
+        return f"Too different work to rank: no two {several} have {common}."
     best = [names.get(one.name, one.name) for one in judged if any(one is each for each in table.best)]
     if not best:
         return f"No best {noun} by {title}: each of these {len(judged)} is worse than another."
