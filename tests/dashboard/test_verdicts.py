@@ -382,8 +382,6 @@ def test_of_three_that_beat_each_other_in_a_ring_no_best_one_is_named() -> None:
 def test_several_of_what_is_ranked_are_named_as_english_does() -> None:
     strata, wholes = arms_of(OTHER_WORK)
     table = rank_table(list(wholes.values()), wholes["A"], strata)
-    assert describe_top(table, {}, "strategy").startswith(
-        "Too different work to rank: no two strategies have"
-    )
+    assert "to rank: no two strategies have" in describe_top(table, {}, "strategy")
     few = [of_slice("a", 1, 5), of_slice("b", 1, 5)]
     assert " 0 of 2 sources have " in describe_top(rank_table(few, few[0]), {}, "source")
