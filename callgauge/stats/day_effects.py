@@ -70,7 +70,6 @@ def compare_with_days_before(before: DayCounts, now: DayCounts) -> list[Differen
     the mean of these days, each weighted by the inverse of its variance.
     """
     days = (before.n > 0).sum(axis=-1)
-    days = (before.n > 0).sum(axis=-1)
     chosen = np.nonzero((days >= LEAST_DAYS) & (now.n.sum(axis=-1) > 0))[0]
     found: list[Difference | None] = [None] * len(days)
     if not len(chosen):

@@ -30,9 +30,9 @@ Strata = Sequence[tuple[Share, Share]]
 class StandardisedDifference:
     """The `difference` of two arms at the same mix of strata, and their rates `of` and `against` there.
 
-    `strata`: how many strata both arms have. `covered`: the share of the observations that is in these.
-    `by_mix`: the part of the plain difference, within these strata, that the arms' different mixes make
-    (Kitagawa 1955).
+    `strata`: how many strata both arms have. `covered`: the share of an arm's observations that is in these,
+    of the arm of which it is less. `by_mix`: the part of the plain difference that the arms' different mixes
+    make (Kitagawa 1955): within these strata, and by those that only one arm has.
     """
 
     difference: Difference
@@ -44,12 +44,12 @@ class StandardisedDifference:
 
     @property
     def is_representative(self) -> bool:
-        """True when the strata that both arms have hold at least 80 % of the observations."""
+        """True when the strata that both arms have hold at least 80 % of each arm's observations."""
         return self.covered >= REPRESENTATIVE
 
     @property
     def is_comparable(self) -> bool:
-        """True when the strata that both arms have hold at least half of the observations."""
+        """True when the strata that both arms have hold at least half of each arm's observations."""
         return self.covered >= COMPARABLE
 
     def outweighs(self, plain: Difference) -> bool:
@@ -80,13 +80,16 @@ def standardise_all(
 
 @dataclass(frozen=True, slots=True)
 class _Mix:
-    """The strata that both arms have: k and n (2 arms by strata), their weights, and `total` n of all."""
+    """The strata that both arms have: k and n (2 arms by strata) and their weights.
+
+    `totals`: k and n of all strata, of shape (2, 2 arms).
+    """
 
     used: Strata
     k: Floats
     n: Floats
     weights: Floats
-    total: int
+    totals: Floats
 
     @classmethod
     def read(cls, strata: Strata) -> _Mix | None:
@@ -97,7 +100,9 @@ class _Mix:
             np.array([[getattr(arm, name) for arm in pair] for pair in used], dtype=float).T for name in "kn"
         )
         weights = n[0] * n[1] / n.sum(0)
-        return cls(used, k, n, weights / weights.sum(), sum(of.n + against.n for of, against in strata))
+        every = [[[getattr(arm, name) for arm in pair] for pair in strata] for name in "kn"]
+        totals = np.array(every, dtype=float)
+        return cls(used, k, n, weights / weights.sum(), totals.sum(1))
 
     @property
     def rates(self) -> Floats:
@@ -120,6 +125,8 @@ class _Mix:
     def describe(self, found: Difference) -> StandardisedDifference:
         mixes = self.n / self.n.sum(1, keepdims=True)
         by_mix = float(((mixes[0] - mixes[1]) * (self.k / self.n).mean(0)).sum())
+        whole, within = self.totals[0] / self.totals[1], self.k.sum(1) / self.n.sum(1)
+        by_mix += float((whole[0] - whole[1]) - (within[0] - within[1]))
         method = f"at the same mix of {len(self.used):,} strata (Mantel-Haenszel), {found.method}"
         of, against = self.rates.tolist()
         return StandardisedDifference(
@@ -127,7 +134,7 @@ class _Mix:
             of,
             against,
             len(self.used),
-            float(self.n.sum()) / self.total,
+            float((self.n.sum(1) / self.totals[1]).min()),
             by_mix,
         )
 

@@ -19,7 +19,7 @@ from callgauge.dashboard.measures import trends
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice
 from callgauge.dashboard.measures.trends import RateShift
-from callgauge.dashboard.measures.verdicts import RULE
+from callgauge.dashboard.measures.verdicts import LESS
 
 DRAWN = 45  # days with data
 _MARKED = 20  # rows below the lines, the newest
@@ -121,7 +121,7 @@ def _make_mark(one: RateShift | TrendEvent, letter: str) -> Mark:
 def _draw_notes(
     points: Points, shifts: Sequence[RateShift], rate: RateDefinition, *, all_drawn: bool
 ) -> None:
-    parts = [f"Days without {rate.noun}s are left out. Hollow: fewer than {RULE}."]
+    parts = [f"Days without {rate.noun}s are left out. Hollow: {LESS}."]
     if not all_drawn:
         parts.append(f"Drawn are the {DRAWN} newest days with data; choose days above for earlier ones.")
     examined = len(trends.examined_series(points))

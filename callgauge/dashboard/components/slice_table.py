@@ -10,12 +10,12 @@ from callgauge.dashboard import filters, wording
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.measures.slices import Slice, rank_slices
-from callgauge.dashboard.measures.verdicts import RULE
+from callgauge.dashboard.measures.verdicts import LESS
 from callgauge.stats import Share
 
 READING = (
     "The bar is the 95% interval, on the scale that the head of its column gives; an arrow: it goes on "
-    f"beyond. Pale: fewer than {RULE}."
+    f"beyond. Pale: {LESS}."
 )
 FILTERED = ("model", "prompt", "tool", "source")  # dimensions that the filter bar knows
 _LOW = 0.1  # a column whose intervals all lie below this ends its scale at a whole percent

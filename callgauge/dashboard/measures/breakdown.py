@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.dashboard.measures.same_mix import SameMix
 from callgauge.dashboard.measures.slices import Slice, merge_slices
 
 
@@ -33,11 +34,20 @@ def sum_by_name(several: Iterable[Slice]) -> list[Slice]:
     return [whole for name, parts in grouped.items() if (whole := merge_slices(parts, name))]
 
 
-def pair_slices(a: Sequence[Slice], b: Sequence[Slice]) -> list[ArmPair]:
-    """Return the slices paired by name, the most observed first; p-values are Holm's over all pairs."""
+def pair_slices(
+    a: Sequence[Slice],
+    b: Sequence[Slice],
+    compare_work: Callable[[Slice, Slice], SameMix | None] | None = None,
+) -> list[ArmPair]:
+    """Return the slices paired by name, the most observed first; p-values are Holm's over all pairs.
+
+    `compare_work`: returns the slices of B and A of one name at the same mix of work.
+    """
     firsts, seconds = {one.name: one for one in a}, {one.name: one for one in b}
     both = [name for name in seconds if name in firsts]
-    held = dict(zip(both, compare_pairs([(seconds[name], firsts[name]) for name in both]), strict=True))
+    pairs = [(seconds[name], firsts[name]) for name in both]
+    mixes = [compare_work(*pair) for pair in pairs] if compare_work else None
+    held = dict(zip(both, compare_pairs(pairs, mixes), strict=True))
     found = [
         ArmPair(name, firsts.get(name), seconds.get(name), held.get(name))
         for name in dict.fromkeys([*firsts, *seconds])

@@ -133,7 +133,8 @@ class RankedTable:
 
     `ranks`: the first and the last rank that each slice may have, by name, for those that may be judged.
     `best`: the slices of which none is known to be worse than another: the tie group at the top. `wins`: the
-    pairs (better, worse) that are decided, by name. `pairs`: how many were compared.
+    pairs (better, worse) that are decided, by name. `pairs`: how many were compared. `is_apart`: some of the
+    best do different work, so that they were not compared.
     """
 
     rows: Sequence[SliceComparison]
@@ -142,6 +143,7 @@ class RankedTable:
     best: Sequence[Slice]
     wins: frozenset[tuple[str, str]]
     pairs: int
+    is_apart: bool = False
 
     @property
     def judged(self) -> list[Slice]:
@@ -207,13 +209,15 @@ def rank_table(
         replace(held[place, 0], p=ranking.p.get((place, 0)), compared=of_reference)
         for place in range(1, len(order))
     ]
+    best = [place for place in ranking.best if place in judged]
     return RankedTable(
         _order_rows(rows, reference.rate),
         reference,
         ranks,
-        [order[place] for place in ranking.best if place in judged],
+        [order[place] for place in best],
         frozenset((order[one].name, order[other].name) for one, other in ranking.wins),
         len(differences),
+        any({one, other} <= set(best) and (one, other) not in differences for one, other in inner),
     )
 
 

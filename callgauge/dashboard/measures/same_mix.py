@@ -35,6 +35,8 @@ def choose_dimensions(rate: RateDefinition, arms: Iterable[str]) -> tuple[str, .
 
 def describe_dimensions(names: Sequence[str]) -> str:
     """Return the words for dimensions: tools, strategies and prompts."""
+    if not names:
+        return "all work"
     words = [_PLURALS.get(name, f"{name}s") for name in names]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
@@ -89,6 +91,19 @@ class ArmStrata:
                 if each and (present is None or each.is_representative or not present.found.is_comparable):
                     found[place] = SameMix(each, tuple(self.dimensions[number] for number in cut))
         return found
+
+    def within(self, dimension: str, value: str) -> ArmStrata:
+        """Return the strata of each arm with one value of a dimension, by the other dimensions."""
+        place = self.dimensions.index(dimension)
+        return ArmStrata(
+            self.dimensions[:place] + self.dimensions[place + 1 :],
+            {
+                arm: {
+                    key[:place] + key[place + 1 :]: share for key, share in its.items() if key[place] == value
+                }
+                for arm, its in self.by_arm.items()
+            },
+        )
 
     def _named_dimensions(self, *arms: str) -> list[int]:
         """Return the numbers of the dimensions that are named in some stratum of some arm."""

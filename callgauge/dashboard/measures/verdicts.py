@@ -14,6 +14,8 @@ from callgauge.stats.standardisation import COMPARABLE
 
 RULE = f"{ENOUGH} observed and {ENOUGH_SESSIONS} sessions"
 """What it takes to be ranked and judged, in words."""
+LESS = f"fewer than {ENOUGH} observed or {ENOUGH_SESSIONS} sessions"
+"""What is shown pale, in words."""
 _NAMED = 3  # slices of a tie group that a sentence lists
 
 
@@ -54,7 +56,7 @@ def describe_verdict(held: SliceComparison, smallest: float) -> str:
     if standing is Standing.UNNAMED:
         return f"No verdict on what the logs do not name: {size}."
     if standing is Standing.OTHER_WORK:
-        common = "they have nothing in common, be it models, tools or sources"
+        common = "they have no kind of work in common"
         if held.same_mix:
             covered = wording.percent(held.same_mix.found.covered)
             common = f"only {covered} of their {one.rate.noun}s are alike in {held.same_mix.words}"
@@ -156,7 +158,8 @@ def shorten_verdict(held: SliceComparison, smallest: float) -> ShortVerdict:
     if standing is Standing.ALIKE:
         return ShortVerdict("Alike", "calm", f"within {format_size(smallest)}{mixed}")
     p = held.p if held.p is not None else 1.0
-    chance = f"p {p:.3f}, Holm" if p >= 0.001 else "p < 0.001, Holm"
+    holm = ", Holm" if held.compared > 1 else ""
+    chance = f"p {p:.3f}{holm}" if p >= 0.001 else f"p < 0.001{holm}"
     if standing is Standing.UNDECIDED:
         if found.is_decisive:
             return ShortVerdict("Not decided", "calm", f"{chance}{mixed}: alone it would be")
@@ -179,11 +182,17 @@ def describe_top(table: RankedTable, names: dict[str, str], noun: str) -> str:
     several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     if len(judged) < 2:
         solid = sum(row.slice.is_solid and row.slice.name != "unknown" for row in table.rows)
+        if len(table.rows) < 2:
+            return f"Nothing to rank: only one {noun} was observed."
         if solid < 2:
             return f"Too few sessions to rank: {solid} of {len(table.rows)} {several} have {RULE}."
         common = f"{100 * COMPARABLE:.0f}% of their {rate.noun}s in common"
         return f"Too different work to rank: no two {several} have {common}."
     best = [names.get(one.name, one.name) for one in judged if any(one is each for each in table.best)]
+    if table.is_apart:
+        free = f"Nothing is known to be better than {_list_names(best)}"
+        others = f": {_describe_others(table)}" if len(best) < len(judged) else ""
+        return f"{free}, of which some do different work{others}."
     if not best:
         return f"No best {noun} by {title}: each of these {len(judged)} is worse than another."
     if len(best) == len(judged):
@@ -209,7 +218,7 @@ def _describe_others(table: RankedTable) -> str:
     if all(names == best for names in beaten):
         return f"{others} worse" if len(best) == 1 else f"{others} worse than each of them"
     if all(beaten):
-        return f"{others} worse than one of them or more"
+        return f"{others} worse than at least one of them"
     return f"for each of the {len(beaten)} others there is one that is better"
 
 
@@ -221,6 +230,6 @@ def _describe_sessions(of: Slice, against: Slice) -> str:
 def _describe_better(of: Slice, estimate: float) -> str:
     title = of.rate.title.lower()
     if of.rate.better is None:
-        return f"has {'fewer' if estimate < 0 else 'more'}: {title}"
+        return f"has {'fewer' if estimate < 0 else 'more'} {title}"
     better = (estimate > 0) == of.rate.is_good
     return f"is {'better' if better else 'worse'} ({title})"

@@ -9,7 +9,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
 from callgauge.dashboard.pages.compare.arms import choose_arms, choose_at_once, read_labels
 from callgauge.dashboard.pages.compare.costs import draw_costs, draw_pass_k
-from callgauge.dashboard.pages.compare.sides import compare_sides, measure_sides
+from callgauge.dashboard.pages.compare.sides import compare_sides, measure_sides, read_work
 from callgauge.dashboard.pages.compare.tables import draw_differences, draw_forest, draw_other_rates
 from callgauge.dashboard.pages.compare.verdict import draw_verdict
 
@@ -29,9 +29,10 @@ def show() -> None:
     if filters.chosen_filters().active_names():
         st.caption("The filter bar narrows both slices; a slice's own choice takes the place of the bar's.")
     a, b = measure_sides((one, other), comparison.name_arms(one, other, known))
-    held = compare_sides(a, b, rate)
+    work = read_work(a, b, rate)
+    held = compare_sides(a, b, rate, work)
     draw_verdict(a, b, rate, held, smallest)
-    draw_forest(a, b, rate, held, smallest)
+    draw_forest(a, b, rate, held, work, smallest)
     draw_other_rates(a, b, held, smallest)
     draw_differences(a, b)
     draw_pass_k(a, b)

@@ -13,7 +13,7 @@ from callgauge.dashboard.comparison import PARAMETERS, Arm
 from callgauge.dashboard.components.strata_queries import read_strata
 from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
-from callgauge.dashboard.measures.same_mix import ArmStrata
+from callgauge.dashboard.measures.same_mix import ArmStrata, SameMix
 from callgauge.dashboard.measures.slices import Slice, make_slices
 
 
@@ -44,18 +44,28 @@ def measure_sides(arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[Compar
     return one, other
 
 
-def compare_sides(a: CompareSide, b: CompareSide, rate: RateDefinition) -> SliceComparison | None:
-    """Return B held against A, at the same mix of work where that matters; None without this rate."""
-    first, second = a.whole_slice(rate), b.whole_slice(rate)
-    if first is None or second is None:
-        return None
+def read_work(a: CompareSide, b: CompareSide, rate: RateDefinition) -> ArmStrata:
+    """Return the strata of both sides, by the letters of their arms."""
     apart = {name for name in PARAMETERS if a.arm.own.get(name) != b.arm.own.get(name)}
     apart |= {"day"} if a.arm.days != b.arm.days else set()
     work = [read_strata(rate, None, side.arm.parameters(), apart=apart) for side in (a, b)]
     of_a, of_b = (its.by_arm.get("all", {}) for its in work)
-    strata = ArmStrata(work[0].dimensions, {a.arm.letter: of_a, b.arm.letter: of_b})
-    mixes = strata.compare([((b.arm.letter, second), (a.arm.letter, first))])
-    return compare_pairs([(second, first)], mixes)[0]
+    return ArmStrata(work[0].dimensions, {a.arm.letter: of_a, b.arm.letter: of_b})
+
+
+def compare_sides(
+    a: CompareSide, b: CompareSide, rate: RateDefinition, work: ArmStrata
+) -> SliceComparison | None:
+    """Return B held against A, at the same mix of work where that matters; None without this rate."""
+    first, second = a.whole_slice(rate), b.whole_slice(rate)
+    if first is None or second is None:
+        return None
+    return compare_pairs([(second, first)], [compare_work(work, second, first)])[0]
+
+
+def compare_work(work: ArmStrata, second: Slice, first: Slice) -> SameMix | None:
+    """Return a slice of B and one of A at the same mix of work."""
+    return work.compare([(("B", second), ("A", first))])[0]
 
 
 def read_by_tool(arm: Arm, rate: RateDefinition) -> list[Slice]:

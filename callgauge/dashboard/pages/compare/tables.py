@@ -21,10 +21,11 @@ from callgauge.dashboard.measures import breakdown, verdicts
 from callgauge.dashboard.measures.breakdown import ArmPair, MakeupShift
 from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.dashboard.measures.same_mix import ArmStrata, SameMix
+from callgauge.dashboard.measures.slices import Slice, relate_slices
 from callgauge.dashboard.pages.compare import ARM_KEYS
 from callgauge.dashboard.pages.compare.arms import calls_link, read_makeup
-from callgauge.dashboard.pages.compare.sides import CompareSide, make_export, read_by_tool
+from callgauge.dashboard.pages.compare.sides import CompareSide, compare_work, make_export, read_by_tool
 
 _TOOLS = 15  # the most observed, until all are asked for
 _SHIFTS = 12
@@ -35,13 +36,18 @@ _MIX_DIFFERS = Cell(
     title="A and B got different work. Open the rate to see it at the same mix.",
 )
 _READING = (
-    "Verdicts are Holm's over all lines of the table: the chance that any of them misleads stays at 5%. "
-    f"Pale: fewer than {verdicts.RULE}."
+    "Verdicts with Holm's name are over all such lines: the chance that any of them misleads stays at 5%. "
+    f"Pale: {verdicts.LESS}."
 )
 
 
 def draw_forest(
-    a: CompareSide, b: CompareSide, rate: RateDefinition, whole: SliceComparison | None, smallest: float
+    a: CompareSide,
+    b: CompareSide,
+    rate: RateDefinition,
+    whole: SliceComparison | None,
+    work: ArmStrata,
+    smallest: float,
 ) -> None:
     """Draw the difference of the rate over all tools, then for each tool, the most observed tool first."""
     with cards.draw_card(
@@ -53,7 +59,14 @@ def draw_forest(
         ),
         height=360,
     ):
-        found = breakdown.pair_slices(read_by_tool(a.arm, rate), read_by_tool(b.arm, rate))
+
+        def compare_tool(second: Slice, first: Slice) -> SameMix | None:
+            return compare_work(work.within("tool", second.name), second, first)
+
+        slices = relate_slices([*read_by_tool(a.arm, rate), *(of_b := read_by_tool(b.arm, rate))])
+        by_tool = compare_tool if "tool" in work.dimensions else None
+        border = len(slices) - len(of_b)
+        found = breakdown.pair_slices(slices[:border], slices[border:], by_tool)
         found = [pair for pair in found if pair.n]
         if not found:
             st.caption(f"No {rate.noun} with a tool of which this can be known.")
@@ -169,7 +182,7 @@ def draw_other_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | N
         if chosen is not None:
             by_rate[chosen.slice.rate.name] = chosen
         mixed = chosen is not None and (chosen.is_at_same_mix or chosen.does_other_work)
-        reach = track_reach(held)
+        reach = track_reach(list(by_rate.values()))
         rows = [
             _build_row(
                 _rate_cell(RATES[name]),

@@ -33,7 +33,7 @@ class HeatMap:
         badness, so that one cell much worse than the others leaves these distinguishable.
         """
         bad = badness(one)
-        if bad is None or not one.share.has_enough:
+        if bad is None or not one.is_solid:
             return None
         return DEEPEST * sqrt(min(1.0, bad / self.worst)) if self.worst else 0.0
 
@@ -61,7 +61,7 @@ def build_heat_map(several: Sequence[Slice], rows: int, columns: int) -> HeatMap
         for one in several
         if one.name in down[:rows] and one.also in across[:columns]
     }
-    solid = [bad for one in kept.values() if one.share.has_enough and (bad := badness(one)) is not None]
+    solid = [bad for one in kept.values() if one.is_solid and (bad := badness(one)) is not None]
     return HeatMap(down[:rows], across[:columns], kept, len(down), len(across), max(solid, default=0.0))
 
 

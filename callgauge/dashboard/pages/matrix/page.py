@@ -161,7 +161,7 @@ def _build_cell(shown: HeatMap, one: Slice | None, rate: RateDefinition, narrowe
         wording.rate(share.k, share.n),
         sub=f"{share.k:,} / {share.n:,}",
         href=filters.page_link("calls", narrowed, rate.calls if rate.calls and share.k else {}),
-        pale=not share.has_enough,
+        pale=not one.is_solid,
         heat=shown.cell_heat(one),
         title=f"{wording.interval(share.interval)}, {share.method_name}; "
         f"{wording.plural(share.sessions or 0, 'session')}{missing}",

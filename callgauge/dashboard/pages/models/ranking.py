@@ -29,7 +29,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, Standing, rank_table
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice, rank_slices
-from callgauge.dashboard.measures.verdicts import RULE, describe_top
+from callgauge.dashboard.measures.verdicts import LESS, RULE, describe_top
 
 
 def draw_ranking(
@@ -71,14 +71,15 @@ def draw_ranking(
             if left
             else ""
         )
-        st.caption(f"Not ranked: fewer than {RULE}, or less than a fifth measured.{more}")
+        st.caption(f"Not ranked: {LESS}, or less than a fifth measured.{more}")
 
 
 def _describe_reading(rate: RateDefinition, table: RankedTable, reference: str) -> str:
     parts = [
         f"Share of {rate.noun}s that {rate.hit}. Each is held against {wording.in_markdown(reference, 60)}.",
-        "Rank: the ranks that it may have with 95% confidence, all together.",
     ]
+    if rate.better is not None:
+        parts.append("Rank: the ranks that it may have with 95% confidence, all together.")
     if table.pairs:
         parts.append(f"Corrected for {wording.plural(table.pairs, 'difference')} looked at together (Holm).")
     if table.is_by_mix:
@@ -134,6 +135,8 @@ def _build_row(
 
 
 def _rank_cell(one: Slice, table: RankedTable) -> Cell:
+    if one.rate.better is None:
+        return Cell("–")
     if one.name in table.ranks:
         first, last = table.ranks[one.name]
         return Cell(f"{first}" if first == last else f"{first}–{last}", order=-first - last / 1000)

@@ -64,6 +64,11 @@ class Alert:
     q: float
 
     @property
+    def expected(self) -> float:
+        """The rate that the days before let one expect for the newest days, 0 to 1."""
+        return min(1.0, max(0.0, (self.now.share.rate or 0.0) - self.difference.estimate))
+
+    @property
     def is_worse(self) -> bool:
         return (self.difference.estimate > 0) != self.now.rate.is_good
 

@@ -126,14 +126,14 @@ def _draw_alert_table(shown: list[Alert], found: AlertWindows) -> None:
 
 def _sentence_text(one: Alert) -> str:
     rose = "rose" if one.difference.estimate > 0 else "fell"
-    before, now = (wording.rate(each.share.k, each.share.n) for each in (one.before, one.now))
+    now, expected = wording.rate(one.now.share.k, one.now.share.n), wording.percent(one.expected)
     name = wording.one_line(filters.value_label(one.dimension, one.now.name), 60)
-    return f"{one.now.rate.title} of {one.dimension} {name} {rose} from {before} to {now}"
+    return f"{one.now.rate.title} of {one.dimension} {name} {rose} to {now}, {expected} was expected"
 
 
 def _counts_text(one: Alert) -> str:
     before, now = (wording.fraction(each.share.k, each.share.n) for each in (one.before, one.now))
-    return f"{before} before, {now} now"
+    return f"{now} now, {before} on all days before"
 
 
 def _proof_text(one: Alert, found: AlertWindows) -> str:

@@ -13,7 +13,7 @@ from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS, choo
 from callgauge.dashboard.components.slice_table import FILTERED, IntervalScale, make_scale, share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.slices import sum_groups
-from callgauge.dashboard.measures.verdicts import RULE
+from callgauge.dashboard.measures.verdicts import LESS
 from callgauge.stats import Share
 from callgauge.stats.intervals import Floats
 
@@ -48,8 +48,7 @@ def show(tool: str, chosen: Mapping[str, Any]) -> None:
         _draw_table(tool, by, code, rows[:_SHOWN])
         more = f" The first {_SHOWN} of {len(rows)}." if len(rows) > _SHOWN else ""
         st.caption(
-            "Share of the calls that the parser could judge, with its 95% interval. "
-            f"Pale: fewer than {RULE}.{more}"
+            f"Share of the calls that the parser could judge, with its 95% interval. Pale: {LESS}.{more}"
         )
 
 
