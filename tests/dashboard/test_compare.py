@@ -10,7 +10,7 @@ import pytest
 from callgauge.dashboard import comparison
 from callgauge.dashboard.call_traits import class_words
 from callgauge.dashboard.comparison import Arm
-from callgauge.dashboard.measures.breakdown import find_makeup_shifts, pair_slices, sum_by_name
+from callgauge.dashboard.measures.breakdown import find_makeup_shifts, pair_slices
 from callgauge.dashboard.measures.slices import Slice
 from callgauge.dashboard.pages.overview.alerts import (
     Alert,
@@ -107,19 +107,6 @@ def test_pairs_are_corrected_for_all_that_could_be_judged() -> None:
     assert held.difference == alone.held.difference
     assert not held.is_decisive
     assert held.compared == 20
-
-
-def test_sums_are_over_the_second_dimension() -> None:
-    several = [
-        of_slice("edit", 1, 10, also="tool_use"),
-        of_slice("read", 1, 7, also="tool_use"),
-        of_slice("edit", 2, 5, also="json_fallback"),
-    ]
-    assert [(one.name, one.also, one.share.k, one.share.n) for one in sum_by_name(several)] == [
-        ("edit", "all", 3, 15),
-        ("read", "all", 1, 7),
-    ]
-    assert sum_by_name([]) == []
 
 
 def test_what_differs_most_comes_first_and_what_is_alike_or_unknown_is_left_out() -> None:

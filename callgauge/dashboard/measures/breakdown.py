@@ -9,7 +9,7 @@ import pandas as pd
 
 from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.dashboard.measures.same_mix import SameMix
-from callgauge.dashboard.measures.slices import Slice, merge_slices
+from callgauge.dashboard.measures.slices import Slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +24,6 @@ class ArmPair:
     @property
     def n(self) -> int:
         return sum(one.share.n for one in (self.a, self.b) if one)
-
-
-def sum_by_name(several: Iterable[Slice]) -> list[Slice]:
-    """Return one slice for each name, summed over the second dimension."""
-    grouped: dict[str, list[Slice]] = {}
-    for one in several:
-        grouped.setdefault(one.name, []).append(one)
-    return [whole for name, parts in grouped.items() if (whole := merge_slices(parts, name))]
 
 
 def pair_slices(
