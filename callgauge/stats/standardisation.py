@@ -96,13 +96,9 @@ class _Mix:
         used = [pair for pair in strata if all(map(_is_usable, pair))]
         if not used:
             return None
-        k, n = (
-            np.array([[getattr(arm, name) for arm in pair] for pair in used], dtype=float).T for name in "kn"
-        )
+        k, n = _read_counts(used)
         weights = n[0] * n[1] / n.sum(0)
-        every = [[[getattr(arm, name) for arm in pair] for pair in strata] for name in "kn"]
-        totals = np.array(every, dtype=float)
-        return cls(used, k, n, weights / weights.sum(), totals.sum(1))
+        return cls(used, k, n, weights / weights.sum(), _read_counts(strata).sum(2))
 
     @property
     def rates(self) -> Floats:
@@ -137,6 +133,12 @@ class _Mix:
             float((self.n.sum(1) / self.totals[1]).min()),
             by_mix,
         )
+
+
+def _read_counts(strata: Strata) -> Floats:
+    """Return k and n of each arm in each stratum, of shape (2, 2 arms, strata)."""
+    counts = [[[share.k for share in pair], [share.n for share in pair]] for pair in strata]
+    return np.array(counts, dtype=float).transpose(1, 2, 0)
 
 
 def _is_usable(share: Share) -> bool:

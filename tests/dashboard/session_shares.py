@@ -1,4 +1,4 @@
-"""Sessions as pairs (k, n) in, shares by random group of sessions out; and sessions drawn at random."""
+"""Makes shares by random group of sessions from pairs (k, n), and draws such sessions at random."""
 
 from __future__ import annotations
 

@@ -69,6 +69,6 @@ def verdict_cell(held: SliceComparison, smallest: float) -> Cell:
 def plain_cell(held: SliceComparison, reach: float, *, none: str = "–") -> Cell:
     """Return a cell with the plain difference, pale where the one at the same mix is the one to go by."""
     return replace(
-        difference_cell(SliceComparison(held.slice, held.plain, held.p), reach, none=none),
+        difference_cell(held.as_plain, reach, none=none),
         pale=held.p is None or held.is_at_same_mix,
     )

@@ -58,6 +58,11 @@ class SliceComparison:
         return self.same_mix is not None and self.difference is self.same_mix.found.difference
 
     @property
+    def as_plain(self) -> SliceComparison:
+        """The same with the difference of the plain rates as the one to be told, to be drawn beside it."""
+        return SliceComparison(self.slice, self.plain, self.p)
+
+    @property
     def does_other_work(self) -> bool:
         """True when the two have less than half of their work in common."""
         uncommon = self.same_mix is not None and not self.same_mix.found.is_comparable

@@ -110,7 +110,7 @@ def _draw_table(
         SliceComparison(one.slice, one.same_mix.found.difference if one.same_mix else None, one.p)
         for one in held
     ]
-    plain = [SliceComparison(one.slice, one.plain, one.p) for one in held]
+    plain = [one.as_plain for one in held]
     scale, reach = make_scale([one.share for one, _ in pairs]), track_reach([*plain, *at_mix])
     columns = [
         Column("Model", "name"),

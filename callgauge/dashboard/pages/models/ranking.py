@@ -103,7 +103,7 @@ def _draw_table(by: str, rate: RateDefinition, table: RankedTable, smallest: flo
     held = table.rows
     scale = make_scale([one.slice.share for one in held])
     by_mix = table.is_by_mix
-    reach = track_reach([*held, *(SliceComparison(one.slice, one.plain, one.p) for one in held)])
+    reach = track_reach([*held, *(one.as_plain for one in held)])
     columns = [
         Column(DIMENSIONS[by], "name"),
         Column("Rank", "number", "The ranks that it may have, all together with 95% confidence"),

@@ -186,7 +186,7 @@ def _draw_table(
     rate: RateDefinition, held: Sequence[SliceComparison], since: Mapping[str, date], smallest: float
 ) -> None:
     by_mix = any(one.is_at_same_mix for one in held)
-    plain = [SliceComparison(one.slice, one.plain, one.p) for one in held]
+    plain = [one.as_plain for one in held]
     scale, reach = make_scale([one.slice.share for one in held]), track_reach([*held, *plain])
     columns = [
         Column("Version", "name"),
