@@ -113,10 +113,10 @@ _ALL = (
         "tried something again after a fault",
         calls={"turns": "retried"},
     ),
-    RateDefinition("recorded_ok", "Turns recorded ok", "turn", "the log calls successful", better="high"),
+    RateDefinition("recorded_ok", "Completed (log)", "turn", "the log calls successful", better="high"),
     RateDefinition(
         "derived_ok",
-        "Turns derived ok",
+        "Completed (inferred)",
         "turn",
         "ended with an answer, no chain of attempts abandoned, no call lost",
         better="high",
