@@ -3,5 +3,5 @@
 from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
-    kept=("p", "call", "example", "known", "mode", "input", "look", "dialect", "which", "shape", "nth"),
+    kept=("p", "call", "example", "known", "mode", "input", "as", "look", "dialect", "which", "shape", "nth"),
 )

@@ -8,7 +8,6 @@ import streamlit as st
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.advice import Advice, NotReadableError, find_advice
-from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.advice_table import draw_advice_table
 from callgauge.dashboard.components.controls.copy_button import copy_text
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
@@ -19,15 +18,23 @@ _SHOWN = 20_000  # characters of an export
 
 
 def show(definition: str, which: int) -> None:
-    with cards.draw_card(
-        "What the definition could say better", caption="Read by the lint (callgauge lint)."
-    ):
-        found = _find_advice(definition, which)
-        if isinstance(found, str):
-            st.caption(f"The lint cannot read this definition: {wording.in_markdown(found, 300)}")
-        else:
-            draw_advice_table("playground_advice", found, calls=False)
-    with cards.draw_card("The same tool in other shapes"):
+    """Draw two folds: the lint's advice, and the tool in the shape of each provider."""
+    found = _find_advice(definition, which)
+    number = "" if isinstance(found, str) else f" ({len(found)})"
+    with st.expander(
+        f"What the definition could say better{number}", key="advice_fold", on_change="rerun"
+    ) as advice:
+        if advice.open:
+            st.caption("Read by the lint (callgauge lint).")
+            if isinstance(found, str):
+                st.caption(f"The lint cannot read this definition: {wording.in_markdown(found, 300)}")
+            else:
+                draw_advice_table("playground_advice", found, calls=False)
+    with st.expander(
+        "The same tool in other shapes", "shape" in st.query_params, key="shapes_fold", on_change="rerun"
+    ) as shapes:
+        if not shapes.open:
+            return
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             shape = choose_segment("Shape", "shape", EXPORTS)
             text = _export(definition, which, shape)
