@@ -57,13 +57,23 @@ function days(shares) {
   return svg
 }
 
+// Spans count characters, as Python does; the strings of JavaScript count an emoji as two.
+function words(cell) {
+  const className = [cell.mono ? "mono" : "", cell.tone ? `tone ${cell.tone}` : ""].join(" ").trim()
+  const made = cell.href ? link(cell.mono ? "mono" : "", null, cell.href) : element("span", className)
+  const letters = cell.marks.length ? [...cell.text] : []
+  let end = 0
+  for (const [from, to] of cell.marks) {
+    made.append(letters.slice(end, from).join(""), element("mark", "", letters.slice(from, to).join("")))
+    end = to
+  }
+  made.append(end ? letters.slice(end).join("") : cell.text)
+  return made
+}
+
 function content(cell, zero) {
   const holder = document.createDocumentFragment()
-  if (cell.href) {
-    holder.append(link(cell.mono ? "mono" : "", cell.text, cell.href))
-  } else {
-    holder.append(element("span", [cell.mono ? "mono" : "", cell.tone ? `tone ${cell.tone}` : ""].join(" ").trim(), cell.text))
-  }
+  holder.append(words(cell))
   if (cell.at !== null) holder.append(whisker(cell, zero))
   if (cell.share !== null) holder.append(bar(cell.share))
   if (cell.bars !== null) holder.append(days(cell.bars))
@@ -71,7 +81,20 @@ function content(cell, zero) {
   return holder
 }
 
-function row(cells, columns) {
+// A click beside the links of a row follows its first one; a click that ends a selection of text does not.
+function opening(made) {
+  const first = made.querySelector("a")
+  if (!first) return
+  made.className = "opens"
+  made.onclick = (event) => {
+    const selection = made.getRootNode().getSelection?.() ?? window.getSelection()
+    if (event.target.closest("a") || String(selection)) return
+    if (event.metaKey || event.ctrlKey) window.open(first.href)
+    else go(first.href)
+  }
+}
+
+function row(cells, columns, opens) {
   const made = element("tr")
   cells.forEach((cell, index) => {
     const place = element(index === 0 ? "th" : "td", columns[index].kind + (cell.pale ? " pale" : ""))
@@ -84,6 +107,7 @@ function row(cells, columns) {
     place.append(content(cell, columns[index].zero))
     made.append(place)
   })
+  if (opens) opening(made)
   return made
 }
 
@@ -107,7 +131,7 @@ function sortable(title, column, index, data, body) {
     const descending = before ? before === "ascending" : numbers
     for (const other of title.parentElement.children) other.removeAttribute("aria-sort")
     title.setAttribute("aria-sort", descending ? "descending" : "ascending")
-    body.replaceChildren(...sorted(data.rows, index, descending).map((cells) => row(cells, data.columns)))
+    body.replaceChildren(...sorted(data.rows, index, descending).map((cells) => row(cells, data.columns, data.opens)))
   }
   title.replaceChildren(label)
 }
@@ -125,6 +149,8 @@ export default function ({ parentElement, data }) {
     if (data.rows.length > 1 && data.rows.some((cells) => cells[index].order !== null)) {
       sortable(title, column, index, data, body)
     }
+    if (column.href) title.replaceChildren(link("sort", column.title, column.href))
+    if (column.sorted) title.setAttribute("aria-sort", column.sorted)
     if (column.scale) {
       const scale = element("span", "scale")
       for (const end of column.scale) scale.append(element("span", "", end))
@@ -134,7 +160,14 @@ export default function ({ parentElement, data }) {
   })
   const top = element("thead")
   top.append(head)
-  for (const cells of data.rows) body.append(row(cells, data.columns))
+  data.rows.forEach((cells, index) => {
+    const made = row(cells, data.columns, data.opens)
+    if (index === data.chosen) {
+      made.classList.add("chosen")
+      made.setAttribute("aria-current", "true")
+    }
+    body.append(made)
+  })
   table.append(top, body)
   const frame = element("div", "frame")
   frame.tabIndex = 0

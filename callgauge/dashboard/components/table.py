@@ -22,7 +22,8 @@ class Column:
     """A column. `kind` decides alignment and wrapping; `width` is CSS; `help` shows on hover.
 
     `scale`: labels for the left and the right end of the track on which intervals are drawn; `zero`: the
-    position on the track (0 to 1) of a line for no difference.
+    position on the track (0 to 1) of a line for no difference. `href`: a link on the head that shows the list
+    in the column's order, for a list of which the table holds one page; `sorted`: the order it is in now.
     """
 
     title: str
@@ -31,6 +32,8 @@ class Column:
     width: str | None = None
     scale: tuple[str, str] | None = None
     zero: float | None = None
+    href: str | None = None
+    sorted: Literal["ascending", "descending"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Cell:
     an arrow. `share` (0 to 1) draws a bar, `bars` (0 to 1 each) small bars side by side, one a day. `heat` (0
     to 1) shades the cell. `title` shows on hover; `pale` marks a value with too few observations to rely on.
     A column whose cells have an `order` is sorted by a click on its head: numbers from the largest, texts
-    from A.
+    from A. `marks`: half-open spans of characters of `text` to highlight, in order.
     """
 
     text: str
@@ -58,6 +61,7 @@ class Cell:
     heat: float | None = None
     bars: tuple[float, ...] | None = None
     order: float | str | None = None
+    marks: tuple[tuple[int, int], ...] = ()
 
 
 def draw_table(
@@ -65,12 +69,21 @@ def draw_table(
     caption: str,
     columns: Sequence[Column],
     rows: Sequence[Sequence[Cell]],
+    *,
+    opens: bool = False,
+    chosen: int | None = None,
 ) -> None:
-    """Draw the table. `caption` is its name for screen readers."""
+    """Draw the table. `caption` is its name for screen readers.
+
+    `opens`: a click anywhere in a row follows the row's first link. `chosen`: the index of the row that is
+    shown as selected.
+    """
     data: dict[str, Any] = {
         "caption": caption,
         "columns": [asdict(column) for column in columns],
         "rows": [[asdict(cell) for cell in row] for row in rows],
+        "opens": opens,
+        "chosen": chosen,
     }
     draw = st.components.v2.component(
         "sheet",
