@@ -57,18 +57,41 @@ function days(shares) {
   return svg
 }
 
+// Spans count characters, as Python does; the strings of JavaScript count an emoji as two.
+function words(cell) {
+  const className = [cell.mono ? "mono" : "", cell.tone ? `tone ${cell.tone}` : ""].join(" ").trim()
+  const made = cell.href ? link(cell.mono ? "mono" : "", null, cell.href) : element("span", className)
+  const letters = cell.marks.length ? [...cell.text] : []
+  let end = 0
+  for (const [from, to] of cell.marks) {
+    made.append(letters.slice(end, from).join(""), element("mark", "", letters.slice(from, to).join("")))
+    end = to
+  }
+  made.append(end ? letters.slice(end).join("") : cell.text)
+  return made
+}
+
 function content(cell, zero) {
   const holder = document.createDocumentFragment()
-  if (cell.href) {
-    holder.append(link(cell.mono ? "mono" : "", cell.text, cell.href))
-  } else {
-    holder.append(element("span", [cell.mono ? "mono" : "", cell.tone ? `tone ${cell.tone}` : ""].join(" ").trim(), cell.text))
-  }
+  holder.append(words(cell))
   if (cell.at !== null) holder.append(whisker(cell, zero))
   if (cell.share !== null) holder.append(bar(cell.share))
   if (cell.bars !== null) holder.append(days(cell.bars))
   if (cell.sub) holder.append(element("span", "sub", cell.sub))
   return holder
+}
+
+// A click beside the links of a row follows its first one; a click that ends a selection of text does not.
+function opening(made) {
+  const first = made.querySelector("a")
+  if (!first) return
+  made.classList.add("opens")
+  made.onclick = (event) => {
+    const selection = made.getRootNode().getSelection?.() ?? window.getSelection()
+    if (event.target.closest("a") || String(selection)) return
+    if (event.metaKey || event.ctrlKey) window.open(first.href)
+    else go(first.href)
+  }
 }
 
 function row(cells, columns, tip) {
@@ -218,7 +241,9 @@ class Sheet {
     if (column.width) title.style.width = column.width
     const line = element("span", "headline")
     const first = this.firstWay(index)
-    if (first) {
+    if (column.href) {
+      line.append(link("sort", column.title, column.href))
+    } else if (first) {
       const label = element("button", "sort", column.title)
       label.type = "button"
       label.onclick = () => this.turn(first)
@@ -301,7 +326,9 @@ class Sheet {
     this.order = orderInUrl(this.key, data.columns)
     this.all = entriesInUrl("all").includes(this.key)
     this.heads.forEach((title, index) => {
-      if (this.order?.index === index) title.setAttribute("aria-sort", this.order.descending ? "descending" : "ascending")
+      const own = this.order?.index === index && (this.order.descending ? "descending" : "ascending")
+      const way = own || (!this.order && data.columns[index].sorted)
+      if (way) title.setAttribute("aria-sort", way)
       else title.removeAttribute("aria-sort")
     })
     if (this.sorter) {
@@ -310,11 +337,22 @@ class Sheet {
     const rows = this.order ? sorted(data.rows, this.order) : data.rows
     const cut = data.shown !== null && data.shown < rows.length
     this.tip.close()
-    this.body.replaceChildren(...(cut && !this.all ? rows.slice(0, data.shown) : rows).map((cells) => row(cells, data.columns, this.tip)))
+    this.body.replaceChildren(...(cut && !this.all ? rows.slice(0, data.shown) : rows).map((cells) => this.drawRow(cells)))
     this.more.hidden = !cut
     this.more.textContent = this.all ? `Show the first ${data.shown} only` : `Show all ${rows.length.toLocaleString("en-US")}`
     this.width = null
     this.arrange()
+  }
+
+  drawRow(cells) {
+    const { columns, rows, opens, chosen } = this.data
+    const made = row(cells, columns, this.tip)
+    if (opens) opening(made)
+    if (chosen !== null && cells === rows[chosen]) {
+      made.classList.add("chosen")
+      made.setAttribute("aria-current", "true")
+    }
+    return made
   }
 
   // On a narrow screen a row that would lose columns becomes a card.

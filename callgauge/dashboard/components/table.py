@@ -30,7 +30,8 @@ class Column:
 
     `scale`: labels for the left and the right end of the track on which intervals are drawn; `zero`: the
     position on the track (0 to 1) of a line for no difference. `full`: the title in a downloaded file, where
-    `title` is cut.
+    `title` is cut. `href`: a link on the head that shows the list in the column's order, for a list of which
+    the table holds one page; `sorted`: the order it is in now.
     """
 
     title: str
@@ -40,6 +41,8 @@ class Column:
     scale: tuple[str, str] | None = None
     zero: float | None = None
     full: str | None = None
+    href: str | None = None
+    sorted: Literal["ascending", "descending"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,8 @@ class Cell:
     an arrow. `share` (0 to 1) draws a bar, `bars` (0 to 1 each) small bars side by side, one a day. `heat` (0
     to 1) shades the cell. `title` shows on hover, focus and tap; `pale` marks a value with too few
     observations to rely on. A column whose cells have an `order` is sorted by its head: numbers from the
-    largest, texts from A. `leads`: where a narrow screen shows the row as a card, this cell comes first.
+    largest, texts from A. `marks`: half-open spans of characters of `text` to highlight, in order.
+    `leads`: where a narrow screen shows the row as a card, this cell comes first.
 
     `values`: what a downloaded file holds of the cell, by the words that follow the column's title there
     ("" for none); without it the file holds `order`, the number in the text, or the text. `percentages`
@@ -85,6 +89,7 @@ class Cell:
     heat: float | None = None
     bars: tuple[float, ...] | None = None
     order: float | str | None = None
+    marks: tuple[tuple[int, int], ...] = ()
     leads: bool = False
     values: Mapping[str, Any] | None = None
     percentages: Percentages | None = None
@@ -137,12 +142,15 @@ def draw_table(
     columns: Sequence[Column],
     rows: Sequence[Sequence[Cell]],
     *,
+    opens: bool = False,
+    chosen: int | None = None,
     shown: int | None = None,
     exported: bool = True,
 ) -> None:
     """Draw the table. `caption` is its name for screen readers.
 
-    `shown`: the number of rows before a person asks for all, None for all. How the table is sorted and
+    `opens`: a click anywhere in a row follows the row's first link. `chosen`: the index of the row that is
+    shown as selected. `shown`: the number of rows before a person asks for all, None for all. How the table is sorted and
     whether it shows all rows stands in the URL (`sort`, `all`), and changes without a run of the page.
     `exported`: the card around it offers the table as a file.
     """
@@ -153,6 +161,8 @@ def draw_table(
     data: dict[str, Any] = {
         "key": key,
         "caption": caption,
+        "opens": opens,
+        "chosen": chosen,
         "shown": shown,
         "columns": [asdict(column) for column in columns],
         "rows": [[{name: getattr(cell, name) for name in _DRAWN} for cell in row] for row in rows],
