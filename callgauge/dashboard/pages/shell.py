@@ -16,11 +16,12 @@ from callgauge.dashboard.url_keys import declare_url_keys
 from callgauge.memory.team_memory import MemoryProblemError
 
 STATIC = Path(__file__).parents[2] / "static"
-# Streamlit has no token for these: the wide layout's side padding, its gap under the header, tabular figures.
+# Streamlit has no token for these: the wide layout's side padding, the gap under its header, even figures.
 _STYLE = """<style>
 .stMainBlockContainer { padding: 4rem 2rem 2rem !important; max-width: 1500px; }
 @media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 0.9rem 1.5rem !important; } }
-.stApp { font-feature-settings: "tnum", "cv05"; }
+.stApp { font-feature-settings: "cv05"; }
+[data-testid='stMetricValue'] { font-variant-numeric: tabular-nums; }
 .stPageLink a { padding-left: 0; padding-right: 0; background: transparent !important; }
 /* Ligatures would draw characters that the text does not hold. */
 code, pre { font-variant-ligatures: none; }
