@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.slice_table import calls_link, make_scale, name_cell, rate_cell
@@ -42,9 +42,7 @@ def draw_which_model(rate: RateDefinition, chosen: Mapping[str, Any], smallest: 
         _draw_rest(table)
 
 
-def _rank_models(
-    rate: RateDefinition, chosen: Mapping[str, Any], smallest: float
-) -> dict[str, RankedTable]:
+def _rank_models(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> dict[str, RankedTable]:
     """Return the ranking of the models by `rate`, and by the other rates that name a best model, by rate."""
     asked = tuple(dict.fromkeys((rate.name, "parse_error", "retried", *_SUCCESS)))
     several: dict[str, list[Slice]] = {}
