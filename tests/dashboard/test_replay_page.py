@@ -260,6 +260,11 @@ def test_the_sentence_names_conditions_and_moves() -> None:
             "3 of 3 failed calls would be fine; no other call would fail.",
         ),
         ([("clean", "failed", 1)], "1 clean call would fail."),
+        (
+            [("coerced", "failed", 1), ("unmeasured", "failed", 3)],
+            "1 call that passed would fail; 3 unmeasured calls would fail.",
+        ),
+        ([("failed", "unmeasured", 2)], "2 calls would have another outcome."),
         ([("coerced", "clean", 3), ("repaired", "repaired", 1)], "3 of 4 mended calls would be clean."),
         ([("clean", "coerced", 3)], "3 clean calls would be mended."),
         ([("unmeasured", "clean", 3)], "3 calls would have another outcome."),

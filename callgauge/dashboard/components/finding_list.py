@@ -17,15 +17,15 @@ SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "c
 _LISTED = 100  # findings of one text; a megabyte of slips has thousands
 _LAID_OUT = json.JSONEncoder(indent=2, ensure_ascii=False)
 _LINES = 24
-_NARROW = 56  # columns of a marked text in half a page
+_NARROW = 52  # columns of a marked text in half a page
 _LOW, _LOW_LINES = 190, 8  # pixels of such a text, and the lines from which on it scrolls
 _FOLDED = 3  # findings of one code from which on they share a row
 _TALLEST = 480  # pixels
 _COLUMNS = (
-    Column("No.", "number", "The number of the code"),
+    Column("No.", "number"),
     Column("Severity", "tight"),
     Column("Code", "text", "callgauge explain CODE says more"),
-    Column("Place", "tight", "Line:column in the raw arguments"),
+    Column("Place", "tight"),
     Column("Found → became", "text"),
     Column("Meaning", "text"),
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -18,6 +19,7 @@ from callgauge.dashboard.components.definition_editor.parameters import (
 )
 from lenient import ToolDefinition
 
+_WORD = re.compile(r"\w{1,40}")
 Parse = Callable[[str], Sequence[ToolDefinition]]
 
 
@@ -26,21 +28,19 @@ class DefinitionForm:
     """The state of a form in a browser session.
 
     `text`: the definition as the form last returned it, None before the form is drawn; `base`: the text from
-    which its fields were filled; `filled`: how often they were; `added`, `removed`: lines added below, and
-    indexes of lines taken away.
+    which its fields were filled; `filled`: how often they were; `added`: how many lines were added below.
     """
 
     text: str | None = None
     base: str = ""
     filled: int = 0
     added: int = 0
-    removed: set[int] = field(default_factory=set)
 
     def fill(self, text: str) -> None:
         """Fill the form from a definition, in place of what it held."""
         self.text = self.base = text
         self.filled += 1
-        self.added, self.removed = 0, set()
+        self.added = 0
 
     def close(self) -> None:
         """Forget the form's text: the next form is filled anew."""
@@ -70,7 +70,7 @@ def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse
     st.button("Add a parameter", key=f"{key}_add", icon=":material/add:", on_click=_add_line, args=(form,))
     more = len(tools[which].parameters) - MOST
     st.caption(
-        "What the form does not show stays as it is."
+        "Without its name a parameter is taken out. What the form does not show stays as it is."
         + (f" {wording.plural(more, 'more parameter')} can be edited as JSON." if more > 0 else "")
     )
     if after == before:
@@ -83,31 +83,30 @@ def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse
 
 
 def _draw_line(key: str, form: DefinitionForm, number: int, begins: ParameterField) -> ParameterField | None:
-    """Draw the line of one parameter and return it as edited; None when it was removed."""
-    if number in form.removed:
-        return None
+    """Draw the line of one parameter and return it as edited; None when its name was emptied."""
     line = f"{key}_{form.filled}_{number}"
-    named = wording.in_markdown(begins.name, 40) or "new parameter"
+    named = _name_in_label(begins.name) if begins.name else "the new parameter"
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         name = st.text_input(
-            f"Name of {named}", begins.name, key=f"{line}_name", placeholder="Name",
-            label_visibility="collapsed", width=130,
+            f"Name of {named}", begins.name, key=f"{line}_name",
+            placeholder="Taken out" if begins.name else "Name", label_visibility="collapsed", width=140,
         )  # fmt: skip
         types = st.multiselect(
             f"Types of {named}", TYPES, begins.types, key=f"{line}_types", placeholder="Any type",
-            label_visibility="collapsed", width=190,
+            label_visibility="collapsed", width=180,
         )  # fmt: skip
         allowed = st.text_input(
             f"Allowed values of {named}", begins.allowed, key=f"{line}_allowed", placeholder="Any value",
-            label_visibility="collapsed", width=130,
+            label_visibility="collapsed", width=120,
         )  # fmt: skip
         required = st.checkbox("Required", begins.required, key=f"{line}_required", width="content")
-        st.button(
-            f":material/close: Remove {named}", key=f"{line}_remove", type="tertiary",
-            on_click=form.removed.add, args=(number,),
-        )  # fmt: skip
     kept = begins.types if set(types) == set(begins.types) else tuple(types)
-    return ParameterField(name.strip(), kept, required, allowed.strip())
+    return ParameterField(name.strip(), kept, required, allowed.strip()) if name.strip() else None
+
+
+def _name_in_label(name: str) -> str:
+    """Return the name for a label, which screen readers read with the escapes: a plain word needs none."""
+    return name if _WORD.fullmatch(name) else wording.in_markdown(name, 40)
 
 
 def _add_line(form: DefinitionForm) -> None:

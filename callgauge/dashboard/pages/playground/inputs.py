@@ -59,7 +59,7 @@ def draw_inputs(
     _draw_origin(desk)
     above = st.container(gap="xsmall")
     marked = st.container(gap="xsmall")
-    with st.container(gap="xsmall"):
+    with st.container(gap="xsmall", key="playground_definition"):
         tools = _draw_definition(desk, reply=reply)
         which = _choose_tool_number(tools.tools) if not reply else None
     with above:

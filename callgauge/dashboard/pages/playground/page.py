@@ -27,17 +27,26 @@ _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
 _KEPT = ("mode", "which", "look", "dialect", "nth", "shape")
 
 
-# From this width on the texts stay in sight beside a longer result; both then scroll for themselves.
+# Wide: the texts stay in sight beside a longer result. Less wide: they stand side by side above it.
 _STYLE = """<style>
-@media (min-width: 900px) {
+@media (min-width: 1200px) {
   .stColumn:has(.st-key-playground_texts) {
     position: sticky; top: 3.6rem; align-self: flex-start; max-height: calc(100vh - 4.2rem); overflow-y: auto;
     scrollbar-width: thin; padding: 2px;
   }
 }
-.st-key-playground_head h1, .st-key-result h3 { padding: 0; }
-.st-key-playground .stCode pre { padding: 0.5rem 0.7rem; }
-.st-key-playground .stCode code { font-size: 12.5px; }
+@media (max-width: 1199px) {
+  .stHorizontalBlock:has(> .stColumn .st-key-playground_texts) { flex-direction: column; }
+  .stHorizontalBlock:has(> .stColumn .st-key-playground_texts) > .stColumn { width: 100%; flex: none; }
+}
+@media (min-width: 700px) and (max-width: 1199px) {
+  .st-key-playground_texts { display: grid; grid-template-columns: 1fr 1fr; align-items: start; }
+  .st-key-playground_texts > * { grid-column: 1; min-width: 0; }
+  .st-key-playground_texts > :has(.st-key-playground_definition) { grid-column: 2; grid-row: 1 / span 9; }
+}
+.st-key-playground_head h1, .st-key-result h3 { padding-top: 0; }
+.st-key-playground_texts .stCode pre { padding: 0.5rem 0.7rem; }
+.st-key-playground_texts .stCode code { font-size: 12.5px; }
 </style>"""
 
 
@@ -51,8 +60,7 @@ def show() -> None:
         actions = st.container(
             horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"
         )
-    with st.container(key="playground"):
-        left, right = st.columns([5, 7], gap="medium")
+    left, right = st.columns([5, 7], gap="medium")
     with left, st.container(key="playground_texts", gap="small"):
         asked = draw_inputs(
             desk, reply=whole_reply, draw_marks=reply.draw_marks if whole_reply else _draw_raw

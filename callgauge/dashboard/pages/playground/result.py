@@ -85,7 +85,7 @@ def _draw_policies(request: ToolCallRequest) -> None:
 def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> None:
     columns = [
         Column("Parameter", "name", width="20%"), Column("Sent", "text", width="22%"),
-        Column("Became", "text", width="22%"), Column("Why", "text", "With the numbers of the marks"),
+        Column("Became", "text", width="22%"), Column("Why", "text"),
     ]  # fmt: skip
     if changes:
         numbers = number_codes(found.code for found in request.diagnostics)

@@ -12,6 +12,7 @@ from callgauge.dashboard.replay.tally import ReplaySummary
 from lenient import PARSER_VERSION, Outcome
 
 _MENDED = frozenset({"coerced", "repaired"})
+_PASSED = _MENDED | {"clean"}
 _ALL = frozenset(Outcome)
 _TOLD = 3  # edits or codes that are named; of more, how many there are
 _ARTICLES = {"integer": "an integer", "array": "an array", "object": "an object", "null": "null"}
@@ -67,7 +68,8 @@ def _list_conditions(scenario: Scenario) -> Iterator[str]:
             words = told[:_TOLD] + (
                 [f"{len(told) - _TOLD} more changes were made"] if len(told) > _TOLD else []
             )
-            yield f"{'if' if begun else 'If'} {', '.join(words)}"
+            joined = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+            yield f"{'if' if begun else 'If'} {joined}"
             begun = True
     if scenario.policy != "lenient":
         yield f"{'under' if begun else 'Under'} the policy {scenario.policy}"
@@ -130,24 +132,26 @@ def _list_moves(found: ReplaySummary) -> Iterator[str]:
     def count(before: Container[str], after: Container[str]) -> int:
         return sum(calls for old, new, calls in found.flows if old in before and new in after)
 
-    refused, saved = count({"failed"}, _ALL), count({"failed"}, _ALL - {"failed"})
-    lost, lost_clean = count(_ALL - {"failed"}, {"failed"}), count({"clean"}, {"failed"})
+    refused, saved = count({"failed"}, _ALL), count({"failed"}, _PASSED)
+    lost, lost_clean = count(_PASSED, {"failed"}), count({"clean"}, {"failed"})
+    lost_unmeasured = count({"unmeasured"}, {"failed"})
     mended, cleaned = count(_MENDED, _ALL), count(_MENDED, {"clean"})
     dirtied = count({"clean"}, _MENDED)
     moved = sum(calls for old, new, calls in found.flows if old != new)
     if saved:
         yield f"{saved:,} of {wording.plural(refused, 'failed call')} would be fine"
-        if not lost:
-            yield "no other call would fail"
-    if lost and lost == lost_clean:
-        yield f"{wording.plural(lost, 'clean call')} would fail"
-    elif lost:
-        yield f"{wording.plural(lost, 'call')} that passed would fail"
+    if lost:
+        kind = "clean call" if lost == lost_clean else "call"
+        yield f"{wording.plural(lost, kind)}{'' if lost == lost_clean else ' that passed'} would fail"
+    if lost_unmeasured:
+        yield f"{wording.plural(lost_unmeasured, 'unmeasured call')} would fail"
+    if saved and not (lost or lost_unmeasured):
+        yield "no other call would fail"
     if cleaned and not lost:
         yield f"{cleaned:,} of {wording.plural(mended, 'mended call')} would be clean"
     if dirtied:
         yield f"{wording.plural(dirtied, 'clean call')} would be mended"
-    if moved and not (saved or lost or cleaned or dirtied):
+    if moved and not (saved or lost or lost_unmeasured or cleaned or dirtied):
         yield f"{wording.plural(moved, 'call')} would have another outcome"
     if not moved:
         yield f"no outcome would move; {wording.plural(found.changed, 'call')} would read otherwise"
