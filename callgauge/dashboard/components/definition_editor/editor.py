@@ -55,7 +55,7 @@ def edit_definition(
     if edited.version != version or not edited.puts:
         edited.version = version
         edited.put_in(text)
-    if choose_segment(f"{label} as", URL_KEY, list(_WAYS), _WAYS.__getitem__) == "form":
+    if choose_segment("Edit the definition as", URL_KEY, list(_WAYS), _WAYS.__getitem__) == "form":
         written = draw_definition_form(f"{key}_form", edited.form, edited.text, parse, tool)
         if written != edited.text:
             edited.put_in(written)

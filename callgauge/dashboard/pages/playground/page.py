@@ -42,7 +42,7 @@ _STYLE = """<style>
 @media (min-width: 700px) and (max-width: 1199px) {
   .st-key-playground_texts { display: grid; grid-template-columns: 1fr 1fr; align-items: start; }
   .st-key-playground_texts > * { grid-column: 1; min-width: 0; }
-  .st-key-playground_texts > :has(.st-key-playground_definition) { grid-column: 2; grid-row: 1 / span 9; }
+  .st-key-playground_texts > :has(.st-key-playground_definition) { grid-column: 2; grid-row: 1 / span 3; }
 }
 .st-key-playground_head h1, .st-key-result h3 { padding-top: 0; }
 .st-key-playground_texts .stCode pre { padding: 0.5rem 0.7rem; }
@@ -136,13 +136,12 @@ def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> str | None:
         problem = str(too_long)
     if len(asked.raw) <= LONGEST:
         st.download_button(
-            "Save as case",
+            "Save as regression case",
             lambda: _make_case(asked, whole_reply=whole_reply),
             "saved_case.json",
             "application/json",
             on_click="ignore",
-            help="A regression case for tests/cases/lenient: ./dev test then holds the parser to what it "
-            "finds now",
+            help="A file for tests/cases/lenient: ./dev test then holds the parser to what it finds now",
             key="save_case",
         )
     st.button("Clear", on_click=clear_desk, key="clear_playground")
