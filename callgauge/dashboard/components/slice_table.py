@@ -122,10 +122,10 @@ def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
     return filters.page_link("calls", narrowed, rate.calls)
 
 
-def rate_cell(one: Slice | None, scale: IntervalScale, href: str | None = None) -> Cell:
+def rate_cell(one: Slice | None, scale: IntervalScale | None, href: str | None = None) -> Cell:
     """Return a cell with a rate, k / n, the interval, and the unmeasured part.
 
-    `href`: a link to the calls that k counts.
+    `scale`: None for no drawing of the interval. `href`: a link to the calls that k counts.
     """
     if one is None or one.share.rate is None:
         return Cell("–", sub="unmeasured" if one else None)
@@ -148,7 +148,7 @@ def describe_basis(share: Share) -> str:
 
 def share_cell(
     share: Share,
-    scale: IntervalScale,
+    scale: IntervalScale | None,
     *,
     href: str | None = None,
     more: str = "",
@@ -158,17 +158,18 @@ def share_cell(
 ) -> Cell:
     """Return a cell with a share, k / n, and the interval as a drawing and in figures.
 
-    `more`: text after the figures. `pale`: draw the cell pale; None to do so when there are too few
-    observations or sessions. `ordered`: the column can be sorted by this cell.
+    `scale`: None for no drawing. `more`: text after the figures. `pale`: draw the cell pale; None to do so
+    when there are too few observations or sessions. `ordered`: the column can be sorted by this cell.
     """
     bounds = share.interval
+    drawn = bounds if scale else None
     return Cell(
         wording.rate(share.k, share.n),
         href=href,
         sub=f"{wording.fraction(share.k, share.n)} · {wording.interval(bounds)}{more}",
-        at=scale.position_of(share.rate or 0.0),
-        low=scale.position_of(bounds.low) if bounds else None,
-        high=scale.position_of(bounds.high) if bounds else None,
+        at=scale.position_of(share.rate or 0.0) if scale else None,
+        low=scale.position_of(drawn.low) if scale and drawn else None,
+        high=scale.position_of(drawn.high) if scale and drawn else None,
         pale=not share.has_enough if pale is None else pale,
         title=title,
         order=share.rate if ordered else None,
