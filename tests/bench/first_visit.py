@@ -66,7 +66,9 @@ def main(arguments: list[str]) -> int:
         store = options.store or _sample_store(Path(folder))
         visits = _visits(path, store, empty_script(Path(folder)), options.rounds)
     empty = _median([visit.drawn for visit in visits[EMPTY]])
-    print(f"{'page':14} {'painted':>8} {'answer':>8} {'drawn ms':>9} {'x empty':>8} {'kB sent':>8} {'shift':>7}")
+    print(
+        f"{'page':14} {'painted':>8} {'answer':>8} {'drawn ms':>9} {'x empty':>8} {'kB sent':>8} {'shift':>7}"
+    )
     for name, several in visits.items():
         drawn = _median([visit.drawn for visit in several])
         ratio, shift = drawn / empty, _median([visit.shift for visit in several])
@@ -85,7 +87,15 @@ def _median(numbers: list[float] | list[int]) -> float:
 
 def _sample_store(folder: Path) -> Path:
     store = folder / "store"
-    command = [sys.executable, "-m", "callgauge", "ingest", str(ROOT / "sample_data" / "logs"), "--store", str(store)]
+    command = [
+        sys.executable,
+        "-m",
+        "callgauge",
+        "ingest",
+        str(ROOT / "sample_data" / "logs"),
+        "--store",
+        str(store),
+    ]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=False)  # 3 where lines were rejected
     return store
 

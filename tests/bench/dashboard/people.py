@@ -24,7 +24,12 @@ PEOPLE = 5
 PAGES = ("", "models", "errors", "tools", "compare")
 MODELS = ("falcon-3", "kestrel-mini", "osprey-2", "heron-large", "ibis-1")
 ROUNDS = 5  # page loads for the first paint
-BROWSER_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
+BROWSER_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+]
 _PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
 _DONE = """() => {
   const app = document.querySelector('[data-testid="stApp"]')
