@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +20,8 @@ from tests.bench.dashboard.people import BROWSER_FLAGS, ROOT, browser_path, empt
 MOST_TIMES_EMPTY = 1.5  # promised for the first page
 MOST_SHIFT = 0.1  # what web.dev calls good
 EMPTY = "(empty page)"
-# Noted by the page itself, in ms since the visit began: `answer` when the first heading stands, `drawn` when the
-# script has run and no placeholder is left in the window. Below the window nothing need be drawn.
+# Noted by the page itself, in ms since the visit began: `answer` when the first heading stands, `drawn` when
+# the script has run and no placeholder is left in the window. Below the window nothing need be drawn.
 _WATCH = """
   const seen = window.firstVisit = { shift: 0 }
   new PerformanceObserver((list) => {
@@ -32,7 +33,7 @@ _WATCH = """
   }
   const look = () => {
     const app = document.querySelector('[data-testid="stApp"]')
-    const waiting = '[data-testid="stSkeleton"], [data-testid="stAppSkeleton"], [data-testid="stBidiComponentLoading"]'
+    const waiting = '[data-testid="stSkeleton"], [data-testid="stAppSkeleton"]'
     if (document.querySelector('[data-testid="stMain"] :is(h1, h2, h3)')) seen.answer ??= performance.now()
     const ran = seen.answer && app?.dataset.testScriptState === "notRunning"
     if (ran && ![...document.querySelectorAll(waiting)].some(inWindow)) seen.drawn ??= performance.now()
@@ -65,24 +66,22 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="callgauge-bench-") as folder:
         store = options.store or _sample_store(Path(folder))
         visits = _visits(path, store, empty_script(Path(folder)), options.rounds)
-    empty = _median([visit.drawn for visit in visits[EMPTY]])
+    empty = _median(visits[EMPTY], "drawn")
     print(
         f"{'page':14} {'painted':>8} {'answer':>8} {'drawn ms':>9} {'x empty':>8} {'kB sent':>8} {'shift':>7}"
     )
     for name, several in visits.items():
-        drawn = _median([visit.drawn for visit in several])
-        ratio, shift = drawn / empty, _median([visit.shift for visit in several])
+        drawn = _median(several, "drawn")
+        ratio, shift = drawn / empty, _median(several, "shift")
+        times = f"{_median(several, 'painted'):8.0f} {_median(several, 'answer'):8.0f} {drawn:9.0f}"
         kept = ratio <= MOST_TIMES_EMPTY and shift <= MOST_SHIFT
-        print(
-            f"{name:14} {_median([v.painted for v in several]):8.0f} {_median([v.answer for v in several]):8.0f} "
-            f"{drawn:9.0f} {ratio:8.2f} {_median([v.bytes for v in several]) / 1000:8.0f} {shift:7.3f}"
-            f"{'' if kept else '  ← more than promised'}"
-        )
+        mark = "" if kept else "  ← more than promised"
+        print(f"{name:14} {times} {ratio:8.2f} {_median(several, 'bytes') / 1000:8.0f} {shift:7.3f}{mark}")
     return 0
 
 
-def _median(numbers: list[float] | list[int]) -> float:
-    return float(statistics.median(numbers))
+def _median(visits: Sequence[Visit], measure: str) -> float:
+    return statistics.median(getattr(visit, measure) for visit in visits)
 
 
 def _sample_store(folder: Path) -> Path:
