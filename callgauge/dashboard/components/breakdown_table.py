@@ -52,13 +52,14 @@ def draw_breakdown(
         if not found.strata:
             st.caption(f"Nothing to break down: these {rate.noun}s have one model, tool and prompt.")
             return
-        named = {each.dimension for each in found.find_named(smallest)}
-        # What the headline names is seen without a click.
-        order = sorted(found.strata, key=lambda name: name not in named)
+        named = found.find_named(smallest)
+        # What the headline names is seen first, and without a click.
+        by_named = {each.dimension for each in named}
+        order = sorted(found.strata, key=lambda name: name not in by_named)
         dimension = choose_segment("Broken down by", "broken_by", order, lambda name: f"By {name}")
         strata = found.strata[dimension]
         st.caption(headlines.describe_dimension(found, dimension, label_value))
-        judged = [each for each in strata if each.is_judged]
+        judged = sorted((each for each in strata if each.is_judged), key=lambda each: each not in named)
         thin = [each for each in strata if not each.is_judged]
         shown = show_first(judged, _SHOWN, "all_strata", f"{dimension}s")
         _draw_table(found.whole, names, dimension, shown, thin, smallest, link)

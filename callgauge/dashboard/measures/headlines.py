@@ -113,7 +113,7 @@ def _describe_named(
 ) -> list[str]:
     sentences = [_describe_stratum(found, each, label, smallest) for each in named[:_NAMED]]
     more = len(named) - _NAMED
-    return [*sentences, f"So too for {more} more below."] if more > 0 else sentences
+    return [*sentences, f"And {more} more, below."] if more > 0 else sentences
 
 
 def _describe_stratum(found: Breakdown, each: StratumComparison, label: Label, smallest: float) -> str:
