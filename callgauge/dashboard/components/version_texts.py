@@ -61,16 +61,25 @@ def draw_difference(
 def _choose_version(
     label: str, key: str, subject: VersionedText, rows: Mapping[int, Mapping[Any, Any]], empty: int
 ) -> int:
+    names = name_texts(subject, rows)
+    return int(choose_one(label, key, list(names), str(empty), lambda number: names.get(number, number)))
+
+
+def name_texts(subject: VersionedText, rows: Mapping[int, Mapping[Any, Any]]) -> dict[str, str]:
+    """Return the name of each text by its number, the same as everywhere: triage@4.
+
+    A prompt with several texts has the beginning of the text's hash behind its name.
+    """
+    if subject.kind != "prompt":
+        return {str(number): f"Version {number}" for number in rows}
     ids = Counter(row["id"] for row in rows.values())
-
-    def name_version(number: str) -> str:
-        row = rows[int(number)]
-        if subject.kind != "prompt":
-            return f"Version {number}"
-        name = wording.one_line(filters.value_label("prompt", row["id"]), 60)
-        return f"{name} · text {row['hash'][:8]}" if ids[row["id"]] > 1 else name
-
-    return int(choose_one(label, key, [str(number) for number in rows], str(empty), name_version))
+    labels = {
+        number: wording.one_line(filters.value_label("prompt", row["id"]), 60) for number, row in rows.items()
+    }
+    return {
+        str(number): f"{labels[number]} · text {row['hash'][:8]}" if ids[row["id"]] > 1 else labels[number]
+        for number, row in rows.items()
+    }
 
 
 def _read_text(subject: VersionedText, version: dict[Any, Any]) -> str:

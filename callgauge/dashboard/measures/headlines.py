@@ -124,7 +124,7 @@ def _describe_stratum(found: Breakdown, each: StratumComparison, label: Label, s
     points = f"{format_rounded(held.difference.estimate)} points"
     rates = f"{_describe_rates(held)} ({points}, {describe_sessions(held)})"
     if own not in _WORDS:
-        return f"Unlike the other {describe_dimensions([each.dimension])}, {name}: {rates}."
+        return f"Different for {name}: {rates}."
     word = _WORDS[own].capitalize()
     if own is whole:
         return (

@@ -3,6 +3,6 @@
 from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
-    place=("rate", "of", "version", "versus", "broken_by", "all_strata", "show", "before", "after"),
+    place=("rate", "of", "version", "versus", "broken_by", "show", "before", "after"),
     kept=("smallest",),
 )

@@ -136,11 +136,16 @@ def _choose_pair(versions: Sequence[str]) -> Pair | None:
     if len(versions) < 2:
         return None
     newest_first = versions[::-1]
-    of = choose_one("Version", "version", newest_first, newest_first[0], _label_version, width=200)
+    labels = {version: _label_version(version) for version in versions}
+
+    def name_version(version: str) -> str:
+        return labels.get(version, version)
+
+    of = choose_one("Version", "version", newest_first, newest_first[0], name_version, width=200)
     others = [version for version in newest_first if version != of]
     before = versions[: versions.index(of)]
     baseline = before[-1] if before else others[0]
-    return of, choose_one("Baseline", "versus", others, baseline, _label_version, width=200)
+    return of, choose_one("Baseline", "versus", others, baseline, name_version, width=200)
 
 
 def _label_version(version: str) -> str:
