@@ -63,15 +63,15 @@ def test_without_another_stratum_in_both_arms_there_is_no_contrast() -> None:
 
 
 def test_calls_of_a_session_make_a_contrast_less_certain() -> None:
+    def whole_sessions(k: int) -> Share:
+        return of_sessions([(10, 10)] * (k // 10) + [(0, 10)] * (10 - k // 10))
+
     in_sessions = [
-        tuple(of_sessions([(10, 10)] * (k // 10) + [(0, 10)] * (10 - k // 10)) for k in ks)
-        for ks in ((60, 10), (20, 20))
+        (whole_sessions(60), whole_sessions(10)),
+        (whole_sessions(20), whole_sessions(20)),
     ]
     apart = [(Share(60, 100), Share(10, 100)), (Share(20, 100), Share(20, 100))]
-    (clustered, _), (independent, _) = (
-        contrast_strata(strata, [0, 1])
-        for strata in (in_sessions, apart)  # type: ignore[misc]
-    )
+    (clustered, _), (independent, _) = (contrast_strata(strata, [0, 1]) for strata in (in_sessions, apart))
     assert clustered is not None
     assert independent is not None
     assert clustered.estimate == pytest.approx(independent.estimate)
