@@ -91,7 +91,7 @@ def test_other_cells_are_their_number_or_their_whole_text() -> None:
     assert found["Tool"] == [long, "b"]
     assert found["Calls"] == [1234, None]
     assert found["Tokens"] == [1234.5, -0.5]
-    assert found["Seen"] == ["Monday", "–"]
+    assert found["Seen"] == ["Monday", None]
     assert found["Seen detail"] == ["Friday", None]
 
 

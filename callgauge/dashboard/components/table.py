@@ -21,6 +21,7 @@ Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate
 Tone = Literal["bad", "warn", "good", "calm", "info"]
 
 _NUMBER = re.compile(r"[-−]?[\d,]+(\.\d+)?")
+_NOTHING = "–"
 _FEW = 100  # observations: of fewer, one more or less moves a share by over a point
 
 
@@ -218,7 +219,7 @@ def _write_percentages(cell: Cell, decimals: int) -> Cell:
 def _plain_values(cell: Cell, column: Column) -> Mapping[str, Any]:
     if cell.values is not None:
         return cell.values
-    value: Any = cell.text
+    value: Any = None if cell.text == _NOTHING else cell.text
     if isinstance(cell.order, str):
         value = cell.order
     elif column.kind == "number":
@@ -228,7 +229,7 @@ def _plain_values(cell: Cell, column: Column) -> Mapping[str, Any]:
 
 def _read_number(text: str) -> int | float | str | None:
     """Return the number in a cell's text, None for a dash, or the text where it is no number."""
-    if text in ("", "–"):
+    if text in ("", _NOTHING):
         return None
     if not _NUMBER.fullmatch(text):
         return text
