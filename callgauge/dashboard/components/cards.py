@@ -173,7 +173,7 @@ def show_no_matches(noun: str) -> None:
         st.header(f"No {noun} here", anchor=False)
         if active:
             st.caption(f"Widen or clear: {', '.join(active)}.")
-            st.button("Clear these filters", on_click=filters.reset, key="clear")
+            st.button("Clear all filters, show all days", on_click=filters.show_everything, key="clear")
         else:
             st.caption("The store holds none. Load logs with: callgauge ingest PATH --store DIR")
 
