@@ -112,11 +112,12 @@ class Trend:
 def series_order(names: Sequence[str], fixed: Mapping[str, int] | None = None) -> dict[str, int]:
     """Return the colour number of each of at most six series.
 
-    `fixed`: numbers that series have on every page; a series keeps its own where it is free.
+    `fixed`: numbers that series have on every page; a series keeps its own where it is free. The last colour
+    is a grey as that of the series without a name: it is for six series, beside which there is none.
     """
-    wanted = fixed or {}
-    own = {name: wanted[name] for name in names if wanted.get(name, len(SERIES)) < len(SERIES)}
-    free = iter(number for number in range(len(SERIES)) if number not in own.values())
+    wanted, most = fixed or {}, max(len(SERIES) - 1, len(names))
+    own = {name: wanted[name] for name in names if wanted.get(name, most) < most}
+    free = iter(number for number in range(most) if number not in own.values())
     return {name: own[name] if name in own else next(free) for name in names}
 
 
@@ -148,10 +149,11 @@ def draw_trend(
         for name, its in series.items()
     ]
     longest = max(len(trace["name"]) for trace in traces)
-    drawn = layout(height=460, margin={"l": 56, "r": 8, "t": 62 if marks else 44, "b": 40})
+    drawn = layout(height=460, margin={"l": 56, "r": 8, "t": 76 if marks else 58, "b": 40})
     drawn |= {
         "title": {
             "text": wording.in_figure(title, 200),
+            "subtitle": {"text": f"{min(days)} to {max(days)}", "font": {"size": 11}},
             "x": 0,
             "xref": "container",
             "y": 0.99,
@@ -276,7 +278,7 @@ def _gather_series(
     for point in points:
         key = (point.series if point.series in order else others, unit.start_of(point.day))
         summed[key] = summed[key] + point.share if key in summed else point.share
-    names = sorted({name for name, _ in summed}, key=lambda name: order.get(name, len(order)))
+    names = sorted({name for name, _ in summed}, key=lambda name: order.get(name, len(SERIES)))
     return {
         name: [DayRate(day, name, summed[series, day]) for series, day in sorted(summed) if series == name]
         for name in names

@@ -78,7 +78,7 @@ def draw_rate_trend(
             numbers,
             [_make_mark(one, letters[one]) for one in (*shifts, *events) if one in letters],
             others=f"other {wording.plural_of(words)}",
-            title=f"{rate.title} by {unit.name} and {words}, {days[0]} to {days[-1]}",
+            title=f"{rate.title} by {unit.name} and {words}",
             y_title=f"Share of {rate.noun}s",
             levels=_make_levels(rate, goal, baseline),
             named=lambda name: filters.value_label(by, name),
