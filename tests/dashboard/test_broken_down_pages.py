@@ -113,7 +113,9 @@ def test_two_models_are_broken_down_by_prompt_and_the_title_says_which(sample: P
 
 
 def test_the_link_of_a_rate_keeps_the_rest_of_the_view(sample: Path) -> None:
-    app = opened(COMPARE, a_model="falcon-3-8b", b_model="aurora-mini", group="turn", show="rates", broken_by="prompt")
+    app = opened(
+        COMPARE, a_model="falcon-3-8b", b_model="aurora-mini", group="turn", show="rates", broken_by="prompt"
+    )
     rate, *_ = sheet_of(app, "Turn: rates of the two slices")
     for kept in ("group=turn", "broken_by=prompt", "a_model=falcon-3-8b", "b_model=aurora-mini", "rate="):
         assert kept in rate["Rate"]["href"]
