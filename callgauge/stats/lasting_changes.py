@@ -59,6 +59,7 @@ class DailySeries:
     @classmethod
     def from_rows(
         cls,
+        calendar: Sequence[date],
         names: Sequence[Hashable],
         days: Sequence[date],
         sessions: Sequence[int],
@@ -68,11 +69,10 @@ class DailySeries:
     ) -> tuple[list[Any], DailySeries]:
         """Return the names of the series and their counts, given a row for each series and day.
 
-        `by_group`: k and n of each row, of shape (rows, 2, GROUPS). `table_of`: the table of a series' name.
+        `calendar`: the days that count, the oldest first; each row is of one of them. `by_group`: k and n of each row, of shape (rows, 2, GROUPS). `table_of`: the table of a series' name.
         """
         known = list(dict.fromkeys(names))
         place = {name: number for number, name in enumerate(known)}
-        calendar = sorted(set(days))
         column = {day: number for number, day in enumerate(calendar)}
         tables = {table: number for number, table in enumerate(dict.fromkeys(map(table_of, known)))}
         its = np.array([place[name] for name in names], dtype=int)

@@ -146,8 +146,7 @@ def list_nights(
     """Return what each night from `since` on compares; `days`: those with calls, the oldest first."""
     nights = []
     for stop in range(bisect_left(days, since) + 1, len(days) + 1):
-        earliest = days[stop - 1] - timedelta(MOST_DAYS)
-        known = days[bisect_left(days, earliest) : stop]
+        known = days[bisect_left(days, days[stop - 1] - timedelta(MOST_DAYS)) : stop]
         windows = choose_windows(
             {day: calls[day] for day in known}, sessions and {day: sessions[day] for day in known}
         )
@@ -163,36 +162,32 @@ def first_night(newest: date) -> date:
 
 
 def find_alerts(
-    by_day: Mapping[str, pd.DataFrame], calls: Mapping[date, int], sessions: Mapping[date, int]
+    by_day: Mapping[str, pd.DataFrame], days: Sequence[date], nights: Sequence[Night]
 ) -> AlertReport:
-    """Return the alerts that stand on the newest day of `calls`, and those that are over since a week.
+    """Return the alerts that stand on the last of the `days`, and those that are over since a week.
 
-    `by_day`: for each dimension the rows of the metric `slices` by it and by day. `calls`, `sessions`: their
-    numbers on each day.
+    `by_day`: for each dimension the rows of the metric `slices` by it and by day. `days`: those with calls,
+    the oldest first; `nights`: what each of them compares.
     """
-    dated = [
-        rows[(rows["also"] != "unknown") & (rows["total"] > 0)].assign(dimension=dimension)
-        for dimension, rows in by_day.items()
-    ]
-    rows = pd.concat(dated) if dated else pd.DataFrame()
+    known = {day.isoformat(): day for day in days}
+    rows = pd.concat([its.assign(dimension=dimension) for dimension, its in by_day.items()])
+    rows = rows[rows["also"].isin(known) & (rows["total"] > 0)]
     if rows.empty:
         return AlertReport((), 0)
     names, series = DailySeries.from_rows(
+        days,
         list(zip(rows["dimension"], rows["rate"], rows["slice"], strict=True)),
-        [date.fromisoformat(day) for day in rows["also"]],
+        [known[day] for day in rows["also"]],
         rows["sessions"].tolist(),
         rows["total"].tolist(),
         place_in_groups(rows["group_ids"], rows["group_k"], rows["group_n"]),
         lambda name: name[:2],
     )
-    newest = max(calls)
-    known = [day for day in series.days if day in calls]
-    nights = list_nights(known, calls, sessions, since=first_night(newest)) if known == list(series.days) else []
     found = follow_changes(series, nights)
     alerts = [
         _describe_alert(series, change, *names[change.series])
         for change in found.changes
-        if _is_shown(series, change, newest)
+        if _is_shown(series, change)
     ]
     order = sorted(
         alerts,
@@ -201,7 +196,8 @@ def find_alerts(
     return AlertReport(tuple(order), found.compared)
 
 
-def _is_shown(series: DailySeries, change: LastingChange, newest: date) -> bool:
+def _is_shown(series: DailySeries, change: LastingChange) -> bool:
+    newest = series.days[-1]
     if series.days[change.began] <= newest - timedelta(STANDS):
         return False
     return change.over is None or series.days[change.over] > newest - timedelta(SHOWN_AFTER)
@@ -212,10 +208,10 @@ def _describe_alert(
 ) -> Alert:
     first = change.began if change.worse_since is None else change.worse_since
     places = range(first, len(series.days) if change.back is None else change.back)
-    before, now = series.count_days(change.series, change.reference, change.effects[0]), series.count_days(
-        change.series, places, change.effects[1]
+    (difference,) = compare_with_days_before(
+        series.count_days(change.series, change.reference, change.effects[0]),
+        series.count_days(change.series, places, change.effects[1]),
     )
-    (difference,) = compare_with_days_before(before, now)
     assert difference is not None  # both have observations
     days = [series.days[place] for place in (places[0], places[-1])]
     return Alert(
