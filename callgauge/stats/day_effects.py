@@ -258,7 +258,7 @@ def _kinds(before: DayCounts, now: DayCounts, used: _Array) -> list[_Array]:
     """Return masks of the earlier days: those of the newest day's kind, then the others."""
     alike, other = _split_weekends(before.weekend == now.weekend[..., -1:], used)
     is_single = now.n.shape[-1] == 1
-    return [alike, other] if is_single else [np.ones(used.shape, dtype=bool), np.zeros(used.shape, dtype=bool)]
+    return [alike | (not is_single), other & is_single]
 
 
 def _split_weekends(first: _Array, used: _Array) -> tuple[_Array, _Array]:

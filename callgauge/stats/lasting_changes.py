@@ -1,12 +1,12 @@
 """Follows changes of daily rates: on which night each was found, since when, and whether it is still there.
 
-Every night, the newest days of all series are compared with the days before (`day_effects`), and the p-values
-of the series without an open change go through Benjamini & Hochberg (1995). A change that is found is from
-then on held against the days before it began: they stay the same, however long it lasts. Each later day makes
-"still changed" or "back" the likelier; the change is over when "back" has gained odds of 100 to 1 since
-some day (the cumulative sum of Page 1954, of log likelihood ratios of normal deviations on the arcsine scale).
-When "twice as far off" has, the change has become worse. The days of a change that is over are left out of
-what later nights are compared with.
+Every night, the newest days of all series are compared with the days before (`day_effects`), and the
+p-values of the series without an open change go through Benjamini & Hochberg (1995). A change that is found
+is from then on compared with the days before it began: they stay the same, however long it lasts. Each later
+day makes "still changed" or "back" the likelier; the change is over when "back" has gained odds of 100 to 1
+since some day (the cumulative sum of Page 1954, over log likelihood ratios of normal deviations on the
+arcsine scale). When "twice as far off" has, the change has become worse. The days of a change that is over
+are left out of what later nights are compared with.
 
 All of it follows from the counts of the days up to a night: a later night never changes what an earlier one
 found.
@@ -69,7 +69,8 @@ class DailySeries:
     ) -> tuple[list[Any], DailySeries]:
         """Return the names of the series and their counts, given a row for each series and day.
 
-        `calendar`: the days that count, the oldest first; each row is of one of them. `by_group`: k and n of each row, of shape (rows, 2, GROUPS). `table_of`: the table of a series' name.
+        `calendar`: the days that count, the oldest first; each row is of one of them. `by_group`: k and n of
+        each row, of shape (rows, 2, GROUPS). `table_of`: the table of a series' name.
         """
         known = list(dict.fromkeys(names))
         place = {name: number for number, name in enumerate(known)}
@@ -82,7 +83,7 @@ class DailySeries:
         numbers = np.zeros((2, len(known), len(calendar)))
         numbers[0, its, when], numbers[1, its, when] = sessions, totals
         of_table = np.array([tables[table_of(name)] for name in known], dtype=int)
-        return known, cls(calendar, counts, *numbers, of_table)
+        return known, cls(calendar, counts, numbers[0], numbers[1], of_table)
 
     def take(self, chosen: _Array) -> DailySeries:
         """Return a copy of some of the series."""
@@ -92,9 +93,9 @@ class DailySeries:
 
     def clear(self, series: int, first: int, last: int) -> None:
         """Forget what was observed of one series on the days `first` to `last`, inclusive."""
-        for each in (self.counts, self.sums, self.sessions, self.totals):
-            of_series = each[series]
-            of_series[(slice(None), slice(first, last + 1)) if of_series.ndim > 1 else slice(first, last + 1)] = 0
+        days = slice(first, last + 1)
+        self.counts[series, :, days] = self.sums[series, :, days] = 0
+        self.sessions[series, days] = self.totals[series, days] = 0
 
     def count_days(self, series: int, places: Sequence[int], effect: float) -> DayCounts:
         """Return the counts of one series on some days, given the design effect of its rate."""
@@ -126,9 +127,10 @@ class Night:
 class LastingChange:
     """A change of one series; days are places in the days of the series.
 
-    `found`: the night that found it, `q` its corrected p-value then; `began`: its most likely first day, which
-    is not after that. `reference`: the days it is held against. `effects`: the design effects of the
-    reference and of the days that showed it. `worse_since`: the first day on which it was twice as far off.
+    `found`: the night that found it, `q` its corrected p-value then; `began`: its most likely first day,
+    which is not after that. `reference`: the days before that it is compared with. `effects`: the design
+    effects of the reference and of the days that showed it. `worse_since`: the first day on which it was
+    twice as far off.
     `back`: the first day on which the rate was back; `over`: the night that knew. None while it is not.
     """
 
@@ -195,9 +197,8 @@ def follow_changes(series: DailySeries, nights: Sequence[Night]) -> Following:
 def _test_nights(series: DailySeries, nights: Sequence[Night]) -> _Tests:
     """Compare the newest days of every series with the days before, on all nights at once."""
     shape = (len(nights), len(series.counts))
-    tests = _Tests(
-        np.zeros(shape, dtype=bool), np.ones(shape), np.zeros(shape, dtype=bool), np.ones(shape), np.ones(shape)
-    )
+    no, one = np.zeros(shape, dtype=bool), np.ones(shape)
+    tests = _Tests(no, one, no.copy(), one.copy(), one.copy())
     if not all(shape):
         return tests
     first, start, stop = (

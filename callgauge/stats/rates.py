@@ -18,12 +18,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, inf, log
+from typing import Any
 
 import numpy as np
 from scipy.special import digamma, polygamma
 
 from callgauge.stats.intervals import Floats, Interval, Z, t_quantile, t_quantiles, wilson_bounds
 from callgauge.stats.session_groups import GROUPS
+
+Places = np.ndarray[Any, np.dtype[np.int64]]
 
 ENOUGH = 30
 """Of fewer observations no rank, verdict or alert is given, and the rate is shown pale."""
@@ -37,6 +40,7 @@ _LENT, _DOUBT = (
 )  # degrees of freedom that a table lends before its rates are looked at, and their weight
 _LEAST_LENT, _MOST_LENT = 2.0, 30.0
 _OF_SESSIONS = 0.8  # of the sessions less one, the most degrees of freedom that lending leads to
+_NOTHING = (0.0, 0.0, 1.0, 1.0)  # what a rate without degrees of freedom tells
 _LEAST_FREEDOM = 4.0  # and it may lead to these in any case
 _UTMOST = 2.0  # times the design effect of equal observations, the widest interval; by simulation
 
@@ -243,10 +247,7 @@ def measure_spreads(counts: Floats, weights: Floats | None = None) -> list[Sprea
     """
     found = _measure(counts, weights)
     numbers = (found.effect, found.freedom, found.base, found.squares, found.groups)
-    return [
-        Spread(*row)
-        for row in zip(*(column.tolist() for column in numbers), found.moves, strict=True)
-    ]
+    return [Spread(*row) for row in zip(*(column.tolist() for column in numbers), found.moves, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,21 +307,23 @@ def lend_likeness(shares: Sequence[Share]) -> list[Likeness | None]:
     spreads = [share.spread for share in shares]
     told = np.array(
         [
-            (one.effect, one.freedom, one.base, one.of_whole_sessions) if one and one.freedom else (0, 0, 1, 1)
+            (one.effect, one.freedom, one.base, one.of_whole_sessions) if one and one.freedom else _NOTHING
             for one in spreads
         ],
         dtype=float,
     ).reshape(len(spreads), 4)
     rates = np.array([share.rate or 0.0 for share in shares])
-    correlation, lent = _lend(rates, *told.T, np.zeros(len(shares), dtype=int))
+    effect, freedom, base, whole = told.T
+    nowhere = np.zeros(len(shares), dtype=int)
+    correlation, lent = _lend(rates, effect, freedom, base, whole, nowhere)
     return [
-        Likeness(float(each), float(freedom)) if freedom > 0 else None
-        for each, freedom in zip(correlation, lent, strict=True)
+        Likeness(float(each), float(lends)) if lends > 0 else None
+        for each, lends in zip(correlation, lent, strict=True)
     ]
 
 
 def _lend(
-    rate: Floats, effect: Floats, freedom: Floats, base: Floats, whole: Floats, table: Floats
+    rate: Floats, effect: Floats, freedom: Floats, base: Floats, whole: Floats, table: Places
 ) -> tuple[Floats, Floats]:
     """Return the correlation that each rate's table shows, and the degrees of freedom that it lends the rate.
 
@@ -330,7 +333,7 @@ def _lend(
     tables = int(table.max(initial=-1)) + 1
 
     def sum_up(values: Floats) -> Floats:
-        return np.bincount(table, np.where(freedom > 0, values, 0.0), tables)
+        return np.asarray(np.bincount(table, np.where(freedom > 0, values, 0.0), tables), dtype=float)
 
     unit = rate * (1 - rate) / base
     beyond, most = sum_up((effect - 1) * unit), sum_up((whole - 1) * unit)
@@ -350,7 +353,7 @@ def _lend(
     return correlation, np.where(others > 1e-9, np.minimum(agreed[table], others), 0.0)
 
 
-def judge_rates(counts: Floats, sessions: Floats, table: Floats) -> tuple[Floats, Floats]:
+def judge_rates(counts: Floats, sessions: Floats, table: Places) -> tuple[np.ndarray[Any, Any], Floats]:
     """Return whether each rate has enough, and its design effect: as `relate_shares` would, for thousands.
 
     `counts`: an array of shape (rates, 2, GROUPS) with k and n; `sessions`: those of each rate; `table`: the
@@ -366,9 +369,7 @@ def judge_rates(counts: Floats, sessions: Floats, table: Floats) -> tuple[Floats
     logs = found.freedom * own + lent * np.log(1 + correlation * (whole - 1))
     effect = np.maximum(np.exp(logs / np.maximum(both, 1e-12)), _LEAST_EFFECT)
     with np.errstate(divide="ignore"):
-        most = np.maximum(
-            np.maximum(found.freedom, _LEAST_FREEDOM), _OF_SESSIONS * (1 / found.squares - 1)
-        )
+        most = np.maximum(np.maximum(found.freedom, _LEAST_FREEDOM), _OF_SESSIONS * (1 / found.squares - 1))
     quantile = t_quantiles(np.maximum(1.0, np.minimum(both, most)))
     is_wider = quantile**2 * effect > Z**2 * _UTMOST * whole
     return enough, np.where(both > 0, np.where(is_wider, _UTMOST * whole, effect), whole)

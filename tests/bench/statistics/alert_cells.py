@@ -111,7 +111,8 @@ def describe_lasting(store: Store, lasting: list[Lasting]) -> Iterator[Cell]:
         yield Cell("days of a change on which its alert stands", store.setting,
                    sum(one.standing for one in known), days, least=least)  # fmt: skip
         soon = sum(one.over_after is not None and one.over_after <= _SOON for one in known)
-        yield Cell("changes that ended, over within three days", store.setting, soon, len(known), least=LEAST_OVER)
+        yield Cell("changes that ended, over within three days", store.setting,
+                   soon, len(known), least=LEAST_OVER)  # fmt: skip
 
 
 def _false_alerts_that_last(draws: int, random: np.random.Generator) -> Iterator[Cell]:
@@ -185,7 +186,7 @@ def walk_changed_nights(store: Store, number: int, random: np.random.Generator) 
 
 def follow(series: DailySeries, nights: int) -> Following:
     """Return what the last so many nights of a store find, each with the windows that the Overview takes."""
-    per_model = series.sums[1::len(_RATES), 1].sum(axis=0)
+    per_model = series.sums[1 :: len(_RATES), 1].sum(axis=0)
     calls = {day: int(number) for day, number in zip(series.days, per_model, strict=True)}
     return follow_changes(series, list_nights(series.days, calls, None, since=series.days[-nights]))
 

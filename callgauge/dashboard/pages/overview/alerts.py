@@ -76,7 +76,7 @@ class Alert:
 
     @property
     def key(self) -> str:
-        """The name of the alert in the team's memory: an alert that begins anew, or grows worse, has another."""
+        """The name of the alert in the team's memory; one that begins anew, or grows worse, has another."""
         began = self.worse_since or self.since
         return json.dumps(["rate", self.dimension, self.name, self.rate.name, began.isoformat()])
 
@@ -101,6 +101,23 @@ class Alert:
     def least_change(self) -> float:
         """The absolute end of the difference's interval nearer to zero; 0 when it includes zero."""
         return max(self.difference.low, -self.difference.high, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class NewError:
+    """An error that was first seen on `first_day`, and in how many calls since; `text` is log text."""
+
+    signature_id: str
+    fault_layer: str
+    text: str
+    first_day: date
+    calls: int
+    sessions: int
+
+    @property
+    def key(self) -> str:
+        """The name of the alert in the team's memory."""
+        return json.dumps(["error", self.signature_id, self.first_day.isoformat()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +206,12 @@ def find_alerts(
         for change in found.changes
         if _is_shown(series, change)
     ]
-    order = sorted(
-        alerts,
-        key=lambda one: (not one.is_worse, not one.is_open, -one.least_change, one.q, one.rate.name, one.name),
-    )
-    return AlertReport(tuple(order), found.compared)
+    return AlertReport(tuple(sorted(alerts, key=_order)), found.compared)
+
+
+def _order(one: Alert) -> tuple[object, ...]:
+    """Return what alerts are sorted by: what is worse and open first, then the largest certain change."""
+    return not one.is_worse, not one.is_open, -one.least_change, one.q, one.rate.name, one.name
 
 
 def _is_shown(series: DailySeries, change: LastingChange) -> bool:
@@ -208,11 +226,12 @@ def _describe_alert(
 ) -> Alert:
     first = change.began if change.worse_since is None else change.worse_since
     places = range(first, len(series.days) if change.back is None else change.back)
-    (difference,) = compare_with_days_before(
+    difference = compare_with_days_before(
         series.count_days(change.series, change.reference, change.effects[0]),
         series.count_days(change.series, places, change.effects[1]),
-    )
-    assert difference is not None  # both have observations
+    )[0]
+    if difference is None:
+        raise ValueError("a change has observations, and enough days before it")
     days = [series.days[place] for place in (places[0], places[-1])]
     return Alert(
         dimension,

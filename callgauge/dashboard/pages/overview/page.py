@@ -10,7 +10,7 @@ from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards, fault_cards
 from callgauge.dashboard.measures.slices import make_slices
 from callgauge.dashboard.page_files import page_file
-from callgauge.dashboard.pages.overview.changes_card import draw_changes
+from callgauge.dashboard.pages.overview.attention import draw_attention
 from callgauge.dashboard.pages.overview.headline_rates import (
     HEADLINES,
     draw_headlines,
@@ -31,7 +31,7 @@ def show() -> None:
     draw_headlines(rates, store_queries.ask("mended_refused", **chosen).iloc[0].refused)
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:
-        draw_changes(chosen)
+        draw_attention(chosen)
         draw_trend_card(chosen)
     with narrow:
         fault_cards.draw_layers(chosen)
