@@ -35,7 +35,6 @@ _OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
 _OF_ANY = (*_OF_CALLS, "recorded_ok", "derived_ok")
 _LOOKED_AT = {"model": _OF_ANY, "prompt": _OF_ANY, "tool": _OF_CALLS}
 _SHOWN = 4
-_HEIGHT = 330
 _NAME = "_acknowledged_by"
 _PROBLEM = "_memory_problem"
 
@@ -106,8 +105,8 @@ def find_events(chosen: Mapping[str, Any], rate: str, dimension: str) -> list[Tr
     return [*began, *back]
 
 
-def draw_attention(chosen: Mapping[str, Any]) -> None:
-    """Draw the card. `chosen`: the parameters of the filter bar."""
+def draw_attention(chosen: Mapping[str, Any], *, height: int) -> None:
+    """Draw the card. `chosen`: the parameters of the filter bar; `height`: pixels until it is drawn."""
     problem = None
     try:
         found = find_attention(chosen)
@@ -117,7 +116,7 @@ def draw_attention(chosen: Mapping[str, Any]) -> None:
     items = [_item_of(one, found.newest) for one in found.needing] if found else []
     left = [one for one in items if one.key not in known]
     title = f"Needs attention ({len(left)})" if left else "Needs attention"
-    with cards.draw_card(title, "slices", "new_errors", stretch=True, height=_HEIGHT):
+    with cards.draw_card(title, "slices", "new_errors", stretch=True, height=height):
         if problem:
             raise problem
         if trouble := st.session_state.pop(_PROBLEM, None) or unread:
