@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -39,21 +39,29 @@ def regressed(since: date, until: date | None = None, *, to: float = 0.3, model:
     return rate
 
 
-def publish_nights(store: Path, rate: Rate = usual_rate, *, last: date = LAST, days: int = 40, **more: Any) -> None:
+def publish_nights(
+    store: Path,
+    rate: Rate = usual_rate,
+    *,
+    last: date = LAST,
+    days: int = 40,
+    number: int = 1,
+    tool_calls: Sequence[Mapping[str, Any]] = (),
+) -> None:
     """Publish a store of so many days up to `last`; `rate`: the share of a model's calls refused on a day.
 
-    The calls of a day are the same whatever the last day is.
+    The calls of a day are the same whatever the last day is. `tool_calls` are added to them.
     """
     calls = []
     for back in reversed(range(days)):
         day = last - timedelta(back)
-        drawn = random.Random(day.toordinal())  # noqa: S311
+        drawn = random.Random(day.toordinal())
         for model, several in _A_DAY.items():
-            for number in range(several):
-                name = f"{day}-{model}-{number}"
+            for n in range(several):
+                name = f"{day}-{model}-{n}"
                 refused = _REFUSED if drawn.random() < rate(model, day) else {}
                 own = {"model": model, "session_id": name, "turn_id": f"{name}:1", "tool": "read_file"}
                 when = {"day": str(day), "ts": f"{day}T10:00:00"}
-                calls.append(a_call(number, **(own | when | refused | {"call_id": name})))
-    extra = more.pop("tool_calls", [])
-    publish(store, small_tables() | {"tool_calls": [*calls, *extra], "turns": [], "diagnostics": []} | more)
+                calls.append(a_call(n, **(own | when | refused | {"call_id": name})))
+    own = {"tool_calls": [*calls, *tool_calls], "turns": [], "diagnostics": []}
+    publish(store, small_tables() | own, number=number)

@@ -35,6 +35,7 @@ _OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
 _OF_ANY = (*_OF_CALLS, "recorded_ok", "derived_ok")
 _LOOKED_AT = {"model": _OF_ANY, "prompt": _OF_ANY, "tool": _OF_CALLS}
 _SHOWN = 4
+_HIGH = 0.9
 _NAME = "_acknowledged_by"
 _PROBLEM = "_memory_problem"
 
@@ -70,12 +71,16 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """One line of the card, of plain text that may hold log text, and the page that proves it."""
+    """One line of the card, of plain text that may hold log text, and the page that proves it.
+
+    `subject` begins the sentence, `rest` ends it; `counts` stands below.
+    """
 
     key: str
     sign: Literal["▲", "▼", "○"]
     colour: Literal["red", "green", "gray"]
-    sentence: str
+    subject: str
+    rest: str
     counts: str
     page: str
     query: Mapping[str, str] = field(default_factory=dict)
@@ -93,16 +98,15 @@ def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
 def find_events(chosen: Mapping[str, Any], rate: str, dimension: str) -> list[TrendEvent]:
     """Return an event for each day on which an alert on `rate` by `dimension` began, or was over."""
     found = find_attention(chosen)
-    its = [
-        one
-        for one in (found.report.alerts if found and found.report else ())
-        if one.rate.name == rate and one.dimension == dimension
-    ]
-    began = [TrendEvent(one.since, _item_of(one, one.days[1]).sentence) for one in its]
-    back = [
-        TrendEvent(one.back, f"{_name_value(one)}: {one.rate.title.lower()} back") for one in its if one.back
-    ]
-    return [*began, *back]
+    events = []
+    for one in found.report.alerts if found and found.report else ():
+        if one.rate.name == rate and one.dimension == dimension:
+            changed = f"{_percent(one.expected)} → {_percent(one.now.rate)}"
+            what = f"{_name_value(one)}: {one.rate.title.lower()}"
+            events.append(TrendEvent(one.since, f"{what} {changed}", "an alert began"))
+            if one.back:
+                events.append(TrendEvent(one.back, f"{what} back", "the alert is over"))
+    return events
 
 
 def draw_attention(chosen: Mapping[str, Any], *, height: int) -> None:
@@ -189,9 +193,10 @@ def _draw_items(items: list[_Item]) -> None:
 
 
 def _draw_sentence(one: _Item) -> None:
+    subject, rest = (wording.in_markdown(text, 200) for text in (one.subject, one.rest))
     st.page_link(
         page_file(one.page),
-        label=f":{one.colour}[{one.sign}] {wording.in_markdown(one.sentence, 300)}",
+        label=f":{one.colour}[{one.sign}] {wording.link_label(subject)} {rest}",
         query_params=one.query,
     )
 
@@ -274,32 +279,31 @@ def _describe_few_days(found: Attention) -> str:
 
 def _item_of(one: Alert | NewError, newest: date) -> _Item:
     if isinstance(one, NewError):
-        text = wording.quote(one.text, 60)
-        calls = f"{wording.plural(one.calls, 'call')} since {_format_day(one.first_day, newest)}"
         return _Item(
-            one.key, "▲", "red", f"New error: {text}, {calls}",
+            one.key, "▲", "red", f"New error: {wording.quote(one.text, 60)}",
+            f"{wording.plural(one.calls, 'call')} since {_format_day(one.first_day, newest)}",
             f"{wording.plural(one.sessions, 'session')} · never seen before",
             "errors", {"signature": one.signature_id},
         )  # fmt: skip
-    name, now = f"{_name_value(one)}: {one.rate.title.lower()}", wording.rate(one.now.k, one.now.n)
-    began, usual = _format_day(one.since, newest), wording.percent(one.expected)
+    now, usual, began = _percent(one.now.rate), _percent(one.expected), _format_day(one.since, newest)
     counts = f"{one.dimension.capitalize()} · {wording.fraction(one.now.k, one.now.n)} {one.rate.noun}s"
     counts += f" · q {'< 0.001' if one.q < 0.001 else f'{one.q:.3f}'}"
     if one.back:
-        sentence = f"{name}, back since {_format_day(one.back, newest)}"
+        rest = f"back since {_format_day(one.back, newest)}"
         counts = f"{now} from {began} on, was {usual}"
     elif one.worse_since:
-        sentence = f"{name} {now}, worse again since {_format_day(one.worse_since, newest)} (was {usual})"
+        rest = f"{now}, worse again since {_format_day(one.worse_since, newest)} (was {usual})"
         counts += f" · began {began}"
     else:
-        sentence = f"{name} {now} since {began} (was {usual})"
+        rest = f"{now} since {began} (was {usual})"
     own = {one.dimension: [one.name]}
     query = comparison.arm_query("A", own, one.baseline) | comparison.arm_query("B", own, one.days)
     return _Item(
         one.key,
         "○" if one.back else "▲" if one.rose else "▼",
         "gray" if one.back else "red" if one.is_worse else "green",
-        sentence,
+        f"{_name_value(one)}: {one.rate.title.lower()}",
+        rest,
         counts,
         "compare",
         query | {"rate": one.rate.name},
@@ -308,6 +312,11 @@ def _item_of(one: Alert | NewError, newest: date) -> _Item:
 
 def _name_value(one: Alert) -> str:
     return wording.one_line(filters.value_label(one.dimension, one.name), 60)
+
+
+def _percent(rate: float | None) -> str:
+    """Write a rate with two digits; with three where the rest to 100 % is what one reads."""
+    return wording.percent(rate or 0.0, 3 if (rate or 0.0) > _HIGH else 2)
 
 
 def _format_day(day: date, newest: date) -> str:
