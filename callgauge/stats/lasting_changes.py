@@ -275,16 +275,20 @@ def _test_again(
 def _begin(
     series: DailySeries, night: Night, place: int, rose: bool, q: float, effects: tuple[float, float]
 ) -> LastingChange:
-    """Return the change with its most likely first day, by the likelihood of both rates on each day."""
-    k, n = series.sums[place]
-    before, now = slice(night.first, night.start), slice(night.start, night.stop)
-    old, new = ((k[span].sum() + 0.5) / (n[span].sum() + 1) for span in (before, now))
-    likelier = k * np.log(new / old) + (n - k) * np.log((1 - new) / (1 - old))
+    """Return the change with its most likely first day: the likelihood of each first day, given both rates."""
+    observed = np.nonzero(series.sums[place, 1, night.first : night.stop])[0] + night.first
     # Enough days stay before it.
-    observed = np.nonzero(n[night.first : night.stop])[0] + night.first
     earliest = max(night.start - _LOOK_BACK, int(observed[LEAST_DAYS]))
-    days = observed[observed >= earliest][::-1]
-    began = int(days[np.argmax(np.cumsum(likelier[days]))])
+    days = observed[observed >= earliest]
+    deviations, variances = measure_deviations(
+        series.count_days(place, observed[observed < night.start].tolist(), effects[0]),
+        series.count_days(place, days.tolist(), effects[1]),
+    )
+    now = days >= night.start
+    weights = 1 / variances[0]
+    change = float((deviations[0] * weights)[now].sum() / weights[now].sum())
+    likelier = (deviations[0] ** 2 - (deviations[0] - change) ** 2) * weights
+    began = int(days[::-1][np.argmax(np.cumsum(likelier[::-1]))])
     reference = tuple(int(day) for day in observed if day < began)
     return LastingChange(place, rose, night.stop - 1, began, q, reference, effects)
 

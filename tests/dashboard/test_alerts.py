@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.metrics import answer_metric
 from callgauge.dashboard.metrics.published_store import open_generation, published_generation
-from callgauge.dashboard.pages.overview.alerts import choose_windows, find_alerts, first_night, list_nights
+from callgauge.dashboard.pages.overview.alerts import find_alerts, first_night, list_nights
 from callgauge.memory.team_memory import FILE
 from callgauge.stats.day_effects import LEAST_DAYS
 from tests.dashboard.conftest import opened, said
@@ -174,16 +174,3 @@ def alerts_of(store: Path, last: date) -> tuple:
     calls = dict.fromkeys(days, 180)
     nights = list_nights(days, calls, calls, since=first_night(last))
     return find_alerts(by_day, days, nights).alerts
-
-
-@pytest.mark.parametrize(
-    ("a_day", "length", "before"), [(100, 1, 28), (20, 7, 28), (3, 30, 120)], ids=["day", "week", "month"]
-)
-def test_the_newest_window_is_as_long_as_it_takes_for_enough_calls(
-    a_day: int, length: int, before: int
-) -> None:
-    days = {LAST - timedelta(back): a_day for back in range(200)}
-    windows = choose_windows(days, days)
-    assert windows is not None
-    assert (windows.now[1] - windows.now[0]).days + 1 == length
-    assert (windows.before[1] - windows.before[0]).days + 1 == before
