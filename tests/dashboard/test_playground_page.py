@@ -166,7 +166,7 @@ def test_a_form_without_a_definition_says_what_to_do(small: Path) -> None:
 def test_other_readers_the_lint_and_other_shapes_stand_beside_it(small: Path) -> None:
     app = playground(p=link("{'path': 'a'}", TOOL), shape="MCP")
     assert "How other readers read the text" not in sheets(app), "closed, it asks nobody"
-    unfold(app, "other_parsers", "advice_fold")
+    unfold(app, "others", "advice", "shapes")
     drawn = sheet_of(app, "How other readers read the text")
     by_reader = {row["Reader"]["text"]: row["Verdict"]["text"] for row in drawn}
     assert by_reader["json.loads"] == "refused"

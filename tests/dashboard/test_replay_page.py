@@ -81,7 +81,7 @@ def test_a_definition_in_the_link_is_replayed_and_said_in_words(replayed: Path) 
     assert listed[0]["Values that moved"]["text"] == '$.limit: 20 → "20"'
     assert "− string_literal_converted_to_integer $.limit" in listed[0]["Findings"]["text"]
     assert "call=" in listed[0]["Time (UTC)"]["href"]
-    app.session_state["replay_rates_fold"] = True
+    app.session_state["rates"] = True
     app.run()
     rates = {row["Outcome"]["text"]: row for row in sheet_of(app, "Rates before and after")}
     assert rates["Clean"]["Difference"]["text"].startswith("+75.6")

@@ -130,7 +130,7 @@ def test_names_that_models_invented_stand_apart_with_what_they_meant(many_sessio
         "3 calls to 1 tool that were not offered",
         "1 tool with too few sessions to rank",
     ]
-    app.session_state["invented_tools"] = True
+    app.session_state["invented"] = True
     [row] = sheets(app.run())["Tools that were not offered"]["rows"]
     assert [cell["text"] for cell in row[:4]] == ["serach", "3", "search", "falcon-3"]
     assert row[4]["href"] == "calls?call=c93"

@@ -24,7 +24,7 @@ from callgauge.dashboard.texts.url_texts import LinkError
 
 _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
 # What of the URL goes along with the texts in a link.
-_KEPT = ("mode", "which", "look", "dialect", "nth", "shape")
+_KEPT = ("mode", "which", "look", "dialect", "nth", "shape", "shapes", "steps", "others", "advice")
 
 
 # Wide: the texts stay in sight beside a longer result. Less wide: they stand side by side above it.

@@ -11,6 +11,7 @@ import streamlit as st
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.finding_list import (
     OUTCOME_TONES,
     SEVERITY_TONES,
@@ -152,13 +153,13 @@ def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) ->
     outside = [replace(make_finding(found), start=None, end=None) for found in around]
     with cards.draw_card(wording.plural(len(findings) + len(outside), "finding")):
         draw_finding_list("playground_findings", text, [*outside, *findings])
-    with st.expander("Arguments, one value a line", key="laid_out", on_change="rerun") as laid_out:
-        if laid_out.open:
+    if laid_out := draw_fold("Arguments, one value a line", "laid_out"):
+        with laid_out:
             _draw_laid_out(request)
     steps = len(request.steps)
-    with st.expander(f"The parser's steps ({steps})", key="parser_steps", on_change="rerun") as parser_steps:
-        if parser_steps.open:
-            draw_parser_steps("steps", request.steps)
+    if parser_steps := draw_fold(f"The parser's steps ({steps})", "steps"):
+        with parser_steps:
+            draw_parser_steps("parser_steps", request.steps)
 
 
 def draw_raw(request: ToolCallRequest) -> None:
@@ -205,9 +206,10 @@ def _show_text(text: str) -> str:
 
 def draw_other_parsers(text: str, definition: str, which: int | None) -> None:
     """Draw a fold with the readings of other parsers; they are asked only while it is open."""
-    with st.expander("How other parsers read it", key="other_parsers", on_change="rerun") as others:
-        if not others.open:
-            return
+    others = draw_fold("How other parsers read it", "others")
+    if others is None:
+        return
+    with others:
         st.caption("The same text; pydantic by a model of the same definition.")
         columns = [
             Column("Reader", "tight"),

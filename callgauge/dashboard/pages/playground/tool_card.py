@@ -10,6 +10,7 @@ from callgauge.dashboard import wording
 from callgauge.dashboard.advice import Advice, NotReadableError, find_advice
 from callgauge.dashboard.components.advice_table import draw_advice_table
 from callgauge.dashboard.components.controls.copy_button import copy_text
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.pages.playground.link_texts import EXPORTS, export_tool
 from callgauge.dashboard.pages.playground.parsing import parse_tools_cached
@@ -21,20 +22,17 @@ def show(definition: str, which: int) -> None:
     """Draw two folds: the lint's advice, and the tool in the shape of each provider."""
     found = _find_advice(definition, which)
     number = "" if isinstance(found, str) else f" ({len(found)})"
-    with st.expander(
-        f"What the definition could say better{number}", key="advice_fold", on_change="rerun"
-    ) as advice:
-        if advice.open:
+    if advice := draw_fold(f"What the definition could say better{number}", "advice"):
+        with advice:
             st.caption("Read by the lint (callgauge lint).")
             if isinstance(found, str):
                 st.caption(f"The lint cannot read this definition: {wording.in_markdown(found, 300)}")
             else:
                 draw_advice_table("playground_advice", found, calls=False)
-    with st.expander(
-        "The same tool in other shapes", "shape" in st.query_params, key="shapes_fold", on_change="rerun"
-    ) as shapes:
-        if not shapes.open:
-            return
+    shapes = draw_fold("The same tool in other shapes", "shapes")
+    if shapes is None:
+        return
+    with shapes:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             shape = choose_segment("Shape", "shape", EXPORTS)
             text = _export(definition, which, shape)

@@ -12,6 +12,7 @@ import streamlit as st
 
 from callgauge.dashboard import charts, filters, testsets, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import PER_PAGE, draw_pager
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
@@ -92,8 +93,9 @@ def _draw_picture(found: ReplaySummary) -> None:
     moved = [(before, after, calls) for before, after, calls in found.flows if before != after]
     if not moved:
         return
-    with st.expander("The moves as a picture", key="replay_picture", on_change="rerun") as picture:
-        if picture.open:
+    picture = draw_fold("The moves as a picture", "picture")
+    if picture is not None:
+        with picture:
             st.plotly_chart(
                 charts.draw_flow(moved),
                 config=charts.CONFIG,
@@ -103,9 +105,10 @@ def _draw_picture(found: ReplaySummary) -> None:
 
 
 def _draw_rates(found: ReplaySummary) -> None:
-    with st.expander("Rates over the same calls", key="replay_rates_fold", on_change="rerun") as rates:
-        if not rates.open:
-            return
+    rates = draw_fold("Rates over the same calls", "rates")
+    if rates is None:
+        return
+    with rates:
         heads = [
             Column("Outcome", "name"),
             Column("Before", "number"),
@@ -152,9 +155,10 @@ def _build_rate_row(name: str, rate: ReplayedRate) -> list[Cell]:
 def _draw_codes(found: ReplaySummary) -> None:
     moved = {code: moves for code, moves in found.codes.items() if _count_moved(moves)}
     title = f"Findings that come or go, by code ({len(moved)})"
-    with st.expander(title, key="replay_codes_fold", on_change="rerun") as codes:
-        if not codes.open:
-            return
+    codes = draw_fold(title, "codes")
+    if codes is None:
+        return
+    with codes:
         if not moved:
             st.caption("No finding comes or goes, and none refuses a call that passed.")
             return
@@ -198,7 +202,7 @@ def _draw_changed(job: ReplayJob, found: ReplaySummary) -> None:
         wording.plural(matching, "changed call"),
         caption=cut or None,
         beside=lambda: _draw_lines(job, listed),
-        take=cards.Download("replay_changed", lambda: _changed_frame(job)),
+        take=cards.Download("replay_changed", lambda: _changed_frame(job), "all rows"),
     ):
         heads = [
             Column("Time (UTC)", "tight"),

@@ -9,6 +9,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.session_links import call_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.slices import Slice
@@ -42,9 +43,10 @@ def draw_list(invented: Sequence[Slice], nameless: int, chosen: Mapping[str, Any
         told.append(f"{wording.plural(nameless, 'call')} without a tool's name")
     if not told:
         return
-    with st.expander(" · ".join(told), key="invented_tools", on_change="rerun") as opened:
-        if not opened.open:
-            return
+    fold = draw_fold(" · ".join(told), "invented")
+    if fold is None:
+        return
+    with fold:
         names = {one.name for one in invented}
         listed = store_queries.ask("invented_tools", **chosen).to_dict("records")
         shown = [row for row in listed if row["tool"] in names][:_LISTED]
@@ -63,7 +65,7 @@ def draw_list(invented: Sequence[Slice], nameless: int, chosen: Mapping[str, Any
             rows = [_build_row(row) for row in shown]
             if nameless:
                 rows.append(_build_nameless_row(nameless))
-            draw_table("invented", "Tools that were not offered", heads, rows)
+            draw_table("invented_list", "Tools that were not offered", heads, rows)
             if len(invented) > len(shown):
                 st.caption(f"The first {len(shown):,} of {len(invented):,}.")
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.rate_choice import choose_rate
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
@@ -59,11 +60,13 @@ def show() -> None:
         _draw_solid(solid, rate.name, columns, chosen, take)
     unknown = [found[invented_tools.RATE][name] for name in invented]
     invented_tools.draw_list(unknown, nameless.total if nameless else 0, chosen)
-    if few:
-        title = f"{wording.plural(len(few), 'tool')} with too few sessions to rank"
-        with st.expander(title, not solid, key="few_tools", on_change="rerun") as opened:
-            if opened.open:
-                _draw_page("few_tools_table", "few_page", few, rate.name, columns, chosen)
+    if not few:
+        return
+    title = f"{wording.plural(len(few), 'tool')} with too few sessions to rank"
+    fold = draw_fold(title, "few") if solid else cards.draw_card(title)
+    if fold is not None:
+        with fold:
+            _draw_page("few_tools", "few_page", few, rate.name, columns, chosen)
 
 
 def _draw_answer(
