@@ -14,5 +14,5 @@ URL_KEYS = PageUrlKeys(
         "culprit",
         "def_before",
         "def_after",
-    ),  # fmt: skip
+    ),
 )
