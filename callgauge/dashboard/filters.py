@@ -22,7 +22,7 @@ from callgauge.dashboard.url_keys import declared_url_keys
 DIMENSIONS = ("model", "prompt", "tool", "source")
 _LONGEST = 120  # characters of a label: every page sends them all
 _DAYS = "days"
-_CARRIED = ("smallest",)  # what a reader finds worth knowing holds on every page that judges
+_CARRIED = ("smallest", "base_")  # how these keys begin; what they say holds on every page that judges
 _EXTENT = "_extent"
 _PICKING = "_picking_days"
 _ONE_DAY = "_one_day"
@@ -187,5 +187,9 @@ def page_link(
     values |= {name: (value,) if isinstance(value, str) else value for name, value in narrowed.items()}
     pairs = [(name, value_label(name, value)) for name, several in values.items() for value in several]
     pairs += [(_DAYS, day.isoformat()) for day in days or (filters.from_day, filters.to_day) if day]
-    kept = [(name, text) for name in _CARRIED if name not in own and (text := st.query_params.get(name))]
+    kept = [
+        (name, text)
+        for name, text in st.query_params.items()
+        if name.startswith(_CARRIED) and name not in own and text
+    ]
     return f"{page}?{urlencode(pairs + list(own.items()) + kept)}"

@@ -44,6 +44,16 @@ def percent(share: float, significant: int = 3) -> str:
     return f"{points:.{min(2, max(0, digits))}f}%"
 
 
+def percent_of_column(share: float, decimals: int) -> str:
+    """Write a share with as many decimals as all in its column; near 0 and 1 as <0.1% and >99.9%."""
+    points, least = share * 100, 10.0**-decimals
+    if 0 < points < least / 2:
+        return f"<{least:.{decimals}f}%"
+    if 100 - least / 2 < points < 100:
+        return f">{100 - least:.{decimals}f}%"
+    return f"{points:.{decimals}f}%"
+
+
 def rate(k: int, n: int) -> str:
     """Write `k` of `n` as a percentage, no more exact than `n` allows; a dash when nothing was observed."""
     return percent(k / n, 2 if n < _EXACT else 3) if n else "–"
@@ -65,7 +75,13 @@ def unmeasured_share(known: int, total: int) -> str:
 
 
 def plural(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    return f"{n:,} {noun if n == 1 else plural_noun(noun)}"
+
+
+def plural_noun(noun: str) -> str:
+    """Return the plural: models, days, strategies."""
+    ends_in_ies = noun.endswith("y") and noun[-2:-1] not in "aeiou"
+    return f"{noun[:-1]}ies" if ends_in_ies else f"{noun}s"
 
 
 def utc(moment: datetime | None) -> str:

@@ -49,7 +49,7 @@ def test_the_track_is_as_wide_as_what_may_be_judged() -> None:
 
 def test_a_difference_lies_on_the_track_with_both_ends_of_its_interval() -> None:
     cell = difference_cell(of_interval(-0.03, 0.05), 0.1)
-    assert (cell.text, cell.sub) == ("+1.00", "−3.00 to +5.00")
+    assert (cell.text, cell.sub) == ("+1.0", "−3.0 to +5.0")
     assert (cell.low, cell.at, cell.high) == pytest.approx((0.35, 0.55, 0.75))
     assert cell.order == pytest.approx(0.01)
     assert (cell.pale, cell.title) == (False, "made")

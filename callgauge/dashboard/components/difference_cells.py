@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from callgauge.dashboard.components.table import Cell, Column
 from callgauge.dashboard.measures import verdicts
-from callgauge.dashboard.measures.comparisons import SliceComparison
+from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, Standing
+from callgauge.dashboard.measures.slices import Slice
 
 _STEP = 0.05
 _FINE = 0.01
@@ -44,8 +45,8 @@ def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -
         return 0.5 + value / (2 * reach)
 
     return Cell(
-        verdicts.format_points(found.estimate),
-        sub=f"{verdicts.format_points(found.low)} to {verdicts.format_points(found.high)}",
+        _format_points(found.estimate, reach),
+        sub=f"{_format_points(found.low, reach)} to {_format_points(found.high, reach)}",
         at=place(found.estimate),
         low=place(found.low),
         high=place(found.high),
@@ -55,15 +56,46 @@ def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -
     )
 
 
+def _format_points(share: float, reach: float) -> str:
+    """Write a difference of shares in points, with as many decimals as all on a track of this reach."""
+    decimals = 2 if reach <= 2 * _FINE else 1
+    number = f"{abs(100 * share):.{decimals}f}"
+    return number if not float(number) else f"{'−' if share < 0 else '+'}{number}"
+
+
 def verdict_cell(held: SliceComparison, smallest: float) -> Cell:
     """Return a cell with the verdict in a few words; the whole sentence shows on hover.
 
+    The slice that the others are compared with is called the baseline.
+
     `smallest`: the smallest difference worth knowing, a share.
     """
+    if held.standing() is Standing.REFERENCE:
+        return Cell("Baseline", tone="info")
     word = verdicts.shorten_verdict(held, smallest)
     sentences = [verdicts.describe_verdict(held, smallest), verdicts.describe_mix(held)]
     title = " ".join(sentence for sentence in sentences if sentence)
     return Cell(word.text, sub=word.sub or None, tone=word.tone, title=title, order=held.p)
+
+
+def place_cell(one: Slice, table: RankedTable) -> Cell:
+    """Return a cell with the place of a slice in the ranking; ties share one, as 1=."""
+    place = table.places.get(one.name)
+    if place is None:
+        if one.name in table.ranks:
+            why = "several are each worse than another of them"
+        elif one.is_named:
+            why = "it has too little work in common with the others"
+        else:
+            why = "it may be several things"
+        return Cell("–", title=f"No rank: {why}.")
+    first, last = table.ranks[one.name]
+    reach = f"any from {first} to {last}" if last > first else f"{first}"
+    return Cell(
+        f"{place.number}{'=' if place.is_shared else ''}",
+        title=f"Its rank is {reach}, all ranks together with 95% confidence.",
+        order=-place.number,
+    )
 
 
 def plain_cell(held: SliceComparison, reach: float, *, none: str = "–") -> Cell:
