@@ -288,7 +288,7 @@ def test_slices_that_are_tied_share_a_place_and_the_next_is_behind_all_of_them()
 
 def test_the_tie_group_at_the_top_comes_first_even_where_a_thin_one_of_it_has_a_high_rate() -> None:
     """Nothing is known to be better than the thin one; the best is known to be better than the third."""
-    several = [of_slice("sure", 50, 2000), of_slice("thin", 5, 40), of_slice("worse", 200, 2000)]
+    several = [of_slice("sure", 50, 2000), of_slice("thin", 3, 40), of_slice("worse", 120, 2000)]
     table = rank_table(several, several[0])
     assert table.wins == {("sure", "worse")}
     assert [row.slice.name for row in table.rows] == ["sure", "thin", "worse"]
