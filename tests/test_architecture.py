@@ -33,10 +33,12 @@ OURS = {
     "lenient": ("lenient",),
     "ingest": ("ingest", "lenient"),
     "callgauge": ("callgauge",),
-    "callgauge.cli": ("callgauge.cli", "ingest", "lenient"),
+    "callgauge.cli": ("callgauge.cli", "callgauge.memory", "callgauge.prices", "ingest", "lenient"),
     "callgauge.cli.render": ("callgauge.cli.render", "ingest", "lenient"),
     "callgauge.stats": ("callgauge.stats",),
-    "callgauge.dashboard": ("callgauge.dashboard", "callgauge.stats"),
+    "callgauge.memory": ("callgauge.memory",),
+    "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
+    "callgauge.dashboard": ("callgauge.dashboard", "callgauge.memory", "callgauge.prices", "callgauge.stats"),
     # It opens what the store publishes, and asks the store which file that is.
     "callgauge.dashboard.metrics.published_store": (
         "callgauge.dashboard.metrics", "ingest.errors", "ingest.store.generations", "ingest.store.migrations",
@@ -95,7 +97,8 @@ ORDER = {
         "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "stats", "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
+        "stats", "memory", "prices",
+        "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls",
         "dashboard/components", "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli", "",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from callgauge.dashboard.components.table import Cell, Column
+from callgauge.dashboard.components.table import Cell, Column, Percentages
 from callgauge.dashboard.measures import verdicts
 from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, Standing
 from callgauge.dashboard.measures.slices import Slice
@@ -39,43 +39,53 @@ def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -
     """Return a cell with the difference in points and its interval; the text `none` without a difference."""
     found = held.difference
     if found is None:
-        return Cell(none)
+        return Cell(none, values={"": None})
 
     def place(value: float) -> float:
         return 0.5 + value / (2 * reach)
 
+    def write(decimals: int) -> tuple[str, str]:
+        estimate, low, high = (
+            verdicts.fixed_points(value, decimals) for value in (found.estimate, found.low, found.high)
+        )
+        return estimate, f"{low} to {high}"
+
+    text, sub = write(1)
     return Cell(
-        _format_points(found.estimate, reach),
-        sub=f"{_format_points(found.low, reach)} to {_format_points(found.high, reach)}",
+        text,
+        sub=sub,
         at=place(found.estimate),
         low=place(found.low),
         high=place(found.high),
         pale=held.p is None,
         title=found.method,
         order=found.estimate,
+        values={"": found.estimate, "low": found.low, "high": found.high},
+        percentages=Percentages(found.estimate, None, write),
     )
 
 
-def _format_points(share: float, reach: float) -> str:
-    """Write a difference of shares in points, with as many decimals as all on a track of this reach."""
-    decimals = 2 if reach <= 2 * _FINE else 1
-    number = f"{abs(100 * share):.{decimals}f}"
-    return number if not float(number) else f"{'−' if share < 0 else '+'}{number}"
-
-
 def verdict_cell(held: SliceComparison, smallest: float) -> Cell:
-    """Return a cell with the verdict in a few words; the whole sentence shows on hover.
+    """Return a cell with the verdict in a few words; the whole sentence opens on hover, focus and tap.
 
     The slice that the others are compared with is called the baseline.
 
     `smallest`: the smallest difference worth knowing, a share.
     """
     if held.standing() is Standing.REFERENCE:
-        return Cell("Baseline", tone="info")
+        return Cell("Baseline", tone="info", leads=True)
     word = verdicts.shorten_verdict(held, smallest)
     sentences = [verdicts.describe_verdict(held, smallest), verdicts.describe_mix(held)]
     title = " ".join(sentence for sentence in sentences if sentence)
-    return Cell(word.text, sub=word.sub or None, tone=word.tone, title=title, order=held.p)
+    return Cell(
+        word.text,
+        sub=word.sub or None,
+        tone=word.tone,
+        title=title,
+        order=held.p,
+        leads=True,
+        values={"": word.text, "p": held.p, "in words": title},
+    )
 
 
 def place_cell(one: Slice, table: RankedTable) -> Cell:
@@ -88,13 +98,14 @@ def place_cell(one: Slice, table: RankedTable) -> Cell:
             why = "it has too little work in common with the others"
         else:
             why = "it may be several things"
-        return Cell("–", title=f"No rank: {why}.")
+        return Cell("–", title=f"No rank: {why}.", values={"": None})
     first, last = table.ranks[one.name]
     reach = f"any from {first} to {last}" if last > first else f"{first}"
     return Cell(
         f"{place.number}{'=' if place.is_shared else ''}",
         title=f"Its rank is {reach}, all ranks together with 95% confidence.",
         order=-place.number,
+        values={"": place.number},
     )
 
 

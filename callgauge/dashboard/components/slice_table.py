@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
 from callgauge.dashboard import filters, wording
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
-from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.components.table import Cell, Column, Percentages, draw_table
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.measures.slices import Slice, rank_slices
 from callgauge.dashboard.measures.verdicts import LESS, RULE
@@ -20,20 +21,18 @@ READING = (
     "The bar is the 95% interval, on the scale that the head of its column gives; an arrow: it goes on "
     f"beyond. Pale: {LESS}."
 )
-_LISTED = 60  # slices of the folded line
 FILTERED = ("model", "prompt", "tool", "source")  # dimensions that the filter bar knows
-_FINE = 0.005  # of rates that all lie below this, one decimal would tell little
+_LISTED = 60  # slices of the folded line
 _LOW = 0.1  # a column whose intervals all lie below this ends its scale at a whole percent
 _HIGH = 0.5  # a column whose intervals all lie above this does not start its scale at zero
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalScale:
-    """What the cells of a column of rates share: the rates at the ends of their track, and the decimals."""
+    """The rates at the left and the right end of the track on which intervals are drawn."""
 
     start: float
     end: float
-    decimals: int = 1
 
     def position_of(self, value: float) -> float:
         """Return the position of a rate on the track: 0 to 1, or beyond for a rate beyond the ends."""
@@ -42,29 +41,19 @@ class IntervalScale:
     def ends(self) -> tuple[str, str]:
         return f"{100 * self.start:.0f}%", f"{100 * self.end:.0f}%"
 
-    def percent(self, share: float) -> str:
-        return wording.percent_of_column(share, self.decimals)
-
 
 def make_scale(shares: Sequence[Share]) -> IntervalScale:
     """Return a scale that holds the intervals of shares with enough observations, or else of all shares."""
     known = [share for share in shares if share.has_enough] or [share for share in shares if share.n]
     bounds = [found for share in known if (found := share.interval)]
-    decimals = count_decimals(shares)
     if not bounds:
-        return IntervalScale(0.0, 1.0, decimals)
+        return IntervalScale(0.0, 1.0)
     lowest = min(found.low for found in bounds)
     # Rates near 100% would all sit in the last tenth of a scale from zero.
     highest = max(found.high for found in bounds)
     step = 0.01 if highest <= _LOW else 0.05
     start = math.floor(10 * lowest) / 10 if lowest > _HIGH else 0.0
-    return IntervalScale(start, min(1.0, step * math.ceil(round(highest / step, 6))), decimals)
-
-
-def count_decimals(shares: Iterable[Share]) -> int:
-    """Return the decimals for a column of rates: two where all of them are below 0.5%, else one."""
-    rates = [share.rate for share in shares if share.has_enough and share.rate]
-    return 2 if rates and max(rates) < _FINE else 1
+    return IntervalScale(start, min(1.0, step * math.ceil(round(highest / step, 6))))
 
 
 Leads = Callable[[str], str | None]
@@ -182,13 +171,6 @@ def _thin_row(
     ]
 
 
-def _count_cell(one: Slice | None) -> Cell:
-    if one is None or not one.share.n:
-        return Cell("–", title="unmeasured" if one else None)
-    missing = wording.unmeasured_share(one.share.n, one.total)
-    return Cell(wording.fraction(one.share.k, one.share.n), title=missing, order=one.share.n)
-
-
 def _describe_rate(rate: str) -> str:
     return f"Share of {RATES[rate].noun}s that {RATES[rate].hit}, with its 95% interval"
 
@@ -200,7 +182,13 @@ def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
     else:
         href = filters.page_link("calls", {dimension: name}, {}) if dimension in FILTERED else None
     label = filters.value_label(dimension, name)
-    return Cell(wording.one_line(label, 60), href=href, title=wording.one_line(label, 400), order=label)
+    return Cell(
+        wording.one_line(label, 60),
+        href=href,
+        title=wording.one_line(label, 400),
+        order=label,
+        values={"": label},
+    )
 
 
 def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
@@ -211,23 +199,23 @@ def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
 
 
 def rate_cell(
-    one: Slice | None, scale: IntervalScale, href: str | None = None, *, unmeasured: bool = True
+    one: Slice | None, scale: IntervalScale | None, href: str | None = None, *, unmeasured: bool = True
 ) -> Cell:
     """Return a cell with a rate, k / n, the interval, and the unmeasured part.
 
-    `href`: a link to the calls that k counts. `unmeasured`: False where another column tells that part.
+    `scale`: None for no drawing of the interval. `href`: a link to the calls that k counts. `unmeasured`:
+    False where another column tells that part.
     """
-    if one is None or one.share.rate is None:
-        return Cell("–", sub="unmeasured" if one else None)
-    share = one.share
-    missing = ""
-    if unmeasured and one.total > share.n:
-        missing = f"\n{wording.rate(one.total - share.n, one.total)} unmeasured"
+    if one is None:
+        return Cell("–", values={"rate": None})
+    share, unseen = one.share, one.total - one.share.n
+    if share.rate is None:
+        return Cell("–", sub="unmeasured", values={"rate": None, "n": 0, "unmeasured": unseen})
     return share_cell(
         share,
         scale,
         href=href if share.k else None,
-        more=missing,
+        unmeasured=unseen if unmeasured else None,
         pale=not one.is_solid,
         title=describe_basis(share),
     )
@@ -237,8 +225,40 @@ def judged_rate_cell(one: Slice, scale: IntervalScale, href: str | None = None) 
     """Return a cell with a rate and its interval; only the counts of a slice of which too little is known."""
     if one.is_solid:
         return rate_cell(one, scale, href)
-    known = wording.fraction(one.share.k, one.share.n) if one.share.n else "–"
-    return Cell(known, sub=describe_little(one), href=href if one.share.k else None, pale=True)
+    return Cell(
+        wording.fraction(one.share.k, one.share.n) if one.share.n else "–",
+        sub=describe_little(one),
+        href=href if one.share.k else None,
+        pale=True,
+        values=_count_values(one),
+    )
+
+
+def compact_rate_cell(one: Slice | None, href: str | None = None, *, heat: float | None = None) -> Cell:
+    """Return a narrow cell with a rate and its counts; the interval and the unmeasured part open on hover.
+
+    Of a slice of which too little is known it has the counts alone. `heat`: the depth of its shade.
+    """
+    if one is None or not one.share.n:
+        return Cell("–" if one else "", title="unmeasured" if one else None, pale=True, values={"rate": None})
+    share, counts = one.share, wording.fraction(one.share.k, one.share.n)
+    missing = wording.unmeasured_share(share.n, one.total)
+    if not one.is_solid:
+        why = f"Too little to tell: {describe_little(one)}; {missing}"
+        return Cell(counts, href=href, pale=True, title=why, values=_count_values(one))
+    rate = share.k / share.n
+    return Cell(
+        wording.fixed_percent(rate, 1),
+        sub=counts,
+        href=href,
+        heat=heat,
+        title=f"{wording.interval(share.interval)} · {describe_basis(share)}; {missing}",
+        order=rate,
+        values=share_values(share) | {"unmeasured": one.total - share.n},
+        percentages=Percentages(
+            rate, share.n, lambda decimals: (wording.fixed_percent(rate, decimals), counts)
+        ),
+    )
 
 
 def describe_little(one: Slice) -> str:
@@ -250,28 +270,22 @@ def describe_little(one: Slice) -> str:
     return wording.plural(one.share.sessions or 0, "session")
 
 
-def compact_rate_cell(
-    one: Slice | None, decimals: int, href: str | None = None, *, heat: float | None = None
-) -> Cell:
-    """Return a narrow cell with a rate and its counts; the interval and the unmeasured part show on hover.
-
-    Of a slice of which too little is known it has the counts alone. `heat`: the depth of its shade.
-    """
+def _count_cell(one: Slice | None) -> Cell:
     if one is None or not one.share.n:
-        return Cell("–" if one else "", title="unmeasured" if one else None, pale=True)
-    share, counts = one.share, wording.fraction(one.share.k, one.share.n)
-    missing = wording.unmeasured_share(share.n, one.total)
-    if not one.is_solid:
-        why = f"Too little to tell: {describe_little(one)}; {missing}"
-        return Cell(counts, href=href, pale=True, title=why)
+        return Cell("–", title="unmeasured" if one else None, values={"k": None})
     return Cell(
-        wording.percent_of_column(share.k / share.n, decimals),
-        sub=counts,
-        href=href,
-        heat=heat,
-        title=f"{wording.interval(share.interval)} · {describe_basis(share)}; {missing}",
-        order=share.rate,
+        wording.fraction(one.share.k, one.share.n),
+        title=wording.unmeasured_share(one.share.n, one.total),
+        order=one.share.n,
+        values=_count_values(one),
     )
+
+
+def _count_values(one: Slice) -> dict[str, Any]:
+    """Return what a downloaded file holds of a slice of which too little is known: counts, and no rate."""
+    share = one.share
+    unmeasured = one.total - share.n
+    return {"k": share.k, "n": share.n, "sessions": share.sessions, "unmeasured": unmeasured}
 
 
 def describe_basis(share: Share) -> str:
@@ -281,28 +295,72 @@ def describe_basis(share: Share) -> str:
 
 def share_cell(
     share: Share,
-    scale: IntervalScale,
+    scale: IntervalScale | None,
     *,
     href: str | None = None,
-    more: str = "",
+    unmeasured: int | None = None,
     pale: bool | None = None,
     title: str | None = None,
     ordered: bool = True,
 ) -> Cell:
     """Return a cell with a share, k / n, and the interval as a drawing and in figures.
 
-    `more`: text after the figures. `pale`: draw the cell pale; None to do so when there are too few
-    observations or sessions. `ordered`: the column can be sorted by this cell.
+    `scale`: None for no drawing. `unmeasured`: how many more there are of which it is not known. `pale`: draw
+    the cell pale; None to do so when there are too few observations or sessions. `ordered`: the column can be
+    sorted by this cell.
     """
     bounds = share.interval
+
+    def write(decimals: int) -> tuple[str, str]:
+        figures = [wording.fraction(share.k, share.n)]
+        if bounds:
+            figures.append(wording.fixed_interval(bounds, decimals))
+        missing = f"\n{describe_unmeasured(unmeasured, share.n, decimals)}" if unmeasured else ""
+        return wording.fixed_percent(share.rate, decimals), f"{' · '.join(figures)}{missing}"
+
+    drawn = scale if bounds else None
+    text, sub = write(1)
     return Cell(
-        scale.percent(share.rate) if share.rate is not None else "–",
+        text,
         href=href,
-        sub=f"{wording.fraction(share.k, share.n)} · {wording.interval(bounds)}{more}",
-        at=scale.position_of(share.rate or 0.0),
-        low=scale.position_of(bounds.low) if bounds else None,
-        high=scale.position_of(bounds.high) if bounds else None,
+        sub=sub,
+        at=scale.position_of(share.rate or 0.0) if scale else None,
+        low=drawn.position_of(bounds.low) if drawn and bounds else None,
+        high=drawn.position_of(bounds.high) if drawn and bounds else None,
         pale=not share.has_enough if pale is None else pale,
         title=title,
         order=share.rate if ordered else None,
+        values=share_values(share) | ({} if unmeasured is None else {"unmeasured": unmeasured}),
+        percentages=None if share.rate is None else Percentages(share.rate, share.n, write),
     )
+
+
+def share_values(share: Share) -> dict[str, Any]:
+    """Return what a downloaded file holds of a share: rate, k, n, the 95 % interval, and the sessions."""
+    bounds = share.interval
+    return {
+        "rate": share.rate,
+        "k": share.k,
+        "n": share.n,
+        "low": bounds.low if bounds else None,
+        "high": bounds.high if bounds else None,
+        "sessions": share.sessions,
+    }
+
+
+def part_cell(k: int, n: int, *, href: str | None = None) -> Cell:
+    """Return a cell with `k` of `n` as a percentage, without an interval; a dash when `n` is 0."""
+    if not n:
+        return Cell("–", values={"": None})
+    return Cell(
+        wording.fixed_percent(k / n, 1),
+        href=href,
+        order=k / n,
+        values={"": k / n},
+        percentages=Percentages(k / n, n, lambda decimals: (wording.fixed_percent(k / n, decimals), "")),
+    )
+
+
+def describe_unmeasured(unmeasured: int, known: int, decimals: int) -> str:
+    share = wording.fixed_percent(unmeasured / (unmeasured + known), decimals)
+    return f"{share} unmeasured"

@@ -184,6 +184,16 @@ def choose_reference(several: Sequence[Slice]) -> Slice:
     )
 
 
+def limit_ranked(several: Sequence[Slice], reference: Slice, most: int) -> tuple[list[Slice], list[Slice]]:
+    """Return the slices to rank, at most `most`, and those of which too little is known.
+
+    To be ranked are the reference and the most used of those of which enough is known.
+    """
+    solid = [one for one in several if one.is_solid]
+    by_use = sorted(solid, key=lambda one: (one is not reference, -one.total, one.name))
+    return by_use[:most], [one for one in several if not one.is_solid]
+
+
 def rank_table(
     several: Sequence[Slice],
     reference: Slice,

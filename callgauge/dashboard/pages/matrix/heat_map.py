@@ -60,7 +60,8 @@ def build_heat_map(several: Sequence[Slice], rows: Sequence[str], columns: int) 
     drawn = set(across[:columns])
     kept = {(one.name, one.also): one for one in inside if one.also in drawn}
     solid = [bad for one in kept.values() if one.is_solid and (bad := badness(one)) is not None]
-    return HeatMap(rows, across[:columns], kept, len(across), max(solid, default=0.0))
+    in_all = len({one.also for one in several})
+    return HeatMap(rows, across[:columns], kept, in_all, max(solid, default=0.0))
 
 
 def _sort_by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:

@@ -20,13 +20,12 @@ from callgauge.dashboard.components.controls.rate_choice import (
 from callgauge.dashboard.components.difference_cells import verdict_cell
 from callgauge.dashboard.components.slice_table import (
     compact_rate_cell,
-    count_decimals,
     draw_thin_slices,
     name_cell,
 )
 from callgauge.dashboard.components.strata_queries import read_strata
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.comparisons import RankedTable, rank_table
+from callgauge.dashboard.measures.comparisons import RankedTable, limit_ranked, rank_table
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.measures.verdicts import RULE, describe_top
@@ -103,14 +102,9 @@ def _judge_rows(
     chosen: Mapping[str, Any],
     smallest: float,
 ) -> RankedTable:
-    """Return the totals of the rows, ranked: each compared with the baseline, at the same mix of work.
-
-    Of many rows with enough sessions the most observed are ranked.
-    """
-    solid = sorted((one for one in totals if one.is_solid), key=lambda one: (-one.share.n, one.name))
-    rows = [one for one in solid if one is baseline or one in solid[:_ROWS]]
+    """Return the totals of the rows, ranked: each compared with the baseline, at the same mix of work."""
+    rows, thin = limit_ranked(totals, baseline, _ROWS)
     strata = read_strata(rate, by, chosen, arms=[one.name for one in rows]) if len(rows) > 1 else None
-    thin = [one for one in totals if not one.is_solid]
     return rank_table([*rows, *thin], baseline, strata, smallest)
 
 
@@ -128,7 +122,6 @@ def _draw_answer(it: _Matrix) -> None:
 
 def _draw_table(it: _Matrix, shown: HeatMap, smallest: float) -> None:
     held = {row.slice.name: row for row in it.judged.rows}
-    decimals = count_decimals(one.share for one in (*it.totals.values(), *shown.cells.values()))
     compared = sum(one.is_named for one in it.totals.values()) > 1
     columns = [Column(DIMENSIONS[it.by], "name", width="180px")]
     if compared:
@@ -141,9 +134,9 @@ def _draw_table(it: _Matrix, shown: HeatMap, smallest: float) -> None:
         [
             name_cell(it.by, row),
             *([verdict_cell(held[row], smallest)] if compared else []),
-            _build_cell(shown, it.totals[row], decimals, {it.by: row}),
+            _build_cell(shown, it.totals[row], {it.by: row}),
             *(
-                _build_cell(shown, shown.cells.get((row, column)), decimals, {it.by: row, it.also: column})
+                _build_cell(shown, shown.cells.get((row, column)), {it.by: row, it.also: column})
                 for column in shown.columns
             ),
         ]
@@ -152,12 +145,12 @@ def _draw_table(it: _Matrix, shown: HeatMap, smallest: float) -> None:
     draw_table("matrix", f"{it.rate.title} by {it.by} and {it.also}", columns, rows)
 
 
-def _build_cell(shown: HeatMap, one: Slice | None, decimals: int, narrowed: Mapping[str, str]) -> Cell:
+def _build_cell(shown: HeatMap, one: Slice | None, narrowed: Mapping[str, str]) -> Cell:
     """Return the cell of a pair: its rate, or its counts where too little is known; empty without a call."""
     if one is None:
         return Cell("")
     href = filters.page_link("calls", narrowed, one.rate.calls if one.rate.calls and one.share.k else {})
-    return compact_rate_cell(one, decimals, href, heat=shown.cell_heat(one))
+    return compact_rate_cell(one, href, heat=shown.cell_heat(one))
 
 
 def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:

@@ -45,7 +45,7 @@ def show() -> None:
         baseline = choose_baseline(by, found) if found else None
         smallest = choose_smallest()
     if baseline is None:
-        _draw_nothing(rate)
+        cards.show_no_matches(f"{rate.noun}s for this rate")
         return
     ranking = rank(by, rate, found, baseline, chosen, smallest)
     draw_answer(ranking)
@@ -59,15 +59,6 @@ def show() -> None:
             draw_strategies(chosen)
         else:
             draw_versions(rate, chosen)
-
-
-def _draw_nothing(rate: RateDefinition) -> None:
-    if filters.active_filter_names():
-        cards.show_no_matches(f"{rate.noun}s for this rate")
-        return
-    with st.container(border=True):
-        st.header(f"{rate.title}: nothing to rank", anchor=False)
-        st.caption(f"The store holds no {rate.noun} that this rate is about. Choose another rate.")
 
 
 def _draw_trend(by: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> None:

@@ -28,7 +28,7 @@ from callgauge.dashboard.components.slice_table import (
 )
 from callgauge.dashboard.components.strata_queries import read_strata
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, rank_table
+from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, limit_ranked, rank_table
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice
 from callgauge.dashboard.measures.verdicts import RULE, describe_top
@@ -79,12 +79,10 @@ def rank(
 
     `smallest`: the smallest difference worth knowing, a share. Of many, the most used are ranked.
     """
-    by_use = sorted((one for one in several if one.is_solid), key=lambda one: (-one.total, one.name))
-    shown = [one for one in by_use if one is baseline or one in by_use[:_SHOWN]]
+    shown, thin = limit_ranked(several, baseline, _SHOWN)
     strata = read_strata(rate, by, chosen, arms=[one.name for one in shown]) if len(shown) > 1 else None
-    thin = [one for one in several if not one.is_solid]
     table = rank_table([*shown, *thin], baseline, strata, smallest)
-    return Ranking(by, rate, table, len(by_use) - len(shown))
+    return Ranking(by, rate, table, len(several) - len(table.rows))
 
 
 def draw_answer(ranking: Ranking) -> None:
@@ -175,7 +173,7 @@ def _draw_table(ranking: Ranking, added: Sequence[AddedColumn], smallest: float)
 
 def _known_cell(one: Slice) -> Cell:
     return Cell(
-        wording.percent_of_column(one.measured_share, 0),
+        wording.fixed_percent(one.measured_share, 0),
         order=one.measured_share,
         title=f"known for {wording.fraction(one.share.n, one.total)} {one.rate.noun}s",
     )

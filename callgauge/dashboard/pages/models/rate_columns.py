@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from callgauge.dashboard import store_queries
-from callgauge.dashboard.components.slice_table import calls_link, compact_rate_cell, count_decimals
+from callgauge.dashboard.components.slice_table import calls_link, compact_rate_cell
 from callgauge.dashboard.components.table import Column
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice, make_slices
@@ -22,14 +22,12 @@ def read_rate_columns(by: str, names: Sequence[str], chosen: Mapping[str, Any]) 
 
 
 def _make_column(by: str, name: str, several: Sequence[Slice]) -> AddedColumn:
-    rate, decimals = RATES[name], count_decimals(one.share for one in several)
+    rate = RATES[name]
     head = Column(rate.title, "cell", f"Share of {rate.noun}s that {rate.hit}; the interval shows on hover")
     return AddedColumn(
         head,
         {
-            one.name: compact_rate_cell(
-                one, decimals, calls_link(rate, {by: one.name}) if one.share.k else None
-            )
+            one.name: compact_rate_cell(one, calls_link(rate, {by: one.name}) if one.share.k else None)
             for one in several
         },
     )
