@@ -66,7 +66,7 @@ def test_beside_a_difference_at_the_same_mix_the_plain_one_is_pale() -> None:
     assert (plain.text, plain.pale) == ("+4.6", True)
     assert (told.text, told.pale) == ("−5.4", False)
     alone = plain_cell(hold(a, b), 0.1)
-    assert (alone.text, alone.pale) == ("+4.57", False)
+    assert (alone.text, alone.pale) == ("+4.6", False)
 
 
 def test_the_sentences_of_a_verdict_show_on_hover() -> None:

@@ -88,6 +88,15 @@ def verdict_cell(held: SliceComparison, smallest: float) -> Cell:
     )
 
 
+def verdict_with_difference_cell(held: SliceComparison, smallest: float) -> Cell:
+    """Return the cell of the verdict with the difference below it, for a table without a column for that."""
+    cell, found = verdict_cell(held, smallest), held.difference
+    if found is None or held.p is None:
+        return replace(cell, sub=None)
+    values = {**(cell.values or {}), "difference": found.estimate, "low": found.low, "high": found.high}
+    return replace(cell, sub=f"{verdicts.fixed_points(found.estimate, 1)} points", values=values)
+
+
 def place_cell(one: Slice, table: RankedTable) -> Cell:
     """Return a cell with the place of a slice in the ranking; ties share one, as 1=."""
     place = table.places.get(one.name)

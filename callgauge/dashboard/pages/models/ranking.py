@@ -18,6 +18,7 @@ from callgauge.dashboard.components.difference_cells import (
     plain_cell,
     track_reach,
     verdict_cell,
+    verdict_with_difference_cell,
 )
 from callgauge.dashboard.components.slice_table import (
     calls_link,
@@ -132,11 +133,16 @@ def draw_ranking(ranking: Ranking, chosen: Mapping[str, Any], smallest: float) -
 
 
 def _draw_table(ranking: Ranking, added: Sequence[AddedColumn], smallest: float) -> None:
-    """Draw the table: what decides comes first, since a phone shows the first columns first."""
+    """Draw the table: what decides comes first, since a phone shows the first columns first.
+
+    Beside added columns there is no room for drawn differences: they stand below the verdicts.
+    """
     by, rate, table, rows = ranking.by, ranking.rate, ranking.table, ranking.rows
     compared = ranking.is_compared
     has_places = bool(table.places)
-    has_plain = table.is_by_mix and not added
+    has_differences = compared and not added
+    has_plain = has_differences and table.is_by_mix
+    verdict = verdict_with_difference_cell if added else verdict_cell
     scale = make_scale([row.slice.share for row in rows])
     reach = track_reach([*rows, *(row.as_plain for row in rows if has_plain)])
     columns = [Column(DIMENSIONS[by], "name")]
@@ -147,7 +153,7 @@ def _draw_table(ranking: Ranking, added: Sequence[AddedColumn], smallest: float)
     columns.append(Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()))
     if has_plain:
         columns.append(difference_column("As they are", reach))
-    if compared:
+    if has_differences:
         columns.append(difference_column("At the same mix" if table.is_by_mix else "Difference", reach))
     columns += [
         Column("Sessions", "number", "In which the rate was observed; what the interval rests on"),
@@ -158,10 +164,10 @@ def _draw_table(ranking: Ranking, added: Sequence[AddedColumn], smallest: float)
         [
             name_cell(by, (one := row.slice).name),
             *([place_cell(one, table)] if has_places else []),
-            *([verdict_cell(row, smallest)] if compared else []),
+            *([verdict(row, smallest)] if compared else []),
             rate_cell(one, scale, calls_link(rate, {by: one.name}), unmeasured=False),
             *([plain_cell(row, reach)] if has_plain else []),
-            *([difference_cell(row, reach)] if compared else []),
+            *([difference_cell(row, reach)] if has_differences else []),
             Cell(f"{one.share.sessions or 0:,}", order=one.share.sessions or 0),
             _known_cell(one),
             *(column.cells.get(one.name, Cell("–", pale=True)) for column in added),

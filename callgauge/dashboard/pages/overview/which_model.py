@@ -42,9 +42,7 @@ def draw_which_model(rate: RateDefinition, chosen: Mapping[str, Any], smallest: 
         _draw_rest(table)
 
 
-def _rank_models(
-    rate: RateDefinition, chosen: Mapping[str, Any], smallest: float
-) -> dict[str, RankedTable]:
+def _rank_models(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> dict[str, RankedTable]:
     """Return the ranking of the models by `rate`, and by the other rates that name a best model, by rate."""
     asked = tuple(dict.fromkeys((rate.name, "parse_error", "retried", *_SUCCESS)))
     several: dict[str, list[Slice]] = {}
