@@ -67,14 +67,13 @@ def draw_slice_table(
     caption: str | None = None,
     ranked_by: str | None = None,
     leads: Leads | None = None,
-    fold: bool = False,
 ) -> None:
     """Draw a table with one row a slice and one column a rate.
 
     `columns`: the slices by `dimension`, for each rate. `caption`: the name of the table. Rows are in the
     order of the slices, or with `ranked_by` the best first by that rate. `leads` returns the link of a
     slice's name, or None; without `leads` the link goes to the slice's calls, where the filter bar has the
-    dimension. `fold`: make one folded line of the slices with too few sessions for each of the rates.
+    dimension. Slices of which too little is known for each of the rates are one folded line below the table.
     """
     by_rate = {rate: {one.name: one for one in several} for rate, several in columns.items()}
     order = list(dict.fromkeys(one.name for several in columns.values() for one in several))
@@ -82,7 +81,7 @@ def draw_slice_table(
         best = [one.name for one in rank_slices(columns[ranked_by])]
         order = best + [name for name in order if name not in best]
     solid = {one.name for several in columns.values() for one in several if one.is_solid}
-    shown = [name for name in order if name in solid] if fold else order
+    shown = [name for name in order if name in solid]
     scales = {rate: make_scale([one.share for one in several]) for rate, several in columns.items()}
     if shown:
         draw_table(

@@ -15,8 +15,8 @@ DEEPEST = 0.5  # of the shade's colour, so that text stays legible on it
 class HeatMap:
     """A table of one rate, with a shade for each cell.
 
-    `cells`: slices by (row name, column name). `columns_in_all`: the number of columns of these rows before the limit.
-    `worst`: the largest badness (0 to 1) of a cell with enough observations.
+    `cells`: slices by (row name, column name). `columns_in_all`: the number of columns of these rows before
+    the limit. `worst`: the largest badness (0 to 1) of a cell with enough observations.
     """
 
     rows: Sequence[str]
