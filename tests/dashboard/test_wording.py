@@ -45,7 +45,9 @@ def test_a_lone_quote_or_blank_that_was_found_stays_visible(text: str | None, sh
 
 
 def test_numbers_of_things_are_written_as_english_does() -> None:
-    found = [wording.plural(n, noun) for n, noun in ((1, "model"), (1_200, "model"), (3, "strategy"), (2, "day"))]
+    found = [
+        wording.plural(n, noun) for n, noun in ((1, "model"), (1_200, "model"), (3, "strategy"), (2, "day"))
+    ]
     assert found == ["1 model", "1,200 models", "3 strategies", "2 days"]
 
 

@@ -91,7 +91,7 @@ class SliceComparison:
         if self.p is None:
             if self.is_thin:
                 return Standing.TOO_FEW
-            is_named = self.slice.is_named and self.other.is_named
+            is_named = self.slice.is_named and (self.other is None or self.other.is_named)
             return Standing.OTHER_WORK if self.does_other_work and is_named else Standing.UNNAMED
         if found.is_within(smallest):
             return Standing.ALIKE

@@ -41,7 +41,7 @@ _SHOWN = 25  # rows of the table, the most used
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class SliceRanking:
     """The slices of one rate by the dimension `by`, ranked. `left`: the ranked ones that get no row."""
 
     by: str
@@ -75,7 +75,7 @@ def rank(
     baseline: Slice,
     chosen: Mapping[str, Any],
     smallest: float,
-) -> Ranking:
+) -> SliceRanking:
     """Return the ranking of the slices `several`, each compared with the baseline at the same mix of work.
 
     `smallest`: the smallest difference worth knowing, a share. Of many, the most used are ranked.
@@ -83,10 +83,10 @@ def rank(
     shown, thin = limit_ranked(several, baseline, _SHOWN)
     strata = read_strata(rate, by, chosen, arms=[one.name for one in shown]) if len(shown) > 1 else None
     table = rank_table([*shown, *thin], baseline, strata, smallest)
-    return Ranking(by, rate, table, len(several) - len(table.rows))
+    return SliceRanking(by, rate, table, len(several) - len(table.rows))
 
 
-def draw_answer(ranking: Ranking) -> None:
+def draw_answer(ranking: SliceRanking) -> None:
     """Draw the sentence that says which slices are the best, and how to read the table below it."""
     by, table = ranking.by, ranking.table
     names = {
@@ -111,7 +111,7 @@ def _describe_reading(table: RankedTable, baseline: str) -> str:
     return " ".join(parts)
 
 
-def draw_ranking(ranking: Ranking, chosen: Mapping[str, Any], smallest: float) -> None:
+def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: float) -> None:
     """Draw the card with the table, and one folded line of the slices of which too little is known."""
     by, rate = ranking.by, ranking.rate
     end = "highest" if rate.is_good else "lowest"
@@ -133,7 +133,7 @@ def draw_ranking(ranking: Ranking, chosen: Mapping[str, Any], smallest: float) -
             st.caption(f"{ranking.left} more are used less; a filter brings them up.")
 
 
-def _draw_table(ranking: Ranking, added: Sequence[AddedColumn], smallest: float) -> None:
+def _draw_table(ranking: SliceRanking, added: Sequence[AddedColumn], smallest: float) -> None:
     """Draw the table: what decides comes first, since a phone shows the first columns first.
 
     Beside added columns there is no room for drawn differences: they stand below the verdicts.
