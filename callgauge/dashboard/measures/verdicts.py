@@ -224,7 +224,7 @@ def describe_top(table: RankedTable, names: dict[str, str], noun: str) -> str:
     title = rate.title.lower()
     if rate.better is None:
         return f"{title.capitalize()}: neither more nor less is better, so there is no best {noun}."
-    several = wording.plural_noun(noun)
+    several = wording.plural_of(noun)
     if len(judged) < 2:
         named = [row.slice for row in table.rows if row.slice.is_named]
         solid = sum(one.is_solid for one in named)

@@ -172,7 +172,7 @@ def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
 def _draw_bounds(it: _Matrix, shown: HeatMap, rows: int) -> None:
     """Draw how many of the rows and columns are shown. `rows`: those with enough sessions, in all."""
     parts = [
-        f"{seen} of {in_all:,} {wording.plural_noun(DIMENSIONS[dimension].lower())}"
+        f"{seen} of {in_all:,} {wording.plural_of(DIMENSIONS[dimension].lower())}"
         for seen, in_all, dimension in (
             (len(shown.rows), rows, it.by),
             (len(shown.columns), shown.columns_in_all, it.also),
