@@ -16,6 +16,7 @@ from callgauge.dashboard.components.difference_cells import (
     difference_column,
     place_cell,
     plain_cell,
+    rank_column,
     track_reach,
     verdict_cell,
     verdict_with_difference_cell,
@@ -36,7 +37,7 @@ from callgauge.dashboard.measures.verdicts import RULE, describe_top
 from callgauge.dashboard.pages.models.added_column import AddedColumn
 from callgauge.dashboard.pages.models.columns import choose_columns, read_columns
 
-_RANK = "Those marked = share a place: none of them is known to be worse than another"
+_BEFORE_ALL = 15  # rows before a person asks for all
 _SHOWN = 25  # rows of the table, the most used
 
 
@@ -102,10 +103,9 @@ def draw_answer(ranking: SliceRanking) -> None:
 
 
 def _describe_reading(table: RankedTable, baseline: str) -> str:
-    parts = [
-        f"Each is compared with {wording.in_markdown(baseline, 60)}, the baseline.",
-        f"Corrected for {wording.plural(table.pairs, 'difference')} looked at together (Holm).",
-    ]
+    parts = [f"Each is compared with {wording.in_markdown(baseline, 60)}, the baseline."]
+    if table.pairs > 1:
+        parts.append(f"Corrected for {table.pairs} differences looked at together (Holm).")
     if table.is_by_mix:
         parts.append("Where two got different work, each kind is compared with itself, and that decides.")
     return " ".join(parts)
@@ -148,7 +148,7 @@ def _draw_table(ranking: SliceRanking, added: Sequence[AddedColumn], smallest: f
     reach = track_reach([*rows, *(row.as_plain for row in rows if has_plain)])
     columns = [Column(DIMENSIONS[by], "name")]
     if has_places:
-        columns.append(Column("Rank", "number", _RANK))
+        columns.append(rank_column())
     if compared:
         columns.append(Column("Verdict", "tight", "Against the baseline, corrected for all pairs (Holm)"))
     columns.append(Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()))
@@ -175,7 +175,7 @@ def _draw_table(ranking: SliceRanking, added: Sequence[AddedColumn], smallest: f
         ]
         for row in rows
     ]
-    draw_table("ranking", f"{rate.title} by {ranking.noun}", columns, cells)
+    draw_table("ranking", f"{rate.title} by {ranking.noun}", columns, cells, shown=_BEFORE_ALL)
 
 
 def _known_cell(one: Slice) -> Cell:
