@@ -185,9 +185,9 @@ def link_label(text: str) -> str:
     return f":blue[{text}]"
 
 
-def in_figure(text: str) -> str:
+def in_figure(text: str, limit: int = 60) -> str:
     """Escape a text for Plotly, which reads a subset of HTML in every text."""
-    return html.escape(one_line(text, 60), quote=False)
+    return html.escape(one_line(text, limit), quote=False)
 
 
 def in_sheet(text: str) -> str:
