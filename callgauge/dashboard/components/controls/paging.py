@@ -68,6 +68,9 @@ def offer_further_days(found: ListPage, noun: str) -> None:
     """Draw how far back days were searched, and offer to search further; nothing when all days were."""
     if found.is_complete:
         return
+    if found.is_sorted:
+        st.caption(f"Sorted: the {noun}s since {found.since}. Choose other days or filters to sort others.")
+        return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         looked = f"Looked through the days back to {found.since}, the newest first."
         if found.found >= ENOUGH:
