@@ -26,6 +26,13 @@ def format_points(share: float) -> str:
     return f"{sign}{number}"
 
 
+def fixed_points(share: float, decimals: int) -> str:
+    """Write a difference of shares in points with so many decimals, -0.0131 as −1.3."""
+    number = f"{abs(100 * share):.{decimals}f}"
+    sign = "" if not float(number) else ("−" if share < 0 else "+")
+    return f"{sign}{number}"
+
+
 def format_difference(found: Difference) -> str:
     """Write a difference with its interval: −1.31 points (−1.90 to −0.70)."""
     return (
@@ -190,20 +197,21 @@ def describe_top(table: RankedTable, names: dict[str, str], noun: str) -> str:
         return f"Too different work to rank: no two {several} have {common}."
     best = [names.get(one.name, one.name) for one in judged if any(one is each for each in table.best)]
     if table.is_apart:
-        free = f"Nothing is known to be better than {_list_names(best)}"
+        free = f"Nothing is known to be better than {list_names(best)}"
         others = f": {_describe_others(table)}" if len(best) < len(judged) else ""
         return f"{free}, of which some do different work{others}."
     if not best:
         return f"No best {noun} by {title}: each of these {len(judged)} is worse than another."
     if len(best) == len(judged):
         return f"No {noun} can be told from the best: any of these {len(judged)} may be it ({title})."
-    listed = _list_names(best)
+    listed = list_names(best)
     if len(best) == 1:
         return f"{listed} is the best by {title}: {_describe_others(table)}."
     return f"{listed} cannot be told apart by {title}: {_describe_others(table)}."
 
 
-def _list_names(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
+    """Write names as a list in a sentence: A, B and C; of many the first ones and how many more."""
     if len(names) > _NAMED:
         return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

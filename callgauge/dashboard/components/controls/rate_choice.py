@@ -34,7 +34,12 @@ def choose_rate(
     key: str = "rate", *, among: Sequence[str] = tuple(RATES), empty: str = "parse_error"
 ) -> RateDefinition:
     """Draw a selector and return the rate; the URL's `key` holds its name, and `empty` is the default."""
-    return RATES[choose_one("Rate", key, list(among), empty, lambda name: RATES[name].title, width=220)]
+    return RATES[choose_one("Rate", key, list(among), empty, name_rate, width=260)]
+
+
+def name_rate(name: str) -> str:
+    """Return a rate's title with the group that it belongs to, for lists to choose from."""
+    return f"{RATES[name].title} · {RATES[name].group}"
 
 
 def choose_smallest() -> float:
