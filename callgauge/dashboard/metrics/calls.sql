@@ -13,7 +13,7 @@
 -- Of the chain that a call is in: $chain 'any' | 'recovered' | 'abandoned' | 'open' | 'none' (in no chain); $attempts_from,
 -- $attempts_to: the number of its attempts; $first_retry 'identical' | 'changed' | 'unknown', each also with '_worked'.
 -- Of the call in it: $attempt 'first' | 'retry' | 'identical' | 'changed' | 'unknown' (a retry of which a text is unknown).
--- $order 'tool' | 'outcome' | 'fault' | 'result' | 'model' | 'prompt' from A, 'took' | 'attempt' | 'time' from the largest;
+-- $order 'tool' | 'outcome' | 'fault' | 'result' | 'model' from A, 'took' | 'attempt' | 'time' from the largest;
 -- $reversed: the other way.
 -- $since, $until, $undated: the days looked at (dashboard.newest); $first_day, $last_day: all turns of the sessions that
 -- have calls on these days lie within them.
@@ -21,7 +21,7 @@
 WITH listable AS NOT MATERIALIZED (
   SELECT rowid AS row, raw_arguments, ts, session_id, turn, step, ordinal, call_id,
          CASE $order WHEN 'tool' THEN tool WHEN 'outcome' THEN outcome WHEN 'fault' THEN fault_layer WHEN 'result' THEN result_status
-                     WHEN 'model' THEN model WHEN 'prompt' THEN prompt_id END AS word,
+                     WHEN 'model' THEN model END AS word,
          CASE $order WHEN 'took' THEN latency_ms WHEN 'attempt' THEN attempt WHEN 'time' THEN epoch(ts) END AS number
   FROM tool_calls
   WHERE {filters: days}

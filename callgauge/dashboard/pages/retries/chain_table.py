@@ -23,10 +23,14 @@ def link_to_chains(narrowed: Mapping[str, str] | None = None, **own: str) -> str
     return filters.page_link("calls", narrowed or {}, {"attempt": "first", **own})
 
 
-def draw_chain_table(dimension: str, by_slice: Mapping[str, Sequence[Row]], shown: Sequence[str]) -> None:
-    """Draw one row for each of the slices in `shown`. `dimension`: tool, model or layer."""
-    found = {name: recovery.recovery_share(by_slice[name])[0] for name in by_slice}
-    scale = make_scale([found[name] for name in shown])
+def draw_chain_table(
+    dimension: str, by_slice: Mapping[str, Sequence[Row]], order: Sequence[str], *, shown: int | None = None
+) -> None:
+    """Draw one row for each slice, in this order.
+
+    `dimension`: tool, model or layer; `shown`: the number of rows before a person asks for all.
+    """
+    scale = make_scale([recovery.recovery_share(rows)[0] for rows in by_slice.values()])
     heads = [
         Column("Began at" if dimension == "layer" else dimension.capitalize(), "name"),
         Column("Chains", "number"),
@@ -37,8 +41,8 @@ def draw_chain_table(dimension: str, by_slice: Mapping[str, Sequence[Row]], show
         Column("Tokens each", "number", "Of the retries of a chain, where the log tells them"),
         Column("Abandoned in", "tight", "Sessions with such an abandoned chain"),
     ]
-    rows = [_build_row(dimension, name, by_slice[name], scale) for name in shown]
-    draw_table("chains", f"Chains by {dimension}", heads, rows)
+    rows = [_build_row(dimension, name, by_slice[name], scale) for name in order]
+    draw_table("chains", f"Chains by {dimension}", heads, rows, shown=shown)
 
 
 def _build_row(dimension: str, name: str, rows: Sequence[Row], scale: IntervalScale) -> list[Cell]:

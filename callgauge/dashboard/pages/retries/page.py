@@ -96,7 +96,7 @@ def _draw_attempts(by_layer: Mapping[str, Sequence[Row]], rows: Sequence[Row]) -
 
 
 def _draw_most(dimension: str, rows: Sequence[Row]) -> None:
-    """Draw the models or tools with the most abandoned chains first: there most is to win."""
+    """Draw the models or tools, those with the most abandoned chains first: there most is to win."""
     by_slice = recovery.group_by_slice(rows)
     order = sorted(
         by_slice,
@@ -106,16 +106,7 @@ def _draw_most(dimension: str, rows: Sequence[Row]) -> None:
             name,
         ),
     )
-    many = len(order) > _ROWS
-    shown = order[:_ROWS] if many and not _shows_all(len(order)) else order
-    draw_chain_table(dimension, by_slice, shown)
-    if len(shown) < len(order):
-        st.caption(f"The {_ROWS} with most abandoned chains of {len(order)}.")
-
-
-def _shows_all(count: int) -> bool:
-    chosen = choose_segment("Rows", "rows", ("", "all"), lambda all_: f"All {count}" if all_ else f"{_ROWS}")
-    return chosen == "all"
+    draw_chain_table(dimension, by_slice, order, shown=_ROWS)
 
 
 def _draw_kinds(rows: Sequence[Row]) -> None:
