@@ -39,7 +39,7 @@ class DayList:
 
 
 CALLS = DayList("calls", "call_days", 500_000, 40, sorted_within=2_000_000)
-SESSIONS = DayList("sessions", "session_days", 50_000, 40, sorted_within=500_000)
+SESSIONS = DayList("sessions", "session_days", 50_000, 25, sorted_within=500_000)
 DISAGREEMENTS = DayList("disagreements", "disagreement_days", 2_000, 15)
 
 

@@ -97,7 +97,7 @@ SELECT call_id, session_id, turn, step, ts, outcome, fault_layer, model, prompt_
        retry_kind, chain_outcome, substr(coalesce(raw_arguments, arguments, ''), preview_from, 200) AS preview, preview_from,
        (SELECT count(*) FROM chosen)::BIGINT AS found
 FROM page LEFT JOIN worst USING (call_id),
-     LATERAL (SELECT greatest(1, coalesce(strpos(lower(raw_arguments), lower($search)), 1) - 40)::BIGINT AS preview_from) hit
+     LATERAL (SELECT greatest(1, coalesce(strpos(lower(raw_arguments), lower($search)), 1) - 12)::BIGINT AS preview_from) hit
 ORDER BY CASE WHEN NOT coalesce($reversed, false) THEN word END NULLS LAST, CASE WHEN $reversed THEN word END DESC NULLS LAST,
          CASE WHEN NOT coalesce($reversed, false) THEN number END DESC NULLS LAST, CASE WHEN $reversed THEN number END NULLS LAST,
          ts DESC NULLS LAST, session_id, turn DESC, step DESC, ordinal DESC, call_id

@@ -29,12 +29,14 @@ code, pre { font-variant-ligatures: none; }
 .st-key-verdict h3 { font-size: 1.45rem; font-weight: 600; line-height: 1.3; text-wrap: pretty; }
 :is(.st-key-ways_on, .st-key-peek_ways, .st-key-peek_place) a * { font-weight: 400 !important; }
 /* One call stays in sight beside the list; where there is no room beside it, it stands above. */
-.st-key-list_and_peek .stColumn:has(.st-key-peek_view) { position: sticky; top: 4rem; align-self: flex-start; }
+.st-key-list_and_peek .stColumn:has(.st-key-peek_view) {
+  position: sticky; top: 4rem; align-self: flex-start;
+}
 .st-key-peek_view { max-height: calc(100vh - 5rem); overflow-y: auto; flex-wrap: nowrap; }
 @media (max-width: 1023px) {
-  .st-key-list_and_peek .stHorizontalBlock:has(> .stColumn .st-key-peek_view) { flex-direction: column-reverse; }
-  .st-key-list_and_peek .stHorizontalBlock > .stColumn:has(.st-key-peek_view) { position: static; width: 100%; }
-  .st-key-list_and_peek .stHorizontalBlock > .stColumn { width: 100%; min-width: 100%; flex: none; }
+  .st-key-list_and_peek .stHorizontalBlock:has(.st-key-peek_view) { flex-direction: column-reverse; }
+  .st-key-list_and_peek .stColumn:has(.st-key-peek_view) { position: static; }
+  .st-key-list_and_peek .stColumn { width: 100%; min-width: 100%; flex: none; }
   .st-key-peek_view { max-height: none; }
 }
 .st-key-filterbar, .st-key-callfilters, .st-key-sessionfilters { scrollbar-width: thin; padding-bottom: 2px; }

@@ -154,7 +154,9 @@ def find_hits(text: str, searched: str) -> list[tuple[int, int]]:
     return hits
 
 
-def one_line_with_hits(text: str, searched: str | None, limit: int) -> tuple[str, tuple[tuple[int, int], ...]]:
+def one_line_with_hits(
+    text: str, searched: str | None, limit: int
+) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Return a text for a cell, as `wording.one_line` writes it, and the spans of it that hold `searched`."""
     shown, spans, end = "", [], 0
     for start, stop in [*find_hits(text, searched or ""), (len(text), len(text))]:

@@ -8,5 +8,5 @@ from pathlib import Path
 
 @cache
 def read_source(beside: str, *names: str) -> str:
-    """Return the text of the files, named relative to the module `beside` (its `__file__`), joined in order."""
+    """Return the joined text of files; their names are relative to the module `beside` (its `__file__`)."""
     return "".join((Path(beside).parent / name).read_text(encoding="utf-8") for name in names)

@@ -81,7 +81,9 @@ def read_order(orders: Iterable[str]) -> dict[str, Any]:
     return {"order": order, "reversed": text != order or None} if order in orders else {}
 
 
-def order_column(column: Column, order: str, first: Literal["ascending", "descending"], link: OrderLink) -> Column:
+def order_column(
+    column: Column, order: str, first: Literal["ascending", "descending"], link: OrderLink
+) -> Column:
     """Return the column with a head that sorts the list, in the URL's `order`.
 
     A click sorts by it, a second one turns the order round, a third one brings the list's own order back.
@@ -89,7 +91,10 @@ def order_column(column: Column, order: str, first: Literal["ascending", "descen
     a list with this order, None for its own.
     """
     text = st.query_params.get("order")
-    other: dict[str, Literal["ascending", "descending"]] = {"ascending": "descending", "descending": "ascending"}
+    other: dict[str, Literal["ascending", "descending"]] = {
+        "ascending": "descending",
+        "descending": "ascending",
+    }
     if text == order:
         return replace(column, sorted=first, href=link(f"-{order}"))
     if text == f"-{order}":

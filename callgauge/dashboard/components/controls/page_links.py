@@ -12,8 +12,11 @@ from callgauge.dashboard.components.controls.component_files import read_source
 _HTML = "<div class='page-link'>\n</div>"
 
 
-def draw_link(key: str, label: str, href: str | None) -> None:
-    """Draw a link to a relative URL, as `filters.page_link` returns it; without a URL the label, pale."""
+def draw_link(key: str, label: str, href: str | None, *, arrives: bool = False) -> None:
+    """Draw a link to a relative URL, as `filters.page_link` returns it; without a URL the label, pale.
+
+    `arrives`: the page is scrolled to the link where it is out of sight, each time its URL is another.
+    """
     draw = st.components.v2.component(
         "page_link",
         html=_HTML,
@@ -21,4 +24,4 @@ def draw_link(key: str, label: str, href: str | None) -> None:
         js=read_source(__file__, "../drawing.js", "page_links.js"),
         isolate_styles=False,  # so that a key can find and press the link
     )
-    draw(key=key, data={"label": label, "href": href}, width="content")
+    draw(key=key, data={"label": label, "href": href, "arrives": arrives}, width="content")

@@ -69,7 +69,7 @@ def find_steps(
     first one comes next.
     """
     found, pages = listed
-    rows: list[Row] = found.rows.to_dict("records")
+    rows = found.rows.to_dict("records")
     number = _page_number(key)
     at = next((place for place, row in enumerate(rows) if is_chosen(row)), None)
     if at is None:

@@ -1,4 +1,4 @@
-"""The filters of the list of calls: their widgets, and what the URL asks for, whether they are drawn or not."""
+"""The filters of the list of calls: their widgets, and what the URL asks for also without them."""
 
 from __future__ import annotations
 
@@ -146,5 +146,3 @@ def _draw_signature(signature: str) -> None:
 
 def _draw_removal(key: str, label: str) -> None:
     st.button(label, on_click=write_to_url, args=(key, None), key=f"no_{key}", type="tertiary")
-
-

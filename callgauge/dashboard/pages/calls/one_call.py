@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+
 import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
@@ -23,6 +24,7 @@ from callgauge.dashboard.pages.calls import actions, attempts, parser_reading
 from callgauge.dashboard.pages.calls.heading_and_result import draw_heading, draw_result
 from callgauge.dashboard.pages.calls.loaded_call import load_call
 from callgauge.dashboard.reparsed_call import reparse_call
+
 
 def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -> None:
     """Draw the call.

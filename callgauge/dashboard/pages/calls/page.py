@@ -1,4 +1,4 @@
-"""The page Calls: matching calls in pages, one beside the list; with `?call=` in the URL, one call in full."""
+"""The page Calls: matching calls in pages, one beside the list; with `?call=` in the URL, one in full."""
 
 from __future__ import annotations
 

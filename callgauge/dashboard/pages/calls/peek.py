@@ -20,7 +20,7 @@ from callgauge.dashboard.pages.calls.parser_reading import HEAT
 from callgauge.dashboard.reparsed_call import reparse_call
 from callgauge.dashboard.texts.marked_text import TextMark, annotate
 
-_COLUMNS = 52  # characters of a line of the raw text
+_COLUMNS = 40  # characters of a line of the raw text
 _TEXT = 4_000  # characters of the raw text around its first mark
 _LISTED = 12  # findings and parameters
 
@@ -30,11 +30,12 @@ def draw_peek(call_id: str, kept: Mapping[str, str], before: str | None, after: 
 
     `kept`: the URL keys of the list, without the peek; `before`, `after`: the links that show these rows.
     """
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="peek_ways"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="peek_ways"):
         draw_link(
             "open_fully",
             "Open fully",
             filters.page_link("calls", {}, {**kept, "peek": call_id, "call": call_id}),
+            arrives=True,
         )
         draw_steps(before, after)
         draw_link("close_peek", "Close", filters.page_link("calls", {}, kept))
@@ -87,7 +88,12 @@ def _draw_raw(loaded: LoadedCall) -> None:
         st.caption("No findings.")
     else:
         columns = [Column("Finding", "text"), Column("Meaning", "text")]
-        draw_table("peek_findings", "Findings of the parser", columns, [_finding_row(one) for one in findings[:_LISTED]])
+        draw_table(
+            "peek_findings",
+            "Findings of the parser",
+            columns,
+            [_finding_row(one) for one in findings[:_LISTED]],
+        )
         if len(findings) > _LISTED:
             st.caption(f"The first {_LISTED} of {len(findings):,}.")
 
@@ -120,7 +126,12 @@ def _draw_parameters(loaded: LoadedCall) -> None:
         st.caption("No parameter is declared, and none was sent.")
         return
     columns = [Column("Parameter", "text"), Column("Sent → became", "text")]
-    draw_table("peek_parameters", "Parameters: declared, sent", columns, [_parameter_row(one) for one in held[:_LISTED]])
+    draw_table(
+        "peek_parameters",
+        "Parameters: declared, sent",
+        columns,
+        [_parameter_row(one) for one in held[:_LISTED]],
+    )
     if len(held) > _LISTED:
         st.caption(f"The first {_LISTED} of {len(held):,}.")
 

@@ -15,10 +15,10 @@ Row = Mapping[Hashable, Any]
 _AGAIN = {"attempts": "2-"}  # URL keys of the list of calls: chains with a second attempt
 
 
-def link_to_chains(narrowed: Mapping[str, str] | None = None, **own: str) -> str:
+def link_to_chains(own: Mapping[str, str], narrowed: Mapping[str, str] | None = None) -> str:
     """Return a link to the first calls of chains: one call for each chain.
 
-    `narrowed`: values of the filter bar; `own`: URL keys of the list of calls.
+    `own`: URL keys of the list of calls; `narrowed`: values of the filter bar.
     """
     return filters.page_link("calls", narrowed or {}, {"attempt": "first", **own})
 
@@ -50,19 +50,19 @@ def _build_row(dimension: str, name: str, rows: Sequence[Row], scale: IntervalSc
     own = {"fault": "unseen" if name == "none" else name} if dimension == "layer" else {}
     share, chains = recovery.recovery_share(rows)
     again, tokens = recovery.retried_share(rows), recovery.sum_cost(rows, "tokens").cost_per_chain
-    recovered = link_to_chains(narrowed, chain="recovered", **own) if share.k else None
+    recovered = link_to_chains(own | {"chain": "recovered"}, narrowed) if share.k else None
     return [
         _name_cell(dimension, name),
-        Cell(f"{chains:,}", href=link_to_chains(narrowed, **own), order=chains),
+        Cell(f"{chains:,}", href=link_to_chains(own, narrowed), order=chains),
         Cell(
             wording.rate(again.k, again.n),
             sub=wording.fraction(again.k, again.n),
-            href=link_to_chains(narrowed, **own, **_AGAIN) if again.k else None,
+            href=link_to_chains(own | _AGAIN, narrowed) if again.k else None,
             order=again.rate,
         ),
         Cell("–") if share.rate is None else share_cell(share, scale, href=recovered),
         *(
-            _count_cell(recovery.count_ended(rows, ended), link_to_chains(narrowed, chain=ended, **own))
+            _count_cell(recovery.count_ended(rows, ended), link_to_chains(own | {"chain": ended}, narrowed))
             for ended in ("abandoned", "open")
         ),
         Cell("–" if tokens is None else f"{tokens:,.0f}", order=tokens),
@@ -112,7 +112,7 @@ def draw_funnel(rows: Sequence[Row], layer: str) -> None:
 def _build_stage_row(one: recovery.FunnelStage, begun: int, layer: str) -> list[Cell]:
     own = {"fault": "unseen" if layer == "none" else layer} if layer else {}
     title = "1, went wrong" if one.number == 1 else f"{one.number}"
-    reached = link_to_chains(attempts=f"{one.number}-", **own)
+    reached = link_to_chains(own | {"attempts": f"{one.number}-"})
     ended = (("recovered", one.recovered), ("abandoned", one.abandoned), ("open", one.open))
     return [
         Cell(
@@ -122,14 +122,14 @@ def _build_stage_row(one: recovery.FunnelStage, begun: int, layer: str) -> list[
         *(
             _count_cell(
                 count,
-                link_to_chains(attempts=f"{one.number}", chain=name, **own),
+                link_to_chains(own | {"attempts": f"{one.number}", "chain": name}),
                 wording.rate(count, one.reached) if count else None,
             )
             for name, count in ended
         ),
         _count_cell(
             one.continued_count,
-            link_to_chains(attempts=f"{one.number + 1}-", **own),
+            link_to_chains(own | {"attempts": f"{one.number + 1}-"}),
             wording.rate(one.continued_count, one.reached) if one.continued_count else None,
         ),
     ]

@@ -1,4 +1,4 @@
-"""The page Retries: what became of chains of attempts, by tool, model, layer or attempt; what retries cost."""
+"""The page Retries: what became of chains of attempts, by tool, model, layer or attempt; their cost."""
 
 from __future__ import annotations
 
@@ -42,14 +42,12 @@ def show() -> None:
 
 
 def describe_recovery(rows: Sequence[Row]) -> str:
-    """Return a sentence on how many chains recovered, and of how many the end is known."""
+    """Return a sentence on how many of the chains with a known end recovered."""
     share, chains = recovery.recovery_share(rows)
     if not share.n:
         return f"Of none of {wording.plural(chains, 'chain')} the end is known."
-    known = "" if share.n == chains else f", known for {share.n:,}"
-    return (
-        f"Of {wording.plural(chains, 'chain')} of attempts {wording.rate(share.k, share.n)} recovered{known}."
-    )
+    known = "" if share.n == chains else " whose end is known"
+    return f"Of {wording.plural(share.n, 'chain')}{known}, {wording.rate(share.k, share.n)} recovered."
 
 
 def describe_kinds(rows: Sequence[Row]) -> str:
@@ -118,13 +116,13 @@ def _draw_kinds(rows: Sequence[Row]) -> None:
             [
                 Cell(f"{kind} arguments"),
                 _worked_cell(share, scale, f"{kind}_worked"),
-                Cell(f"{share.n:,}", href=link_to_chains(first_retry=kind) if share.n else None),
+                Cell(f"{share.n:,}", href=link_to_chains({"first_retry": kind}) if share.n else None),
             ]
             for kind, share in kinds.items()
         ]
         unknown = recovery.retried_share(rows).k - sum(share.n for share in kinds.values())
         if unknown:
-            href = link_to_chains(first_retry="unknown")
+            href = link_to_chains({"first_retry": "unknown"})
             drawn.append([Cell("one text unknown"), Cell("–"), Cell(f"{unknown:,}", href=href)])
         draw_table(
             "kinds",
@@ -155,7 +153,7 @@ def _worked_cell(share: Share, scale: IntervalScale, kind: str) -> Cell:
     if share.rate is None:
         return Cell("–")
     return share_cell(
-        share, scale, href=link_to_chains(first_retry=kind) if share.k else None, ordered=False
+        share, scale, href=link_to_chains({"first_retry": kind}) if share.k else None, ordered=False
     )
 
 
@@ -188,7 +186,7 @@ def _cost_row(rows: Sequence[Row], what: str, title: str, unit: float, suffix: s
         Cell(
             wording.fraction(found.known, found.retried),
             sub=wording.rate(found.known, found.retried),
-            href=link_to_chains(attempts="2-") if whole else None,
+            href=link_to_chains({"attempts": "2-"}) if whole else None,
         ),
     ]
 

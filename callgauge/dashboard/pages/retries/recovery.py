@@ -47,7 +47,7 @@ class RetryCost:
 
 
 def group_by_slice(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return the rows by what their chains were asked by: the fault layer, model or tool of the first call."""
+    """Return the rows by the fault layer, model or tool of the first call, as the metric was asked by."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(row["slice"], []).append(row)
