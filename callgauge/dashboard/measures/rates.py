@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-
 Group = Literal["arguments", "tool", "turn"]
 GROUPS: Mapping[Group, str] = {
     "arguments": "Did the model write arguments that a tool can take?",

@@ -8,5 +8,10 @@ from pathlib import Path
 
 @cache
 def read_source(beside: str, *names: str) -> str:
-    """Return the joined text of files; their names are relative to the module `beside` (its `__file__`)."""
-    return "".join((Path(beside).parent / name).read_text(encoding="utf-8") for name in names)
+    """Return the text of the files that lie beside the module `beside` (its `__file__`), joined in order."""
+    return "".join(Path(beside).with_name(name).read_text(encoding="utf-8") for name in names)
+
+
+def beside_folder(module: str) -> str:
+    """Return the path of a module's folder, for `read_source` of the files that lie beside the folder."""
+    return str(Path(module).parent)

@@ -40,7 +40,7 @@ def describe_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
 
 
 def draw_goals_form(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
-    """Draw a popover in which the goals of the rates `among` are set, in percent; an empty field is no goal."""
+    """Draw a popover in which the goals of the rates `among` are set, in percent; empty means no goal."""
     with st.popover("Goals", type="tertiary", width="content"), st.form("goals", border=False):
         st.caption("What each rate should keep to, in percent. Charts and cards show it to the whole team.")
         asked = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from callgauge.dashboard.components.controls.component_files import read_source
+from callgauge.dashboard.components.controls.component_files import beside_folder, read_source
 
 _HTML = "<div class='page-link'>\n</div>"
 
@@ -21,7 +21,7 @@ def draw_link(key: str, label: str, href: str | None, *, arrives: bool = False) 
         "page_link",
         html=_HTML,
         css=read_source(__file__, "page_links.css"),
-        js=read_source(__file__, "../drawing.js", "page_links.js"),
+        js=read_source(beside_folder(__file__), "drawing.js") + read_source(__file__, "page_links.js"),
         isolate_styles=False,  # so that a key can find and press the link
     )
     draw(key=key, data={"label": label, "href": href, "arrives": arrives}, width="content")

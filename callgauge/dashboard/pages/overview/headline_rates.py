@@ -1,4 +1,4 @@
-"""The headline rates of the page Overview: each with its change against the baseline, its goal and its days."""
+"""The headline rates of the page Overview: each with its change against the baseline, its goal, its days."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ _DAYS = 28  # of the small line, the newest with data
 
 @dataclass(frozen=True, slots=True)
 class _Headline:
-    """One headline card; it links, under the label `door`, to `leads` calls or turns when that is not 0."""
+    """One headline card; its note or its count links to `leads` calls, when that is not 0."""
 
     slice: Slice
     by: str = ""  # who measured
     note: str = ""
-    door: str = "See these calls"
     leads: int = 0
     query: Mapping[str, str] = field(default_factory=dict)
 
@@ -64,21 +63,20 @@ def _rates_by_day(chosen: Mapping[str, Any]) -> dict[str, list[float]]:
     """Return each headline rate on the newest days on which it was observed, in the order of the days."""
     rows = store_queries.ask("slices", rates=HEADLINES, by="day", **chosen)
     found: dict[str, list[float]] = {}
-    for row in rows[rows["slice"] != "unknown"].sort_values("slice").itertuples():
-        if row.n:
-            found.setdefault(row.rate, []).append(row.k / row.n)
+    known = rows[(rows["slice"] != "unknown") & (rows.n > 0)].sort_values("slice")
+    for name, share in zip(known.rate, known.k / known.n, strict=True):
+        found.setdefault(name, []).append(share)
     return {name: its[-_DAYS:] for name, its in found.items()}
 
 
 def _headline(name: str, rates: Mapping[str, Slice], refused: int) -> _Headline:
     one = rates[name]
     k, calls = one.share.k, one.rate.calls or {}
-    of_these = "See the calls of these turns"
     if name == "mended":
         note = f"{refused:,} of them the harness had refused" if refused else ""
         return _Headline(one, note=note, leads=k, query=calls)
     if name == "retried":
-        return _Headline(one, door=of_these, leads=k, query=calls)
+        return _Headline(one, leads=k, query=calls)
     if name == "recorded_ok":
         return _Headline(one, by=" by the log")
     if name == "derived_ok":
@@ -86,7 +84,7 @@ def _headline(name: str, rates: Mapping[str, Slice], refused: int) -> _Headline:
         if both is None or not both.share.n:
             return _Headline(one, note="No turn has both verdicts")
         note = f"{both.share.k:,} of {both.share.n:,} disagree with the log"
-        return _Headline(one, note=note, door=of_these, leads=both.share.k, query=both.rate.calls or {})
+        return _Headline(one, note=note, leads=both.share.k, query=both.rate.calls or {})
     return _Headline(one, leads=k, query=calls)
 
 
@@ -107,12 +105,18 @@ def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], 
         lines = [
             f"{counted} · {bounds}" if bounds else counted,
             describe_goal(rate, share, goal) if goal else "",
-            f"{wording.unmeasured_share(share.n, it.slice.total)}{it.by}" if it.slice.total > share.n else "",
+            _describe_known(it),
             it.note,
         ]
         st.caption("  \n".join(line for line in lines if line))
         if it.leads:
-            st.page_link(page_file("calls"), label=wording.link_label(it.door), query_params=it.query)
+            label = f"See {'these calls' if rate.noun == 'call' else 'the calls of these turns'}"
+            st.page_link(page_file("calls"), label=wording.link_label(label), query_params=it.query)
+
+
+def _describe_known(it: _Headline) -> str:
+    n, total = it.slice.share.n, it.slice.total
+    return f"known for {wording.rate(n, total)} of {it.slice.rate.noun}s{it.by}" if total > n else ""
 
 
 def _describe_change(

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.slice_table import calls_link, make_scale, name_cell, rate_cell
@@ -16,17 +16,19 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.agreement import describe_agreement
 from callgauge.dashboard.measures.comparisons import RankedTable, choose_reference, rank_table
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
+from callgauge.dashboard.measures.same_mix import ArmStrata
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.measures.verdicts import describe_top
 
-_ROWS = 5
+_ROWS = 4
 _SUCCESS = ("recorded_ok", "derived_ok")
-HEIGHT = 330
 
 
-def draw_which_model(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> None:
+def draw_which_model(
+    rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, *, height: int
+) -> None:
     """Draw the card: the best models by `rate`, whether the other main rates agree, and a short ranking."""
-    with cards.draw_card("Which model", "slices", "strata", stretch=True, height=HEIGHT):
+    with cards.draw_card("Which model", "slices", "strata", stretch=True, height=height):
         tables = _rank_models(rate, chosen, smallest)
         if rate.name not in tables:
             st.caption(f"No {rate.noun} here of which this rate can be known.")
@@ -42,9 +44,7 @@ def draw_which_model(rate: RateDefinition, chosen: Mapping[str, Any], smallest: 
         _draw_rest(table)
 
 
-def _rank_models(
-    rate: RateDefinition, chosen: Mapping[str, Any], smallest: float
-) -> dict[str, RankedTable]:
+def _rank_models(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> dict[str, RankedTable]:
     """Return the ranking of the models by `rate`, and by the other rates that name a best model, by rate."""
     asked = tuple(dict.fromkeys((rate.name, "parse_error", "retried", *_SUCCESS)))
     several: dict[str, list[Slice]] = {}
@@ -63,7 +63,7 @@ def _others(several: Mapping[str, Sequence[Slice]]) -> list[str]:
     return [max(_SUCCESS, key=lambda name: known[name])]
 
 
-def _strata_of(rate: RateDefinition, its: Sequence[Slice], chosen: Mapping[str, Any]) -> Any:
+def _strata_of(rate: RateDefinition, its: Sequence[Slice], chosen: Mapping[str, Any]) -> ArmStrata | None:
     solid = [one.name for one in its if one.is_solid]
     return read_strata(rate, "model", chosen, arms=solid) if len(solid) > 1 else None
 
