@@ -67,7 +67,7 @@ def test_every_page_shows_the_sample(app: App) -> None:
         ("/sessions", "Turns ok, recorded"),
         ("/data", "Session history"),
         ("/playground", "Nothing to read yet"),
-        ("/replay", "What to change"),
+        ("/replay", "Settings"),
         ("/sql", "What it answers"),
     ):
         app.open(path)
