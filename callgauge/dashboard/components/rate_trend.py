@@ -12,12 +12,14 @@ import streamlit as st
 from callgauge.dashboard import charts, filters, store_queries, wording
 from callgauge.dashboard.charts import DayRate, Level, Mark, Trend
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.chart import draw_chart
+from callgauge.dashboard.components.controls.goals import format_goal, read_goals
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.slice_table import FILTERED
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures import trends
 from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard.measures.trends import RateShift
 from callgauge.dashboard.measures.verdicts import LESS
 from callgauge.stats import Share
@@ -47,15 +49,12 @@ def draw_rate_trend(
     events: Sequence[TrendEvent] = (),
     why: Callable[[Sequence[RateShift]], Mapping[RateShift, str]] | None = None,
     order: Mapping[str, int] | None = None,
-    goal: float | None = None,
-    baseline: Share | None = None,
 ) -> None:
     """Draw the card. `several`: slices by the dimension `by`, whose `also` is the day.
 
     `events` are marked in addition to the changes of rates. `why` returns a text on what else happened on the
-    days of each change. `order`: the colour number of each series; None for that of `series_colours`.
-    `goal`: the rate that the team wants at most, or at least where more is better; `baseline`: the share that
-    the rate is compared with. Both are drawn across.
+    days of each change. `order`: the colour number of each series; None for that of `series_colours`. The
+    team's goal and the rate on the days of the baseline are drawn across.
     """
     points = trends.group_by_day(several)
     days = sorted({point.day for its in points.values() for point in its})
@@ -80,11 +79,11 @@ def draw_rate_trend(
             others=f"other {wording.plural_of(words)}",
             title=f"{rate.title} by {unit.name} and {words}",
             y_title=f"Share of {rate.noun}s",
-            levels=_make_levels(rate, goal, baseline),
+            levels=_make_levels(rate, by, points),
             named=lambda name: filters.value_label(by, name),
         )
-        st.plotly_chart(
-            drawn.figure, config=charts.CONFIG, key=key, alt=_describe_lines(rate, by, points, numbers)
+        draw_chart(
+            drawn.figure, key=key, alt=_describe_lines(rate, by, points, numbers), config=charts.CONFIG
         )
         _draw_notes(points, numbers, shifts, rate, drawn)
         if letters:
@@ -104,14 +103,25 @@ def series_colours(by: str, points: Points, rate: RateDefinition) -> dict[str, i
     return charts.series_order(named, {name: number for number, name in enumerate(by_use)})
 
 
-def _make_levels(rate: RateDefinition, goal: float | None, baseline: Share | None) -> list[Level]:
+def _make_levels(rate: RateDefinition, by: str, points: Points) -> list[Level]:
+    """Return the rate of the drawn series on the days of the baseline, and the team's goal."""
     levels = []
-    if baseline is not None and baseline.rate is not None:
-        text = f"baseline {wording.rate(baseline.k, baseline.n)}"
-        levels.append(Level(text, baseline.rate, baseline.interval))
-    if goal is not None:
-        levels.append(Level(f"goal {'≥' if rate.is_good else '≤'} {wording.percent(goal)}", goal))
+    before = _read_baseline(rate, by, points)
+    if before is not None and before.rate is not None:
+        levels.append(Level(f"baseline {wording.rate(before.k, before.n)}", before.rate, before.interval))
+    if goal := read_goals().get(rate.name):
+        levels.append(Level(format_goal(rate, goal), goal.goal))
     return levels
+
+
+def _read_baseline(rate: RateDefinition, by: str, points: Points) -> Share | None:
+    span = filters.chosen_baseline()
+    if span is None:
+        return None
+    asked = {**filters.chosen_filters().parameters(), "from_day": span[0], "to_day": span[1]}
+    several = make_slices(store_queries.ask("slices", rates=(rate.name,), by=by, **asked))
+    whole = merge_slices(one for one in several if one.name in points)
+    return whole.share if whole else None
 
 
 def _describe_lines(rate: RateDefinition, by: str, points: Points, named: Mapping[str, int]) -> str:

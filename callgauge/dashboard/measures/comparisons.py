@@ -22,7 +22,7 @@ class Standing(Enum):
     REFERENCE = "nothing to be held against"
     UNNAMED = "several things that the log does not name"
     UNMEASURED = "nothing was observed"
-    TOO_FEW = "fewer than 30 observed or 10 sessions, or less than a fifth measured"
+    TOO_FEW = "too few observed or sessions on a side, or less than a fifth measured"
     OTHER_WORK = "most of the work of the two is not of the same kind"
     BETTER = "better"
     WORSE = "worse"

@@ -182,15 +182,18 @@ def _describe_alone(held: SliceComparison) -> str:
     return f"significant alone, not after correction for {held.compared:,} {held.family}"
 
 
-def describe_basis(held: SliceComparison, smallest: float) -> str:
+def describe_basis(held: SliceComparison, names: Sequence[str], smallest: float) -> str:
     """Return in small print what a verdict rests on, and how many more sessions would decide it.
 
-    `smallest`: the smallest difference worth knowing, a share.
+    `names`: those of both sides. `smallest`: the smallest difference worth knowing, a share.
     """
     one, other, found = held.slice, held.other, held.difference
     if other is None or found is None:
         return f"{one.rate.title}: the share of {one.rate.noun}s that {one.rate.hit}."
-    sides = ", ".join(f"{each.name} {wording.fraction(each.share.k, each.share.n)}" for each in (one, other))
+    sides = ", ".join(
+        f"{name} {wording.fraction(each.share.k, each.share.n)}"
+        for name, each in zip(names, (one, other), strict=True)
+    )
     parts = [
         f"{one.rate.title}: {sides}.",
         f"Difference {format_difference(found)}, 95%, {_describe_sessions(one, other)}.",
