@@ -121,7 +121,7 @@ def _draw_alert_table(shown: list[Alert], found: AlertWindows) -> None:
         ]
         for one, each in zip(shown, held, strict=True)
     ]
-    draw_table("changes", "What changed, the worst first", columns, rows)
+    draw_table("changes", "What changed", columns, rows)
 
 
 def _sentence_text(one: Alert) -> str:

@@ -16,6 +16,7 @@ from callgauge.dashboard.components.slice_table import (
     IntervalScale,
     draw_slice_table,
     make_scale,
+    part_cell,
     share_cell,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
@@ -193,7 +194,7 @@ def _build_layer_row(
             href=filters.page_link("calls", {}, {"fault": layer}) if layer != "none" else None,
         ),
         Cell(f"{chains:,}", order=chains),
-        Cell(wording.rate(again.k, again.n), sub=wording.fraction(again.k, again.n), order=again.rate),
+        part_cell(again.k, again.n, counts=True),
         _rate_cell(share, scale),
         Cell(f"{chains - share.n:,}", order=chains - share.n),
         Cell("–" if tokens is None else f"{tokens:,.0f}", order=tokens),

@@ -63,7 +63,9 @@ def _draw_list(chosen: Mapping[str, Any]) -> None:
         f"{describe_count(found, 'session')}{first}",
         "sessions",
         take=cards.Download(
-            "sessions", lambda: read_page(ask, SESSIONS, chosen, EXPORTED).rows.drop(columns="found")
+            "sessions",
+            lambda: read_page(ask, SESSIONS, chosen, EXPORTED).rows.drop(columns="found"),
+            "all rows",
         ),
         height=600,
     ):

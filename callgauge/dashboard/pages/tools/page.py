@@ -55,7 +55,7 @@ def _draw_table(rate: str, columns: Mapping[str, Mapping[str, Slice]], chosen: M
         "tools", store_queries.ask_later("slices", rates=tuple(columns), by="tool", **chosen)
     )
     with cards.draw_card(
-        f"{wording.plural(len(names), 'tool')}, the worst first",
+        wording.plural(len(names), "tool"),
         "slices",
         take=take,
         height=600,
