@@ -23,7 +23,7 @@ _STYLE = """<style>
 .stApp { font-feature-settings: "cv05"; }
 [data-testid='stMetricValue'] { font-variant-numeric: tabular-nums; }
 .stPageLink a { padding-left: 0; padding-right: 0; background: transparent !important; }
-[class*='st-key-alert_'] .stPageLink a * { white-space: normal; overflow-wrap: anywhere; }
+[class*='st-key-alert_'] .stPageLink a * { white-space: normal; overflow-wrap: anywhere; text-wrap: pretty; }
 /* Ligatures would draw characters that the text does not hold. */
 code, pre { font-variant-ligatures: none; }
 .st-key-filterbar_hidden, div:has(> .st-key-filterbar_hidden) { display: none; }

@@ -85,7 +85,7 @@ class Lasting:
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
     """Yield the nights with a false new alert, and how long alerts stand, true ones and false ones.
 
-    20 draws of the named subset take about a minute. `whole`: the full grid.
+    60 draws of the named subset take some two minutes. `whole`: the full grid.
     """
     random = np.random.default_rng(seed)
     for store in _whole_grid() if whole else NAMED:
