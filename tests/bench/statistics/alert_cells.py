@@ -94,7 +94,10 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         yield Cell("nights with a false new alert", store.setting, raised, draws * WALKED, most=MOST_FALSE)
     yield from _false_alerts_that_last(draws, random)
     for store in POWER:
-        lasting = [walk_changed_nights(store, number, random) for number in range(draws)]
+        lasting = [
+            walk_changed_nights(store, number, random)
+            for number in range(draws if store.models > 1 else 4 * draws)
+        ]
         yield from describe_lasting(store, lasting)
 
 
