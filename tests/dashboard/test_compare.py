@@ -10,8 +10,7 @@ import pytest
 from callgauge.dashboard import comparison
 from callgauge.dashboard.call_traits import class_words
 from callgauge.dashboard.comparison import Arm
-from callgauge.dashboard.measures.breakdown import find_makeup_shifts, pair_slices
-from tests.dashboard.session_shares import of_slice
+from callgauge.dashboard.measures.makeup import find_makeup_shifts
 from tests.dashboard.store_fixture import HOSTILE
 
 DAY = date(2026, 11, 20)
@@ -67,36 +66,6 @@ def test_slices_overlap_unless_something_keeps_them_apart() -> None:
 
 
 # --- their parts ---------------------------------------------------------------------------------------
-
-
-def test_pairs_are_corrected_together_and_keep_what_only_one_has() -> None:
-    found = pair_slices(
-        [of_slice("edit", 10, 100), of_slice("only_a", 1, 5)],
-        [of_slice("edit", 40, 100, also="b"), of_slice("only_b", 1, 9)],
-    )
-    assert [pair.name for pair in found] == ["edit", "only_b", "only_a"]
-    assert found[0].held is not None
-    assert found[0].held.is_decisive
-    assert found[0].held.difference is not None
-    assert found[0].held.difference.estimate == pytest.approx(0.3)
-    assert found[1].held is None
-    assert found[1].a is None
-    assert found[2].b is None
-    assert [pair.n for pair in found] == [200, 9, 5]
-
-
-def test_pairs_are_corrected_for_all_that_could_be_judged() -> None:
-    names = [f"tool{number}" for number in range(20)]
-    a = [of_slice(name, 100, 1000) for name in names]
-    b = [of_slice(name, 130 if name == "tool7" else 100, 1000, also="b") for name in names]
-    found = {pair.name: pair.held for pair in pair_slices(a, b)}
-    held, (alone,) = found["tool7"], pair_slices(a[7:8], b[7:8])
-    assert held is not None
-    assert alone.held is not None
-    assert alone.held.is_decisive
-    assert held.difference == alone.held.difference
-    assert not held.is_decisive
-    assert held.compared == 20
 
 
 def test_what_differs_most_comes_first_and_what_is_alike_or_unknown_is_left_out() -> None:

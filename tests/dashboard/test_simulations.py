@@ -31,6 +31,8 @@ DRAWS = {
     "ranks": 100,
     "parts": 200,
     "mixes": 150,
+    "breakdowns": 60,
+    "interactions": 40,
 }
 
 
