@@ -124,7 +124,9 @@ def _draw_disagreements(chosen: Mapping[str, Any]) -> None:
     with cards.draw_card(
         "Two verdicts that differ",
         "disagreements",
-        take=cards.Download("disagreements", lambda: read_page(ask, DISAGREEMENTS, chosen, 10_000).rows),
+        take=cards.Download(
+            "disagreements", lambda: read_page(ask, DISAGREEMENTS, chosen, 10_000).rows, "all rows"
+        ),
     ):
         found, pages = read_newest(DISAGREEMENTS, "turn_page", chosen)
         if found.rows.empty:
