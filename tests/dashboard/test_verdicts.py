@@ -16,6 +16,7 @@ from callgauge.dashboard.measures.comparisons import (
 from callgauge.dashboard.measures.same_mix import Stratum
 from callgauge.dashboard.measures.slices import Slice
 from callgauge.dashboard.measures.verdicts import (
+    describe_bottom,
     describe_mix,
     describe_top,
     describe_verdict,
@@ -311,6 +312,26 @@ def test_one_that_is_better_than_all_others_is_the_best() -> None:
     assert top(ok) == "A is the best by completed (inferred): the other one is worse."
 
 
+def bottom(several: Sequence[Slice]) -> str:
+    table = rank_table(several, several[0])
+    return describe_bottom(table, {row.slice.name: row.slice.name.upper() for row in table.rows})
+
+
+def test_the_worst_is_named_with_whether_it_differs_from_the_next() -> None:
+    several = [of_slice("a", 10, 1000), of_slice("b", 100, 1000), of_slice("c", 300, 1000)]
+    assert bottom(several) == "The worst is C: worse than B, the next, by more than chance."
+    tied = [of_slice("a", 10, 1000), of_slice("b", 290, 1000), of_slice("c", 300, 1000)]
+    assert bottom(tied) == "The worst are C and B: they cannot be told apart."
+    ok = [of_slice("a", 900, 1000, rate="derived_ok"), of_slice("b", 500, 1000, rate="derived_ok")]
+    assert bottom(ok) == "The worst is B: worse than A, the next, by more than chance."
+
+
+def test_where_nothing_is_decided_there_is_no_worst() -> None:
+    assert bottom([of_slice("a", 290, 1000), of_slice("b", 300, 1000)]) == ""
+    assert bottom([of_slice("a", 1, 10), of_slice("b", 9, 10)]) == ""
+    assert bottom([of_slice("a", 10, 1000, rate="refused"), of_slice("b", 500, 1000, rate="refused")]) == ""
+
+
 def test_two_that_are_tied_at_the_top_are_both_named() -> None:
     many = [
         of_slice("a", 200, 1000),
@@ -349,12 +370,15 @@ def test_where_none_can_be_told_from_the_best_any_may_be_it() -> None:
 
 def test_too_few_sessions_are_not_ranked() -> None:
     many = [of_slice("a", 10, 100), of_slice("b", 1, 20), of_slice("c", 0, 300, sessions=5)]
-    assert top(many) == "Too few sessions to rank: 1 of 3 models have 30 observed and 10 sessions."
+    assert top(many) == "Too few sessions to rank: 1 of 3 models has 30 observed and 10 sessions."
 
 
 def test_one_model_beside_what_the_logs_do_not_name_is_not_called_different_work() -> None:
     many = [of_slice("a", 10, 500), of_slice("unknown", 100, 500)]
-    assert "ifferent work" not in top(many)
+    assert top(many) == "Nothing to rank: only one model was observed."
+    assert top([many[1]]) == "Nothing to rank: no named model was observed."
+    many += [of_slice("few", 0, 493, sessions=2)]
+    assert top(many) == "Too few sessions to rank: 1 of 2 models has 30 observed and 10 sessions."
 
 
 def test_of_different_work_no_best_one_is_named() -> None:

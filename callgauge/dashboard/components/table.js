@@ -107,11 +107,10 @@ function row(cells, columns, tip) {
       place.style.setProperty("--heat", `${Math.round(100 * cell.heat)}%`)
     }
     if ((cell.text === "–" || !cell.text) && !cell.sub && cell.heat === null && cell.bars === null) place.classList.add("empty")
-    const label = element("span", "label", column.full ?? column.title)
-    label.setAttribute("aria-hidden", "true")
+    place.dataset.label = column.full ?? column.title
     const value = element("div", "value")
     value.append(content(cell, column.zero))
-    place.append(label, value)
+    place.append(value)
     if (cell.title && cell.title !== cell.text) {
       const anchor = value.querySelector("a, span")
       if (anchor.tagName === "SPAN") anchor.tabIndex = 0
@@ -225,6 +224,7 @@ class Sheet {
     this.edges.append(this.frame)
     holder.prepend(...(this.sorter ? [this.sorter] : []), this.edges, this.more)
     this.draw()
+    this.showChosen()
     // Sizes are read when the browser has laid the table out, and again when its width changes.
     this.sizes = new ResizeObserver(() => this.arrange())
     this.sizes.observe(this.edges)
@@ -370,6 +370,12 @@ class Sheet {
       made.setAttribute("aria-current", "true")
     }
     return made
+  }
+
+  // Streamlit scrolls to the top when a link is followed; on a narrow screen the row is not what was asked for.
+  showChosen() {
+    if (this.data.chosen === null || window.innerWidth < 1024) return
+    setTimeout(() => this.body.querySelector(".chosen")?.scrollIntoView({ block: "nearest" }), 150)
   }
 
   // On a narrow screen a row that would lose columns becomes a card.

@@ -7,12 +7,13 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from callgauge.dashboard.wording import visible
+from callgauge.dashboard.wording import shorten, visible
 
 WIDTH = 100  # columns of text before a line is continued on the next
 LIMIT = 20_000  # characters shown at most
 _OFFSET = re.compile(r"\b(?:char|position) (\d{1,9})\b")
 _COLUMN = re.compile(r"(?:\bline (\d{1,9})[ ,:]+)?\bcolumn (\d{1,9})\b")
+_BLANKS = re.compile(r"\s+")
 _GAP = 2  # columns between two marks on one line
 _BEFORE = 2_000  # characters kept before the first mark when the text is longer than that
 
@@ -145,3 +146,41 @@ def _count_columns(text: str) -> int:
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text
     )
+
+
+def find_hits(text: str, searched: str) -> list[tuple[int, int]]:
+    """Return the half-open spans of `text` that hold `searched`, in any case; they do not overlap.
+
+    Letters are compared one by one: a letter whose lower case is longer than itself would shift all others.
+    """
+    if not searched:
+        return []
+    lowered = [char.lower() for char in text]
+    starts = [index for index, chars in enumerate(lowered) for _ in chars]
+    whole, sought = "".join(lowered), "".join(char.lower() for char in searched)
+    hits: list[tuple[int, int]] = []
+    at = whole.find(sought)
+    while at >= 0:
+        hits.append((starts[at], starts[at + len(sought) - 1] + 1))
+        at = whole.find(sought, at + len(sought))
+    return hits
+
+
+def one_line_with_hits(
+    text: str, searched: str | None, limit: int
+) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return a text for a cell, as `wording.one_line` writes it, and the spans of it that hold `searched`."""
+    shown, spans, end = "", [], 0
+    for start, stop in [*find_hits(text, searched or ""), (len(text), len(text))]:
+        shown += _flatten(text[end:start])
+        hit = _flatten(text[start:stop])
+        if hit:
+            spans.append((len(shown), len(shown) + len(hit)))
+        shown += hit
+        end = stop
+    cut = shorten(shown, limit)
+    return cut, tuple((start, min(stop, limit)) for start, stop in spans if start < len(cut))
+
+
+def _flatten(text: str) -> str:
+    return visible(_BLANKS.sub(" ", text))

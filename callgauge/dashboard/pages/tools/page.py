@@ -85,7 +85,7 @@ def _draw_solid(
     names: Sequence[str], rate: str, columns: Columns, chosen: Mapping[str, Any], take: cards.Download
 ) -> None:
     with cards.draw_card(
-        f"{wording.plural(len(names), 'tool')} with enough sessions, the worst first",
+        f"{wording.plural(len(names), 'tool')} with enough sessions",
         "slices",
         take=take,
         height=600,
