@@ -225,6 +225,7 @@ class Sheet {
     this.edges.append(this.frame)
     holder.prepend(...(this.sorter ? [this.sorter] : []), this.edges, this.more)
     this.draw()
+    this.showChosen()
     // Sizes are read when the browser has laid the table out, and again when its width changes.
     this.sizes = new ResizeObserver(() => this.arrange())
     this.sizes.observe(this.edges)
@@ -370,6 +371,12 @@ class Sheet {
       made.setAttribute("aria-current", "true")
     }
     return made
+  }
+
+  // Streamlit scrolls to the top when a link is followed; on a narrow screen the row is not what was asked for.
+  showChosen() {
+    if (this.data.chosen === null || window.innerWidth < 1024) return
+    setTimeout(() => this.body.querySelector(".chosen")?.scrollIntoView({ block: "nearest" }), 150)
   }
 
   // On a narrow screen a row that would lose columns becomes a card.
