@@ -51,9 +51,7 @@ def draw_strategies(chosen: Mapping[str, Any]) -> None:
             return
         found = audit_strategies(used, least)
         told = [
-            one
-            for one in found
-            if one.used.calls.is_solid or one.used.probes or one.tone in ("bad", "warn")
+            one for one in found if one.used.calls.is_solid or one.used.probes or one.tone in ("bad", "warn")
         ]
         shown = told[:_SHOWN]
         if shown:
