@@ -64,10 +64,10 @@ def test_every_page_shows_the_sample(app: App) -> None:
         ("/retries", "From fault to recovery"),
         ("/compare", "Parse errors by tool"),
         ("/calls", "Raw arguments"),
-        ("/sessions", "Turns ok, recorded"),
+        ("/sessions", "Completed (log)"),
         ("/data", "Session history"),
         ("/playground", "Nothing to read yet"),
-        ("/replay", "What to change"),
+        ("/replay", "Settings"),
         ("/sql", "What it answers"),
     ):
         app.open(path)
