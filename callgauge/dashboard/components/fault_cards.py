@@ -37,7 +37,7 @@ def draw_layers(chosen: Mapping[str, Any]) -> None:
         draw_table(
             "layers",
             "Calls by fault layer",
-            [Column("Layer"), Column("Calls", "number"), Column("Share", "number")],
+            [Column("Layer", "name"), Column("Calls", "number"), Column("Share", "number")],
             [_layer_row(layer, rows[layer]["calls"], total) for layer in LAYERS],
         )
 
@@ -70,7 +70,7 @@ def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int) -> None:
             f"{wording.unmeasured_share(judged, calls)}."
         )
         columns = [
-            Column("Code", "tight"),
+            Column("Code", "name"),
             Column("Severity", "tight"),
             Column("Calls", "number"),
             Column("Share", "number"),
