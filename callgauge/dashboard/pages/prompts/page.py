@@ -113,7 +113,7 @@ def _choose_prompt(by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str
     several = {name for name in names if len({one.name for one in by_version if one.also == name}) > 1}
     order = sorted(names, key=lambda name: (name == "unknown", name not in several, -names[name], name))
     return choose_one(
-        "Prompt", "of", order, order[0], lambda name: wording.one_line(_prompt_label(name), 60), width=320
+        "Prompt", "of", order, order[0], lambda name: wording.one_line(_prompt_label(name), 60), width=250
     )
 
 
@@ -140,11 +140,11 @@ def _choose_pair(versions: Sequence[str]) -> Pair | None:
     def name_version(version: str) -> str:
         return labels.get(version, version)
 
-    of = choose_one("Version", "version", newest_first, newest_first[0], name_version, width=200)
+    of = choose_one("Version", "version", newest_first, newest_first[0], name_version, width=180)
     others = [version for version in newest_first if version != of]
     before = versions[: versions.index(of)]
     baseline = before[-1] if before else others[0]
-    return of, choose_one("Baseline", "versus", others, baseline, name_version, width=200)
+    return of, choose_one("Baseline", "versus", others, baseline, name_version, width=180)
 
 
 def _label_version(version: str) -> str:
