@@ -131,7 +131,7 @@ def test_what_a_model_does_to_its_prompt_and_tool_is_told_once(store: Path) -> N
     app = opened()
     assert sentences(app)[0].startswith(KESTREL)
     assert "Needs attention (1)" in said(app)
-    assert "2 more may be the same, seen by prompt, tool or model" in [one.label for one in app.expander]
+    assert "2 more, maybe the same calls" in [one.label for one in app.expander]
 
 
 def test_models_that_fail_alike_leave_their_prompt_in_the_lead(store: Path) -> None:

@@ -253,7 +253,7 @@ def _draw_folds(items: list[_Item], known: Mapping[str, Acknowledgement], found:
                         on_click=_withdraw,
                         args=(one.key,),
                     )
-    echoing = f"{len(found.echoing)} more may be the same, seen by prompt, tool or model"
+    echoing = f"{len(found.echoing)} more, maybe the same calls"
     better = f"{wording.plural(len(found.improved), 'rate')} became better"
     for label, several, key in ((echoing, found.echoing, "echoing"), (better, found.improved, "improved")):
         if several:
