@@ -12,7 +12,6 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.list_filters import (
     draw_pick,
     draw_search_box,
-    order_column,
 )
 from callgauge.dashboard.components.controls.paging import (
     Row,
@@ -22,6 +21,7 @@ from callgauge.dashboard.components.controls.paging import (
     read_newest,
     show_nothing_found,
 )
+from callgauge.dashboard.components.ordered_columns import order_column
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.day_paging import SESSIONS, ListPage, read_page
 from callgauge.dashboard.measures.slices import make_slices
