@@ -21,8 +21,7 @@ from callgauge.dashboard.components.controls.paging import (
     read_newest,
     show_nothing_found,
 )
-from callgauge.dashboard.components.ordered_columns import order_column
-from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.components.table import Cell, Column, draw_table, order_column
 from callgauge.dashboard.day_paging import SESSIONS, ListPage, read_page
 from callgauge.dashboard.measures.slices import make_slices
 from callgauge.dashboard.pages.sessions import URL_KEYS, one_session
