@@ -1,4 +1,4 @@
-"""Filters and the order of a list, kept in the URL: selectors of one value, a search box, sorting heads."""
+"""Filters and the order of a list, kept in the URL: selectors of one value, a search box."""
 
 from __future__ import annotations
 
