@@ -16,6 +16,7 @@ from callgauge.dashboard.measures.comparisons import (
 from callgauge.dashboard.measures.same_mix import Stratum
 from callgauge.dashboard.measures.slices import Slice
 from callgauge.dashboard.measures.verdicts import (
+    describe_bottom,
     describe_mix,
     describe_top,
     describe_verdict,
@@ -135,8 +136,8 @@ def test_a_difference_within_the_smallest_one_that_matters_is_alike() -> None:
 def test_too_few_are_not_judged_and_the_sentence_says_what_it_takes() -> None:
     sentence = say(of_slice("B", 25, 29), of_slice("A", 1, 1000))
     assert sentence.startswith("Too few to judge: 86% vs 0.10%, difference +86.1 points")
-    assert sentence.endswith("It takes 30 observed and 10 sessions on each side.")
-    assert "10 sessions on each side" in say(of_slice("B", 270, 300, sessions=9), of_slice("A", 1, 1000))
+    assert sentence.endswith("It takes 30 observed and 5 sessions on each side.")
+    assert "5 sessions on each side" in say(of_slice("B", 270, 300, sessions=4), of_slice("A", 1, 1000))
     hidden = of_slice("B", 0, 100, total=1000)
     assert say(hidden, of_slice("A", 500, 1000)).endswith(
         "Less than 20% of the calls of B could be measured."
@@ -210,11 +211,11 @@ def test_of_different_work_the_sentence_says_how_little_is_in_common() -> None:
     held = hold_at_mix(OTHER_WORK)
     sentence = describe_verdict(held, SMALLEST)
     assert sentence.startswith(
-        "Different work, so no verdict: only 33.3% of their calls are alike in tools. As they are: 28.0% vs "
+        "Different work, so no verdict. Only 33.3% of their calls are alike in tools. As they are: 28.0% vs "
     )
     assert describe_mix(held) is None
     apart = hold_at_mix({"A": {("edit",): (80, 200)}, "B": {("search",): (0, 200)}})
-    assert describe_verdict(apart, SMALLEST).startswith("Different work, so no verdict: ")
+    assert describe_verdict(apart, SMALLEST).startswith("Different work, so no verdict. ")
     assert "As they are: 40.0% vs 0%" in describe_verdict(apart, SMALLEST)
     assert describe_mix(apart) is None
 
@@ -279,7 +280,8 @@ def test_one_that_only_the_correction_leaves_undecided_is_told_as_such() -> None
     )
     found = shorten_verdict(held, SMALLEST)
     assert held.p is not None
-    assert (found.text, found.sub) == ("Not decided", f"p {held.p:.3f}, Holm: alone it would be")
+    assert found.text == "Not decided"
+    assert found.sub == "significant alone, not after correction for 21 comparisons"
 
 
 def test_a_verdict_at_the_same_mix_says_so_in_a_word() -> None:
@@ -308,6 +310,26 @@ def test_one_that_is_better_than_all_others_is_the_best() -> None:
     assert top(many[:2]) == "B is the best by parse errors: the other one is worse."
     ok = [of_slice("a", 800, 1000, rate="derived_ok"), of_slice("b", 500, 1000, rate="derived_ok")]
     assert top(ok) == "A is the best by completed (inferred): the other one is worse."
+
+
+def bottom(several: Sequence[Slice]) -> str:
+    table = rank_table(several, several[0])
+    return describe_bottom(table, {row.slice.name: row.slice.name.upper() for row in table.rows})
+
+
+def test_the_worst_is_named_with_whether_it_differs_from_the_next() -> None:
+    several = [of_slice("a", 10, 1000), of_slice("b", 100, 1000), of_slice("c", 300, 1000)]
+    assert bottom(several) == "The worst is C: worse than B, the next, by more than chance."
+    tied = [of_slice("a", 10, 1000), of_slice("b", 290, 1000), of_slice("c", 300, 1000)]
+    assert bottom(tied) == "The worst are C and B: they cannot be told apart."
+    ok = [of_slice("a", 900, 1000, rate="derived_ok"), of_slice("b", 500, 1000, rate="derived_ok")]
+    assert bottom(ok) == "The worst is B: worse than A, the next, by more than chance."
+
+
+def test_where_nothing_is_decided_there_is_no_worst() -> None:
+    assert bottom([of_slice("a", 290, 1000), of_slice("b", 300, 1000)]) == ""
+    assert bottom([of_slice("a", 1, 10), of_slice("b", 9, 10)]) == ""
+    assert bottom([of_slice("a", 10, 1000, rate="refused"), of_slice("b", 500, 1000, rate="refused")]) == ""
 
 
 def test_two_that_are_tied_at_the_top_are_both_named() -> None:
@@ -348,12 +370,15 @@ def test_where_none_can_be_told_from_the_best_any_may_be_it() -> None:
 
 def test_too_few_sessions_are_not_ranked() -> None:
     many = [of_slice("a", 10, 100), of_slice("b", 1, 20), of_slice("c", 0, 300, sessions=5)]
-    assert top(many) == "Too few sessions to rank: 1 of 3 models have 30 observed and 10 sessions."
+    assert top(many) == "Too few sessions to rank: 1 of 3 models has 30 observed and 10 sessions."
 
 
 def test_one_model_beside_what_the_logs_do_not_name_is_not_called_different_work() -> None:
     many = [of_slice("a", 10, 500), of_slice("unknown", 100, 500)]
-    assert "ifferent work" not in top(many)
+    assert top(many) == "Nothing to rank: only one model was observed."
+    assert top([many[1]]) == "Nothing to rank: no named model was observed."
+    many += [of_slice("few", 0, 493, sessions=2)]
+    assert top(many) == "Too few sessions to rank: 1 of 2 models has 30 observed and 10 sessions."
 
 
 def test_of_different_work_no_best_one_is_named() -> None:

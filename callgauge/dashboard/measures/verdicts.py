@@ -182,15 +182,18 @@ def _describe_alone(held: SliceComparison) -> str:
     return f"significant alone, not after correction for {held.compared:,} {held.family}"
 
 
-def describe_basis(held: SliceComparison, smallest: float) -> str:
+def describe_basis(held: SliceComparison, names: Sequence[str], smallest: float) -> str:
     """Return in small print what a verdict rests on, and how many more sessions would decide it.
 
-    `smallest`: the smallest difference worth knowing, a share.
+    `names`: those of both sides. `smallest`: the smallest difference worth knowing, a share.
     """
     one, other, found = held.slice, held.other, held.difference
     if other is None or found is None:
         return f"{one.rate.title}: the share of {one.rate.noun}s that {one.rate.hit}."
-    sides = ", ".join(f"{each.name} {wording.fraction(each.share.k, each.share.n)}" for each in (one, other))
+    sides = ", ".join(
+        f"{name} {wording.fraction(each.share.k, each.share.n)}"
+        for name, each in zip(names, (one, other), strict=True)
+    )
     parts = [
         f"{one.rate.title}: {sides}.",
         f"Difference {format_difference(found)}, 95%, {_describe_sessions(one, other)}.",
@@ -224,13 +227,15 @@ def describe_top(table: RankedTable, names: dict[str, str], noun: str) -> str:
     title = rate.title.lower()
     if rate.better is None:
         return f"{title.capitalize()}: neither more nor less is better, so there is no best {noun}."
-    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    several = wording.plural_of(noun)
     if len(judged) < 2:
-        solid = sum(row.slice.is_solid and row.slice.name != "unknown" for row in table.rows)
-        if len(table.rows) < 2:
-            return f"Nothing to rank: only one {noun} was observed."
+        named = [row.slice for row in table.rows if row.slice.is_named]
+        solid = sum(one.is_solid for one in named)
+        if len(named) < 2:
+            return f"Nothing to rank: {'only one' if named else 'no named'} {noun} was observed."
         if solid < 2:
-            return f"Too few sessions to rank: {solid} of {len(table.rows)} {several} have {RULE}."
+            have = "has" if solid == 1 else "have"
+            return f"Too few sessions to rank: {solid} of {len(named)} {several} {have} {RULE}."
         common = f"{100 * COMPARABLE:.0f}% of their {rate.noun}s in common"
         return f"Too different work to rank: no two {several} have {common}."
     best = [names.get(one.name, one.name) for one in judged if any(one is each for each in table.best)]
@@ -246,6 +251,25 @@ def describe_top(table: RankedTable, names: dict[str, str], noun: str) -> str:
     if len(best) == 1:
         return f"{listed} is the best by {title}: {_describe_others(table)}."
     return f"{listed} cannot be told apart by {title}: {_describe_others(table)}."
+
+
+def describe_bottom(table: RankedTable, names: dict[str, str]) -> str:
+    """Return which slice is the worst, or which cannot be told from it; empty where that is not decided.
+
+    `names`: the label of each slice.
+    """
+    ahead = {better for better, _ in table.wins}
+    worst = [one.name for one in reversed(table.judged) if one.name not in ahead]
+    if table.reference.rate.better is None or not ahead or not worst:
+        return ""
+    listed = list_names([names.get(name, name) for name in worst])
+    if len(worst) > 1:
+        return f"The worst are {listed}: they cannot be told apart."
+    others = [one.name for one in table.judged if one.name != worst[0]]
+    second = names.get(others[-1], others[-1])
+    if (others[-1], worst[0]) in table.wins:
+        return f"The worst is {listed}: worse than {second}, the next, by more than chance."
+    return f"The worst is {listed}: from {second}, the next, it cannot be told apart."
 
 
 def list_names(names: Sequence[str]) -> str:

@@ -10,10 +10,13 @@ import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.breakdown_table import name_columns
 from callgauge.dashboard.components.controls.rate_choice import choose_toggle
 from callgauge.dashboard.components.difference_cells import difference_cell, difference_column, track_reach
+from callgauge.dashboard.components.slice_table import share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.comparisons import SliceComparison
+from callgauge.dashboard.measures.headlines import ArmNames
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.same_mix import SameMix
 from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, Slice
@@ -178,8 +181,7 @@ def _draw_ways_table(
     reach = track_reach(held)
     columns = [
         Column("Compared", "text"),
-        Column(wording.one_line(f"Baseline: {a.name}", 40), "number"),
-        Column(wording.one_line(b.name, 40), "number"),
+        *name_columns(ArmNames(b.name, a.name)),
         difference_column("Difference", reach),
         Column("p", "number", "Two-sided; of this comparison alone"),
         Column("Rests on", "text"),
@@ -204,8 +206,7 @@ def _plain_cell(side: CompareSide, rate: RateDefinition) -> Cell:
         return Cell("–")
     share = whole.share
     href = calls_link(side.arm, rate.calls) if rate.calls and share.k else None
-    sub = f"{wording.fraction(share.k, share.n)} · {wording.interval(share.interval)}"
-    return Cell(wording.rate(share.k, share.n), sub=sub, href=href, title=share.method_name)
+    return share_cell(share, None, href=href, pale=False, title=share.method_name, ordered=False)
 
 
 def format_chance(p: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -16,41 +17,45 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.page_files import page_file
 
 Row = Mapping[Hashable, Any]
-PER_PAGE = 25
+PER_PAGE = 200
+_SHOWN = 10  # of a page, until all are asked for
 _NAMED = 2  # tools and models that a cell names
 _EXPORTED = 10_000
 
 
-def show(chosen: Mapping[str, Any]) -> None:
-    """Draw the list of all error signatures, page by page."""
+def read(chosen: Mapping[str, Any]) -> Sequence[Row]:
+    """Return the signatures of the page that the URL names: new ones first, then the most frequent."""
     reset_page_number("signature_page", chosen)
     text = st.query_params.get("signature_page")
     page = int(text) if text and text.isdecimal() and int(text) > 0 else 1
     found = store_queries.ask("signatures", **chosen, limit=PER_PAGE, offset=PER_PAGE * (page - 1))
     if found.empty and page > 1:
         found = store_queries.ask("signatures", **chosen, limit=PER_PAGE, offset=0)
-    rows: list[dict[Hashable, Any]] = found.to_dict("records")
+    return found.to_dict("records")
+
+
+def show(rows: Sequence[Row], chosen: Mapping[str, Any]) -> None:
+    """Draw the list of error signatures; `rows` are those of one page."""
     total = rows[0]["found"] if rows else 0
     every = store_queries.ask_later("signatures", **chosen, limit=_EXPORTED, offset=0)
     with cards.draw_card(
         "Signatures of errors",
         "signatures",
-        take=cards.Download(
-            "signatures",
-            lambda: every().drop(columns=["days", "found"]),
-        ),
+        take=cards.Download("signatures", lambda: every().drop(columns=["days", "found"]), "all rows"),
         height=400,
     ):
         if not rows:
             st.caption("No call of this selection went wrong.")
             return
         days = rows[0]["days"] or []
-        drawn = f" Bars: the {len(days)} newest days with calls, {days[0]} to {days[-1]}." if days else ""
+        drawn = f" Bars: the {len(days)} newest days with calls." if days else ""
         st.caption(
             f"{wording.plural(total, 'signature')}: what the logs or our parser say, without what differs "
-            f"each time. New on the newest day first, then the most frequent.{drawn}"
+            f"each time.{drawn}"
         )
-        draw_table("signatures", "Signatures of errors", _HEADS, [_build_row(row) for row in rows])
+        # A head that sorts one page of several would tell a wrong worst.
+        built = [_build_row(row, ordered=total <= PER_PAGE) for row in rows]
+        draw_table("signatures", "Signatures of errors", _HEADS, built, shown=_SHOWN)
         draw_pager("signature_page", -(-total // PER_PAGE))
 
 
@@ -67,8 +72,8 @@ _HEADS = (
 )
 
 
-def _build_row(row: Row) -> list[Cell]:
-    return [
+def _build_row(row: Row, *, ordered: bool) -> list[Cell]:
+    cells = [
         Cell(
             wording.one_line(row["text"] or "–", 120),
             href=filters.page_link("errors", {}, {"signature": row["signature_id"]}),
@@ -81,7 +86,8 @@ def _build_row(row: Row) -> list[Cell]:
         Cell(
             "",
             bars=bar_shares(row["by_day"] or ()),
-            title=_describe_bars(row["days"] or (), row["by_day"] or ()),
+            title=(told := _describe_bars(row["days"] or (), row["by_day"] or ())),
+            values={"": (told or "").replace("\n", "; ")},
         ),
         Cell(
             _format_day(row["first_day"]),
@@ -90,8 +96,9 @@ def _build_row(row: Row) -> list[Cell]:
         ),
         _names_cell(row["tools"]),
         _names_cell(row["models"]),
-        Cell("open", href=filters.page_link("calls", {}, {"call": row["example"]})),
+        _example_cell(row["example"]),
     ]
+    return cells if ordered else [replace(cell, order=None) for cell in cells]
 
 
 def bar_shares(counts: Sequence[int]) -> tuple[float, ...]:
@@ -117,7 +124,11 @@ def _names_cell(names: Sequence[str]) -> Cell:
     shown = ", ".join(wording.one_line(name, 40) for name in names[:_NAMED])
     more = f" + {len(names) - _NAMED:,}" if len(names) > _NAMED else ""
     told = "\n".join(wording.one_line(name, 80) for name in names[:40])
-    return Cell(f"{shown}{more}", title=told, order=len(names))
+    return Cell(f"{shown}{more}", title=told, order=len(names), values={"": ", ".join(names)})
+
+
+def _example_cell(call: str) -> Cell:
+    return Cell("open", href=filters.page_link("calls", {}, {"call": call}), values={"call_id": call})
 
 
 def _calls_link(signature: str) -> str:
@@ -201,5 +212,5 @@ def _build_use_row(signature: str, row: Row) -> list[Cell]:
         Cell(f"{row['sessions']:,}", order=row["sessions"]),
         Cell(_format_day(row["first_day"]), order=_format_day(row["first_day"])),
         Cell(_format_day(row["last_day"]), order=_format_day(row["last_day"])),
-        Cell("open", href=filters.page_link("calls", {}, {"call": row["example"]})),
+        _example_cell(row["example"]),
     ]

@@ -1,0 +1,28 @@
+-- title: New errors
+-- question: Which errors were never seen before this week, and come again and again?
+-- unit: calls that went wrong first at the layer
+-- column text: what the log or our parser says, with placeholders for paths, numbers, ids and quoted values
+-- column first_day: the first day in the whole store, whatever the filters say
+-- column calls, sessions: since then, up to the day $newest
+-- note: A new error was first seen on one of the seven newest days, in at least 5 calls of 3 sessions.
+-- note: Chance would hardly do it: were the error as old as the 28 days before, all of its sessions would fall on the days since with a chance of at most 1 in 1,000. At least $least_days of these days have calls of its log source.
+WITH
+ever AS (SELECT signature_id, min(day) AS first_day, arg_min(source, day) AS source FROM daily_errors WHERE day IS NOT NULL GROUP BY ALL),
+fresh AS (SELECT signature_id, first_day, source AS first_source FROM ever WHERE first_day BETWEEN $newest::DATE - 6 AND $newest),
+settled AS (
+  SELECT signature_id, first_day, count(DISTINCT day) FILTER (day < first_day) AS before, count(DISTINCT day) AS days
+  FROM fresh JOIN daily_calls ON source = first_source
+  WHERE day BETWEEN first_day - 28 AND $newest
+  GROUP BY ALL
+),
+counted AS (
+  SELECT signature_id, first_day, count(*)::BIGINT AS calls, count(DISTINCT session_id)::BIGINT AS sessions
+  FROM tool_calls JOIN fresh USING (signature_id)
+  WHERE NOT duplicate AND day BETWEEN $newest::DATE - 6 AND $newest AND {filters: models, prompts, tools, sources}
+  GROUP BY ALL
+)
+SELECT signature_id, fault_layer, text, first_day, calls, sessions
+FROM counted JOIN settled USING (signature_id, first_day) JOIN signatures USING (signature_id)
+WHERE calls >= 5 AND sessions >= 3 AND before >= $least_days AND pow(1 - before / days, sessions) <= 0.001
+ORDER BY sessions DESC, calls DESC, signature_id
+LIMIT coalesce($limit, 10)
