@@ -218,9 +218,7 @@ def test_the_palette_fits_at_200_percent_and_shows_its_choice_in_forced_colours(
     assert box["y"] >= 0
     assert box["y"] + box["height"] <= 450
     expect(app.page.get_by_role("option").first).to_have_css("outline-style", "solid")
-    assert (
-        app.page.evaluate("document.getAnimations().filter(one => one.playState === 'running').length") == 0
-    )
+    assert palette(app).evaluate("dialog => dialog.getAnimations({ subtree: true }).length") == 0
 
 
 def test_the_tour_is_shown_once_and_then_on_demand(browser: Browser, served: Served) -> None:
