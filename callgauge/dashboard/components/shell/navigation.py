@@ -42,7 +42,8 @@ def draw_navigation(pages: Sequence[PageLink]) -> None:
         "navigation",
         html="<nav class='pages-list' aria-label='Pages'></nav>",
         css=read_source(__file__, "navigation.css"),
+        isolate_styles=False,
         js=read_source(beside_folder(__file__), "drawing.js")
         + read_source(__file__, "icons.js", "navigation.js"),
     )
-    draw(key="navigation", data={"sections": sections}, isolate_styles=False)
+    draw(key="navigation", data={"sections": sections})
