@@ -223,7 +223,7 @@ def test_hostile_text_is_text_everywhere(small: Path, mode: str) -> None:
 
 def test_the_answer_is_a_sentence_and_a_row_for_each_parameter(small: Path) -> None:
     app = playground(p=link('{"path": "a", "limit": "5"}', TOOL))
-    assert app.subheader[0].value.replace("\\", "") == "Coerced: 1 of 2 arguments changed type or form."
+    assert app.header[0].value.replace("\\", "") == "Coerced: 1 of 2 arguments changed type or form."
     table = sheets(app)["What became of each parameter"]
     assert [[cell["text"] for cell in row] for row in table["rows"]] == [
         ["path", '"a"', '"a"', "as sent"],

@@ -50,7 +50,7 @@ def run(app: AppTest) -> AppTest:
 
 def verdict(app: AppTest) -> str:
     """The sentence, without the escapes that keep it from being Markdown."""
-    return str(app.subheader[0].value).replace("\\", "")
+    return str(app.header[0].value).replace("\\", "")
 
 
 def test_nothing_is_replayed_before_somebody_asks(replayed: Path) -> None:
@@ -99,7 +99,7 @@ def test_codes_and_policy_come_from_the_link_and_hostile_text_stays_text(replaye
     assert verdict(app) == (
         "If string_literal_converted_to_integer counted as an error, 31 calls that passed would fail."
     )
-    assert HOSTILE not in "".join(element.value for element in (*app.markdown, *app.caption, *app.subheader))
+    assert HOSTILE not in "".join(element.value for element in (*app.markdown, *app.caption, *app.header))
 
 
 def wait_for_result(app: AppTest) -> AppTest:
@@ -129,7 +129,7 @@ def test_a_link_opens_with_its_settings_and_its_result(replayed: Path) -> None:
 def test_other_settings_than_those_of_the_link_do_not_run_by_themselves(replayed: Path) -> None:
     mark = run(opened(PAGE)).query_params["run"]
     app = fresh_browser(run=mark, replay_policy="strict")
-    assert not app.subheader
+    assert not app.header
     assert "run" not in app.query_params
 
 
@@ -139,7 +139,7 @@ def test_a_link_to_more_calls_than_it_may_start_asks_first(
     mark = run(opened(PAGE)).query_params["run"]
     monkeypatch.setattr("callgauge.dashboard.replay.jobs.AT_ONCE", 10)
     app = fresh_browser(run=mark)
-    assert not app.subheader
+    assert not app.header
     assert "press Run" in said(app)
 
 

@@ -117,7 +117,7 @@ def many_sessions(store: Path) -> Path:
 
 def test_a_sentence_names_the_worst_tool_and_its_parameter(many_sessions: Path) -> None:
     app = opened(PAGE)
-    assert app.subheader[0].value.replace("\\", "") == (
+    assert app.header[0].value.replace("\\", "") == (
         "search loses most: 10 of 50 calls (20%), mostly at limit."
     )
     assert texts(sheets(app)["Tools by expected loss"], 0) == ["search", "read_file"]
@@ -137,7 +137,7 @@ def test_names_that_models_invented_stand_apart_with_what_they_meant(many_sessio
 
 
 def test_too_few_sessions_are_said(two_tools: Path) -> None:
-    assert opened(PAGE).subheader[0].value.startswith("Too few sessions to say which tool is worst")
+    assert opened(PAGE).header[0].value.startswith("Too few sessions to say which tool is worst")
 
 
 def test_a_tool_shows_the_parameter_that_calls_get_wrong_and_an_example(two_tools: Path) -> None:

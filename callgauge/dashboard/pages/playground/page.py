@@ -31,7 +31,7 @@ _KEPT = ("mode", "which", "look", "dialect", "nth", "shape", "shapes", "steps", 
 _STYLE = """<style>
 @media (min-width: 1200px) {
   .stColumn:has(.st-key-playground_texts) {
-    position: sticky; top: 3.6rem; align-self: flex-start; max-height: calc(100vh - 4.2rem); overflow-y: auto;
+    position: sticky; top: 0; align-self: flex-start; max-height: 100vh; overflow-y: auto;
     scrollbar-width: thin; padding: 2px;
   }
 }
@@ -44,7 +44,7 @@ _STYLE = """<style>
   .st-key-playground_texts > * { grid-column: 1; min-width: 0; }
   .st-key-playground_texts > :has(.st-key-playground_definition) { grid-column: 2; grid-row: 1 / span 3; }
 }
-.st-key-playground_head h1, .st-key-result h3 { padding-top: 0; }
+.st-key-playground_head h1, .st-key-result h2 { padding-top: 0; }
 .st-key-playground_texts .stCode pre { padding: 0.5rem 0.7rem; }
 .st-key-playground_texts .stCode code { font-size: 12.5px; }
 </style>"""
@@ -57,20 +57,13 @@ def show() -> None:
         st.title("Playground", anchor=False, width="content")
         whole_reply = choose_segment("What the text is", "mode", list(_MODES), _MODES.__getitem__) == "reply"
         choose_example(reply=whole_reply)
-        actions = st.container(
-            horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"
-        )
     left, right = st.columns([5, 7], gap="medium")
     with left, st.container(key="playground_texts", gap="small"):
         asked = draw_inputs(
             desk, reply=whole_reply, draw_marks=reply.draw_marks if whole_reply else _draw_raw
         )
-    if asked.raw or asked.definition:
-        with actions:
-            problem = _draw_actions(asked, whole_reply=whole_reply)
-        if problem:
-            with left:
-                st.caption(f"No link: {problem} A saved case holds all of it.")
+        if asked.raw or asked.definition:
+            _draw_actions(asked, whole_reply=whole_reply)
     with right:
         _draw_right(asked, whole_reply=whole_reply)
 
@@ -124,28 +117,28 @@ def _draw_examples(*, reply_wanted: bool) -> None:
         draw_table("examples", "Examples", [Column("Example", "name"), Column("Text", "clip")], rows)
 
 
-def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> str | None:
-    """Draw the buttons that copy a link to the texts, save a regression case, and clear the editors.
-
-    Return why there is no link, or None.
-    """
+def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
+    """Draw the buttons that copy a link to the texts, save a regression case, and clear the editors."""
     problem = None
-    try:
-        copy_link("copy_link", "Copy link", _page_address(make_link_parameter(asked.raw, asked.definition)))
-    except LinkError as too_long:
-        problem = str(too_long)
-    if len(asked.raw) <= LONGEST:
-        st.download_button(
-            "Save as regression case",
-            lambda: _make_case(asked, whole_reply=whole_reply),
-            "saved_case.json",
-            "application/json",
-            on_click="ignore",
-            help="A file for tests/cases/lenient: ./dev test then holds the parser to what it finds now",
-            key="save_case",
-        )
-    st.button("Clear", on_click=clear_desk, key="clear_playground")
-    return problem
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        try:
+            address = _page_address(make_link_parameter(asked.raw, asked.definition))
+            copy_link("copy_link", "Copy link", address)
+        except LinkError as too_long:
+            problem = str(too_long)
+        if len(asked.raw) <= LONGEST:
+            st.download_button(
+                "Save as regression case",
+                lambda: _make_case(asked, whole_reply=whole_reply),
+                "saved_case.json",
+                "application/json",
+                on_click="ignore",
+                help="A file for tests/cases/lenient: ./dev test then holds the parser to what it finds now",
+                key="save_case",
+            )
+        st.button("Clear", on_click=clear_desk, key="clear_playground")
+    if problem:
+        st.caption(f"No link: {problem} A saved case holds all of it.")
 
 
 def _make_case(asked: PlaygroundInputs, *, whole_reply: bool) -> bytes:

@@ -49,7 +49,7 @@ def draw_result(request: ToolCallRequest) -> None:
     changes = list_changes(request)
     with st.container(border=True, gap="xsmall", key="result"):
         with st.container(key="verdict"):
-            st.subheader(wording.in_markdown(describe_outcome(request, changes), 300), anchor=False)
+            st.header(wording.in_markdown(describe_outcome(request, changes), 300), anchor=False)
         _draw_policies(request)
         _draw_changes(request, changes)
         _draw_arguments(request)

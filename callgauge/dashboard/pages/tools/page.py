@@ -78,7 +78,7 @@ def _draw_answer(
         culprits = store_queries.ask("culprits", **{**chosen, "tools": (worst.name,)}).to_dict("records")
     with st.container(key="verdict"):
         sentence = describe_worst(worst, RATES[rate].title, culprits)
-        st.subheader(wording.in_markdown(sentence, 300), anchor=False)
+        st.header(wording.in_markdown(sentence, 300), anchor=False)
 
 
 def _draw_solid(
