@@ -179,7 +179,8 @@ def show_no_matches(noun: str) -> None:
             st.caption(f"Widen or clear: {', '.join(active)}.")
             st.button("Clear all filters, show all days", on_click=filters.show_everything, key="clear")
         else:
-            st.caption("The store holds none. Load logs with: callgauge ingest PATH --store DIR")
+            st.caption("The store holds none. Load logs that have some:")
+            st.code(f"callgauge ingest PATH --store {store_queries.store_folder()}", language=None)
 
 
 def show_no_store(problem: UnshownStoreError) -> None:
