@@ -50,6 +50,7 @@ from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
+from ingest.token_counts import count_whole_input
 
 SOURCE = Source(
     name="atif",
@@ -143,7 +144,7 @@ class _AtifRun:
             text=words,
             model=read_text(step.get("model_name")),
             strategy=Strategy.TOOL_USE if calls else None,
-            input_tokens=read_count(metrics.get("prompt_tokens")),
+            **count_whole_input(metrics.get("prompt_tokens"), metrics.get("cached_tokens")),
             output_tokens=read_count(metrics.get("completion_tokens")),
         )
         for call in calls:

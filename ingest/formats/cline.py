@@ -34,6 +34,7 @@ from ingest.formats.conversations.result_layers import Texts
 from ingest.formats.provider_messages.message_hashes import unique_id
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
+from ingest.token_counts import count_whole_input
 
 SOURCE = Source(
     name="cline",
@@ -104,7 +105,7 @@ def _make_events(message: Mapping[str, Any], record: Record, dialogue: AgentSess
             join_text(blocks),
             provider=read_text(model.get("provider")),
             model=read_text(model.get("id")),
-            input_tokens=read_count(metrics.get("inputTokens")) or None,
+            **count_whole_input(*map(metrics.get, ("inputTokens", "cacheReadTokens", "cacheWriteTokens"))),
             output_tokens=read_count(metrics.get("outputTokens")) or None,
         )
         for call in call_fields(blocks):

@@ -44,6 +44,7 @@ from ingest.formats.spans.span_attributes import first_text as text_of
 from ingest.formats.traces.trace_translator import Found, KnownSpan, TraceTranslator
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
+from ingest.token_counts import count_whole_input
 
 SOURCE = Source(
     name="langsmith",
@@ -154,12 +155,15 @@ def _read_facts(run: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
 def _read_model_call(run: Mapping[str, Any], extra: Mapping[str, Any], facts: SpanFacts) -> None:
     metadata, parameters = read_object(extra.get("metadata")), read_object(extra.get("invocation_params"))
     request = read_request(run.get("inputs"))
+    cached = read_object(run.get("prompt_token_details"))
     facts.fill(
         provider=text_of(metadata, "ls_provider"),
         model=text_of(metadata, "ls_model_name") or text_of(parameters, "model", "model_name"),
         definitions=find_definitions(first_value(parameters, "tools", "functions")) or None,
         output=tuple(read_messages(run.get("outputs"), "assistant")) or None,
-        input_tokens=first_count(run, "prompt_tokens"),
+        **count_whole_input(
+            first_count(run, "prompt_tokens"), cached.get("cache_read"), cached.get("cache_creation")
+        ),
         output_tokens=first_count(run, "completion_tokens"),
     )
     if request is not None:

@@ -34,6 +34,7 @@ from ingest.formats.provider_messages.chat_messages import ResultFlag
 from ingest.formats.provider_messages.message_hashes import unique_id
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
+from ingest.token_counts import count_whole_input
 
 SOURCE = Source(
     name="qwen_code",
@@ -138,7 +139,7 @@ class _QwenSession:
             ts,
             "\n".join(filter(None, words)),
             model=read_text(last.get("model")),
-            input_tokens=read_count(usage.get("promptTokenCount")) or None,
+            **count_whole_input(usage.get("promptTokenCount"), usage.get("cachedContentTokenCount")),
             output_tokens=_sum_counts(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
         )
         for each, place in records:

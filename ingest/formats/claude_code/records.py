@@ -21,6 +21,7 @@ from ingest.events import (
 )
 from ingest.formats.claude_code.transcript_entries import ContentBlock, ToolReport, Usage, result_text
 from ingest.formats.claude_code.user_lines import find_fault
+from ingest.token_counts import count_input_parts
 
 MESSAGE = 500  # characters of a failed result that are kept as its reason
 
@@ -121,15 +122,10 @@ def _failure_reason(content: str) -> str:
     return content.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")[:MESSAGE]
 
 
-def count_input_tokens(usage: Usage | None) -> int | None:
-    """Return the number of all input tokens, with those read from or written to the cache.
-
-    `input_tokens` alone leaves the cache out. None when the record has no counts.
-    """
+def count_input(usage: Usage | None) -> dict[str, Any]:
+    """Return the counts of input tokens; `input_tokens` alone leaves out those of the cache."""
     if usage is None:
-        return None
-    total = None
-    for count in (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens):
-        if count is not None and count >= 0:
-            total = count if total is None else total + count
-    return total
+        return {}
+    return count_input_parts(
+        usage.input_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+    )

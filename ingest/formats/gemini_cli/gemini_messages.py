@@ -19,6 +19,7 @@ from ingest.formats.conversations.result_layers import PASSED, Texts, failed_fla
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
 from ingest.formats.provider_messages.message_hashes import unique_id
 from ingest.record import Record
+from ingest.token_counts import count_whole_input
 
 _CANCELLED = "Request cancelled"
 _SHELL = "run_shell_command"
@@ -89,7 +90,7 @@ class GeminiConversation(AgentSession):
                 ts,
                 words,
                 model=read_text(message.get("model")),
-                input_tokens=read_count(tokens.get("input")) or None,
+                **count_whole_input(tokens.get("input"), tokens.get("cached")),
                 output_tokens=_sum_counts(tokens.get("output"), tokens.get("thoughts")),
             )
         self._may_call = not calls

@@ -26,6 +26,7 @@ from ingest.formats.conversations.agent_session import (
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
 from ingest.record import Record
+from ingest.token_counts import count_input_parts
 
 _CUT_OFF = frozenset({"aborted", "error"})
 _TEXTS: Texts = (
@@ -107,7 +108,7 @@ class PiSession:
             "\n".join(words),
             provider=read_text(message.get("provider")),
             model=read_text(message.get("model")),
-            input_tokens=_count_input_tokens(usage),
+            **count_input_parts(*map(usage.get, ("input", "cacheRead", "cacheWrite"))),
             output_tokens=read_count(usage.get("output")) or None,
             answers=stop == "stop",
         )
@@ -163,11 +164,6 @@ def _read_flag(is_error: Any, content: str) -> ResultFlag:
         layer = FaultLayer.REFUSED if _ABORTED.search(content[-_TAIL:]) else find_layer(content, _TEXTS)
         return failed_flag(content, layer or FaultLayer.EXECUTION)
     return PASSED if is_error is False else ResultFlag()
-
-
-def _count_input_tokens(usage: Mapping[str, Any]) -> int | None:
-    """Return the number of all input tokens, cached ones included; None when it is zero (no measurement)."""
-    return sum(read_count(usage.get(name)) or 0 for name in ("input", "cacheRead", "cacheWrite")) or None
 
 
 def _world_key(entry: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:

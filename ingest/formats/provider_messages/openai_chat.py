@@ -28,6 +28,7 @@ from ingest.formats.provider_messages.exchange import (
     read_stop_reason,
 )
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
+from ingest.token_counts import count_whole_input
 
 _ANNOUNCED = "the finish reason says tool calls, but the reply has none"
 
@@ -96,7 +97,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
             calls=calls,
             word="refusal" if refusal is not None else word,
             end=StopReason.REFUSED if refusal is not None else end,
-            input_tokens=count_tokens(usage, body, "prompt") if number == 0 else None,
+            **(count_input(usage, body) if number == 0 else {}),
             output_tokens=count_tokens(usage, body, "completion") if number == 0 else None,
             marks=message_marks(message),
         )
@@ -120,6 +121,16 @@ def list_choices(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         return list(read_objects(body["choices"]))
     word = body.get("finish_reason", body.get("done_reason"))
     return [{"message": body.get("message"), "finish_reason": word}]
+
+
+def count_input(usage: Mapping[str, Any], body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the counts of input tokens by the field names of OpenAI, DeepSeek, Moonshot and LiteLLM."""
+    details = read_object(usage.get("prompt_tokens_details"))
+    cached = details.get("cached_tokens", usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens")))
+    if cached is None:
+        cached = usage.get("cache_read_input_tokens")
+    written = details.get("cache_write_tokens", usage.get("cache_creation_input_tokens"))
+    return count_whole_input(count_tokens(usage, body or {}, "prompt"), cached, written)
 
 
 def count_tokens(usage: Mapping[str, Any], body: Mapping[str, Any], side: str) -> int | None:

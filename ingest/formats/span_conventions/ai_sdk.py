@@ -16,6 +16,7 @@ from ingest.formats.provider_messages.message_parts import Message, read_call
 from ingest.formats.provider_messages.model_requests import find_definitions, read_request
 from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind
 from ingest.formats.spans.span_attributes import Attributes, first_count, first_text, first_value
+from ingest.token_counts import count_whole_input
 
 _META = "ai.telemetry.metadata."
 _SESSION = tuple(_META + name for name in ("sessionId", "session_id", "threadId", "thread_id", "chatId"))
@@ -60,8 +61,11 @@ def _read_model_call(attributes: Attributes, facts: SpanFacts) -> None:
         definitions=find_definitions(attributes.get("ai.prompt.tools")) or None,
         input=request.messages if request and request.messages else None,
         output=read_output(attributes),
-        input_tokens=first_count(
-            attributes, "gen_ai.usage.input_tokens", "ai.usage.inputTokens", "ai.usage.promptTokens"
+        **count_whole_input(
+            first_count(
+                attributes, "gen_ai.usage.input_tokens", "ai.usage.inputTokens", "ai.usage.promptTokens"
+            ),
+            first_count(attributes, "ai.usage.cachedInputTokens"),
         ),
         output_tokens=first_count(
             attributes, "gen_ai.usage.output_tokens", "ai.usage.outputTokens", "ai.usage.completionTokens"

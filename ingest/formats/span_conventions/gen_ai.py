@@ -16,6 +16,7 @@ from ingest.formats.provider_messages.message_parts import Message
 from ingest.formats.provider_messages.model_requests import find_definitions, prompt_text
 from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind
 from ingest.formats.spans.span_attributes import Attributes, first_count, first_text, first_value
+from ingest.token_counts import count_whole_input
 
 _KINDS = {
     "chat": SpanKind.INFERENCE, "text_completion": SpanKind.INFERENCE, "generate_content": SpanKind.INFERENCE,
@@ -35,7 +36,17 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
         model=first_text(attributes, "gen_ai.response.model", "gen_ai.request.model"),
         system=prompt_text(first_value(attributes, "gen_ai.system_instructions")),
         definitions=find_definitions(first_value(attributes, "gen_ai.tool.definitions")) or None,
-        input_tokens=first_count(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+        **count_whole_input(
+            first_count(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+            first_count(
+                attributes, "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"
+            ),
+            first_count(
+                attributes,
+                "gen_ai.usage.cache_creation.input_tokens",
+                "gen_ai.usage.cache_creation_input_tokens",
+            ),
+        ),
         output_tokens=first_count(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
         finish=first_finish_reason(first_value(attributes, "gen_ai.response.finish_reasons")),
         tool=first_text(attributes, "gen_ai.tool.name"),

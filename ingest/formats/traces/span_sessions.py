@@ -32,6 +32,7 @@ from ingest.formats.traces.span_calls import call_fields, result_fields
 from ingest.formats.traces.span_steps import TracedCall, TracedStep, find_steps
 from ingest.formats.traces.span_tree import TraceLane
 from ingest.formats.traces.span_turns import TurnPlan, user_texts
+from ingest.token_counts import count_whole_input
 
 _KNOWN = 1_000
 _WAITING = 200  # calls of earlier traces that may still get a result
@@ -154,7 +155,12 @@ class TracedSession:
             text=step.text or (None if step.calls else step.text),
             provider=facts.provider,
             model=facts.model,
-            input_tokens=facts.input_tokens if step.whole else None,
+            # Counted again: what one convention left out, another may have filled in.
+            **(
+                count_whole_input(facts.input_tokens, facts.cached_tokens, facts.cache_write_tokens)
+                if step.whole
+                else {}
+            ),
             output_tokens=facts.output_tokens if step.whole else None,
             latency_ms=span.latency_ms if step.whole else None,
             answers=not step.calls and step.stop_reason is StopReason.ANSWER,
