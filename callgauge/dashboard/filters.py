@@ -1,4 +1,4 @@
-"""The filter bar (days, model, prompt, tool, source) of all pages that count calls, kept in the URL.
+"""The filter bar of all pages that count calls: days, model, prompt, tool, source, baseline; kept in the URL.
 
 The bar is drawn before the page runs, so that its widgets exist on every page and navigation keeps their
 values.
@@ -6,9 +6,9 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
@@ -17,15 +17,23 @@ import pandas as pd
 import streamlit as st
 
 from callgauge.dashboard import wording
+from callgauge.dashboard.time_ranges import PRESETS, Days, TimeRange, read_range
 from callgauge.dashboard.url_keys import declared_url_keys
 
 DIMENSIONS = ("model", "prompt", "tool", "source")
 _LONGEST = 120  # characters of a label: every page sends them all
+_ON_BUTTON = 26  # characters of a chosen value on the button of its filter
 _DAYS = "days"
-_CARRIED = ("smallest",)  # what a reader finds worth knowing holds on every page that judges
-_EXTENT = "_extent"
-_PICKING = "_picking_days"
-_ONE_DAY = "_one_day"
+_BASELINE = "baseline"
+_BEFORE, _NO_BASELINE = "Baseline: days before", "No baseline"
+_BASELINE_DAYS = "_baseline_days"
+_KEPT_TEXT = "_kept_text_"
+_REWRITTEN = "_rewritten_"
+_CALENDAR = "_calendar"
+_PICK_DATES = "Pick dates"
+# What a reader finds worth knowing, and what is compared with, hold on every page.
+_CARRIED = ("smallest", _BASELINE)
+_MISREAD = "_misread"
 _CHOSEN = "_filters"
 _LABELS = "_labels"
 
@@ -51,83 +59,161 @@ class Filters:
 
 
 def draw_filter_bar(
-    choices: pd.DataFrame, first: date | None, last: date | None, *, shown: bool = True
+    choices: pd.DataFrame,
+    first: date | None,
+    last: date | None,
+    baselines: Sequence[tuple[str, Days]] = (),
+    *,
+    shown: bool = True,
 ) -> None:
-    """Draw the filter bar, and keep the chosen filters in the session's state.
+    """Draw the filter bar, and keep the chosen filters and the baseline in the session's state.
 
-    `choices`: the rows of the metric `choices`; `first`, `last`: the first and the last day of the store.
-    With `shown` False the widgets are drawn but hidden: without them the URL would lose the filters.
+    `choices`: the rows of the metric `choices`; `first`, `last`: the first and the last day of the store;
+    `baselines`: the name and the days of each baseline that the team has kept. With `shown` False the widgets
+    are drawn but hidden: without them the URL would lose the filters.
     """
     key = "filterbar" if shown else "filterbar_hidden"
-    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small", key=key):
-        from_day, to_day = _draw_days(first, last)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
+        days = _draw_days(first, last)
         chosen = {name: _draw_choice(name, choices[choices.dimension == name]) for name in DIMENSIONS}
-        st.button("Reset", on_click=reset, key="reset", type="tertiary", help="Clear all filters")
+        st.session_state[_BASELINE_DAYS] = _draw_baseline(days, baselines)
+        st.button("Reset", on_click=reset, key="reset", type="tertiary")
+    if misread := st.session_state.pop(_MISREAD, None):
+        st.caption(f":red[{wording.in_markdown(misread, 200)}]")
+    from_day, to_day = days or (None, None)
     st.session_state[_CHOSEN] = Filters(from_day, to_day, **{f"{name}s": chosen[name] for name in DIMENSIONS})
 
 
-def _draw_days(first: date | None, last: date | None) -> tuple[date | None, date | None]:
-    """Return the chosen days; (None, None) for all days, so that calls without a time count too."""
+def _draw_days(first: date | None, last: date | None) -> Days | None:
+    """Return the chosen days; None for all days, so that calls without a time count too."""
     if first is None or last is None:
-        return None, None
-    whole = (first, last)
-    if (
-        st.session_state.get(_EXTENT) not in (None, whole)
-        and st.session_state.get(_DAYS) == st.session_state[_EXTENT]
-    ):
-        # The whole extent was shown and a load widened it: go on showing the whole.
-        st.session_state[_DAYS] = whole
-    st.session_state[_EXTENT] = whole
-    if _ONE_DAY in st.session_state:
-        st.session_state[_DAYS] = st.session_state.pop(_ONE_DAY)
-    chosen = st.date_input(
-        "Days (UTC)",
-        whole,
-        *whole,
-        key=_DAYS,
+        return None
+    today = datetime.now(UTC).date()
+    text = _draw_range(_DAYS, [*PRESETS, _PICK_DATES], width=190, newest=min(last, today))
+    chosen = read_range(text)
+    if chosen.first and chosen.last:
+        _draw_calendar((chosen.first, chosen.last), first, max(last, today))
+    return chosen.resolve(last, today)
+
+
+def _draw_range(key: str, offered: Sequence[str], *, width: int, newest: date | None = None) -> str:
+    """Draw a selector of days in which a range can be typed too, and return its text: offered, or a range.
+
+    The URL's `key` holds the text, unless it is the first one offered. `newest`: the newest day, on which
+    the dates end from which a person begins to pick others.
+    """
+    kept = _KEPT_TEXT + key
+
+    def take() -> None:
+        text = st.session_state[key] or offered[0]
+        if text == _PICK_DATES and newest:
+            days = read_range(st.session_state[kept]).resolve(newest, newest) or (newest, newest)
+            text = TimeRange(first=days[0], last=days[1]).text
+        st.session_state[key] = _read_text(text, offered, st.session_state[kept])
+
+    if _REWRITTEN + key in st.session_state:
+        st.session_state[key] = st.session_state.pop(_REWRITTEN + key)
+    text = st.selectbox(
+        key.capitalize(),
+        offered,
+        key=key,
         bind="query-params",
-        on_change=_note_picking,
+        on_change=take,
+        accept_new_options=True,
+        filter_mode="contains",
+        width=width,
+        label_visibility="collapsed",
+    )
+    ends = st.query_params.get_all(key)  # links of before November 2026 hold a range as two values
+    meant = " to ".join(ends) if len(ends) == 2 else str(text)
+    known = _read_text(meant, offered, offered[0])
+    if known != text:
+        # A link's own words: the widget shows them as the page writes them from the next run on.
+        st.session_state[_REWRITTEN + key] = known
+        st.rerun()
+    st.session_state[kept] = known
+    return known
+
+
+def _read_text(text: str, offered: Sequence[str], otherwise: str) -> str:
+    """Return the range that a text means, written as links hold it; `otherwise` for what is no range."""
+    if text in offered:
+        return text
+    try:
+        return read_range(text).text
+    except ValueError as misread:
+        st.session_state[_MISREAD] = str(misread)
+        return otherwise
+
+
+def _draw_calendar(shown: Days, first: date, last: date) -> None:
+    """Draw a calendar beside the selector of days, from which dates can be picked instead of typed."""
+
+    def take() -> None:
+        picked = st.session_state[_CALENDAR]
+        if len(picked) == 2:
+            st.session_state[_DAYS] = TimeRange(first=picked[0], last=picked[1]).text
+
+    if len(st.session_state.get(_CALENDAR, ())) != 1:  # the first end is picked, the second is to come
+        st.session_state[_CALENDAR] = shown
+    st.date_input(
+        "From, to",
+        min_value=min(first, shown[0]),
+        max_value=max(last, shown[1]),
+        key=_CALENDAR,
+        on_change=take,
         format="YYYY-MM-DD",
         width=240,
         label_visibility="collapsed",
     )
-    picked = chosen if isinstance(chosen, tuple) else (chosen,)
-    _close_single_day(picked)
-    if picked == whole or not picked:
-        return None, None
-    return picked[0], picked[-1]
 
 
-def _close_single_day(picked: tuple[date, ...]) -> None:
-    """Turn a single day that a link names into a range of one day, and rerun the page.
+def _draw_baseline(days: Days | None, kept: Sequence[tuple[str, Days]]) -> Days | None:
+    """Return the days of the chosen baseline: those before the chosen days, named ones, or typed ones."""
+    by_name = {f"Baseline: {wording.one_line(name, 40)}": span for name, span in kept}
+    text = _draw_range(_BASELINE, [_BEFORE, *by_name, _NO_BASELINE], width=210)
+    if text in by_name:
+        return by_name[text]
+    if text == _BEFORE:
+        return _days_before(days, (days[1] - days[0]).days + 1) if days else None
+    typed = TimeRange() if text == _NO_BASELINE else read_range(text)
+    if typed.length and days:
+        return _days_before(days, typed.length)
+    return (typed.first, typed.last) if typed.first and typed.last else None
 
-    Otherwise the widget would wait for the second end of the range. Nothing happens when a person has just
-    picked the first end: the second end is still to come.
-    """
-    if len(picked) == 1 and st.session_state.get(_PICKING) != picked:
-        st.session_state[_ONE_DAY] = (picked[0], picked[0])
-        st.rerun()
 
-
-def _note_picking() -> None:
-    st.session_state[_PICKING] = st.session_state[_DAYS]
+def _days_before(days: Days, length: int) -> Days:
+    """Return so many days, just before the given ones."""
+    return days[0] - timedelta(length), days[0] - timedelta(1)
 
 
 def _draw_choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:
     labels = _unique_labels(rows)
     st.session_state.setdefault(_LABELS, {})[name] = labels
-    chosen = st.multiselect(
-        name.capitalize(),
-        list(labels),
-        format_func=lambda value: labels.get(value, value),
-        key=name,
-        bind="query-params",
-        placeholder=f"All {name}s",
-        width=190,
-        wrap=False,
-        label_visibility="collapsed",
-    )
-    return tuple(chosen) or None
+    # Before the first run the chosen values are only in the URL, which holds their labels.
+    known = set(labels.values())
+    chosen = [labels[value] for value in st.session_state.get(name, ()) if value in labels] or [
+        label for label in st.query_params.get_all(name) if label in known
+    ]
+    with st.popover(wording.in_markdown(_button_text(name, chosen), 40), key=f"choose_{name}"):
+        taken = st.multiselect(
+            name.capitalize(),
+            list(labels),
+            format_func=lambda value: labels.get(value, value),
+            key=name,
+            bind="query-params",
+            placeholder=f"All {name}s",
+            filter_mode="contains",
+            select_all=False,
+            width=340,
+        )
+    return tuple(taken) or None
+
+
+def _button_text(name: str, chosen: Sequence[str]) -> str:
+    if len(chosen) == 1 and len(chosen[0]) <= _ON_BUTTON:
+        return chosen[0]
+    return f"{len(chosen)} {name}{'' if len(chosen) == 1 else 's'}" if chosen else f"{name.capitalize()}s"
 
 
 def _unique_labels(rows: pd.DataFrame) -> dict[str, str]:
@@ -149,8 +235,19 @@ def reset() -> None:
         st.query_params.pop(name, None)
     for name in DIMENSIONS:
         st.session_state[name] = []
-    if _EXTENT in st.session_state:
-        st.session_state[_DAYS] = st.session_state[_EXTENT]
+    st.session_state[_DAYS] = PRESETS[0]
+
+
+def show_everything() -> None:
+    """Clear the filter bar, and choose all days."""
+    reset()
+    st.session_state[_DAYS] = TimeRange().text
+
+
+def chosen_baseline() -> Days | None:
+    """Return the days that the chosen days are compared with, both inclusive; None without a baseline."""
+    found: Days | None = st.session_state.get(_BASELINE_DAYS)
+    return found
 
 
 def chosen_filters() -> Filters:
@@ -186,6 +283,7 @@ def page_link(
     values = {name: getattr(filters, f"{name}s") or () for name in DIMENSIONS}
     values |= {name: (value,) if isinstance(value, str) else value for name, value in narrowed.items()}
     pairs = [(name, value_label(name, value)) for name, several in values.items() for value in several]
-    pairs += [(_DAYS, day.isoformat()) for day in days or (filters.from_day, filters.to_day) if day]
+    text = TimeRange(first=days[0], last=days[1]).text if days else st.query_params.get(_DAYS)
+    pairs += [(_DAYS, text)] if text else []
     kept = [(name, text) for name in _CARRIED if name not in own and (text := st.query_params.get(name))]
     return f"{page}?{urlencode(pairs + list(own.items()) + kept)}"

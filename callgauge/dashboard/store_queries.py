@@ -18,6 +18,7 @@ from callgauge.dashboard.metrics.published_store import (
     open_generation,
     published_generation,
 )
+from callgauge.memory.team_memory import TeamMemory
 
 _SHOWN = "_generation"
 _ASKED = "_asked"
@@ -35,6 +36,14 @@ class Generation(NamedTuple):
 
 def store_folder() -> str | None:
     return os.environ.get("CALLGAUGE_STORE")
+
+
+def team_memory() -> TeamMemory:
+    """Return the memory of the team that uses the store. Raises NothingLoadedError when none is named."""
+    folder = store_folder()
+    if not folder:
+        raise NothingLoadedError("No store is named.", "Name one: callgauge serve --store DIR")
+    return TeamMemory(Path(folder))
 
 
 def named_generation() -> Generation | None:

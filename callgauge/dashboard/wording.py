@@ -44,6 +44,26 @@ def percent(share: float, significant: int = 3) -> str:
     return f"{points:.{min(2, max(0, digits))}f}%"
 
 
+def fixed_percent(share: float | None, decimals: int) -> str:
+    """Write a share with so many decimals, as a column of a table does: 0.0325 as 3.3% with one.
+
+    Shares that would round to 0 or 100 without being it print as <0.1% and >99.9%; None is a dash.
+    """
+    if share is None:
+        return "–"
+    points, finest = 100 * share, 10.0**-decimals
+    if 0 < points < finest / 2:
+        return f"<{finest:.{decimals}f}%"
+    if 100 - finest / 2 < points < 100:
+        return f">{100 - finest:.{decimals}f}%"
+    return f"{points:.{decimals}f}%"
+
+
+def fixed_interval(bounds: Interval, decimals: int) -> str:
+    """Write an interval with so many decimals: 3.8–5.9%."""
+    return f"{100 * bounds.low:.{decimals}f}–{100 * bounds.high:.{decimals}f}%"
+
+
 def rate(k: int, n: int) -> str:
     """Write `k` of `n` as a percentage, no more exact than `n` allows; a dash when nothing was observed."""
     return percent(k / n, 2 if n < _EXACT else 3) if n else "–"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from datetime import date
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from tests.dashboard.conftest import COUNTING, FILES, opened, said
+from tests.dashboard.conftest import APP, COUNTING, FILES, opened, said
 from tests.dashboard.store_fixture import a_call, publish, small_tables
 
 
@@ -130,7 +130,7 @@ def test_reset_clears_the_filters(small: Path) -> None:
 def test_a_selection_without_calls_says_which_filter_to_widen(small: Path) -> None:
     app = opened("callgauge/dashboard/pages/calls/page.py")
     app.text_input(key="q").set_value("nowhere in any call").run()
-    assert "Widen or clear: search." in said(app)
+    assert "Widen or clear: days, search." in said(app)
     app.button(key="clear").click().run()
     assert "44 calls" in said(app)
 
@@ -139,7 +139,7 @@ def test_the_button_of_an_empty_list_clears_all_that_its_sentence_names(small: P
     app = opened("callgauge/dashboard/pages/calls/page.py", model="falcon-3")
     app.selectbox(key="fault").set_value("refused").run()
     app.text_input(key="q").set_value("nowhere in any call").run()
-    assert "Widen or clear: model, fault layer, search." in said(app)
+    assert "Widen or clear: days, model, fault layer, search." in said(app)
     app.button(key="clear").click().run()
     assert "44 calls" in said(app)
     assert not {"model", "fault", "q"} & set(app.query_params)
@@ -174,8 +174,35 @@ def test_a_link_for_one_day_means_that_day_only(store: Path) -> None:
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
     publish(store, small_tables() | {"tool_calls": calls})
     app = opened(days="2026-11-19")
-    assert app.date_input(key="days").value == (date(2026, 11, 19), date(2026, 11, 19))
+    assert app.selectbox(key="days").value == "2026-11-19"
     assert "/ 1 calls" in said(app)
+
+
+def test_the_usual_days_are_the_newest_28_and_all_days_are_one_choice_away(store: Path) -> None:
+    days = ("2025-01-01", "2026-10-23", "2026-10-24", "2026-11-20")
+    calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
+    publish(store, small_tables() | {"tool_calls": calls})
+    app = opened()
+    assert "/ 2 calls" in said(app)
+    app.selectbox(key="days").set_value("All days").run()
+    assert "/ 4 calls" in said(app)
+    assert "/ 1 calls" in said(opened(days="2025-01-01"))
+
+
+def test_what_is_no_range_of_days_is_said_and_the_usual_days_stay(small: Path) -> None:
+    app = opened(days="last year")
+    assert "“last year” is no range of days" in said(app)
+    assert "1 / 44 calls" in said(app)
+
+
+def test_a_link_of_before_with_two_days_still_means_them(store: Path) -> None:
+    days = ("2026-11-18", "2026-11-19", "2026-11-20")
+    calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
+    publish(store, small_tables() | {"tool_calls": calls})
+    app = AppTest.from_file(str(APP), default_timeout=300)
+    app.query_params["days"] = ["2026-11-18", "2026-11-19"]
+    app.run()
+    assert "/ 2 calls" in said(app)
 
 
 def test_cards_that_the_filters_do_not_touch_say_so(small: Path) -> None:

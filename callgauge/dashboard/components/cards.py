@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.components.table import Cell, Column, Table, collect_tables, draw_table
 from callgauge.dashboard.export import to_csv, to_parquet
 from callgauge.dashboard.metrics import Metric, MetricError, metrics
 from callgauge.dashboard.metrics.published_store import NothingLoadedError, UnshownStoreError
@@ -22,22 +23,48 @@ from callgauge.dashboard.texts.url_texts import LinkError, pack_text
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A download of a card's rows: `name` is the file name without suffix, `rows` is called on a click."""
+    """What a card offers to download below its tables: `rows` is called on a click.
+
+    `name` is the file name without suffix. `what`: the sums that the figures are made of, or all rows of a
+    list of which the table shows a page.
+    """
 
     name: str
     rows: Callable[[], pd.DataFrame]
+    what: Literal["sums", "all rows"] = "sums"
 
 
-def _draw_download(take: Download) -> None:
+_WHAT = {"sums": "The sums behind it", "all rows": "All rows, not only this page"}
+
+
+def _draw_export(tables: Sequence[Table], take: Download | None) -> None:
+    """Draw the popover with the files of a card: what its tables show first, then what is behind them."""
+    drawn = [table for table in tables if table.rows]
+    if not drawn and take is None:
+        return
     with st.popover("Export", type="tertiary", width="content"):
+        for table in drawn:
+            # A page may draw the same component again, so rows are made on the click.
+            _draw_files(table.caption if len(drawn) > 1 else "As shown", table.key, table.to_frame)
+        if take is not None:
+            rows = take.rows
+            _draw_files(
+                _WHAT[take.what],
+                f"{take.name}_{take.what.replace(' ', '_')}",
+                lambda: _leave_groups_out(rows()),
+                words=f", {take.what}",
+            )
+
+
+def _draw_files(heading: str, name: str, rows: Callable[[], pd.DataFrame], words: str = "") -> None:
+    st.caption(wording.in_markdown(heading))
+    with st.container(horizontal=True, gap="small"):
+        _draw_download_button(f"CSV{words}", f"{name}.csv", "text/csv", lambda: to_csv(rows()))
         _draw_download_button(
-            "CSV", f"{take.name}.csv", "text/csv", lambda: to_csv(_leave_groups_out(take.rows()))
-        )
-        _draw_download_button(
-            "Parquet",
-            f"{take.name}.parquet",
+            f"Parquet{words}",
+            f"{name}.parquet",
             "application/vnd.apache.parquet",
-            lambda: to_parquet(_leave_groups_out(take.rows())),
+            lambda: to_parquet(rows()),
         )
 
 
@@ -72,8 +99,8 @@ def draw_card(
     """Draw a bordered card with a heading; the body of the `with` statement draws the content.
 
     `metric_names`: the metrics to explain at the right of the heading. `beside`: draws a control next to the
-    heading. `take`: rows to download as CSV and Parquet. `stretch`: make the card as high as its row.
-    `height`: pixels of the placeholder until the content is drawn. A MetricError in the body becomes a
+    heading. `take`: rows to download besides the tables that the body draws. `stretch`: make the card as
+    high as its row. `height`: pixels of the placeholder until the content is drawn. A MetricError in the body becomes a
     message in this card only.
     """
     with st.container(border=True, height="stretch" if stretch else "content", gap="xsmall"):
@@ -83,16 +110,19 @@ def draw_card(
                 if beside:
                     beside()
             with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
-                if take:
-                    _draw_download(take)
+                export = st.container(width="content")
                 doors = explain_count(*metric_names, place=title) if metric_names else {}
         if caption:
             st.caption(caption)
+        tables: list[Table] = []
         try:
-            with st.skeleton(height=height) if height else nullcontext():
+            with collect_tables() as tables, st.skeleton(height=height) if height else nullcontext():
                 yield
         except MetricError as problem:
             st.error(wording.in_markdown(str(problem), 600))
+        if metric_names or take:
+            with export:
+                _draw_export(tables, take)
         for name, door in doors.items():
             _open_in_sql(name, door)
 
@@ -133,7 +163,7 @@ def _list_columns(metric: Metric, place: str) -> None:
     rows = [[Cell(column, mono=True), Cell(meaning)] for column, meaning in metric.columns.items()]
     if rows:
         titles = [Column("Column", "tight"), Column("Meaning")]
-        draw_table(f"counted_{metric.name}_{place}", "What the columns mean", titles, rows)
+        draw_table(f"counted_{metric.name}_{place}", "What the columns mean", titles, rows, exported=False)
 
 
 def show_no_matches(noun: str) -> None:
@@ -143,7 +173,7 @@ def show_no_matches(noun: str) -> None:
         st.header(f"No {noun} here", anchor=False)
         if active:
             st.caption(f"Widen or clear: {', '.join(active)}.")
-            st.button("Clear these filters", on_click=filters.reset, key="clear")
+            st.button("Clear all filters, show all days", on_click=filters.show_everything, key="clear")
         else:
             st.caption("The store holds none. Load logs with: callgauge ingest PATH --store DIR")
 

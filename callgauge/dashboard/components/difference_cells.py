@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from callgauge.dashboard.components.table import Cell, Column
+from callgauge.dashboard.components.table import Cell, Column, Percentages
 from callgauge.dashboard.measures import verdicts
 from callgauge.dashboard.measures.comparisons import SliceComparison
 
@@ -38,32 +38,49 @@ def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -
     """Return a cell with the difference in points and its interval; the text `none` without a difference."""
     found = held.difference
     if found is None:
-        return Cell(none)
+        return Cell(none, values={"": None})
 
     def place(value: float) -> float:
         return 0.5 + value / (2 * reach)
 
+    def write(decimals: int) -> tuple[str, str]:
+        estimate, low, high = (
+            verdicts.fixed_points(value, decimals) for value in (found.estimate, found.low, found.high)
+        )
+        return estimate, f"{low} to {high}"
+
+    text, sub = write(1)
     return Cell(
-        verdicts.format_points(found.estimate),
-        sub=f"{verdicts.format_points(found.low)} to {verdicts.format_points(found.high)}",
+        text,
+        sub=sub,
         at=place(found.estimate),
         low=place(found.low),
         high=place(found.high),
         pale=held.p is None,
         title=found.method,
         order=found.estimate,
+        values={"": found.estimate, "low": found.low, "high": found.high},
+        percentages=Percentages(found.estimate, None, write),
     )
 
 
 def verdict_cell(held: SliceComparison, smallest: float) -> Cell:
-    """Return a cell with the verdict in a few words; the whole sentence shows on hover.
+    """Return a cell with the verdict in a few words; the whole sentence opens on hover, focus and tap.
 
     `smallest`: the smallest difference worth knowing, a share.
     """
     word = verdicts.shorten_verdict(held, smallest)
     sentences = [verdicts.describe_verdict(held, smallest), verdicts.describe_mix(held)]
     title = " ".join(sentence for sentence in sentences if sentence)
-    return Cell(word.text, sub=word.sub or None, tone=word.tone, title=title, order=held.p)
+    return Cell(
+        word.text,
+        sub=word.sub or None,
+        tone=word.tone,
+        title=title,
+        order=held.p,
+        leads=True,
+        values={"": word.text, "p": held.p, "in words": title},
+    )
 
 
 def plain_cell(held: SliceComparison, reach: float, *, none: str = "–") -> Cell:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from callgauge.dashboard import filters, wording
-from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.components.table import Cell, Column, Percentages, draw_table
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.measures.slices import Slice, rank_slices
 from callgauge.dashboard.measures.verdicts import LESS
@@ -112,7 +113,13 @@ def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
     else:
         href = filters.page_link("calls", {dimension: name}, {}) if dimension in FILTERED else None
     label = filters.value_label(dimension, name)
-    return Cell(wording.one_line(label, 60), href=href, title=wording.one_line(label, 400), order=label)
+    return Cell(
+        wording.one_line(label, 60),
+        href=href,
+        title=wording.one_line(label, 400),
+        order=label,
+        values={"": label},
+    )
 
 
 def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
@@ -122,20 +129,21 @@ def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
     return filters.page_link("calls", narrowed, rate.calls)
 
 
-def rate_cell(one: Slice | None, scale: IntervalScale, href: str | None = None) -> Cell:
+def rate_cell(one: Slice | None, scale: IntervalScale | None, href: str | None = None) -> Cell:
     """Return a cell with a rate, k / n, the interval, and the unmeasured part.
 
-    `href`: a link to the calls that k counts.
+    `scale`: None for no drawing of the interval. `href`: a link to the calls that k counts.
     """
-    if one is None or one.share.rate is None:
-        return Cell("–", sub="unmeasured" if one else None)
-    share = one.share
-    missing = f"\n{wording.rate(one.total - share.n, one.total)} unmeasured" if one.total > share.n else ""
+    if one is None:
+        return Cell("–", values={"rate": None})
+    share, unmeasured = one.share, one.total - one.share.n
+    if share.rate is None:
+        return Cell("–", sub="unmeasured", values={"rate": None, "n": 0, "unmeasured": unmeasured})
     return share_cell(
         share,
         scale,
         href=href if share.k else None,
-        more=missing,
+        unmeasured=unmeasured,
         pale=not one.is_solid,
         title=describe_basis(share),
     )
@@ -148,28 +156,72 @@ def describe_basis(share: Share) -> str:
 
 def share_cell(
     share: Share,
-    scale: IntervalScale,
+    scale: IntervalScale | None,
     *,
     href: str | None = None,
-    more: str = "",
+    unmeasured: int | None = None,
     pale: bool | None = None,
     title: str | None = None,
     ordered: bool = True,
 ) -> Cell:
     """Return a cell with a share, k / n, and the interval as a drawing and in figures.
 
-    `more`: text after the figures. `pale`: draw the cell pale; None to do so when there are too few
-    observations or sessions. `ordered`: the column can be sorted by this cell.
+    `scale`: None for no drawing. `unmeasured`: how many more there are of which it is not known. `pale`: draw
+    the cell pale; None to do so when there are too few observations or sessions. `ordered`: the column can be
+    sorted by this cell.
     """
     bounds = share.interval
+
+    def write(decimals: int) -> tuple[str, str]:
+        figures = [wording.fraction(share.k, share.n)]
+        if bounds:
+            figures.append(wording.fixed_interval(bounds, decimals))
+        missing = f"\n{describe_unmeasured(unmeasured, share.n, decimals)}" if unmeasured else ""
+        return wording.fixed_percent(share.rate, decimals), f"{' · '.join(figures)}{missing}"
+
+    drawn = scale if bounds else None
+    text, sub = write(1)
     return Cell(
-        wording.rate(share.k, share.n),
+        text,
         href=href,
-        sub=f"{wording.fraction(share.k, share.n)} · {wording.interval(bounds)}{more}",
-        at=scale.position_of(share.rate or 0.0),
-        low=scale.position_of(bounds.low) if bounds else None,
-        high=scale.position_of(bounds.high) if bounds else None,
+        sub=sub,
+        at=scale.position_of(share.rate or 0.0) if scale else None,
+        low=drawn.position_of(bounds.low) if drawn and bounds else None,
+        high=drawn.position_of(bounds.high) if drawn and bounds else None,
         pale=not share.has_enough if pale is None else pale,
         title=title,
         order=share.rate if ordered else None,
+        values=share_values(share) | ({} if unmeasured is None else {"unmeasured": unmeasured}),
+        percentages=None if share.rate is None else Percentages(share.rate, share.n, write),
     )
+
+
+def share_values(share: Share) -> dict[str, Any]:
+    """Return what a downloaded file holds of a share: rate, k, n, the 95 % interval, and the sessions."""
+    bounds = share.interval
+    return {
+        "rate": share.rate,
+        "k": share.k,
+        "n": share.n,
+        "low": bounds.low if bounds else None,
+        "high": bounds.high if bounds else None,
+        "sessions": share.sessions,
+    }
+
+
+def part_cell(k: int, n: int, *, href: str | None = None) -> Cell:
+    """Return a cell with `k` of `n` as a percentage, without an interval; a dash when `n` is 0."""
+    if not n:
+        return Cell("–", values={"": None})
+    return Cell(
+        wording.fixed_percent(k / n, 1),
+        href=href,
+        order=k / n,
+        values={"": k / n},
+        percentages=Percentages(k / n, n, lambda decimals: (wording.fixed_percent(k / n, decimals), "")),
+    )
+
+
+def describe_unmeasured(unmeasured: int, known: int, decimals: int) -> str:
+    share = wording.fixed_percent(unmeasured / (unmeasured + known), decimals)
+    return f"{share} unmeasured"

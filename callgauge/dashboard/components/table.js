@@ -57,13 +57,23 @@ function days(shares) {
   return svg
 }
 
+// Spans count characters, as Python does; the strings of JavaScript count an emoji as two.
+function words(cell) {
+  const className = [cell.mono ? "mono" : "", cell.tone ? `tone ${cell.tone}` : ""].join(" ").trim()
+  const made = cell.href ? link(cell.mono ? "mono" : "", null, cell.href) : element("span", className)
+  const letters = cell.marks.length ? [...cell.text] : []
+  let end = 0
+  for (const [from, to] of cell.marks) {
+    made.append(letters.slice(end, from).join(""), element("mark", "", letters.slice(from, to).join("")))
+    end = to
+  }
+  made.append(end ? letters.slice(end).join("") : cell.text)
+  return made
+}
+
 function content(cell, zero) {
   const holder = document.createDocumentFragment()
-  if (cell.href) {
-    holder.append(link(cell.mono ? "mono" : "", cell.text, cell.href))
-  } else {
-    holder.append(element("span", [cell.mono ? "mono" : "", cell.tone ? `tone ${cell.tone}` : ""].join(" ").trim(), cell.text))
-  }
+  holder.append(words(cell))
   if (cell.at !== null) holder.append(whisker(cell, zero))
   if (cell.share !== null) holder.append(bar(cell.share))
   if (cell.bars !== null) holder.append(days(cell.bars))
@@ -71,24 +81,111 @@ function content(cell, zero) {
   return holder
 }
 
-function row(cells, columns) {
+// A click beside the links of a row follows its first one; a click that ends a selection of text does not.
+function opening(made) {
+  const first = made.querySelector("a")
+  if (!first) return
+  made.classList.add("opens")
+  made.onclick = (event) => {
+    const selection = made.getRootNode().getSelection?.() ?? window.getSelection()
+    if (event.target.closest("a") || String(selection)) return
+    if (event.metaKey || event.ctrlKey) window.open(first.href)
+    else go(first.href)
+  }
+}
+
+function row(cells, columns, tip) {
   const made = element("tr")
+  made.setAttribute("role", "row")
   cells.forEach((cell, index) => {
-    const place = element(index === 0 ? "th" : "td", columns[index].kind + (cell.pale ? " pale" : ""))
+    const column = columns[index]
+    const place = element(index === 0 ? "th" : "td", column.kind + (cell.pale ? " pale" : ""))
+    place.setAttribute("role", index === 0 ? "rowheader" : "cell")
     if (index === 0) place.scope = "row"
-    if (cell.title) place.title = cell.title
     if (cell.heat !== null) {
       place.classList.add("heat")
       place.style.setProperty("--heat", `${Math.round(100 * cell.heat)}%`)
     }
-    place.append(content(cell, columns[index].zero))
+    if (cell.leads) place.classList.add("leads")
+    if (!cell.text && cell.heat === null && cell.bars === null) place.classList.add("empty")
+    const label = element("span", "label", column.full ?? column.title)
+    label.setAttribute("aria-hidden", "true")
+    const value = element("div", "value")
+    value.append(content(cell, column.zero))
+    place.append(label, value)
+    if (cell.title && cell.title !== cell.text) {
+      const anchor = value.querySelector("a, span")
+      if (anchor.tagName === "SPAN") anchor.tabIndex = 0
+      anchor.setAttribute("aria-description", cell.title)
+      tip.explain(place, anchor, cell.title)
+    }
     made.append(place)
   })
   return made
 }
 
+// A text that opens below its anchor on hover, focus and tap, and closes on Escape.
+class Tip {
+  constructor(holder) {
+    this.box = element("div", "tip")
+    this.box.popover = "manual"
+    this.box.setAttribute("role", "tooltip")
+    holder.append(this.box)
+  }
+
+  explain(area, anchor, text) {
+    const open = () => this.open(anchor, text)
+    area.onmouseenter = open
+    area.onmouseleave = () => this.close()
+    anchor.onfocus = open
+    anchor.onblur = () => this.close()
+    if (anchor.tagName !== "A") area.onclick = open
+    area.onkeydown = (event) => {
+      if (event.key === "Escape") this.close()
+    }
+  }
+
+  open(anchor, text) {
+    this.box.textContent = text
+    this.box.showPopover()
+    const [at, own] = [anchor.getBoundingClientRect(), this.box.getBoundingClientRect()]
+    const below = at.bottom + 6
+    this.box.style.top = `${below + own.height < window.innerHeight ? below : Math.max(4, at.top - own.height - 6)}px`
+    this.box.style.left = `${Math.max(4, Math.min(at.left, window.innerWidth - own.width - 8))}px`
+  }
+
+  close() {
+    if (this.box.matches(":popover-open")) this.box.hidePopover()
+  }
+}
+
+// How a table is sorted and whether it shows all rows stands in the URL, for all tables of the page:
+// ?sort=ranking.calls.desc,tools.loss.asc&all=tools. The address changes without a run of the page.
+const slug = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}_]+/gu, "-").replace(/^-|-$/g, "")
+
+function entriesInUrl(name) {
+  return (new URLSearchParams(window.location.search).get(name) ?? "").split(",").filter(Boolean)
+}
+
+function writeEntry(name, key, entry) {
+  const others = entriesInUrl(name).filter((one) => one.split(".")[0] !== key)
+  const listed = entry ? [...others, entry] : others
+  const url = new URL(window.location.href)
+  if (listed.length) url.searchParams.set(name, listed.join(","))
+  else url.searchParams.delete(name)
+  window.history.replaceState(window.history.state, "", url.href.replaceAll("%2C", ","))
+}
+
+function orderInUrl(key, columns) {
+  const entry = entriesInUrl("sort").find((one) => one.split(".")[0] === key)
+  if (!entry) return null
+  const [, column, way] = entry.split(".")
+  const index = columns.findIndex((one) => slug(one.title) === column)
+  return index < 0 ? null : { index, descending: way === "desc" }
+}
+
 // What has no order (an unmeasured rate, say) stays at the end, whichever way the others go.
-function sorted(rows, index, descending) {
+function sorted(rows, { index, descending }) {
   const known = rows.filter((cells) => cells[index].order !== null)
   const way = descending ? -1 : 1
   known.sort((one, other) => {
@@ -98,51 +195,189 @@ function sorted(rows, index, descending) {
   return [...known, ...rows.filter((cells) => cells[index].order === null)]
 }
 
-function sortable(title, column, index, data, body) {
-  const label = element("button", "sort", column.title)
-  label.type = "button"
-  label.onclick = () => {
-    const numbers = data.rows.some((cells) => typeof cells[index].order === "number")
-    const before = title.getAttribute("aria-sort")
-    const descending = before ? before === "ascending" : numbers
-    for (const other of title.parentElement.children) other.removeAttribute("aria-sort")
-    title.setAttribute("aria-sort", descending ? "descending" : "ascending")
-    body.replaceChildren(...sorted(data.rows, index, descending).map((cells) => row(cells, data.columns)))
-  }
-  title.replaceChildren(label)
-}
-
-export default function ({ parentElement, data }) {
-  const table = element("table")
-  table.append(element("caption", "hidden", data.caption))
-  const head = element("tr")
-  const body = element("tbody")
-  data.columns.forEach((column, index) => {
-    const title = element("th", column.kind, column.title)
-    title.scope = "col"
-    if (column.width) title.style.width = column.width
-    if (column.help) title.title = column.help
-    if (data.rows.length > 1 && data.rows.some((cells) => cells[index].order !== null)) {
-      sortable(title, column, index, data, body)
+class Sheet {
+  constructor(holder, data) {
+    this.data = data
+    this.key = slug(data.key)
+    this.body = element("tbody")
+    this.body.setAttribute("role", "rowgroup")
+    this.tip = new Tip(holder)
+    this.heads = data.columns.map((column, index) => this.head(column, index))
+    this.frame = this.makeFrame()
+    this.sorter = this.makeSorter()
+    this.more = element("button", "more")
+    this.more.type = "button"
+    this.more.onclick = () => {
+      writeEntry("all", this.key, this.all ? null : this.key)
+      this.draw()
     }
+    this.edges = element("div", "edges")
+    this.edges.append(this.frame)
+    holder.prepend(...(this.sorter ? [this.sorter] : []), this.edges, this.more)
+    this.draw()
+    // Sizes are read when the browser has laid the table out, and again when its width changes.
+    this.sizes = new ResizeObserver(() => this.arrange())
+    this.sizes.observe(this.edges)
+    this.onBack = () => this.draw()
+    window.addEventListener("popstate", this.onBack)
+  }
+
+  remove() {
+    this.sizes.disconnect()
+    window.removeEventListener("popstate", this.onBack)
+  }
+
+  // The columns that can be sorted, each with the way of its first click: numbers from the largest.
+  firstWay(index) {
+    const orders = this.data.rows.map((cells) => cells[index].order).filter((order) => order !== null)
+    if (this.data.rows.length < 2 || !orders.length) return null
+    return { index, descending: typeof orders[0] === "number" }
+  }
+
+  head(column, index) {
+    const title = element("th", column.kind)
+    title.scope = "col"
+    title.setAttribute("role", "columnheader")
+    if (column.width) title.style.width = column.width
+    const line = element("span", "headline")
+    const first = this.firstWay(index)
+    if (column.href) {
+      line.append(link("sort", column.title, column.href))
+    } else if (first) {
+      const label = element("button", "sort", column.title)
+      label.type = "button"
+      label.onclick = () => this.turn(first)
+      line.append(label)
+    } else {
+      line.append(element("span", "", column.title))
+    }
+    if (column.help) {
+      const help = element("button", "help", "?")
+      help.type = "button"
+      help.setAttribute("aria-label", `${column.full ?? column.title}: ${column.help}`)
+      this.tip.explain(help, help, column.help)
+      line.append(help)
+    }
+    title.append(line)
     if (column.scale) {
       const scale = element("span", "scale")
       for (const end of column.scale) scale.append(element("span", "", end))
       title.append(scale)
     }
-    head.append(title)
-  })
-  const top = element("thead")
-  top.append(head)
-  for (const cells of data.rows) body.append(row(cells, data.columns))
-  table.append(top, body)
-  const frame = element("div", "frame")
-  frame.tabIndex = 0
-  frame.setAttribute("role", "region")
-  frame.setAttribute("aria-label", data.caption)
-  frame.append(table)
-  // The first column stays in sight; its edge shows only while something has gone below it.
-  frame.onscroll = () => frame.classList.toggle("scrolled", frame.scrollLeft > 0)
+    return title
+  }
+
+  makeFrame() {
+    const table = element("table")
+    table.setAttribute("role", "table")
+    const top = element("thead")
+    top.setAttribute("role", "rowgroup")
+    const line = element("tr")
+    line.setAttribute("role", "row")
+    line.append(...this.heads)
+    top.append(line)
+    table.append(element("caption", "hidden", this.data.caption), top, this.body)
+    const frame = element("div", "frame")
+    frame.tabIndex = 0
+    frame.setAttribute("role", "region")
+    frame.setAttribute("aria-label", this.data.caption)
+    frame.append(table)
+    frame.onscroll = () => this.showEdges()
+    return frame
+  }
+
+  // Cards have no heads to sort by.
+  makeSorter() {
+    const ways = this.data.columns.map((_, index) => this.firstWay(index)).filter(Boolean)
+    if (!ways.length) return null
+    const label = element("label", "sorter", "Sort by ")
+    const select = element("select")
+    select.append(new Option("the page's order", ""))
+    for (const { index, descending } of ways) {
+      const title = this.data.columns[index].title
+      for (const way of [descending, !descending]) {
+        const words = descending ? (way ? "largest first" : "smallest first") : way ? "Z to A" : "A to Z"
+        select.append(new Option(`${title}, ${words}`, `${index}.${way ? "desc" : "asc"}`))
+      }
+    }
+    select.onchange = () => {
+      const [index, way] = select.value.split(".")
+      this.sortBy(select.value ? { index: Number(index), descending: way === "desc" } : null)
+    }
+    label.append(select)
+    return label
+  }
+
+  // A column's first click sorts it, the second turns it round, the third brings the page's order back.
+  turn(first) {
+    const { order } = this
+    if (!order || order.index !== first.index) this.sortBy(first)
+    else this.sortBy(order.descending === first.descending ? { ...first, descending: !first.descending } : null)
+  }
+
+  sortBy(order) {
+    const entry = order && `${this.key}.${slug(this.data.columns[order.index].title)}.${order.descending ? "desc" : "asc"}`
+    writeEntry("sort", this.key, entry)
+    this.draw()
+  }
+
+  draw() {
+    const { data } = this
+    this.order = orderInUrl(this.key, data.columns)
+    this.all = entriesInUrl("all").includes(this.key)
+    this.heads.forEach((title, index) => {
+      const own = this.order?.index === index && (this.order.descending ? "descending" : "ascending")
+      const way = own || (!this.order && data.columns[index].sorted)
+      if (way) title.setAttribute("aria-sort", way)
+      else title.removeAttribute("aria-sort")
+    })
+    if (this.sorter) {
+      this.sorter.querySelector("select").value = this.order ? `${this.order.index}.${this.order.descending ? "desc" : "asc"}` : ""
+    }
+    const rows = this.order ? sorted(data.rows, this.order) : data.rows
+    const cut = data.shown !== null && data.shown < rows.length
+    this.tip.close()
+    this.body.replaceChildren(...(cut && !this.all ? rows.slice(0, data.shown) : rows).map((cells) => this.drawRow(cells)))
+    this.more.hidden = !cut
+    this.more.textContent = this.all ? `Show the first ${data.shown} only` : `Show all ${rows.length.toLocaleString("en-US")}`
+    this.width = null
+    this.arrange()
+  }
+
+  drawRow(cells) {
+    const { columns, rows, opens, chosen } = this.data
+    const made = row(cells, columns, this.tip)
+    if (opens) opening(made)
+    if (chosen !== null && cells === rows[chosen]) {
+      made.classList.add("chosen")
+      made.setAttribute("aria-current", "true")
+    }
+    return made
+  }
+
+  // On a narrow screen a row that would lose columns becomes a card.
+  arrange() {
+    const width = this.edges.clientWidth
+    if (width && width !== this.width) {
+      this.width = width
+      this.edges.parentElement.classList.remove("cards")
+      const cut = this.frame.scrollWidth > this.frame.clientWidth + 1
+      this.edges.parentElement.classList.toggle("cards", cut && window.innerWidth <= 640)
+    }
+    this.showEdges()
+  }
+
+  // The first column stays in sight; a shadow at an edge says that columns go on below it.
+  showEdges() {
+    const { scrollLeft, scrollWidth, clientWidth } = this.frame
+    this.edges.classList.toggle("before", scrollLeft > 0)
+    this.edges.classList.toggle("after", scrollLeft + clientWidth < scrollWidth - 1)
+  }
+}
+
+export default function ({ parentElement, data }) {
   const holder = parentElement.querySelector(".sheet")
-  holder.replaceChildren(frame)
+  holder.replaceChildren()
+  const sheet = new Sheet(holder, data)
+  return () => sheet.remove()
 }

@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
+import pandas as pd
 import streamlit as st
 
 from callgauge.dashboard.components.controls.component_files import read_source
@@ -16,13 +20,18 @@ from callgauge.dashboard.components.controls.component_files import read_source
 Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate", "cell"]
 Tone = Literal["bad", "warn", "good", "calm", "info"]
 
+_NUMBER = re.compile(r"[-−]?[\d,]+(\.\d+)?")
+_FEW = 100  # observations: of fewer, one more or less moves a share by over a point
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column. `kind` decides alignment and wrapping; `width` is CSS; `help` shows on hover.
+    """A column. `kind` decides alignment and wrapping; `width` is CSS; `help` opens from the head.
 
     `scale`: labels for the left and the right end of the track on which intervals are drawn; `zero`: the
-    position on the track (0 to 1) of a line for no difference.
+    position on the track (0 to 1) of a line for no difference. `full`: the title in a downloaded file, where
+    `title` is cut. `href`: a link on the head that shows the list in the column's order, for a list of which
+    the table holds one page; `sorted`: the order it is in now.
     """
 
     title: str
@@ -31,6 +40,23 @@ class Column:
     width: str | None = None
     scale: tuple[str, str] | None = None
     zero: float | None = None
+    full: str | None = None
+    href: str | None = None
+    sorted: Literal["ascending", "descending"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Percentages:
+    """The percentages of a cell, which a whole column writes with the same decimals.
+
+    `value`: the share or the difference of shares that the cell shows first, 0.12 for 12 %. `n`: the number
+    of observations behind it, None for a difference. `write` returns the cell's text and its smaller lines
+    for a number of decimals.
+    """
+
+    value: float
+    n: int | None
+    write: Callable[[int], tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +65,14 @@ class Cell:
 
     `at`, `low` and `high` draw an interval on a track with the ends 0 and 1; values beyond the ends show as
     an arrow. `share` (0 to 1) draws a bar, `bars` (0 to 1 each) small bars side by side, one a day. `heat` (0
-    to 1) shades the cell. `title` shows on hover; `pale` marks a value with too few observations to rely on.
-    A column whose cells have an `order` is sorted by a click on its head: numbers from the largest, texts
-    from A.
+    to 1) shades the cell. `title` shows on hover, focus and tap; `pale` marks a value with too few
+    observations to rely on. A column whose cells have an `order` is sorted by its head: numbers from the
+    largest, texts from A. `marks`: half-open spans of characters of `text` to highlight, in order.
+    `leads`: where a narrow screen shows the row as a card, this cell comes first.
+
+    `values`: what a downloaded file holds of the cell, by the words that follow the column's title there
+    ("" for none); without it the file holds `order`, the number in the text, or the text. `percentages`
+    replaces `text` and `sub`.
     """
 
     text: str
@@ -58,6 +89,51 @@ class Cell:
     heat: float | None = None
     bars: tuple[float, ...] | None = None
     order: float | str | None = None
+    marks: tuple[tuple[int, int], ...] = ()
+    leads: bool = False
+    values: Mapping[str, Any] | None = None
+    percentages: Percentages | None = None
+
+
+_DRAWN = tuple(field.name for field in fields(Cell) if field.name not in ("values", "percentages"))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table as it is drawn: all rows, also those that wait behind "Show all"."""
+
+    key: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as plain values, row by row in the same order; rates and differences are shares.
+
+        A column of cells with several values becomes several: `Mended rate`, `Mended k`, `Mended n`.
+        """
+        frame: dict[str, list[Any]] = {}
+        for place, column in enumerate(self.columns):
+            cells = [_plain_values(row[place], column) for row in self.rows]
+            title = column.full or column.title
+            for suffix in dict.fromkeys(suffix for values in cells for suffix in values):
+                name = _unused(f"{title} {suffix}".strip(), frame)
+                frame[name] = [values.get(suffix) for values in cells]
+        return pd.DataFrame(frame, dtype=object)
+
+
+_drawn_tables: ContextVar[list[Table] | None] = ContextVar("drawn_tables", default=None)
+
+
+@contextmanager
+def collect_tables() -> Iterator[list[Table]]:
+    """Collect the tables that the body of the `with` statement draws."""
+    found: list[Table] = []
+    token = _drawn_tables.set(found)
+    try:
+        yield found
+    finally:
+        _drawn_tables.reset(token)
 
 
 def draw_table(
@@ -65,12 +141,31 @@ def draw_table(
     caption: str,
     columns: Sequence[Column],
     rows: Sequence[Sequence[Cell]],
+    *,
+    opens: bool = False,
+    chosen: int | None = None,
+    shown: int | None = None,
+    exported: bool = True,
 ) -> None:
-    """Draw the table. `caption` is its name for screen readers."""
+    """Draw the table. `caption` is its name for screen readers.
+
+    `opens`: a click anywhere in a row follows the row's first link. `chosen`: the index of the row that is
+    shown as selected. `shown`: the number of rows before a person asks for all, None for all. How the table is sorted and
+    whether it shows all rows stands in the URL (`sort`, `all`), and changes without a run of the page.
+    `exported`: the card around it offers the table as a file.
+    """
+    rows = _align_decimals(rows)
+    collected = _drawn_tables.get()
+    if collected is not None and exported:
+        collected.append(Table(key, caption, columns, rows))
     data: dict[str, Any] = {
+        "key": key,
         "caption": caption,
+        "opens": opens,
+        "chosen": chosen,
+        "shown": shown,
         "columns": [asdict(column) for column in columns],
-        "rows": [[asdict(cell) for cell in row] for row in rows],
+        "rows": [[{name: getattr(cell, name) for name in _DRAWN} for cell in row] for row in rows],
     }
     draw = st.components.v2.component(
         "sheet",
@@ -79,3 +174,61 @@ def draw_table(
         js=read_source(__file__, "drawing.js", "table.js"),
     )
     draw(key=key, data=data)
+
+
+def _align_decimals(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
+    """Return the rows; the percentages of each column are written with the same decimals."""
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    for cells in columns:
+        known = [cell.percentages for cell in cells if cell.percentages]
+        if known:
+            decimals = choose_decimals(known)
+            cells[:] = [_write_percentages(cell, decimals) for cell in cells]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def choose_decimals(known: Sequence[Percentages]) -> int:
+    """Return the decimals of a column of percentages: 1, but 2 where all are below 1 %.
+
+    0 where none rests on 100 observations or more and none is below 10 %.
+    """
+    sizes = [abs(one.value) for one in known if one.value]
+    if sizes and all(one.n is not None and one.n < _FEW for one in known) and min(sizes) >= 0.1:
+        return 0
+    return 2 if sizes and max(sizes) < 0.01 else 1
+
+
+def _write_percentages(cell: Cell, decimals: int) -> Cell:
+    if cell.percentages is None:
+        return cell
+    text, sub = cell.percentages.write(decimals)
+    return replace(cell, text=text, sub=sub or None)
+
+
+def _plain_values(cell: Cell, column: Column) -> Mapping[str, Any]:
+    if cell.values is not None:
+        return cell.values
+    value: Any = cell.text
+    if isinstance(cell.order, str):
+        value = cell.order
+    elif column.kind == "number":
+        value = cell.order if cell.order is not None else _read_number(cell.text)
+    return {"": value, "detail": cell.sub} if cell.sub else {"": value}
+
+
+def _read_number(text: str) -> int | float | str | None:
+    """Return the number in a cell's text, None for a dash, or the text where it is no number."""
+    if text in ("", "–"):
+        return None
+    if not _NUMBER.fullmatch(text):
+        return text
+    plain = text.replace(",", "").replace("−", "-")
+    return float(plain) if "." in plain else int(plain)
+
+
+def _unused(name: str, taken: Mapping[str, Any]) -> str:
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
+    return free

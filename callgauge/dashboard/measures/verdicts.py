@@ -26,6 +26,13 @@ def format_points(share: float) -> str:
     return f"{sign}{number}"
 
 
+def fixed_points(share: float, decimals: int) -> str:
+    """Write a difference of shares in points with so many decimals, -0.0131 as −1.3."""
+    number = f"{abs(100 * share):.{decimals}f}"
+    sign = "" if not float(number) else ("−" if share < 0 else "+")
+    return f"{sign}{number}"
+
+
 def format_difference(found: Difference) -> str:
     """Write a difference with its interval: −1.31 points (−1.90 to −0.70)."""
     return (

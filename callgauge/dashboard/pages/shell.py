@@ -11,14 +11,17 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.metrics.published_store import UnshownStoreError
 from callgauge.dashboard.pages import PAGES, PageEntry
+from callgauge.dashboard.time_ranges import Days
 from callgauge.dashboard.url_keys import declare_url_keys
+from callgauge.memory.team_memory import MemoryProblemError
 
 STATIC = Path(__file__).parents[2] / "static"
-# Streamlit has no token for these: the wide layout's side padding, its gap under the header, tabular figures.
+# Streamlit has no token for these: the wide layout's side padding, the gap under its header, even figures.
 _STYLE = """<style>
 .stMainBlockContainer { padding: 4rem 2rem 2rem !important; max-width: 1500px; }
 @media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 0.9rem 1.5rem !important; } }
-.stApp { font-feature-settings: "tnum", "cv05"; }
+.stApp { font-feature-settings: "cv05"; }
+[data-testid='stMetricValue'] { font-variant-numeric: tabular-nums; }
 .stPageLink a { padding-left: 0; padding-right: 0; background: transparent !important; }
 /* Ligatures would draw characters that the text does not hold. */
 code, pre { font-variant-ligatures: none; }
@@ -88,7 +91,17 @@ def _open_store() -> UnshownStoreError | None:
 def _filter_bar(*, shown: bool) -> None:
     try:
         extent = store_queries.ask("extent").iloc[0]
-        filters.draw_filter_bar(store_queries.ask("choices"), extent.first_day, extent.last_day, shown=shown)
+        filters.draw_filter_bar(
+            store_queries.ask("choices"), extent.first_day, extent.last_day, _kept_baselines(), shown=shown
+        )
     except MetricError as problem:
         st.error(wording.in_markdown(str(problem), 600))
         st.stop()
+
+
+def _kept_baselines() -> list[tuple[str, Days]]:
+    try:
+        return [(one.name, (one.first_day, one.last_day)) for one in store_queries.team_memory().baselines()]
+    except MemoryProblemError as problem:
+        st.warning(wording.in_markdown(str(problem), 600))
+        return []
