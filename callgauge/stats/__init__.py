@@ -14,6 +14,7 @@ from callgauge.stats.intervals import Interval
 from callgauge.stats.paired import compare_paired, compare_same_calls
 from callgauge.stats.ranks import Ranking, rank_arms
 from callgauge.stats.rates import ENOUGH, ENOUGH_SESSIONS, Estimate, Share, make_shares, relate_shares
+from callgauge.stats.ratios import ratio_interval
 from callgauge.stats.repeats import PassK, pass_k
 from callgauge.stats.sample_size import sessions_needed
 from callgauge.stats.session_groups import GROUPS, place_in_groups
@@ -41,6 +42,7 @@ __all__ = [
     "pass_k",
     "place_in_groups",
     "rank_arms",
+    "ratio_interval",
     "relate_shares",
     "sessions_needed",
     "standardise",
