@@ -34,7 +34,9 @@ OURS = {
     "ingest": ("ingest", "lenient"),
     "callgauge": ("callgauge",),
     "callgauge.cli": ("callgauge.cli", "callgauge.memory", "callgauge.prices", "ingest", "lenient"),
-    "callgauge.cli.render": ("callgauge.cli.render", "ingest", "lenient"),
+    "callgauge.cli.render": (
+        "callgauge.cli.render", "callgauge.memory", "callgauge.prices", "ingest", "lenient",
+    ),
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.memory",),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),

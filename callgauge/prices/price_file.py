@@ -45,19 +45,19 @@ def read_price_file(path: Path) -> list[ModelPrice]:
     entries = list(_read_json(path, text) if text.lstrip().startswith(("[", "{")) else _read_csv(path, text))
     if not entries:
         raise PriceFileError(f"{path} holds no price: add a line for each model and day")
-    prices: list[ModelPrice] = []
+    prices: list[tuple[str, ModelPrice]] = []
     problems: list[str] = []
     for entry in entries:
         found = list(_find_problems(entry.fields))
         problems += [f"{path}, {entry.where}: {problem}" for problem in found]
         if not found:
-            prices.append(_make_price(entry.fields))
-    problems += [f"{path}: {problem}" for problem in _find_contradictions(prices)]
+            prices.append((entry.where, _make_price(entry.fields)))
+    problems += [f"{path}, {where}: {problem}" for where, problem in _find_contradictions(prices)]
     if problems:
         more = len(problems) - _MOST_TOLD
         told = [*problems[:_MOST_TOLD], *([f"… and {more} more problems"] if more > 0 else [])]
         raise PriceFileError("\n".join([*told, "No price was loaded: correct the file and load it again"]))
-    return prices
+    return [price for _, price in prices]
 
 
 def _read_csv(path: Path, text: str) -> Iterator[_Entry]:
@@ -141,16 +141,16 @@ def _make_price(fields: Mapping[str, Any]) -> ModelPrice:
     )
 
 
-def _find_contradictions(prices: list[ModelPrice]) -> Iterator[str]:
-    currencies = sorted({price.currency for price in prices})
-    if len(currencies) > 1:
-        yield f"the prices are in {', '.join(currencies)}, which are never added up: use one currency"
+def _find_contradictions(prices: list[tuple[str, ModelPrice]]) -> Iterator[tuple[str, str]]:
+    """Yield where the file contradicts itself, and how."""
     seen: set[tuple[str, date]] = set()
-    for price in prices:
-        key = (price.model, price.from_day)
-        if key in seen:
-            yield f"{_quote(price.model)} has two prices from {price.from_day} on: keep one"
-        seen.add(key)
+    for where, price in prices:
+        first = prices[0][1].currency
+        if price.currency != first:
+            yield where, f"{price.currency} after {first}, which are never added up: use one currency"
+        if (price.model, price.from_day) in seen:
+            yield where, f"{_quote(price.model)} has two prices from {price.from_day} on: keep one"
+        seen.add((price.model, price.from_day))
 
 
 def _is_empty(value: Any) -> bool:
