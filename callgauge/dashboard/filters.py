@@ -241,6 +241,10 @@ def reset() -> None:
 def show_everything() -> None:
     """Clear the filter bar, and choose all days."""
     reset()
+    show_all_days()
+
+
+def show_all_days() -> None:
     st.session_state[_DAYS] = TimeRange().text
 
 

@@ -13,7 +13,15 @@ from callgauge.stats.differences import (
 from callgauge.stats.intervals import Interval
 from callgauge.stats.paired import compare_paired, compare_same_calls
 from callgauge.stats.ranks import Ranking, rank_arms
-from callgauge.stats.rates import ENOUGH, ENOUGH_SESSIONS, Estimate, Share, make_shares, relate_shares
+from callgauge.stats.rates import (
+    ENOUGH,
+    ENOUGH_SESSIONS,
+    ENOUGH_TO_COMPARE,
+    Estimate,
+    Share,
+    make_shares,
+    relate_shares,
+)
 from callgauge.stats.ratios import ratio_interval
 from callgauge.stats.repeats import PassK, pass_k
 from callgauge.stats.sample_size import sessions_needed
@@ -23,6 +31,7 @@ from callgauge.stats.standardisation import StandardisedDifference, standardise
 __all__ = [
     "ENOUGH",
     "ENOUGH_SESSIONS",
+    "ENOUGH_TO_COMPARE",
     "GROUPS",
     "Difference",
     "Estimate",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,18 @@ from callgauge.stats.intervals import LEVEL, Floats, t_quantiles, two_sided_p, w
 from callgauge.stats.rates import Estimate, Share
 
 _AT_ONCE = 1_000_000  # numbers drawn into memory together
+
+EstimatePair = tuple[Estimate, Estimate]
+_Reaches = Callable[[Floats], tuple[Floats, Floats]]
+_Moves = tuple[Floats | None, float]
+
+
+class _Rates(NamedTuple):
+    """Rates as arrays: each with its effective number of observations and its degrees of freedom."""
+
+    rate: Floats
+    effective_n: Floats
+    freedom: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +56,7 @@ def compare_rates(of: Share, against: Share) -> Difference | None:
     return None if one is None or other is None else compare_estimates([(one, other)])[0]
 
 
-def compare_estimates(pairs: Sequence[tuple[Estimate, Estimate]]) -> list[Difference]:
+def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
     """Return the difference of each pair of rates, the first minus the second, in the same order.
 
     The interval is Newcombe's hybrid score interval (Newcombe 1998, method 10), which combines the Wilson
@@ -54,41 +67,29 @@ def compare_estimates(pairs: Sequence[tuple[Estimate, Estimate]]) -> list[Differ
     """
     if not pairs:
         return []
-    (p1, n1, f1), (p2, n2, f2) = (
-        (
-            np.array(column)
-            for column in zip(*((one.rate, one.effective_n, one.freedom) for one in several), strict=True)
-        )
-        for several in zip(*pairs, strict=True)
-    )
-    shared = np.array([_shared_part(*pair) for pair in pairs])
-    freedom = _joint_freedom(p1, n1, f1, p2, n2, f2)
-    estimate = p1 - p2
+    estimate, reaches, rates = _read_pairs(pairs)
+    clustered = [one.moves is not None or other.moves is not None for one, other in pairs]
+    return _invert(estimate, reaches, _joint_freedom(rates), [f"Newcombe{_OVER[each]}" for each in clustered])
+
+
+def compare_differences(quads: Sequence[tuple[EstimatePair, EstimatePair]]) -> list[Difference]:
+    """Return how much the difference of the first pair exceeds that of the second: an interaction contrast.
+
+    The intervals of both differences are combined as those of two rates are (MOVER; Zou & Donner 2008), with
+    one quantile of Student's t for all four rates.
+    """
+    if not quads:
+        return []
+    firsts, seconds = zip(*quads, strict=True)
+    (one, reach_one, its_rates), (other, reach_other, other_rates) = map(_read_pairs, (firsts, seconds))
+    shared = np.array([_shared_part(_read_moves(*a), _read_moves(*b)) for a, b in quads])
 
     def reaches(quantile: Floats) -> tuple[Floats, Floats]:
-        """Return how far the interval reaches below and above the estimate."""
-        (low1, high1), (low2, high2) = wilson_bounds(p1, n1, quantile), wilson_bounds(p2, n2, quantile)
-        return _combine(p1 - low1, high2 - p2, shared), _combine(high1 - p1, p2 - low2, shared)
+        (below, above), (other_below, other_above) = reach_one(quantile), reach_other(quantile)
+        return _combine(below, other_above, shared), _combine(above, other_below, shared)
 
-    below, above = reaches(t_quantiles(freedom))
-    least, most = np.zeros(len(pairs)), np.full(len(pairs), _FARTHEST)
-    for _ in range(_HALVINGS):
-        middle = (least + most) / 2
-        towards = np.where(estimate > 0, *reaches(middle))
-        leaves_out = towards < np.abs(estimate)
-        least, most = np.where(leaves_out, middle, least), np.where(leaves_out, most, middle)
-    p = np.where(estimate == 0, 1.0, two_sided_p(least, freedom))
-    clustered = [one.moves is not None or other.moves is not None for one, other in pairs]
-    return [
-        Difference(
-            float(each),
-            float(each - lower),
-            float(each + upper),
-            float(chance),
-            f"Newcombe{_OVER[over]}, 95 %",
-        )
-        for each, lower, upper, chance, over in zip(estimate, below, above, p, clustered, strict=True)
-    ]
+    freedom = _joint_freedom([*its_rates, *other_rates])
+    return _invert(one - other, reaches, freedom, ["difference of differences (MOVER)"] * len(quads))
 
 
 _OVER = {False: "", True: " over sessions"}
@@ -97,28 +98,73 @@ _SHARED_FROM = 0.3  # a correlation of two rates below this is within what chanc
 _SHARED_DOUBT = 10.0  # degrees of freedom with which "no correlation" counts beside that of the groups
 
 
-def _joint_freedom(p1: Floats, n1: Floats, f1: Floats, p2: Floats, n2: Floats, f2: Floats) -> Floats:
+def _read_pairs(pairs: Sequence[EstimatePair]) -> tuple[Floats, _Reaches, list[_Rates]]:
+    """Return the differences, how far the interval of each reaches at a quantile, and both rates."""
+    rates = [
+        _Rates(
+            *(
+                np.array(column)
+                for column in zip(*((one.rate, one.effective_n, one.freedom) for one in its), strict=True)
+            )
+        )
+        for its in zip(*pairs, strict=True)
+    ]
+    shared = np.array([_shared_part(*((one.moves, one.own_freedom) for one in pair)) for pair in pairs])
+    (p1, n1, _), (p2, n2, _) = rates
+
+    def reaches(quantile: Floats) -> tuple[Floats, Floats]:
+        (low1, high1), (low2, high2) = wilson_bounds(p1, n1, quantile), wilson_bounds(p2, n2, quantile)
+        return _combine(p1 - low1, high2 - p2, shared), _combine(high1 - p1, p2 - low2, shared)
+
+    return p1 - p2, reaches, rates
+
+
+def _invert(estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Sequence[str]) -> list[Difference]:
+    """Return the differences; p is 1 minus the highest confidence at which the interval leaves out 0."""
+    below, above = reaches(t_quantiles(freedom))
+    least, most = np.zeros(len(estimate)), np.full(len(estimate), _FARTHEST)
+    for _ in range(_HALVINGS):
+        middle = (least + most) / 2
+        towards = np.where(estimate > 0, *reaches(middle))
+        leaves_out = towards < np.abs(estimate)
+        least, most = np.where(leaves_out, middle, least), np.where(leaves_out, most, middle)
+    p = np.where(estimate == 0, 1.0, two_sided_p(least, freedom))
+    return [
+        Difference(float(each), float(each - lower), float(each + upper), float(chance), f"{method}, 95 %")
+        for each, lower, upper, chance, method in zip(estimate, below, above, p, methods, strict=True)
+    ]
+
+
+def _joint_freedom(several: Sequence[_Rates]) -> Floats:
     """Return Satterthwaite's degrees of freedom; the variance is that of Agresti & Coull (1998), never 0."""
-    variances = []
-    for p, n in ((p1, n1), (p2, n2)):
-        centre = (p * n + 2) / (n + 4)
-        variances.append(centre * (1 - centre) / n)
-    one, other = variances
-    return np.asarray((one + other) ** 2 / (one * one / f1 + other * other / f2 + 1e-300))
+    total, squares = np.zeros(1), np.zeros(1)
+    for rate, n, freedom in several:
+        centre = (rate * n + 2) / (n + 4)
+        variance = centre * (1 - centre) / n
+        total, squares = total + variance, squares + variance * variance / freedom
+    return np.asarray(total**2 / (squares + 1e-300))
 
 
-def _shared_part(one: Estimate, other: Estimate) -> float:
+def _read_moves(of: Estimate, against: Estimate) -> _Moves:
+    """Return by how much a difference falls without each group, and the degrees of freedom behind that."""
+    known = of.moves is not None and against.moves is not None
+    moves = of.moves - against.moves if known else None  # type: ignore[operator]
+    return moves, min(of.own_freedom, against.own_freedom)
+
+
+def _shared_part(one: _Moves, other: _Moves) -> float:
     """Return the correlation of two rates that the same sessions make; 0 where it may be chance.
 
     It is drawn towards 0 the more, the fewer sessions with a hit it rests on. A negative one is not
     subtracted: what two rates share makes them move together.
     """
-    if one.moves is None or other.moves is None:
+    (moves, freedom), (others, other_freedom) = one, other
+    if moves is None or others is None:
         return 0.0
-    size = sqrt(float(one.moves @ one.moves) * float(other.moves @ other.moves))
-    found = float(one.moves @ other.moves) / size if size else 0.0
-    freedom = min(one.own_freedom, other.own_freedom)
-    return min(0.95, found) * freedom / (freedom + _SHARED_DOUBT) if found > _SHARED_FROM else 0.0
+    size = sqrt(float(moves @ moves) * float(others @ others))
+    found = float(moves @ others) / size if size else 0.0
+    behind = min(freedom, other_freedom)
+    return min(0.95, found) * behind / (behind + _SHARED_DOUBT) if found > _SHARED_FROM else 0.0
 
 
 def _combine(one: Floats, other: Floats, correlation: Floats) -> Floats:

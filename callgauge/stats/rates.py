@@ -28,7 +28,10 @@ from callgauge.stats.session_groups import GROUPS
 ENOUGH = 30
 """Of fewer observations no rank, verdict or alert is given, and the rate is shown pale."""
 ENOUGH_SESSIONS = 10
+ENOUGH_TO_COMPARE = 5
+"""Sessions on each side of a difference from which on it is judged: simulated verdicts hold there."""
 _ENOUGH_GROUPS = 8  # ten sessions lie in fewer of the 50 groups once in 2,000 times
+_GROUPS_TO_COMPARE = 4  # five sessions lie in fewer once in 60 times
 _LEAST_EFFECT = 0.8  # a design effect below 1 is mostly luck
 _CAUTION = 0.8  # of the degrees of freedom: hits in sessions are skewed, which Student's t does not allow for
 _LENT, _DOUBT = (
@@ -158,14 +161,22 @@ class Share:
 
     @property
     def has_enough(self) -> bool:
-        """True when there is enough for a rank, a verdict or an alert: 30 observations and 10 sessions."""
+        """True when there is enough for a rank or an alert: 30 observations and 10 sessions."""
+        return self._has_enough(ENOUGH_SESSIONS, _ENOUGH_GROUPS)
+
+    @property
+    def has_enough_to_compare(self) -> bool:
+        """True when there is enough for one side of a difference: 30 observations and 5 sessions."""
+        return self._has_enough(ENOUGH_TO_COMPARE, _GROUPS_TO_COMPARE)
+
+    def _has_enough(self, sessions: int, groups: int) -> bool:
         if self.n < ENOUGH:
             return False
         if self.spread is None:
             return True
         if self.sessions is None:
-            return self.spread.groups >= ENOUGH_SESSIONS
-        return self.sessions >= ENOUGH_SESSIONS and self.spread.groups >= _ENOUGH_GROUPS
+            return self.spread.groups >= sessions
+        return self.sessions >= sessions and self.spread.groups >= groups
 
     @property
     def estimate(self) -> Estimate | None:

@@ -78,6 +78,14 @@ def standardise_all(
     return [mix.describe(next(found)) if mix else None for mix in mixes]
 
 
+def estimate_at_mix(
+    strata: Strata, of: Likeness | None, against: Likeness | None
+) -> tuple[Estimate, Estimate] | None:
+    """Return the rates of both arms at the same mix, with their doubt; None as of `standardise`."""
+    mix = _Mix.read(strata)
+    return mix.estimate_arms(of, against) if mix else None
+
+
 @dataclass(frozen=True, slots=True)
 class _Mix:
     """The strata that both arms have: k and n (2 arms by strata) and their weights.

@@ -1,13 +1,21 @@
-"""Reads the work of the arms of a comparison, to compare them at the same mix."""
+"""Reads the work of the arms of a comparison, to compare them at the same mix and broken down."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
 from callgauge.dashboard import store_queries
+from callgauge.dashboard.measures.breakdown import BROKEN_DOWN_BY, Breakdown, break_down
+from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.same_mix import ArmStrata, choose_dimensions, make_strata
+from callgauge.dashboard.measures.slices import Slice, make_slices
+
+ArmSlices = Mapping[str, Mapping[str, Sequence[Slice]]]
+"""The slices of each arm within each value of a dimension: by dimension, then by arm."""
 
 
 def read_strata(
@@ -28,3 +36,73 @@ def read_strata(
         "strata", rates=(rate.name,), by=by, arms=tuple(arms) if arms is not None else None, **asked, **chosen
     )
     return make_strata(rows, dimensions)
+
+
+def judge_pairs(
+    rate: RateDefinition, by: str, pairs: Sequence[tuple[str, str]], chosen: Mapping[str, Any]
+) -> list[Breakdown | None]:
+    """Return the difference of each pair of values of the dimension `by`, broken down, in the same order.
+
+    A pair: the value that is judged and its baseline, such as the newest version of a prompt and the one
+    before it. `chosen`: the parameters of the metrics. The whole differences are corrected for the number of
+    pairs. None where one of the two has nothing of this rate. `measures.headlines` makes sentences of it.
+    """
+    slices = {
+        one.name: one for one in make_slices(store_queries.ask("slices", rates=(rate.name,), by=by, **chosen))
+    }
+    known = [pair for pair in pairs if all(name in slices for name in pair)]
+    if not known:
+        return [None] * len(pairs)
+    names = tuple(dict.fromkeys(name for pair in known for name in pair))
+    work = read_strata(rate, by, chosen, arms=names)
+    compared = [(slices[of], slices[against]) for of, against in known]
+    mixes = work.compare([((one.name, one), (other.name, other)) for one, other in compared])
+    arms = read_arms(rate, by, names, chosen)
+    found = {
+        pair: break_compared_down(whole, arms, work)
+        for pair, whole in zip(known, compare_pairs(compared, mixes), strict=True)
+    }
+    return [found.get(pair) for pair in pairs]
+
+
+def break_compared_down(whole: SliceComparison, arms: ArmSlices, work: ArmStrata) -> Breakdown:
+    """Return the difference of two values of one dimension, broken down; arms have the values' names."""
+    pair = (whole.other.name if whole.other else "", whole.slice.name)
+    return break_down(
+        whole,
+        {name: (its.get(pair[0], ()), its.get(pair[1], ())) for name, its in arms.items()},
+        work,
+        pair,
+    )
+
+
+def read_arms(rate: RateDefinition, by: str, arms: Sequence[str], chosen: Mapping[str, Any]) -> ArmSlices:
+    """Return the slices of each of these values of the dimension `by`, by the other dimensions."""
+    return split_arms(ask_arms(rate, [by], chosen, by=by, arms=tuple(arms)))
+
+
+def ask_arms(
+    rate: RateDefinition, apart: Iterable[str], chosen: Mapping[str, Any], **arms: Any
+) -> pd.DataFrame:
+    """Return the rows of the metric `breakdown`, by the dimensions that do not tell the arms apart.
+
+    `apart`: the dimensions that do. `arms`: the metric's parameters `by` and `arms`.
+    """
+    dimensions = choose_breakdown(apart)
+    return store_queries.ask("breakdown", rates=(rate.name,), dimensions=dimensions, **arms, **chosen)
+
+
+def choose_breakdown(apart: Iterable[str]) -> tuple[str, ...]:
+    """Return the dimensions that a difference is broken down by: those that do not tell its arms apart."""
+    others = {"prompt" if name == "prompt_name" else name for name in apart}
+    return tuple(name for name in BROKEN_DOWN_BY if name not in others)
+
+
+def split_arms(rows: pd.DataFrame) -> ArmSlices:
+    """Return the slices of the metric `breakdown`; those of a dimension lend each other their likeness."""
+    found: dict[str, dict[str, list[Slice]]] = {}
+    for dimension, its in rows.groupby("dimension", sort=False):
+        arms = found.setdefault(str(dimension), {})
+        for one in make_slices(its):
+            arms.setdefault(one.also, []).append(one)
+    return {name: found[name] for name in BROKEN_DOWN_BY if name in found}

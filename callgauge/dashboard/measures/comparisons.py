@@ -40,7 +40,8 @@ class SliceComparison:
     without another slice or without observations. `p`: its p-value, adjusted for all comparisons of the
     table; None where no verdict may be given. `other`: the slice it is held against. `plain`: the difference
     of the plain rates. `same_mix`: both at the same mix, whether told or not. `is_apart`: they have no work
-    in common at all. `compared`: over how many comparisons its p-value is adjusted, about.
+    in common at all. `compared`: over how many comparisons its p-value is adjusted, about, and `family`: what
+    these are, in the plural. `is_thin`: one of the two has too little for a verdict.
     """
 
     slice: Slice
@@ -51,6 +52,8 @@ class SliceComparison:
     same_mix: SameMix | None = None
     is_apart: bool = False
     compared: int = 1
+    family: str = "comparisons"
+    is_thin: bool = False
 
     @property
     def is_at_same_mix(self) -> bool:
@@ -86,7 +89,7 @@ class SliceComparison:
         if found is None:
             return Standing.UNMEASURED
         if self.p is None:
-            if not (self.slice.is_solid and self.other is not None and self.other.is_solid):
+            if self.is_thin:
                 return Standing.TOO_FEW
             return Standing.OTHER_WORK if self.does_other_work else Standing.UNNAMED
         if found.is_within(smallest):
@@ -99,17 +102,22 @@ class SliceComparison:
 
 
 def compare_pairs(
-    pairs: Sequence[tuple[Slice, Slice | None]], mixes: Sequence[SameMix | None] | None = None
+    pairs: Sequence[tuple[Slice, Slice | None]],
+    mixes: Sequence[SameMix | None] | None = None,
+    family: str = "comparisons",
 ) -> list[SliceComparison]:
     """Compare the first slice of each pair with the second, in the same order; None: nothing to compare with.
 
     `mixes`: each pair at the same mix of work, None for a pair without common work. The p-values are adjusted
-    by Holm's method over all pairs.
+    by Holm's method over all pairs; `family`: what these are, in the plural.
     """
     held = _hold_against(pairs, mixes)
     adjusted = iter(holm([each.difference.p for each in held if each.difference and each.p is not None]))
     judged = sum(each.p is not None for each in held)
-    return [replace(each, p=next(adjusted), compared=judged) if each.p is not None else each for each in held]
+    return [
+        replace(each, p=next(adjusted), compared=judged, family=family) if each.p is not None else each
+        for each in held
+    ]
 
 
 def _hold_against(
@@ -125,9 +133,10 @@ def _hold_against(
     for (one, other), (a, b), mix in zip(pairs, estimates, mixes or [None] * len(pairs), strict=True):
         plain = next(found) if a and b else None
         told = mix.found.difference if mix and plain and mix.found.outweighs(plain) else plain
-        judged = one.is_solid and other is not None and other.is_solid
+        judged = other is not None and one.has_enough_to_compare and other.has_enough_to_compare
         is_apart = mixes is not None and mix is None and plain is not None and judged
-        each = SliceComparison(one, told, told.p if told and judged else None, other, plain, mix, is_apart)
+        p = told.p if told and judged else None
+        each = SliceComparison(one, told, p, other, plain, mix, is_apart, is_thin=not judged)
         held.append(replace(each, p=None) if each.does_other_work else each)
     return held
 
@@ -191,7 +200,10 @@ def rank_table(
     slices = [(order[one], order[other]) for one, other in pairs]
     mixes = strata.compare([((a.name, a), (b.name, b)) for a, b in slices]) if strata else None
     held = dict(zip(pairs, _hold_against(slices, mixes), strict=True))
-    held |= {pair: replace(held[pair], p=None) for pair in outer}
+    held |= {
+        pair: replace(held[pair], p=None, is_thin=not all(order[place].is_solid for place in pair))
+        for pair in outer
+    }
     differences = {
         pair: each.difference for pair, each in held.items() if each.p is not None and each.difference
     }

@@ -6,6 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+Group = Literal["arguments", "tool", "turn"]
+GROUPS: Mapping[Group, str] = {
+    "arguments": "Did the model write arguments that a tool can take?",
+    "tool": "Did the call reach its tool, and did the tool do it?",
+    "turn": "Did the turn get there, and after how many attempts?",
+}
+"""The groups of rates in the order of reading, each with the question that it answers."""
+
 
 @dataclass(frozen=True, slots=True)
 class RateDefinition:
@@ -27,7 +35,15 @@ class RateDefinition:
     def is_good(self) -> bool:
         return self.better == "high"
 
+    @property
+    def group(self) -> Group:
+        """The group of rates that this one is shown in."""
+        if self.noun != "call":
+            return "turn"
+        return "tool" if self.name in _OF_TOOLS else "arguments"
 
+
+_OF_TOOLS = ("unknown_tool", "emission", "truncated", "tool_rejected", "execution", "refused")
 _ALL = (
     RateDefinition(
         "parse_error",

@@ -42,8 +42,13 @@ class Slice:
 
     @property
     def is_solid(self) -> bool:
-        """True when a rank and a verdict have enough observations and sessions, and enough was measured."""
+        """True when a rank or an alert has enough observations and sessions, and enough was measured."""
         return self.is_rankable and self.share.has_enough
+
+    @property
+    def has_enough_to_compare(self) -> bool:
+        """True when this can be one side of a difference that is judged, and enough was measured."""
+        return self.is_rankable and self.share.has_enough_to_compare
 
 
 def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:

@@ -9,11 +9,13 @@ from typing import Literal
 from callgauge.dashboard import wording
 from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, Standing
 from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, Slice
-from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, Difference, sessions_needed
+from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, ENOUGH_TO_COMPARE, Difference, sessions_needed
 from callgauge.stats.standardisation import COMPARABLE
 
 RULE = f"{ENOUGH} observed and {ENOUGH_SESSIONS} sessions"
-"""What it takes to be ranked and judged, in words."""
+"""What it takes to be ranked, in words."""
+PAIR_RULE = f"{ENOUGH} observed and {ENOUGH_TO_COMPARE} sessions on each side"
+"""What it takes to judge a difference, in words."""
 LESS = f"fewer than {ENOUGH} observed or {ENOUGH_SESSIONS} sessions"
 """What is shown pale, in words."""
 _NAMED = 3  # slices of a tie group that a sentence lists
@@ -63,11 +65,7 @@ def describe_verdict(held: SliceComparison, smallest: float) -> str:
     if standing is Standing.UNNAMED:
         return f"No verdict on what the logs do not name: {size}."
     if standing is Standing.OTHER_WORK:
-        common = "they have no kind of work in common"
-        if held.same_mix:
-            covered = wording.percent(held.same_mix.found.covered)
-            common = f"only {covered} of their {one.rate.noun}s are alike in {held.same_mix.words}"
-        return f"Different work, so no verdict: {common}. {_describe_plain(held)}"
+        return f"Different work, so no verdict. {_describe_common(held)} {_describe_plain(held)}"
     if standing is Standing.ALIKE:
         return f"Alike, less than {format_size(smallest)} apart: {size}."
     if standing is Standing.UNDECIDED:
@@ -103,11 +101,13 @@ def _describe_rates(held: SliceComparison) -> str:
 
 
 def _describe_rule(one: Slice, other: Slice) -> str:
-    thin = next(each for each in (one, other) if not each.is_solid)
-    if thin.share.has_enough:
+    unmeasured = [each for each in (one, other) if not each.is_rankable]
+    if unmeasured:
         least = f"{100 * MEASURED_ENOUGH:.0f}%"
-        return f"Less than {least} of the {thin.rate.noun}s of {thin.name} could be measured."
-    return f"It takes {RULE} on each side."
+        return f"Less than {least} of the {one.rate.noun}s of {unmeasured[0].name} could be measured."
+    # A table of ranks asks for more than a difference does.
+    judged = one.has_enough_to_compare and other.has_enough_to_compare
+    return f"It takes {RULE} on each side." if judged else f"It takes {PAIR_RULE}."
 
 
 def _describe_needed(held: SliceComparison, smallest: float) -> str:
@@ -169,12 +169,50 @@ def shorten_verdict(held: SliceComparison, smallest: float) -> ShortVerdict:
     chance = f"p {p:.3f}{holm}" if p >= 0.001 else f"p < 0.001{holm}"
     if standing is Standing.UNDECIDED:
         if found.is_decisive:
-            return ShortVerdict("Not decided", "calm", f"{chance}{mixed}: alone it would be")
+            return ShortVerdict("Not decided", "calm", _describe_alone(held))
         needed = _count_needed(held, found.estimate)
         return ShortVerdict(
             "Not decided", "calm", f"~{wording.round_up(needed)} more sessions each" if needed else chance
         )
     return ShortVerdict(standing.name.capitalize(), _TONES.get(standing, "calm"), f"{chance}{mixed}")
+
+
+def _describe_alone(held: SliceComparison) -> str:
+    """Say that a difference is significant by itself, but not among all that were compared."""
+    return f"significant alone, not after correction for {held.compared:,} {held.family}"
+
+
+def describe_basis(held: SliceComparison, smallest: float) -> str:
+    """Return in small print what a verdict rests on, and how many more sessions would decide it.
+
+    `smallest`: the smallest difference worth knowing, a share.
+    """
+    one, other, found = held.slice, held.other, held.difference
+    if other is None or found is None:
+        return f"{one.rate.title}: the share of {one.rate.noun}s that {one.rate.hit}."
+    sides = ", ".join(f"{each.name} {wording.fraction(each.share.k, each.share.n)}" for each in (one, other))
+    parts = [
+        f"{one.rate.title}: {sides}.",
+        f"Difference {format_difference(found)}, 95%, {_describe_sessions(one, other)}.",
+    ]
+    standing = held.standing(smallest)
+    if standing is Standing.TOO_FEW:
+        parts.append(_describe_rule(one, other))
+    if standing is Standing.UNDECIDED and found.is_decisive:
+        parts.append(f"{_describe_alone(held).capitalize()}.")
+    elif standing is Standing.UNDECIDED:
+        parts.append(_describe_needed(held, smallest))
+    if standing is Standing.OTHER_WORK:
+        parts.append(_describe_common(held))
+    mix = describe_mix(held)
+    return " ".join([*parts, *([mix] if mix else [])])
+
+
+def _describe_common(held: SliceComparison) -> str:
+    if held.same_mix is None:
+        return "They have no kind of work in common."
+    covered = wording.percent(held.same_mix.found.covered)
+    return f"Only {covered} of their {held.slice.rate.noun}s are alike in {held.same_mix.words}."
 
 
 def describe_top(table: RankedTable, names: dict[str, str], noun: str) -> str:
@@ -197,20 +235,21 @@ def describe_top(table: RankedTable, names: dict[str, str], noun: str) -> str:
         return f"Too different work to rank: no two {several} have {common}."
     best = [names.get(one.name, one.name) for one in judged if any(one is each for each in table.best)]
     if table.is_apart:
-        free = f"Nothing is known to be better than {_list_names(best)}"
+        free = f"Nothing is known to be better than {list_names(best)}"
         others = f": {_describe_others(table)}" if len(best) < len(judged) else ""
         return f"{free}, of which some do different work{others}."
     if not best:
         return f"No best {noun} by {title}: each of these {len(judged)} is worse than another."
     if len(best) == len(judged):
         return f"No {noun} can be told from the best: any of these {len(judged)} may be it ({title})."
-    listed = _list_names(best)
+    listed = list_names(best)
     if len(best) == 1:
         return f"{listed} is the best by {title}: {_describe_others(table)}."
     return f"{listed} cannot be told apart by {title}: {_describe_others(table)}."
 
 
-def _list_names(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
+    """Write names as a list in a sentence: A, B and C; of many the first ones and how many more."""
     if len(names) > _NAMED:
         return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

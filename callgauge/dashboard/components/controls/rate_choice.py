@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 import streamlit as st
 
@@ -13,6 +13,7 @@ from callgauge.dashboard.measures.comparisons import SMALLEST
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.measures.verdicts import format_size
 
+Item = TypeVar("Item")
 DIMENSIONS: Mapping[str, str] = {
     "model": "Model",
     "provider": "Provider",
@@ -31,20 +32,38 @@ _POINTS = ("0.5", "1", "2", "5", "10")  # the smallest difference worth knowing
 
 
 def choose_rate(
-    key: str = "rate", *, among: Sequence[str] = tuple(RATES), empty: str = "parse_error"
+    key: str = "rate",
+    *,
+    among: Sequence[str] = tuple(RATES),
+    empty: str = "parse_error",
+    words: str | None = None,
 ) -> RateDefinition:
-    """Draw a selector and return the rate; the URL's `key` holds its name, and `empty` is the default."""
-    return RATES[choose_one("Rate", key, list(among), empty, lambda name: RATES[name].title, width=220)]
+    """Draw a selector and return the rate; the URL's `key` holds its name, and `empty` is the default.
+
+    `words`: shown before the chosen rate in place of a label above.
+    """
+    return RATES[choose_one("Rate", key, list(among), empty, name_rate, width=260, words=words)]
 
 
-def choose_smallest() -> float:
+def name_rate(name: str) -> str:
+    """Return a rate's title with the group that it belongs to, for lists to choose from."""
+    return f"{RATES[name].title} · {RATES[name].group}"
+
+
+def choose_smallest(*, words: str | None = None) -> float:
     """Draw a selector and return the smallest difference worth knowing, a share.
 
-    The URL's `smallest` holds it in points.
+    The URL's `smallest` holds it in points. `words`: shown before it in place of a label above.
     """
     usual = f"{100 * SMALLEST:g}"
     points = choose_one(
-        "Matters from", "smallest", _POINTS, usual, lambda text: format_size(float(text) / 100), width=130
+        "Matters from",
+        "smallest",
+        _POINTS,
+        usual,
+        lambda text: format_size(float(text) / 100),
+        width=200 if words else 130,
+        words=words,
     )
     return float(points) / 100
 
@@ -67,14 +86,25 @@ def choose_one(
     named: Callable[[str], str] = str,
     *,
     width: int | Literal["stretch"] = 200,
+    words: str | None = None,
 ) -> str:
     """Draw a selector and return the value; the URL's `key` holds the value unless it is `empty`.
 
-    `named` returns the label of a value. A URL value that is none of `among` counts as `empty`.
+    `named` returns the label of a value. A URL value that is none of `among` counts as `empty`. `words`:
+    shown before each value in place of the label above.
     """
 
     def draw(name: str) -> str:
-        return str(st.selectbox(label, among, key=name, format_func=named, width=width))
+        return str(
+            st.selectbox(
+                label,
+                among,
+                key=name,
+                format_func=(lambda value: f"{words} {named(value)}") if words else named,
+                width=width,
+                label_visibility="collapsed" if words else "visible",
+            )
+        )
 
     return _keep_in_url(key, among, empty, draw)
 
@@ -93,6 +123,23 @@ def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[
         )
 
     return _keep_in_url(key, among, among[0], draw)
+
+
+def choose_toggle(label: str, key: str) -> bool:
+    """Draw a switch and return whether it is on; the URL's `key` is `yes` then."""
+    return draw_url_widget(
+        lambda name: st.toggle(label, key=name), key, False, lambda text: text == "yes", lambda _: "yes"
+    )
+
+
+def show_first(several: Sequence[Item], most: int, key: str, noun: str) -> Sequence[Item]:
+    """Return the first `most` of several, or all when a switch is on, which is drawn where there are more.
+
+    The URL's `key` is `yes` then. `noun`: what they are, in the plural.
+    """
+    if len(several) <= most or choose_toggle(f"Show all {len(several):,} {noun}", key):
+        return several
+    return several[:most]
 
 
 def _keep_in_url(key: str, among: Sequence[str], empty: str, draw: Callable[[str], str]) -> str:

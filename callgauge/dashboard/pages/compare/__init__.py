@@ -5,4 +5,17 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 
 ARM_KEYS = tuple(f"{letter}_{name}" for letter in "ab" for name in (*PARAMETERS, "days"))
 """The URL keys that choose the two slices: `a_model`, `b_days` and so on."""
-URL_KEYS = PageUrlKeys(place=("rate", *ARM_KEYS, "anew", "success"), kept=("smallest",))
+URL_KEYS = PageUrlKeys(
+    place=(
+        "rate",
+        *ARM_KEYS,
+        "broken_by",
+        "all_strata",
+        "show",
+        "group",
+        "all_shifts",
+        "anew",
+        "success",
+    ),
+    kept=("smallest",),
+)

@@ -101,7 +101,7 @@ def _swap() -> None:
 def _choose_arm(letter: Letter, known: Labels, first: date | None, last: date | None) -> Arm:
     prefix = letter.lower()
     with st.container(border=True, gap="xsmall"):
-        st.header(f"Slice {letter}", anchor=False)
+        st.header("Slice A: the baseline" if letter == "A" else "Slice B", anchor=False)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             own = {name: _choose_values(f"{prefix}_{name}", name, known) for name in _SEEN}
             days = _choose_days(f"{prefix}_days", first, last) if first and last else None

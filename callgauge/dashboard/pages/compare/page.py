@@ -1,23 +1,38 @@
-"""The page Compare: is slice B better than A, is the difference real, and which other traits differ?"""
+"""The page Compare: is slice B better than A, for whom, and which other traits differ?"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
-from callgauge.dashboard import comparison, filters, store_queries
+from callgauge.dashboard import comparison, filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
-from callgauge.dashboard.pages.compare.arms import choose_arms, choose_at_once, read_labels
-from callgauge.dashboard.pages.compare.costs import draw_costs, draw_pass_k
-from callgauge.dashboard.pages.compare.sides import compare_sides, measure_sides, read_work
-from callgauge.dashboard.pages.compare.tables import draw_differences, draw_forest, draw_other_rates
-from callgauge.dashboard.pages.compare.verdict import draw_verdict
+from callgauge.dashboard.components.controls.tabs import draw_tabs
+from callgauge.dashboard.measures.headlines import ArmNames
+from callgauge.dashboard.pages.compare.all_rates import draw_all_rates
+from callgauge.dashboard.pages.compare.arms import calls_link, choose_arms, choose_at_once, read_labels
+from callgauge.dashboard.pages.compare.costs import draw_pass_k
+from callgauge.dashboard.pages.compare.sides import (
+    break_sides_down,
+    compare_sides,
+    make_breakdown_export,
+    measure_sides,
+    read_work,
+)
+from callgauge.dashboard.pages.compare.verdict import draw_nothing, draw_warnings, draw_ways
+from callgauge.dashboard.pages.compare.work_makeup import draw_makeup
+
+_TABS = {"rates": "All rates", "work": "What differs in their work", "tasks": "The same task again"}
 
 
 def show() -> None:
-    st.title("Compare", anchor=False)
+    title = st.container()
     known = read_labels()
     if not known:
+        title.title("Compare", anchor=False)
         cards.show_no_matches("calls")
         return
     extent = store_queries.ask("extent").iloc[0]
@@ -25,18 +40,34 @@ def show() -> None:
         rate = choose_rate()
         smallest = choose_smallest()
         choose_at_once(rate, extent.first_day, extent.last_day)
-    one, other = choose_arms(rate, known, extent.first_day, extent.last_day)
+    arms = choose_arms(rate, known, extent.first_day, extent.last_day)
     if filters.chosen_filters().active_names():
         st.caption("The filter bar narrows both slices; a slice's own choice takes the place of the bar's.")
-    a, b = measure_sides((one, other), comparison.name_arms(one, other, known))
+    a, b = measure_sides(arms, comparison.name_arms(*arms, known))
+    names = ArmNames(b.name, a.name)
+    # What A and B are is known only now.
+    title.title(wording.in_markdown(f"{names.of} against {names.against}", 160), anchor=False)
     work = read_work(a, b, rate)
     held = compare_sides(a, b, rate, work)
-    draw_verdict(a, b, rate, held, smallest)
-    draw_forest(a, b, rate, held, work, smallest)
-    draw_other_rates(a, b, held, smallest)
-    draw_differences(a, b)
-    draw_pass_k(a, b)
-    draw_costs(a, b)
+    if held is None or held.plain is None or held.other is None:
+        draw_nothing(a, b, rate)
+    else:
+        found = break_sides_down(a, b, rate, held, work)
+        draw_headline(found, names, smallest)
+        draw_warnings(a, b, rate, held)
+        draw_ways(a, b, rate, held)
+
+        def link(place: int, narrowed: Mapping[str, str]) -> str | None:
+            return calls_link(arms[place], rate.calls, narrowed) if rate.calls else None
+
+        draw_breakdown(found, names, smallest, link, make_breakdown_export(a, b, rate))
+    with draw_tabs("show", _TABS) as tab:
+        if tab == "rates":
+            draw_all_rates(a, b, held, smallest)
+        elif tab == "work":
+            draw_makeup(a, b)
+        else:
+            draw_pass_k(a, b)
 
 
 show()

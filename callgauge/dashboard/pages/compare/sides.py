@@ -1,4 +1,4 @@
-"""Reads the rates of one slice of the page Compare: overall, by tool, and by stratum."""
+"""Reads the rates of one slice of the page Compare: overall, broken down, and by stratum."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import pandas as pd
 
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.comparison import PARAMETERS, Arm
-from callgauge.dashboard.components.strata_queries import read_strata
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.strata_queries import ask_arms, choose_breakdown, read_strata, split_arms
+from callgauge.dashboard.measures.breakdown import Breakdown, break_down
 from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
-from callgauge.dashboard.measures.same_mix import ArmStrata, SameMix
+from callgauge.dashboard.measures.same_mix import ArmStrata
 from callgauge.dashboard.measures.slices import Slice, make_slices
 
 
@@ -46,8 +48,7 @@ def measure_sides(arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[Compar
 
 def read_work(a: CompareSide, b: CompareSide, rate: RateDefinition) -> ArmStrata:
     """Return the strata of both sides, by the letters of their arms."""
-    apart = {name for name in PARAMETERS if a.arm.own.get(name) != b.arm.own.get(name)}
-    apart |= {"day"} if a.arm.days != b.arm.days else set()
+    apart = _find_apart(a, b)
     work = [read_strata(rate, None, side.arm.parameters(), apart=apart) for side in (a, b)]
     of_a, of_b = (its.by_arm.get("all", {}) for its in work)
     return ArmStrata(work[0].dimensions, {a.arm.letter: of_a, b.arm.letter: of_b})
@@ -60,16 +61,31 @@ def compare_sides(
     first, second = a.whole_slice(rate), b.whole_slice(rate)
     if first is None or second is None:
         return None
-    return compare_pairs([(second, first)], [compare_work(work, second, first)])[0]
+    return compare_pairs([(second, first)], work.compare([(("B", second), ("A", first))]))[0]
 
 
-def compare_work(work: ArmStrata, second: Slice, first: Slice) -> SameMix | None:
-    """Return a slice of B and one of A at the same mix of work."""
-    return work.compare([(("B", second), ("A", first))])[0]
+def break_sides_down(
+    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison, work: ArmStrata
+) -> Breakdown:
+    """Return the difference of both sides, broken down by what does not tell them apart."""
+    rows = [
+        ask_arms(rate, _find_apart(a, b), side.arm.parameters()).assign(also=side.arm.letter)
+        for side in (a, b)
+    ]
+    arms = split_arms(pd.concat(rows, ignore_index=True))
+    return break_down(held, {name: (its.get("A", ()), its.get("B", ())) for name, its in arms.items()}, work)
 
 
-def read_by_tool(arm: Arm, rate: RateDefinition) -> list[Slice]:
-    return make_slices(_read_rows(arm, (rate.name,), by="tool"))
+def _find_apart(a: CompareSide, b: CompareSide) -> set[str]:
+    """Return the dimensions that tell both sides apart."""
+    apart = {name for name in PARAMETERS if a.arm.own.get(name) != b.arm.own.get(name)}
+    return apart | ({"day"} if a.arm.days != b.arm.days else set())
+
+
+def make_breakdown_export(a: CompareSide, b: CompareSide, rate: RateDefinition) -> cards.Download:
+    dimensions = choose_breakdown(_find_apart(a, b))
+    rows = make_export(a.arm, b.arm, "breakdown", rates=(rate.name,), dimensions=dimensions)
+    return cards.Download(f"compare_{rate.name}_broken_down", rows)
 
 
 def make_export(a: Arm, b: Arm, metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
@@ -83,7 +99,5 @@ def make_export(a: Arm, b: Arm, metric: str, **given: Any) -> Callable[[], pd.Da
     )
 
 
-def _read_rows(
-    arm: Arm, rates: tuple[str, ...], *, by: str | None = None, also: str | None = None
-) -> pd.DataFrame:
-    return store_queries.ask("slices", rates=rates, by=by, also=also, **arm.parameters())
+def _read_rows(arm: Arm, rates: tuple[str, ...]) -> pd.DataFrame:
+    return store_queries.ask("slices", rates=rates, **arm.parameters())

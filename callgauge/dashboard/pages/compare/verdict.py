@@ -10,10 +10,9 @@ import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
+from callgauge.dashboard.components.controls.rate_choice import choose_toggle
 from callgauge.dashboard.components.difference_cells import difference_cell, difference_column, track_reach
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures import verdicts
 from callgauge.dashboard.measures.comparisons import SliceComparison
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.same_mix import SameMix
@@ -43,51 +42,39 @@ class ComparisonWay:
     thin: bool = False
 
 
-def draw_verdict(
-    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison | None, smallest: float
-) -> None:
-    """Draw the verdict on B against A.
-
-    `held`: the two compared; None when one of them has nothing of this rate. `smallest`: the smallest
-    difference worth knowing, a share.
-    """
+def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison) -> None:
+    """Draw the table that proves the headline: the difference of B from A, computed in several ways."""
     with cards.draw_card(
-        f"{rate.title}: B against A",
+        f"{rate.title}: the difference",
         "slices",
         "strata",
         "shared_tasks",
         "session_counts",
         take=cards.Download(f"compare_{rate.name}", make_export(a.arm, b.arm, "slices", rates=(rate.name,))),
-        height=320,
+        height=240,
     ):
-        if held is None or held.plain is None or held.other is None:
-            _draw_nothing(a, b, rate)
+        if held.plain is None or held.other is None:
             return
-        with st.container(key="verdict"):
-            st.subheader(wording.in_markdown(verdicts.describe_verdict(held, smallest), 900), anchor=False)
-        mix = verdicts.describe_mix(held)
-        if mix:
-            st.markdown(wording.in_markdown(mix, 600))
-        told = held.difference or held.plain
-        measured = f"{_describe_measured(a, held.other)} {_describe_measured(b, held.slice)}"
-        st.caption(f"{told.method}. {measured}")
-        for warning in _list_warnings(a, b, rate, held):
-            st.warning(warning, icon=":material/warning:")
-        drawn_anew = _choose_bootstrap()
+        drawn_anew = choose_toggle("Check by drawing whole sessions anew", "anew")
         ways = list(_list_ways(a, b, rate, held.plain, held.same_mix, anew=drawn_anew))
         _draw_ways_table(a, b, rate, ways, held.slice)
-        st.caption(_describe_notes(a, b, rate, anew=drawn_anew))
+        measured = f"{_describe_measured(a, held.other)} {_describe_measured(b, held.slice)}"
+        st.caption(f"{measured} {_describe_notes(a, b, rate, anew=drawn_anew)}")
 
 
-def _draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
+def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
+    """Draw the sentence that names the side of which nothing could be judged."""
     unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
-    st.subheader(
-        wording.in_markdown(
-            f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
-        ),
-        anchor=False,
-    )
+    with st.container(key="verdict"):
+        said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
+        st.subheader(wording.in_markdown(said, 300), anchor=False)
     st.caption("Choose another rate, or widen what narrows that slice.")
+
+
+def draw_warnings(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison) -> None:
+    """Draw what makes the comparison doubtful: little measured, other days, or slices that overlap."""
+    for warning in _list_warnings(a, b, rate, held):
+        st.warning(warning, icon=":material/warning:")
 
 
 def _describe_measured(side: CompareSide, whole: Slice) -> str:
@@ -184,16 +171,6 @@ def _bootstrap(
     )
 
 
-def _choose_bootstrap() -> bool:
-    return draw_url_widget(
-        lambda key: st.toggle("Check by drawing whole sessions anew", key=key),
-        "anew",
-        False,
-        lambda text: text == "yes",
-        lambda _: "yes",
-    )
-
-
 def _draw_ways_table(
     a: CompareSide, b: CompareSide, rate: RateDefinition, ways: list[ComparisonWay], of: Slice
 ) -> None:
@@ -201,9 +178,9 @@ def _draw_ways_table(
     reach = track_reach(held)
     columns = [
         Column("Compared", "text"),
-        Column(f"A: {wording.one_line(a.name, 40)}", "number"),
-        Column(f"B: {wording.one_line(b.name, 40)}", "number"),
-        difference_column("B − A", reach),
+        Column(wording.one_line(f"Baseline: {a.name}", 40), "number"),
+        Column(wording.one_line(b.name, 40), "number"),
+        difference_column("Difference", reach),
         Column("p", "number", "Two-sided; of this comparison alone"),
         Column("Rests on", "text"),
     ]
@@ -237,12 +214,11 @@ def format_chance(p: float) -> str:
 
 def _describe_notes(a: CompareSide, b: CompareSide, rate: RateDefinition, *, anew: bool) -> str:
     split = sorted({*a.arm.split_by_call(), *b.arm.split_by_call()})
-    parts = []
+    parts = ["Negative: less of it than the baseline."]
     if rate.name not in BY_TASK:
         parts.append("Task by task: parse errors and the two verdicts on turns only.")
     elif split:
         parts.append(f"Not task by task: a task is tried by a whole session, which has no one {split[0]}.")
     if anew:
         parts.append(_OTHER_INTERVAL)
-    parts.append("Negative: B has less of it than A.")
     return " ".join(parts)

@@ -1,62 +1,69 @@
-"""The page Overview: the main rates, recent changes, fault layers and findings on one screen."""
+"""The page Overview: which model, which prompt, what needs attention, the main rates, where calls fail."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards, fault_cards
+from callgauge.dashboard.components.controls.goals import draw_goals_form, read_goals
+from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
+from callgauge.dashboard.components.rate_trend import draw_rate_trend
+from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import make_slices
-from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.overview.changes_card import draw_changes
-from callgauge.dashboard.pages.overview.headline_rates import (
-    HEADLINES,
-    draw_headlines,
-    draw_rates_by,
-    draw_trend_card,
-)
+from callgauge.dashboard.pages.overview.headline_rates import HEADLINES, draw_headlines
+from callgauge.dashboard.pages.overview.load_line import draw_load_line
+from callgauge.dashboard.pages.overview.which_model import draw_which_model
+from callgauge.dashboard.pages.overview.which_prompt import draw_which_prompt
+
+_ANSWERS = 330  # pixels of the cards in the first row, so that nothing jumps while they load
 
 
 def show() -> None:
-    st.title("Overview", anchor=False)
-    _last_load()
     chosen = filters.chosen_filters().parameters()
-    found = make_slices(store_queries.ask("slices", rates=(*HEADLINES, "disagree"), **chosen))
+    goals = read_goals()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="page_head"):
+        st.title("Overview", anchor=False, width="content")
+        rate = choose_rate(words="By")
+        smallest = choose_smallest(words="Matters from")
+        draw_goals_form(HEADLINES, goals)
+    found = make_slices(store_queries.ask("slices", rates=(*HEADLINES, "disagree", "emission"), **chosen))
     rates = {one.rate.name: one for one in found}
+    draw_load_line(rates["emission"].total if "emission" in rates else 0)
     if not any(one.total for one in rates.values()):
         cards.show_no_matches("calls or turns")
         return
-    draw_headlines(rates, store_queries.ask("mended_refused", **chosen).iloc[0].refused)
+    model, prompt, attention = st.columns(3, gap="small")
+    with model:
+        draw_which_model(rate, chosen, smallest, height=_ANSWERS)
+    with prompt:
+        draw_which_prompt(rate, chosen, smallest, height=_ANSWERS)
+    with attention:
+        draw_changes(chosen)
+    draw_headlines(rates, store_queries.ask("mended_refused", **chosen).iloc[0].refused, chosen, goals)
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:
-        draw_changes(chosen)
-        draw_trend_card(chosen)
+        _draw_trend(rate, chosen)
     with narrow:
         fault_cards.draw_layers(chosen)
-    draw_rates_by(chosen)
-    mended = rates.get("mended")
-    fault_cards.draw_findings(chosen, mended.share.n if mended else 0, mended.total if mended else 0)
+    _draw_findings(chosen, rates["mended"].share.n if "mended" in rates else 0)
 
 
-def _last_load() -> None:
-    load = store_queries.ask("last_load").iloc[0]
-    trouble = [
-        wording.plural(number, noun)
-        for number, noun in ((load.rejected_files, "rejected file"), (load.rejected_lines, "rejected line"))
-        if number
-    ]
-    text = f"Data as of {wording.utc(load.loaded_at)} · {wording.plural(load.files, 'file')}"
-    text += wording.age(load.loaded_at, datetime.now(UTC).replace(tzinfo=None))
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(text if trouble else f"{text} · nothing rejected", width="content")
-        if trouble:
-            st.page_link(
-                page_file("data"),
-                label=wording.link_label(", ".join(trouble)),
-                width="content",
-            )
+def _draw_trend(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
+    rows = store_queries.ask("slices", rates=(rate.name,), by="model", also="day", **chosen)
+    draw_rate_trend(f"{rate.title} by day and model", make_slices(rows), rate, "model", key="trend")
+
+
+def _draw_findings(chosen: Mapping[str, Any], judged: int) -> None:
+    fold = st.expander("What the parser found", on_change="rerun", key="findings_fold")
+    if fold.open:
+        with fold:
+            total = int(store_queries.ask("fault_layers", **chosen).iloc[0].total)
+            fault_cards.draw_findings(chosen, judged, total)
 
 
 show()

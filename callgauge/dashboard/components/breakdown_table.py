@@ -1,0 +1,135 @@
+"""Draws the difference of two arms within each model, tool and prompt, and the sentences that sum it up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from callgauge.dashboard import filters, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.rate_choice import choose_segment, show_first
+from callgauge.dashboard.components.difference_cells import (
+    difference_cell,
+    difference_column,
+    track_reach,
+    verdict_cell,
+)
+from callgauge.dashboard.components.slice_table import name_cell, rate_cell
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures import headlines, verdicts
+from callgauge.dashboard.measures.breakdown import Breakdown, StratumComparison
+from callgauge.dashboard.measures.comparisons import SliceComparison
+from callgauge.dashboard.measures.headlines import ArmNames
+from callgauge.dashboard.measures.slices import Slice, merge_slices
+
+_SHOWN = 15  # strata of a table, until all are asked for
+_LONGEST = 60  # characters of a name
+Link = Callable[[int, Mapping[str, str]], str | None]
+"""Returns the link to the hits of an arm, 0 for the baseline, narrowed to values by dimension; or None."""
+
+
+def label_value(dimension: str, value: str) -> str:
+    """Return the name of a value for a sentence, on one line."""
+    return wording.one_line(filters.value_label(dimension, value), _LONGEST)
+
+
+def draw_headline(found: Breakdown, names: ArmNames, smallest: float) -> None:
+    """Draw the sentences that answer the page's question, and in small print what they rest on."""
+    with st.container(key="verdict", gap="xsmall"):
+        said = headlines.write_headline(found, names, label_value, smallest)
+        st.subheader(wording.in_markdown(said, 900), anchor=False)
+        st.caption(wording.in_markdown(verdicts.describe_basis(found.whole, smallest), 900))
+
+
+def draw_breakdown(
+    found: Breakdown, names: ArmNames, smallest: float, link: Link, take: cards.Download | None = None
+) -> None:
+    """Draw a table of the strata of one dimension, which the URL key `broken_by` chooses."""
+    rate = found.whole.slice.rate
+    with cards.draw_card("For whom", "breakdown", "strata", take=take, height=300):
+        if not found.strata:
+            st.caption(f"Nothing to break down: these {rate.noun}s have one model, tool and prompt.")
+            return
+        named = {each.dimension for each in found.find_named(smallest)}
+        # What the headline names is seen without a click.
+        order = sorted(found.strata, key=lambda name: name not in named)
+        dimension = choose_segment("Broken down by", "broken_by", order, lambda name: f"By {name}")
+        strata = found.strata[dimension]
+        st.caption(headlines.describe_dimension(found, dimension, label_value))
+        judged = [each for each in strata if each.is_judged]
+        thin = [each for each in strata if not each.is_judged]
+        shown = show_first(judged, _SHOWN, "all_strata", f"{dimension}s")
+        _draw_table(found.whole, names, dimension, shown, thin, smallest, link)
+        st.caption(
+            "Verdicts are corrected for all models, tools and prompts together. "
+            f"It takes {verdicts.PAIR_RULE}."
+        )
+
+
+def _draw_table(
+    whole: SliceComparison,
+    names: ArmNames,
+    dimension: str,
+    shown: Sequence[StratumComparison],
+    thin: Sequence[StratumComparison],
+    smallest: float,
+    link: Link,
+) -> None:
+    held = [each.held for each in shown if each.held]
+    reach = track_reach([whole, *held])
+    columns = [
+        Column(dimension.capitalize(), "name"),
+        Column(wording.one_line(f"Baseline: {names.against}", 40), "number"),
+        Column(wording.one_line(names.of, 40), "number"),
+        difference_column("Difference", reach),
+        Column("Verdict", "tight", "Corrected for all models, tools and prompts together (Holm)"),
+    ]
+    rows = [_build_row(Cell(f"All {dimension}s"), whole.other, whole.slice, whole, {}, reach, smallest, link)]
+    for each in shown:
+        narrowed = {dimension: each.name}
+        name = replace(name_cell(dimension, each.name), href=None)
+        rows.append(_build_row(name, each.a, each.b, each.held, narrowed, reach, smallest, link))
+    if thin:
+        rows.append(_build_thin_row(dimension, thin))
+    title = whole.slice.rate.title
+    draw_table("breakdown", f"{title} by {dimension}, {names.of} and {names.against}", columns, rows)
+
+
+def _build_row(
+    name: Cell,
+    a: Slice | None,
+    b: Slice | None,
+    held: SliceComparison | None,
+    narrowed: Mapping[str, str],
+    reach: float,
+    smallest: float,
+    link: Link,
+) -> list[Cell]:
+    cells = [name, *(count_cell(one, link(place, narrowed)) for place, one in enumerate((a, b)))]
+    if held is None:
+        return [*cells, Cell("–"), Cell("–")]
+    return [*cells, difference_cell(held, reach), verdict_cell(held, smallest)]
+
+
+def count_cell(one: Slice | None, href: str | None) -> Cell:
+    """Return a cell with one side of a difference; pale where it has too little for a verdict."""
+    return replace(rate_cell(one, None, href), pale=one is not None and not one.has_enough_to_compare)
+
+
+def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[Cell]:
+    """Return one row for all strata without a verdict: their names, and what they add up to."""
+    listed = ", ".join(label_value(dimension, each.name) for each in thin[:3])
+    more = f" and {len(thin) - 3} more" if len(thin) > 3 else ""
+    sums = [merge_slices(one for each in thin if (one := getattr(each, side))) for side in ("a", "b")]
+    return [
+        Cell(
+            f"{wording.plural(len(thin), dimension)} with too few sessions",
+            sub=f"{listed}{more}",
+            title=f"Too few for a verdict: it takes {verdicts.PAIR_RULE}.",
+        ),
+        *(replace(count_cell(one, None), pale=True) for one in sums),
+        Cell("–"),
+        Cell("Too few", tone="calm"),
+    ]

@@ -1,0 +1,74 @@
+"""The goals of a team: what they are, how far they are met, and the form that sets them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.measures.rates import RATES, RateDefinition
+from callgauge.memory.records import Goal
+from callgauge.memory.team_memory import MemoryProblemError
+from callgauge.stats import Share
+
+_NONE = "no goal"
+
+
+def read_goals() -> Mapping[str, Goal]:
+    """Return the goals of the team by the name of their rate; none when its memory cannot be read."""
+    try:
+        return store_queries.team_memory().goals()
+    except MemoryProblemError:  # the filter bar says so
+        return {}
+
+
+def format_goal(rate: RateDefinition, goal: Goal) -> str:
+    """Write a goal as goal ≤ 5%, or ≥ 90% where a high rate is better."""
+    return f"goal {'≥' if rate.is_good else '≤'} {100 * goal.goal:g}%"
+
+
+def describe_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
+    """Write a goal and whether the rate meets it: its whole interval does, none of it, or it may."""
+    bounds, words = share.interval, format_goal(rate, goal)
+    if bounds is None:
+        return words
+    inside, outside = bounds.high <= goal.goal, bounds.low > goal.goal
+    if rate.is_good:
+        inside, outside = bounds.low >= goal.goal, bounds.high < goal.goal
+    return f"{words}: {'met' if inside else 'missed' if outside else 'met or missed, not decided'}"
+
+
+def draw_goals_form(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
+    """Draw a popover in which the goals of the rates `among` are set, in percent; empty means no goal."""
+    with st.popover("Goals", type="tertiary", width="content"), st.form("goals", border=False):
+        st.caption("What each rate should keep to, in percent. Charts and cards show it to the whole team.")
+        asked = {
+            name: st.number_input(
+                f"{RATES[name].title}, {'at least' if RATES[name].is_good else 'at most'} (%)",
+                0.0,
+                100.0,
+                100 * goals[name].goal if name in goals else None,
+                step=0.5,
+                format="%g",
+                placeholder=_NONE,
+                key=f"goal_{name}",
+            )
+            for name in among
+        }
+        if st.form_submit_button("Save goals"):
+            _save(asked, goals)
+
+
+def _save(asked: Mapping[str, float | None], goals: Mapping[str, Goal]) -> None:
+    try:
+        memory = store_queries.team_memory()
+        for name, percent in asked.items():
+            if percent is None and name in goals:
+                memory.remove_goal(name)
+            elif percent is not None and (name not in goals or goals[name].goal != percent / 100):
+                memory.set_goal(name, percent / 100)
+    except MemoryProblemError as problem:
+        st.error(wording.in_markdown(str(problem), 600))
+    else:
+        st.rerun()

@@ -1,0 +1,153 @@
+"""Every rate of two slices: a line for each group of rates, and the table of one group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from callgauge.dashboard import filters, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.breakdown_table import count_cell
+from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.components.difference_cells import (
+    difference_cell,
+    difference_column,
+    track_reach,
+    verdict_cell,
+)
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.comparisons import SliceComparison, Standing, compare_pairs
+from callgauge.dashboard.measures.rates import RATES, RateDefinition
+from callgauge.dashboard.pages.compare import URL_KEYS
+from callgauge.dashboard.pages.compare.arms import calls_link
+from callgauge.dashboard.pages.compare.costs import draw_costs
+from callgauge.dashboard.pages.compare.sides import CompareSide, make_export
+
+_READING = "Verdicts are corrected for all rates together: the chance that any of them misleads stays at 5%."
+_MIX_DIFFERS = Cell(
+    "Mix differs",
+    tone="calm",
+    sub="open the rate",
+    title="A and B got different work. Open the rate to see it at the same mix.",
+)
+_GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "arguments": (
+        "Arguments",
+        (
+            "parse_error",
+            "syntax_error",
+            "schema_error",
+            "strict_failure",
+            "salvaged",
+            "mended",
+            "coerced",
+            "repaired",
+            "unknown_tool",
+            "emission",
+            "truncated",
+        ),
+    ),
+    "tool": ("Tool", ("tool_rejected", "execution", "refused")),
+    "turn": ("Turn", ("retried", "recovered", "recorded_ok", "derived_ok", "disagree")),
+    "cost": ("Cost", ()),
+}
+"""The rates by what they are about; cost has a table of its own."""
+_TOLD = (Standing.WORSE, Standing.BETTER, Standing.MORE, Standing.LESS, Standing.UNDECIDED, Standing.ALIKE)
+_WORDS = {Standing.UNDECIDED: "not decided"}
+
+
+def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | None, smallest: float) -> None:
+    """Draw a line for each group of rates, and the table of the group that the URL key `group` chooses.
+
+    `chosen`: the comparison of the chosen rate. Where the mix of work matters in it, the other rates get no
+    verdict here: their plain differences may be those of the work.
+    """
+    both = [name for name in RATES if any(name in side.rates and side.rates[name].share.n for side in (a, b))]
+    pairs = [(b.rates[name], a.rates[name]) for name in both if name in a.rates and name in b.rates]
+    by_rate = {one.slice.rate.name: one for one in compare_pairs(pairs, family="rates")}
+    if chosen is not None:
+        by_rate[chosen.slice.rate.name] = chosen
+    mixed = chosen is not None and (chosen.is_at_same_mix or chosen.does_other_work)
+    judged = {name: one for name, one in by_rate.items() if not mixed or one is chosen}
+    lines = [
+        f"- **{title}**: {_describe_group([judged[name] for name in names if name in judged], smallest)}"
+        for title, names in _GROUPS.values()
+        if names
+    ]
+    st.markdown("\n".join([*lines, "- **Cost**: steps, tokens and seconds a turn and a success."]))
+    group = choose_segment("Group of rates", "group", tuple(_GROUPS), lambda name: _GROUPS[name][0])
+    if group == "cost":
+        draw_costs(a, b)
+        return
+    title, names = _GROUPS[group]
+    shown = [name for name in names if name in both]
+    with cards.draw_card(
+        f"{title}: every rate",
+        "slices",
+        caption=f"{_READING} Baseline: {wording.in_markdown(a.name, 60)}.",
+        take=cards.Download(f"compare_{group}", make_export(a.arm, b.arm, "slices", rates=names)),
+        height=200,
+    ):
+        if not shown:
+            st.caption("Nothing of it could be judged of either slice.")
+            return
+        reach = track_reach([by_rate[name] for name in shown if name in by_rate])
+        rows = [
+            _build_row(name, a, b, by_rate.get(name), reach, smallest, is_judged=name in judged)
+            for name in shown
+        ]
+        columns = [
+            Column("Rate", "name"),
+            Column(wording.one_line(f"Baseline: {a.name}", 40), "number"),
+            Column(wording.one_line(b.name, 40), "number"),
+            difference_column("Difference", reach),
+            Column("Verdict on B", "tight", "Corrected for all rates of the page (Holm)"),
+        ]
+        draw_table("other_rates", f"{title}: rates of the two slices", columns, rows)
+
+
+def _describe_group(held: Sequence[SliceComparison], smallest: float) -> str:
+    """Say in one line which rates of a group are worse, better, not decided or alike."""
+    found: dict[Standing, list[str]] = {}
+    for one in held:
+        found.setdefault(one.standing(smallest), []).append(one.slice.rate.title.lower())
+    told = [
+        f"{_WORDS.get(standing, standing.value)} in {_list_titles(found[standing])}"
+        if standing in (Standing.WORSE, Standing.BETTER)
+        else f"{len(found[standing])} {_WORDS.get(standing, standing.name.lower())}"
+        for standing in _TOLD
+        if standing in found
+    ]
+    return f"{'; '.join(told) or 'nothing could be judged'}."
+
+
+def _list_titles(titles: Sequence[str]) -> str:
+    if len(titles) > 3:
+        return f"{', '.join(titles[:2])} and {len(titles) - 2} more"
+    return " and ".join([", ".join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)
+
+
+def _build_row(
+    name: str,
+    a: CompareSide,
+    b: CompareSide,
+    held: SliceComparison | None,
+    reach: float,
+    smallest: float,
+    *,
+    is_judged: bool,
+) -> list[Cell]:
+    rate = RATES[name]
+    sides = [side.rates.get(name) for side in (a, b)]
+    hrefs = [calls_link(side.arm, rate.calls) if rate.calls else None for side in (a, b)]
+    cells = [_rate_cell(rate), *(count_cell(one, href) for one, href in zip(sides, hrefs, strict=True))]
+    if held is None or held.difference is None:
+        return [*cells, Cell("–"), Cell("–" if all(sides) else "Only in one", tone="calm")]
+    return [*cells, difference_cell(held, reach), verdict_cell(held, smallest) if is_judged else _MIX_DIFFERS]
+
+
+def _rate_cell(rate: RateDefinition) -> Cell:
+    kept = {key: text for key in URL_KEYS.place if (text := st.query_params.get(key))}
+    href = filters.page_link("compare", {}, kept | {"rate": rate.name})
+    return Cell(rate.title, href=href, title=f"{rate.noun.capitalize()}s that {rate.hit}")

@@ -1,0 +1,70 @@
+"""What differs in the work of two slices: models, tools, prompts, sizes and so on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from callgauge.dashboard import filters, wording
+from callgauge.dashboard.call_traits import TITLES, class_words
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS, show_first
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures import verdicts
+from callgauge.dashboard.measures.makeup import MakeupShift, find_makeup_shifts
+from callgauge.dashboard.pages.compare.arms import read_makeup
+from callgauge.dashboard.pages.compare.sides import CompareSide, make_export
+
+_SHIFTS = 12
+
+
+def draw_makeup(a: CompareSide, b: CompareSide) -> None:
+    """Draw the largest differences in the composition of the slices.
+
+    Dimensions that a slice's own filters narrow are left out.
+    """
+    with cards.draw_card(
+        "What differs in their work",
+        "makeup",
+        caption="Shares of the calls, the biggest difference first: what else may explain a rate.",
+        take=cards.Download("compare_makeup", make_export(a.arm, b.arm, "makeup")),
+        height=300,
+    ):
+        chosen = set(a.arm.own) | set(b.arm.own)
+        found = find_makeup_shifts(read_makeup(a.arm), read_makeup(b.arm), chosen)
+        if not found:
+            st.caption(
+                "Nothing: their calls have the same tools, prompts, sources and kinds in the same shares."
+            )
+            return
+        columns = [
+            Column("Of", "tight"),
+            Column("Value", "name"),
+            Column("A", "number", "Share of the calls of A"),
+            Column("B", "number", "Share of the calls of B"),
+            Column("B − A", "number", "In points"),
+        ]
+        rows = [_shift_row(shift) for shift in show_first(found, _SHIFTS, "all_shifts", "differences")]
+        draw_table("makeup", "What differs between the slices", columns, rows)
+
+
+def _shift_row(shift: MakeupShift) -> list[Cell]:
+    if shift.dimension in TITLES:
+        of, value = TITLES[shift.dimension], class_words(shift.dimension, int(shift.value))
+    else:
+        of, value = DIMENSIONS[shift.dimension], filters.value_label(shift.dimension, shift.value)
+    return [
+        Cell(of, order=of),
+        Cell(wording.one_line(value, 60), title=wording.one_line(value, 400), order=value),
+        _part_cell(shift.a, shift.a_total),
+        _part_cell(shift.b, shift.b_total),
+        Cell(verdicts.format_points(shift.change), order=abs(shift.change)),
+    ]
+
+
+def _part_cell(calls: int, total: int) -> Cell:
+    return Cell(
+        wording.rate(calls, total),
+        sub=wording.fraction(calls, total),
+        share=calls / total,
+        order=calls / total,
+    )

@@ -1,0 +1,108 @@
+"""Card that answers which model makes the best calls, by a rate that one chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.rate_choice import link_here
+from callgauge.dashboard.components.slice_table import calls_link, make_scale, name_cell, rate_cell
+from callgauge.dashboard.components.strata_queries import read_strata
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.agreement import describe_agreement
+from callgauge.dashboard.measures.comparisons import RankedTable, choose_reference, rank_table
+from callgauge.dashboard.measures.rates import RATES, RateDefinition
+from callgauge.dashboard.measures.same_mix import ArmStrata
+from callgauge.dashboard.measures.slices import Slice, make_slices
+from callgauge.dashboard.measures.verdicts import describe_top
+
+_ROWS = 4
+_SUCCESS = ("recorded_ok", "derived_ok")
+
+
+def draw_which_model(
+    rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, *, height: int
+) -> None:
+    """Draw the card: the best models by `rate`, whether the other main rates agree, and a short ranking."""
+    with cards.draw_card("Which model", "slices", "strata", stretch=True, height=height):
+        tables = _rank_models(rate, chosen, smallest)
+        if rate.name not in tables:
+            st.caption(f"No {rate.noun} here of which this rate can be known.")
+            return
+        table = tables.pop(rate.name)
+        names = {row.slice.name: wording.one_line(row.slice.name, 40) for row in table.rows}
+        st.subheader(wording.in_markdown(describe_top(table, names, "model"), 400), anchor=False)
+        agreed = describe_agreement(table, list(tables.values()), names)
+        if agreed:
+            st.caption(wording.in_markdown(agreed, 400))
+        if table.judged:
+            _draw_ranking(rate, table)
+        _draw_rest(table)
+
+
+def _rank_models(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> dict[str, RankedTable]:
+    """Return the ranking of the models by `rate`, and by the other rates that name a best model, by rate."""
+    asked = tuple(dict.fromkeys((rate.name, "parse_error", "retried", *_SUCCESS)))
+    several: dict[str, list[Slice]] = {}
+    for one in make_slices(store_queries.ask("slices", rates=asked, by="model", **chosen)):
+        several.setdefault(one.rate.name, []).append(one)
+    return {
+        name: rank_table(its, choose_reference(its), _strata_of(RATES[name], its, chosen), smallest)
+        for name, its in several.items()
+        if name == rate.name or name in (*_others(several), "parse_error", "retried")
+    }
+
+
+def _others(several: Mapping[str, Sequence[Slice]]) -> list[str]:
+    """Return the verdict on turns that is known for more of them: the log's or ours."""
+    known = {name: sum(one.share.n for one in several.get(name, ())) for name in _SUCCESS}
+    return [max(_SUCCESS, key=lambda name: known[name])]
+
+
+def _strata_of(rate: RateDefinition, its: Sequence[Slice], chosen: Mapping[str, Any]) -> ArmStrata | None:
+    solid = [one.name for one in its if one.is_solid]
+    return read_strata(rate, "model", chosen, arms=solid) if len(solid) > 1 else None
+
+
+def _draw_ranking(rate: RateDefinition, table: RankedTable) -> None:
+    rows = [row.slice for row in table.rows if row.slice.name in table.ranks][:_ROWS]
+    scale = make_scale([one.share for one in rows])
+    draw_table(
+        "which_model",
+        f"Models by {rate.title.lower()}",
+        [
+            Column("Rank", "number"),
+            Column("Model", "name"),
+            Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
+        ],
+        [
+            [
+                Cell(_rank_text(table.ranks[one.name])),
+                name_cell("model", one.name),
+                rate_cell(one, scale, calls_link(rate, {"model": one.name})),
+            ]
+            for one in rows
+        ],
+    )
+
+
+def _rank_text(ranks: tuple[int, int]) -> str:
+    return f"{ranks[0]}" if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
+
+
+def _draw_rest(table: RankedTable) -> None:
+    ranked = len(table.ranks)
+    thin = sum(not row.slice.is_solid and row.slice.name != "unknown" for row in table.rows)
+    parts = [
+        f"{ranked - _ROWS} more ranked" if ranked > _ROWS else "",
+        f"{wording.plural(thin, 'model')} with too few sessions" if thin else "",
+    ]
+    with st.container(horizontal=True, gap="small"):
+        st.markdown(f"[All models]({link_here('models', {})})", width="content")
+        said = ", ".join(part for part in parts if part)
+        if said:
+            st.caption(said, width="content")

@@ -1,0 +1,57 @@
+"""Card that answers whether the newest version of each of the most used prompts should be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.breakdown_table import label_value
+from callgauge.dashboard.components.controls.rate_choice import link_here
+from callgauge.dashboard.components.strata_queries import judge_pairs
+from callgauge.dashboard.measures.headlines import ArmNames, write_advice
+from callgauge.dashboard.measures.rates import RateDefinition
+
+_PROMPTS = 3  # the most used with two versions or more
+_NAMED = 3  # prompts with one version that the card names
+
+
+def draw_which_prompt(
+    rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, *, height: int
+) -> None:
+    """Draw the card: for each prompt whether its newest version is better by `rate`, and for whom not."""
+    with cards.draw_card("Which prompt", "newest_prompts", "breakdown", stretch=True, height=height):
+        newest = store_queries.ask("newest_prompts", limit=_PROMPTS)
+        pairs = [(str(row.newest), str(row.previous)) for row in newest.itertuples()]
+        judged = judge_pairs(rate, "prompt", pairs, chosen)
+        for name, (of, against), found in zip(newest.name.astype(str), pairs, judged, strict=True):
+            names = ArmNames(_short_label(name, of), _short_label(name, against))
+            said = write_advice(found, names, label_value, smallest) if found else "no calls here to compare."
+            link = link_here("prompts", {}, of=name)
+            st.markdown(f"**[{wording.in_markdown(name, 40)}]({link})**: {wording.in_markdown(said, 500)}")
+        _draw_others(set(newest.name.astype(str)))
+        if pairs:
+            st.caption(f"By {rate.title.lower()}: the newest version against the one before it.")
+
+
+def _short_label(name: str, version: str) -> str:
+    """Return a version of a named prompt as @13; its whole label where that does not begin with the name."""
+    label = filters.value_label("prompt", version)
+    return label.removeprefix(name) if label.startswith(f"{name}@") else wording.one_line(label, 40)
+
+
+def _draw_others(compared: set[str]) -> None:
+    """Name the prompts of which the store has one version only."""
+    choices = store_queries.ask("choices")
+    labels: Sequence[str] = choices[choices.dimension == "prompt"].label.tolist()
+    names = list(dict.fromkeys(label.rsplit("@", 1)[0] for label in labels if "@" in label))
+    single = [name for name in names if name not in compared]
+    if single:
+        named = ", ".join(wording.in_markdown(name, 40) for name in single[:_NAMED])
+        more = f" and {len(single) - _NAMED} more" if len(single) > _NAMED else ""
+        st.caption(f"One version only: {named}{more}.")
+    elif not compared:
+        st.caption("No prompt here has a name and two versions. The page Prompts shows each text.")
