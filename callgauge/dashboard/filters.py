@@ -31,8 +31,8 @@ _KEPT_TEXT = "_kept_text_"
 _REWRITTEN = "_rewritten_"
 _CALENDAR = "_calendar"
 _PICK_DATES = "Pick dates"
-# What a reader finds worth knowing, and what is compared with, hold on every page.
-_CARRIED = ("smallest", _BASELINE)
+# What a reader finds worth knowing, and what is compared with, hold on every page: how these keys begin.
+_CARRIED = ("smallest", _BASELINE, "base_")
 _MISREAD = "_misread"
 _CHOSEN = "_filters"
 _LABELS = "_labels"
@@ -289,5 +289,9 @@ def page_link(
     pairs = [(name, value_label(name, value)) for name, several in values.items() for value in several]
     text = TimeRange(first=days[0], last=days[1]).text if days else st.query_params.get(_DAYS)
     pairs += [(_DAYS, text)] if text else []
-    kept = [(name, text) for name in _CARRIED if name not in own and (text := st.query_params.get(name))]
+    kept = [
+        (name, text)
+        for name, text in st.query_params.items()
+        if name.startswith(_CARRIED) and name not in own and text
+    ]
     return f"{page}?{urlencode(pairs + list(own.items()) + kept)}"

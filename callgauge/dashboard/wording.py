@@ -85,7 +85,13 @@ def unmeasured_share(known: int, total: int) -> str:
 
 
 def plural(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    return f"{n:,} {noun if n == 1 else plural_noun(noun)}"
+
+
+def plural_noun(noun: str) -> str:
+    """Return the plural: models, days, strategies."""
+    ends_in_ies = noun.endswith("y") and noun[-2:-1] not in "aeiou"
+    return f"{noun[:-1]}ies" if ends_in_ies else f"{noun}s"
 
 
 def utc(moment: datetime | None) -> str:

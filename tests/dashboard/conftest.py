@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from callgauge.dashboard.pages import PAGES
+from tests.dashboard.sheets import calls
 from tests.dashboard.store_fixture import publish, small_tables
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -46,6 +47,31 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def small(store: Path) -> Path:
     publish(store, small_tables())
     return store
+
+
+FEW = ["egret", "falcon", "heron"]
+"""The three models of `few_of_many` with enough sessions, the best by parse errors first."""
+
+
+@pytest.fixture
+def few_of_many(store: Path) -> Path:
+    """Forty models of which three have enough sessions; one has 493 calls without an error, of two sessions."""
+    made = [*calls(300, 3, model="egret"), *calls(260, 40, model="falcon"), *calls(150, 150, model="heron")]
+    for number in range(2):
+        session = f"long {number}"
+        made += calls(247 - number, 0, model="lucky", session_id=session, turn_id=session)
+    for number in range(36):
+        made += calls(1 + number % 9, number % 2, model=f"rare-{number:02}")
+    publish(store, {"tool_calls": made})
+    return store
+
+
+def open_fold(app: AppTest, key: str) -> AppTest:
+    """Open the folded line of the slices with too few sessions below the table `key`."""
+    app.session_state[f"{key}_thin"] = True
+    app.run()
+    assert not app.exception
+    return app
 
 
 def opened(page: str = FILES[0], /, **query: str) -> AppTest:

@@ -33,7 +33,7 @@ NO: dict[str, Any] = {"probes": 3, "probes_ok": 0, "last_ok": False}
             used("tool_use", 6, 100, **YES),
             "The probe said yes, yet parse errors may be 5% or more: 2.78–12.5%.",
         ),
-        (used("tool_use", 1, 5, **YES), "too few to be sure"),
+        (used("tool_use", 1, 5, **YES), "Too few sessions to judge it."),
         (used("tool_use", 1, 100, **YES), "Nothing stands out."),
         (used("tool_use", 0, 0, **YES), "Nothing to judge it by."),
         (used("tool_use", 0, 100, **NO), "Called natively, though the last probe said no."),
@@ -76,10 +76,10 @@ def test_native_calls_in_fewer_than_ten_sessions_decide_nothing(sessions: int, w
     assert any(words in one.text for one in found), [one.text for one in found]
 
 
-def test_too_few_sessions_to_be_sure_are_told_as_such() -> None:
+def test_of_too_few_sessions_nothing_stands_out() -> None:
     few = of_sessions(fill_sessions(60, 300, 9), range(9))
     (found,) = audit_strategies([used("tool_use", 60, 300, share=few)], 0.05)
-    assert "parse errors may be 5% or more: too few to be sure (" in found.text
+    assert (found.text, found.tone) == ("Too few sessions to judge it.", None)
 
 
 def test_what_stands_out_comes_first() -> None:

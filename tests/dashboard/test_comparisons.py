@@ -9,6 +9,7 @@ import pytest
 
 from callgauge.dashboard.measures.comparisons import (
     SMALLEST,
+    Place,
     RankedTable,
     SliceComparison,
     Standing,
@@ -258,7 +259,7 @@ def test_a_table_has_a_rank_for_each_slice_that_may_be_judged() -> None:
     unseen, unknown = of_slice("unseen", 0, 0, total=40), of_slice("unknown", 0, 500)
     table = rank_table([few, unseen, high, unknown, middle, low], high)
     assert table.ranks == {"low": (1, 1), "middle": (2, 2), "high": (3, 3)}
-    assert [row.slice.name for row in table.rows] == ["unknown", "low", "middle", "high", "few", "unseen"]
+    assert [row.slice.name for row in table.rows] == ["low", "middle", "high", "unknown", "few", "unseen"]
     assert [one.name for one in table.judged] == ["low", "middle", "high"]
     assert [one.name for one in table.best] == ["low"]
     assert table.wins == {("low", "middle"), ("low", "high"), ("middle", "high")}
@@ -272,6 +273,32 @@ def test_a_table_has_a_rank_for_each_slice_that_may_be_judged() -> None:
         "unseen": Standing.UNMEASURED,
         "unknown": Standing.UNNAMED,
     }
+
+
+def test_slices_that_are_tied_share_a_place_and_the_next_is_behind_all_of_them() -> None:
+    several = [of_slice("a", 10, 1000), of_slice("b", 12, 1000), of_slice("few", 0, 20)]
+    several += [of_slice("unknown", 0, 500), of_slice("c", 300, 1000)]
+    table = rank_table(several, several[0])
+    assert table.places == {
+        "a": Place(1, is_shared=True),
+        "b": Place(1, is_shared=True),
+        "c": Place(3, is_shared=False),
+    }
+
+
+def test_the_tie_group_at_the_top_comes_first_even_where_a_thin_one_of_it_has_a_high_rate() -> None:
+    """Nothing is known to be better than the thin one; the best is known to be better than the third."""
+    several = [of_slice("sure", 50, 2000), of_slice("thin", 3, 40), of_slice("worse", 120, 2000)]
+    table = rank_table(several, several[0])
+    assert table.wins == {("sure", "worse")}
+    assert [row.slice.name for row in table.rows] == ["sure", "thin", "worse"]
+    assert [table.places[name].number for name in ("sure", "thin", "worse")] == [1, 1, 3]
+    assert {one.name for one in table.best} == {"sure", "thin"}
+
+
+def test_where_neither_end_is_better_nothing_has_a_place() -> None:
+    several = [of_slice("a", 10, 1000, rate="refused"), of_slice("b", 300, 1000, rate="refused")]
+    assert rank_table(several, several[0]).places == {}
 
 
 def test_a_reference_that_may_not_be_judged_gets_no_rank_and_the_others_do() -> None:
@@ -302,6 +329,7 @@ def test_three_that_beat_each_other_in_a_ring_leave_no_best_one() -> None:
     table = rank_table(list(wholes.values()), wholes["A"], strata)
     assert table.wins == {("A", "B"), ("B", "C"), ("C", "A")}
     assert set(table.ranks.values()) == {(2, 2)}
+    assert table.places == {}
     assert list(table.best) == []
 
 

@@ -49,7 +49,7 @@ def test_the_track_is_as_wide_as_what_may_be_judged() -> None:
 
 def test_a_difference_lies_on_the_track_with_both_ends_of_its_interval() -> None:
     cell = difference_cell(of_interval(-0.03, 0.05), 0.1)
-    assert (cell.text, cell.sub) == ("+1.00", "−3.00 to +5.00")
+    assert (cell.text, cell.sub) == ("+1.0", "−3.0 to +5.0")
     assert (cell.low, cell.at, cell.high) == pytest.approx((0.35, 0.55, 0.75))
     assert cell.order == pytest.approx(0.01)
     assert (cell.pale, cell.title) == (False, "made")
@@ -63,10 +63,10 @@ def test_beside_a_difference_at_the_same_mix_the_plain_one_is_pale() -> None:
     a, b = wholes["A"], wholes["B"]
     (held,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
     plain, told = plain_cell(held, 0.1), difference_cell(held, 0.1)
-    assert (plain.text, plain.pale) == ("+4.57", True)
-    assert (told.text, told.pale) == ("−5.38", False)
+    assert (plain.text, plain.pale) == ("+4.6", True)
+    assert (told.text, told.pale) == ("−5.4", False)
     alone = plain_cell(hold(a, b), 0.1)
-    assert (alone.text, alone.pale) == ("+4.57", False)
+    assert (alone.text, alone.pale) == ("+4.6", False)
 
 
 def test_the_sentences_of_a_verdict_show_on_hover() -> None:

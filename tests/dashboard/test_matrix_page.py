@@ -11,8 +11,8 @@ from scipy.stats import norm, t
 from statsmodels.stats.proportion import proportion_confint
 
 from callgauge.dashboard.pages.matrix.heat_map import DEEPEST
-from tests.dashboard.conftest import opened, said
-from tests.dashboard.sheets import calls, sheet_of
+from tests.dashboard.conftest import FEW, open_fold, opened, said
+from tests.dashboard.sheets import calls, sheet_of, sheets
 from tests.dashboard.store_fixture import HOSTILE, publish
 
 PAGE = "callgauge/dashboard/pages/matrix/page.py"
@@ -40,10 +40,12 @@ def test_a_cell_has_its_rate_its_shade_and_leads_to_its_calls(filled: Path) -> N
     assert (cell["text"], cell["sub"], cell["heat"]) == ("25.0%", "25 / 100", DEEPEST)
     assert cell["href"] == "calls?model=falcon&prompt=p1&fault=arguments"
     assert cell["title"].startswith(
-        "17.7–34.0%, Wilson over sessions, 95 % (design effect 0.8); 100 sessions"
+        "17.7–34.0% · 100 sessions · Wilson over sessions, 95 % (design effect 0.8); all measured"
     )
     assert rows["heron"]["p1"]["heat"] == 0
     assert rows["heron"]["p2"]["pale"]
+    assert rows["heron"]["p2"]["text"] == "2 / 4", "of four sessions no percentage is told"
+    assert rows["heron"]["p2"]["title"] == "Too little to tell: 4 sessions; all measured"
     assert rows["heron"]["p2"]["heat"] is None
     assert rows["falcon"]["p2"]["text"] == ""
     assert rows["heron"]["All"]["sub"] == "2 / 154"
@@ -69,7 +71,7 @@ def test_the_interval_of_a_cell_is_that_of_the_groups_its_sessions_fall_into(sto
     low, high = proportion_confint(0.25 * number, number, alpha=2 * norm.sf(quantile), method="wilson")
     publish(store, {"tool_calls": made})
     (row,) = sheet_of(opened(PAGE), "Parse errors by model and prompt")
-    assert row["p1"]["title"].startswith(f"{100 * low:.1f}–{100 * high:.1f}%, Wilson over sessions")
+    assert row["p1"]["title"].startswith(f"{100 * low:.1f}–{100 * high:.1f}% · 100 sessions · Wilson")
 
 
 def test_the_page_begins_with_the_best_row_and_each_row_has_its_verdict(filled: Path) -> None:
@@ -77,7 +79,7 @@ def test_the_page_begins_with_the_best_row_and_each_row_has_its_verdict(filled: 
     rows = {
         row["Model"]["text"][:6]: row["Verdict"] for row in sheet_of(app, "Parse errors by model and prompt")
     }
-    assert rows["heron"]["text"] == "Reference"
+    assert rows["heron"]["text"] == "Baseline"
     assert (rows["falcon"]["text"], rows["falcon"]["tone"]) == ("Worse", "bad")
     assert rows["<img s"]["text"] == "Different work"
     assert "heron is the best by parse errors" in str(app.subheader[0].value)
@@ -103,7 +105,7 @@ def test_rows_that_got_different_work_are_judged_at_the_same_mix(store: Path) ->
     app = opened(PAGE, cells="model.tool")
     rows = {row["Model"]["text"]: row for row in sheet_of(app, "Parse errors by model and tool")}
     assert (rows["A"]["All"]["text"], rows["B"]["All"]["text"]) == ("22.0%", "17.4%")
-    assert {name: row["Verdict"]["text"] for name, row in rows.items()} == {"A": "Better", "B": "Reference"}
+    assert {name: row["Verdict"]["text"] for name, row in rows.items()} == {"A": "Better", "B": "Baseline"}
     assert "A is the best by parse errors" in str(app.subheader[0].value)
 
 
@@ -120,14 +122,39 @@ def test_many_rows_and_columns_are_bounded_with_a_sentence(store: Path) -> None:
         store,
         {
             "tool_calls": [
-                call for n in range(45) for call in calls(1, 0, model=f"m{n:02}", prompt_id=f"p{n:02}")
+                call for n in range(45) for call in calls(30, 0, model=f"m{n:02}", prompt_id=f"p{n:02}")
             ]
         },
     )
-    app = opened(PAGE)
+    app = opened(PAGE, days="all")
     assert len(sheet_of(app, "Parse errors by model and prompt")) == 40
     assert "40 of 45 models and 14 of 45 prompt versions" in said(app)
     assert "No shades" in said(app)
+
+
+def test_rows_with_too_few_sessions_are_one_folded_line_that_lists_counts(few_of_many: Path) -> None:
+    app = opened(PAGE)
+    assert [row["Model"]["text"] for row in sheet_of(app, "Parse errors by model and prompt")] == FEW
+    fold = "37 models with too few sessions"
+    assert [one.label for one in app.expander if "models" in one.label] == [fold]
+    assert f"{fold}: counts" not in sheets(app), "closed, it asks and draws nothing"
+    rows = sheet_of(open_fold(app, "matrix"), f"{fold}: counts")
+    assert len(rows) == 37
+    assert set(rows[0]) == {"Model", "Sessions", "Parse errors"}
+
+
+def test_where_no_row_has_enough_there_is_no_table_of_percentages(store: Path) -> None:
+    publish(store, {"tool_calls": [*calls(5, 4, model="falcon"), *calls(3, 0, model="heron")]})
+    app = opened(PAGE)
+    assert "0 of 2 models have" in str(app.subheader[0].value)
+    assert not [name for name in sheets(app) if "Parse errors by" in name]
+
+
+def test_another_baseline_is_chosen_in_the_url_and_stays_in_links(few_of_many: Path) -> None:
+    app = opened(PAGE, base_model="heron")
+    rows = {row["Model"]["text"]: row for row in sheet_of(app, "Parse errors by model and prompt")}
+    assert rows["heron"]["Verdict"]["text"] == "Baseline"
+    assert "base_model=heron" in rows["falcon"]["All"]["href"]
 
 
 def test_without_anything_it_says_what_to_widen(filled: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import FEW, open_fold, opened, said
 from tests.dashboard.sheets import calls, sheet_of, sheets
 from tests.dashboard.store_fixture import HOSTILE, a_turn, publish
 
@@ -46,11 +46,11 @@ def ranked(store: Path) -> Path:
 def test_the_best_comes_first_and_each_is_held_against_the_one_with_most_sessions(ranked: Path) -> None:
     app = opened(PAGE)
     rows = sheet_of(app, RANKING)
-    assert [row["Model"]["text"][:6] for row in rows] == ["<img s", "falcon", "heron", "new", "hidden"]
-    assert [row["Rank"]["text"] for row in rows] == ["1–2", "1–2", "3", "too few", "10.0% measured"]
-    assert [row["Verdict"]["text"] for row in rows] == ["Better", "Better", "Reference", "Too few", "Too few"]
-    assert app.selectbox(key="against").value == "heron"
-    assert "Each is held against heron" in said(app)
+    assert [row["Model"]["text"][:6] for row in rows] == ["<img s", "falcon", "heron"]
+    assert [row["Rank"]["text"] for row in rows] == ["1=", "1=", "3"]
+    assert [row["Verdict"]["text"] for row in rows] == ["Better", "Better", "Baseline"]
+    assert app.selectbox(key="base_model").value == "heron"
+    assert "Each is compared with heron, the baseline." in said(app)
     assert "Corrected for 3 differences looked at together (Holm)." in said(app)
     falcon = rows[1]
     assert falcon["Difference"]["text"] == "−24.0"
@@ -61,9 +61,9 @@ def test_the_best_comes_first_and_each_is_held_against_the_one_with_most_session
 
 
 def test_another_reference_is_chosen_in_the_url(ranked: Path) -> None:
-    rows = sheet_of(opened(PAGE, against="falcon"), RANKING)
+    rows = sheet_of(opened(PAGE, base_model="falcon"), RANKING)
     verdicts = {row["Model"]["text"]: row["Verdict"]["text"] for row in rows}
-    assert (verdicts["falcon"], verdicts["heron"], verdicts[HOSTILE]) == ("Reference", "Worse", "Not decided")
+    assert (verdicts["falcon"], verdicts["heron"], verdicts[HOSTILE]) == ("Baseline", "Worse", "Not decided")
 
 
 def test_the_card_begins_with_the_tie_group_at_the_top(ranked: Path) -> None:
@@ -94,28 +94,107 @@ def test_other_things_than_models_can_be_ranked(ranked: Path, by: str) -> None:
 
 
 def test_a_rate_that_nothing_is_known_of_says_so(ranked: Path) -> None:
-    assert "Recovered: nothing to rank" in said(opened(PAGE, rate="recovered"))
+    assert "No chains for this rate here" in said(opened(PAGE, rate="recovered"))
 
 
 def test_cost_is_shown_per_turn_and_per_success(store: Path) -> None:
     known = {"model": "falcon", "steps": 4, "input_tokens": 900, "output_tokens": 100, "latency_ms": 2000.0}
     turns = [a_turn(number, **known, recorded_ok=number < 5) for number in range(10)]
-    publish(store, {"tool_calls": calls(3, 0, model="falcon"), "turns": [*turns, a_turn(99, model="falcon")]})
-    (row,) = sheet_of(opened(PAGE), "What a turn costs by model")
-    assert row["Tokens per turn"]["text"] == "1,000"
-    assert row["Tokens per turn"]["sub"] == "of 91%"
-    assert row["Seconds per turn"]["text"] == "2"
-    assert row["Turns that end well"]["sub"] == "6 / 11 recorded"
-    assert row["Tokens per success"]["text"] == "1,830"
+    publish(
+        store, {"tool_calls": calls(40, 0, model="falcon"), "turns": [*turns, a_turn(99, model="falcon")]}
+    )
+    (row,) = sheet_of(opened(PAGE, columns="cost"), RANKING)
+    assert row["Tokens / turn"]["text"] == "1,000"
+    assert row["Tokens / turn"]["sub"] == "of 91%"
+    assert row["Seconds / turn"]["text"] == "2"
+    assert row["Tokens / success"]["text"] == "1,830"
+    assert row["Tokens / success"]["title"].endswith("; 6 / 11 turns end well, by the log")
+
+
+def test_a_set_of_columns_is_chosen_in_the_url_and_leaves_out_the_chosen_rate(ranked: Path) -> None:
+    app = opened(PAGE, columns="arguments")
+    falcon = next(row for row in sheet_of(app, RANKING) if row["Model"]["text"] == "falcon")
+    assert list(falcon)[-4:] == ["Syntax errors", "Schema errors", "Strict failures", "Mended"]
+    assert list(falcon).count("Parse errors") == 1
+    assert (falcon["Syntax errors"]["text"], falcon["Syntax errors"]["sub"]) == ("1.0%", "2 / 200")
+    assert falcon["Syntax errors"]["href"] == "calls?model=falcon&fault=syntax"
+
+
+def test_columns_are_chosen_one_by_one_and_what_is_unknown_is_left_out(ranked: Path) -> None:
+    app = opened(PAGE, columns="custom", added="retried,<b>,steps_per_turn,execution")
+    (falcon, *_) = sheet_of(app, RANKING)
+    assert list(falcon)[-3:] == ["Turns with a retry", "Steps / turn", "Failed in execution"]
+    app.multiselect(key="added").unselect("retried").run()
+    assert app.query_params["added"] == "steps_per_turn,execution"
+    app.selectbox(key="by").select("strategy").run()
+    assert not app.exception
+    assert app.multiselect(key="added").value == ["execution"], "a turn is not told apart by strategy"
+
+
+def test_of_forty_models_three_have_enough_and_the_others_are_one_folded_line(few_of_many: Path) -> None:
+    app = opened(PAGE)
+    rows = sheet_of(app, RANKING)
+    assert [row["Model"]["text"] for row in rows] == FEW
+    assert [row["Rank"]["text"] for row in rows] == ["1", "2", "3"]
+    assert "egret is the best by parse errors" in str(app.subheader[0].value)
+    fold = "37 models with too few sessions"
+    assert fold in [one.label for one in app.expander]
+    rows = sheet_of(open_fold(app, "ranking"), f"{fold}: counts")
+    lucky = next(row for row in rows if row["Model"]["text"] == "lucky")
+    assert (lucky["Sessions"]["text"], lucky["Parse errors"]["text"]) == ("2", "0 / 493")
+    cells = [cell for row in rows for cell in row.values()]
+    assert all(cell["low"] is None and "%" not in cell["text"] for cell in cells), (
+        "nothing in it is a finding"
+    )
+
+
+@pytest.mark.parametrize("tab", ["days", "hosts", "strategies", "versions"])
+def test_a_model_of_two_sessions_has_no_rank_and_no_interval_anywhere(few_of_many: Path, tab: str) -> None:
+    app = opened(PAGE, tab=tab, columns="arguments")
+    assert not app.exception
+    drawn = [row for one in sheets(app).values() for row in one["rows"]]
+    assert not [row for row in drawn for cell in row if cell["text"] == "lucky"]
+
+
+def test_what_the_logs_do_not_name_has_no_rank_and_comes_last(store: Path) -> None:
+    made = [*calls(200, 0, model=None), *calls(190, 10, model="falcon"), *calls(100, 100, model="heron")]
+    publish(store, {"tool_calls": made})
+    rows = sheet_of(opened(PAGE), RANKING)
+    assert [row["Model"]["text"] for row in rows] == ["falcon", "heron", "unknown"]
+    assert [row["Rank"]["text"] for row in rows] == ["1", "2", "–"]
+    assert rows[-1]["Verdict"]["text"] == "Not named"
+
+
+def test_one_model_alone_has_neither_rank_nor_verdict(store: Path) -> None:
+    publish(store, {"tool_calls": [*calls(200, 4, model="falcon"), *calls(5, 0, model="heron")]})
+    app = opened(PAGE)
+    (row,) = sheet_of(app, RANKING)
+    assert list(row) == ["Model", "Parse errors", "Sessions", "Known"]
+    assert "1 of 2 models has" in str(app.subheader[0].value)
+
+
+def test_a_baseline_with_too_few_sessions_says_so(few_of_many: Path) -> None:
+    app = opened(PAGE, base_model="lucky")
+    assert "The baseline has too few sessions to compare with" in said(app)
+    assert {row["Verdict"]["text"] for row in sheet_of(app, RANKING)} == {"Too few"}
+
+
+def test_the_open_tab_is_kept_in_the_url_and_a_wrong_one_counts_as_the_first(ranked: Path) -> None:
+    app = opened(PAGE, tab="strategies")
+    assert AUDIT in [block.value for block in app.header]
+    assert app.query_params["tab"] == "strategies"
+    app = opened(PAGE, tab="<b>")
+    assert "Parse errors by day and model" in [block.value for block in app.header]
+    assert "tab" not in app.query_params
 
 
 def test_the_same_model_on_two_hosts_is_compared(store: Path) -> None:
     slow, fast = {"model": "falcon", "provider": "slow"}, {"model": "falcon", "provider": "fast"}
     alone = {"model": "heron", "provider": "fast"}
     publish(store, {"tool_calls": [*calls(100, 50, **slow), *calls(300, 3, **fast), *calls(50, 0, **alone)]})
-    rows = sheet_of(opened(PAGE), "Parse errors by model and host")
+    rows = sheet_of(opened(PAGE, tab="hosts"), "Parse errors by model and host")
     assert [(row["Host"]["text"], row["Verdict"]["text"]) for row in rows] == [
-        ("fast", "Reference"),
+        ("fast", "Baseline"),
         ("slow", "Worse"),
     ]
 
@@ -134,7 +213,7 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
             ]
         },
     )
-    app = opened(PAGE)
+    app = opened(PAGE, tab="hosts")
     _, few = sheet_of(app, "Parse errors by model and host")
     assert few["Difference"]["at"] < 0.5 < few["At the same mix"]["at"]
     assert "at the same mix of 2 strata" in few["At the same mix"]["title"]
@@ -146,7 +225,7 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
 def test_hosts_that_share_no_work_are_not_adjusted(store: Path) -> None:
     one, other = {"provider": "one", "tool": "search"}, {"provider": "other", "tool": "write"}
     publish(store, {"tool_calls": [*calls(100, 5, **one), *calls(50, 5, **other)]})
-    _, found = sheet_of(opened(PAGE), "Parse errors by model and host")
+    _, found = sheet_of(opened(PAGE, tab="hosts"), "Parse errors by model and host")
     assert found["At the same mix"]["text"] == "no work in common"
     assert (found["Verdict"]["text"], found["Verdict"]["tone"]) == ("Different work", "calm")
 
@@ -161,7 +240,7 @@ def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) 
         for call in calls(3 * good, 3 * bad, model=model, tool=tool)
     ]
     publish(store, {"tool_calls": made})
-    app = opened(PAGE, against="B")
+    app = opened(PAGE, base_model="B")
     first, second = sheet_of(app, RANKING)
     assert [row["Model"]["text"] for row in (first, second)] == ["A", "B"]
     assert [row["Rank"]["text"] for row in (first, second)] == ["1", "2"]
@@ -185,12 +264,13 @@ def test_a_probe_that_said_yes_is_held_against_the_calls(store: Path) -> None:
             "probes": [probe | {"model": "falcon", "ok": True}, probe | {"model": "heron", "ok": True}],
         },
     )
-    found = {row["Model"]["text"]: row["What stands out"] for row in sheet_of(opened(PAGE), AUDIT)}
+    app = opened(PAGE, tab="strategies")
+    found = {row["Model"]["text"]: row["What stands out"] for row in sheet_of(app, AUDIT)}
     assert found["falcon"]["text"] == "The probe said yes, yet parse errors are surely 5% or more."
     assert found["falcon"]["tone"] == "bad"
     assert found["heron"]["text"] == "The last probe said yes: it may no longer need text calls."
     assert found["pico"]["text"] == "No evidence: no probe, and no native call of it."
-    strict = sheet_of(opened(PAGE, least="20"), AUDIT)
+    strict = sheet_of(opened(PAGE, tab="strategies", least="20"), AUDIT)
     assert "surely 20% or more" in strict[0]["What stands out"]["text"]
 
 
@@ -209,12 +289,12 @@ def test_the_first_bad_day_is_marked_with_what_was_new(store: Path) -> None:
     assert row["From"]["text"] == "2026-11-11"
     assert row["What changed"]["text"] == "falcon: parse errors 16.7% → 50.0%"
     assert row["First seen then"]["text"] == "prompt p2"
-    assert row["From"]["href"] == "calls?model=falcon&days=2026-11-11&days=2026-11-11&fault=arguments"
+    assert row["From"]["href"] == "calls?model=falcon&days=2026-11-11&fault=arguments"
     assert "1 change found in 1 series" in said(app)
 
 
 def test_what_logs_say_stays_text(ranked: Path) -> None:
-    app = opened(PAGE, against=HOSTILE)
+    app = opened(PAGE, base_model=HOSTILE)
     assert not app.error
     captions = "\n".join(block.value for block in app.caption)
     assert r"\<img src\=x" in captions
@@ -236,7 +316,7 @@ def test_versions_of_a_harness_are_shown_in_the_order_of_their_use(store: Path) 
             for one in its
         ]
     publish(store, {"tool_calls": made, "sessions": told})
-    app = ranked_by("harness_version")
+    app = opened(PAGE, tab="versions")
     rows = sheet_of(app, "Parse errors by version of session_history")
     assert [row["Version"]["text"] for row in rows] == [f"1.{place}" for place in reversed(range(16))]
     assert [row["Version"]["text"] for row in rows if row["Change"]["text"]] == ["1.8"]

@@ -348,12 +348,15 @@ def test_where_none_can_be_told_from_the_best_any_may_be_it() -> None:
 
 def test_too_few_sessions_are_not_ranked() -> None:
     many = [of_slice("a", 10, 100), of_slice("b", 1, 20), of_slice("c", 0, 300, sessions=5)]
-    assert top(many) == "Too few sessions to rank: 1 of 3 models have 30 observed and 10 sessions."
+    assert top(many) == "Too few sessions to rank: 1 of 3 models has 30 observed and 10 sessions."
 
 
 def test_one_model_beside_what_the_logs_do_not_name_is_not_called_different_work() -> None:
     many = [of_slice("a", 10, 500), of_slice("unknown", 100, 500)]
-    assert "ifferent work" not in top(many)
+    assert top(many) == "Nothing to rank: only one model was observed."
+    assert top([many[1]]) == "Nothing to rank: no named model was observed."
+    many += [of_slice("few", 0, 493, sessions=2)]
+    assert top(many) == "Too few sessions to rank: 1 of 2 models has 30 observed and 10 sessions."
 
 
 def test_of_different_work_no_best_one_is_named() -> None:

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from callgauge.dashboard.components.table import Cell, Column, Percentages
 from callgauge.dashboard.measures import verdicts
-from callgauge.dashboard.measures.comparisons import SliceComparison
+from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, Standing
+from callgauge.dashboard.measures.slices import Slice
 
 _STEP = 0.05
 _FINE = 0.01
@@ -67,8 +68,12 @@ def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -
 def verdict_cell(held: SliceComparison, smallest: float) -> Cell:
     """Return a cell with the verdict in a few words; the whole sentence opens on hover, focus and tap.
 
+    The slice that the others are compared with is called the baseline.
+
     `smallest`: the smallest difference worth knowing, a share.
     """
+    if held.standing() is Standing.REFERENCE:
+        return Cell("Baseline", tone="info", leads=True)
     word = verdicts.shorten_verdict(held, smallest)
     sentences = [verdicts.describe_verdict(held, smallest), verdicts.describe_mix(held)]
     title = " ".join(sentence for sentence in sentences if sentence)
@@ -80,6 +85,36 @@ def verdict_cell(held: SliceComparison, smallest: float) -> Cell:
         order=held.p,
         leads=True,
         values={"": word.text, "p": held.p, "in words": title},
+    )
+
+
+def verdict_with_difference_cell(held: SliceComparison, smallest: float) -> Cell:
+    """Return the cell of the verdict with the difference below it, for a table without a column for that."""
+    cell, found = verdict_cell(held, smallest), held.difference
+    if found is None or held.p is None:
+        return replace(cell, sub=None)
+    values = {**(cell.values or {}), "difference": found.estimate, "low": found.low, "high": found.high}
+    return replace(cell, sub=f"{verdicts.fixed_points(found.estimate, 1)} points", values=values)
+
+
+def place_cell(one: Slice, table: RankedTable) -> Cell:
+    """Return a cell with the place of a slice in the ranking; ties share one, as 1=."""
+    place = table.places.get(one.name)
+    if place is None:
+        if one.name in table.ranks:
+            why = "several are each worse than another of them"
+        elif one.is_named:
+            why = "it has too little work in common with the others"
+        else:
+            why = "it may be several things"
+        return Cell("–", title=f"No rank: {why}.", values={"": None})
+    first, last = table.ranks[one.name]
+    reach = f"any from {first} to {last}" if last > first else f"{first}"
+    return Cell(
+        f"{place.number}{'=' if place.is_shared else ''}",
+        title=f"Its rank is {reach}, all ranks together with 95% confidence.",
+        order=-place.number,
+        values={"": place.number},
     )
 
 

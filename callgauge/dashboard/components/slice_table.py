@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import streamlit as st
+
 from callgauge.dashboard import filters, wording
+from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.table import Cell, Column, Percentages, draw_table
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.measures.slices import Slice, rank_slices
-from callgauge.dashboard.measures.verdicts import LESS
+from callgauge.dashboard.measures.verdicts import LESS, RULE
 from callgauge.stats import Share
 
 READING = (
@@ -19,6 +22,7 @@ READING = (
     f"beyond. Pale: {LESS}."
 )
 FILTERED = ("model", "prompt", "tool", "source")  # dimensions that the filter bar knows
+_LISTED = 60  # slices of the folded line
 _LOW = 0.1  # a column whose intervals all lie below this ends its scale at a whole percent
 _HIGH = 0.5  # a column whose intervals all lie above this does not start its scale at zero
 
@@ -63,43 +67,108 @@ def draw_slice_table(
     caption: str | None = None,
     ranked_by: str | None = None,
     leads: Leads | None = None,
+    fold: bool = False,
 ) -> None:
     """Draw a table with one row a slice and one column a rate.
 
     `columns`: the slices by `dimension`, for each rate. `caption`: the name of the table. Rows are in the
     order of the slices, or with `ranked_by` the best first by that rate. `leads` returns the link of a
     slice's name, or None; without `leads` the link goes to the slice's calls, where the filter bar has the
-    dimension.
+    dimension. `fold`: make one folded line of the slices with too few sessions for each of the rates.
     """
     by_rate = {rate: {one.name: one for one in several} for rate, several in columns.items()}
     order = list(dict.fromkeys(one.name for several in columns.values() for one in several))
     if ranked_by:
         best = [one.name for one in rank_slices(columns[ranked_by])]
         order = best + [name for name in order if name not in best]
+    solid = {one.name for several in columns.values() for one in several if one.is_solid}
+    shown = [name for name in order if name in solid] if fold else order
     scales = {rate: make_scale([one.share for one in several]) for rate, several in columns.items()}
-    draw_table(
-        key,
-        caption or f"Rates by {dimension.replace('_', ' ')}",
-        [
-            Column(dimension.replace("_", " ").capitalize(), "name"),
-            *(
-                Column(RATES[rate].title, "rate", _describe_rate(rate), scale=scales[rate].ends())
-                for rate in columns
-            ),
-        ],
-        [
+    if shown:
+        draw_table(
+            key,
+            caption or f"Rates by {dimension.replace('_', ' ')}",
             [
-                name_cell(dimension, name, leads),
+                Column(dimension.replace("_", " ").capitalize(), "name"),
                 *(
-                    rate_cell(
-                        by_rate[rate].get(name), scales[rate], calls_link(RATES[rate], {dimension: name})
-                    )
+                    Column(RATES[rate].title, "rate", _describe_rate(rate), scale=scales[rate].ends())
                     for rate in columns
                 ),
-            ]
-            for name in order
-        ],
-    )
+            ],
+            [
+                [
+                    name_cell(dimension, name, leads),
+                    *(
+                        rate_cell(
+                            by_rate[rate].get(name), scales[rate], calls_link(RATES[rate], {dimension: name})
+                        )
+                        for rate in columns
+                    ),
+                ]
+                for name in shown
+            ],
+        )
+    thin = {rate: [one for one in several if one.name not in shown] for rate, several in columns.items()}
+    draw_thin_slices(dimension, thin, key=key, leads=leads)
+
+
+def draw_thin_slices(
+    dimension: str,
+    columns: Mapping[str, Sequence[Slice]],
+    *,
+    key: str,
+    leads: Leads | None = None,
+) -> None:
+    """Draw one folded line for slices of which too little is known; opened, it lists their counts.
+
+    `columns`: the slices by `dimension`, for each rate. The list has neither rates nor intervals: nothing in
+    it is a finding. Nothing is drawn without slices.
+    """
+    its: dict[str, list[Slice]] = {}
+    for several in columns.values():
+        for one in several:
+            its.setdefault(one.name, []).append(one)
+    if not its:
+        return
+    names = sorted(its, key=lambda name: (-max(one.share.sessions or 0 for one in its[name]), name))
+    with st.expander(_describe_thin(dimension, its), on_change="rerun", key=f"{key}_thin") as fold:
+        if not fold.open:
+            return
+        listed = names[:_LISTED]
+        draw_table(
+            f"{key}_thin_list",
+            f"{_describe_thin(dimension, its)}: counts",
+            [
+                Column(dimension.replace("_", " ").capitalize(), "name"),
+                Column("Sessions", "number", f"A rate takes {RULE} to be shown"),
+                *(
+                    Column(RATES[rate].title, "number", f"{_describe_rate(rate)}, counted")
+                    for rate in columns
+                ),
+            ],
+            [_thin_row(dimension, name, its[name], columns, leads) for name in listed],
+        )
+        if len(names) > len(listed):
+            st.caption(f"{len(listed)} of {len(names)}, those with most sessions.")
+
+
+def _describe_thin(dimension: str, its: Mapping[str, Sequence[Slice]]) -> str:
+    """Return the words for slices of which too little is known: 18 models with too few sessions."""
+    hardly = any(one.share.has_enough for several in its.values() for one in several)
+    why = "too few sessions or too little known" if hardly else "too few sessions"
+    return f"{wording.plural(len(its), DIMENSIONS[dimension].lower())} with {why}"
+
+
+def _thin_row(
+    dimension: str, name: str, several: Sequence[Slice], rates: Iterable[str], leads: Leads | None
+) -> list[Cell]:
+    by_rate = {one.rate.name: one for one in several}
+    sessions = max(one.share.sessions or 0 for one in several)
+    return [
+        name_cell(dimension, name, leads),
+        Cell(f"{sessions:,}", order=sessions),
+        *(_count_cell(by_rate.get(rate)) for rate in rates),
+    ]
 
 
 def _describe_rate(rate: str) -> str:
@@ -129,24 +198,94 @@ def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
     return filters.page_link("calls", narrowed, rate.calls)
 
 
-def rate_cell(one: Slice | None, scale: IntervalScale | None, href: str | None = None) -> Cell:
+def rate_cell(
+    one: Slice | None, scale: IntervalScale | None, href: str | None = None, *, unmeasured: bool = True
+) -> Cell:
     """Return a cell with a rate, k / n, the interval, and the unmeasured part.
 
-    `scale`: None for no drawing of the interval. `href`: a link to the calls that k counts.
+    `scale`: None for no drawing of the interval. `href`: a link to the calls that k counts. `unmeasured`:
+    False where another column tells that part.
     """
     if one is None:
         return Cell("–", values={"rate": None})
-    share, unmeasured = one.share, one.total - one.share.n
+    share, unseen = one.share, one.total - one.share.n
     if share.rate is None:
-        return Cell("–", sub="unmeasured", values={"rate": None, "n": 0, "unmeasured": unmeasured})
+        return Cell("–", sub="unmeasured", values={"rate": None, "n": 0, "unmeasured": unseen})
     return share_cell(
         share,
         scale,
         href=href if share.k else None,
-        unmeasured=unmeasured,
+        unmeasured=unseen if unmeasured else None,
         pale=not one.is_solid,
         title=describe_basis(share),
     )
+
+
+def judged_rate_cell(one: Slice, scale: IntervalScale, href: str | None = None) -> Cell:
+    """Return a cell with a rate and its interval; only the counts of a slice of which too little is known."""
+    if one.is_solid:
+        return rate_cell(one, scale, href)
+    return Cell(
+        wording.fraction(one.share.k, one.share.n) if one.share.n else "–",
+        sub=describe_little(one),
+        href=href if one.share.k else None,
+        pale=True,
+        values=_count_values(one),
+    )
+
+
+def compact_rate_cell(one: Slice | None, href: str | None = None, *, heat: float | None = None) -> Cell:
+    """Return a narrow cell with a rate and its counts; the interval and the unmeasured part open on hover.
+
+    Of a slice of which too little is known it has the counts alone. `heat`: the depth of its shade.
+    """
+    if one is None or not one.share.n:
+        return Cell("–" if one else "", title="unmeasured" if one else None, pale=True, values={"rate": None})
+    share, counts = one.share, wording.fraction(one.share.k, one.share.n)
+    missing = wording.unmeasured_share(share.n, one.total)
+    if not one.is_solid:
+        why = f"Too little to tell: {describe_little(one)}; {missing}"
+        return Cell(counts, href=href, pale=True, title=why, values=_count_values(one))
+    rate = share.k / share.n
+    return Cell(
+        wording.fixed_percent(rate, 1),
+        sub=counts,
+        href=href,
+        heat=heat,
+        title=f"{wording.interval(share.interval)} · {describe_basis(share)}; {missing}",
+        order=rate,
+        values=share_values(share) | {"unmeasured": one.total - share.n},
+        percentages=Percentages(
+            rate, share.n, lambda decimals: (wording.fixed_percent(rate, decimals), counts)
+        ),
+    )
+
+
+def describe_little(one: Slice) -> str:
+    """Return the words for how little is known of a slice that is not judged."""
+    if not one.share.n:
+        return "unmeasured"
+    if one.share.has_enough:
+        return wording.unmeasured_share(one.share.n, one.total)
+    return wording.plural(one.share.sessions or 0, "session")
+
+
+def _count_cell(one: Slice | None) -> Cell:
+    if one is None or not one.share.n:
+        return Cell("–", title="unmeasured" if one else None, values={"k": None})
+    return Cell(
+        wording.fraction(one.share.k, one.share.n),
+        title=wording.unmeasured_share(one.share.n, one.total),
+        order=one.share.n,
+        values=_count_values(one),
+    )
+
+
+def _count_values(one: Slice) -> dict[str, Any]:
+    """Return what a downloaded file holds of a slice of which too little is known: counts, and no rate."""
+    share = one.share
+    unmeasured = one.total - share.n
+    return {"k": share.k, "n": share.n, "sessions": share.sessions, "unmeasured": unmeasured}
 
 
 def describe_basis(share: Share) -> str:

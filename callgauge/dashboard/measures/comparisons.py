@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -91,7 +91,8 @@ class SliceComparison:
         if self.p is None:
             if self.is_thin:
                 return Standing.TOO_FEW
-            return Standing.OTHER_WORK if self.does_other_work else Standing.UNNAMED
+            is_named = self.slice.is_named and self.other.is_named
+            return Standing.OTHER_WORK if self.does_other_work and is_named else Standing.UNNAMED
         if found.is_within(smallest):
             return Standing.ALIKE
         if not self.is_decisive:
@@ -142,12 +143,25 @@ def _hold_against(
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a slice in a ranking; a tie group shares one.
+
+    The first group are the slices of which none is known to be worse than another; the next are those of
+    which this holds when the first are taken away, and so on.
+    """
+
+    number: int
+    is_shared: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RankedTable:
     """Slices of one rate, the best first, each held against `reference`.
 
     `ranks`: the first and the last rank that each slice may have, by name, for those that may be judged.
     `best`: the slices of which none is known to be worse than another: the tie group at the top. `wins`: the
-    pairs (better, worse) that are decided, by name. `pairs`: how many were compared. `is_apart`: some of the
+    pairs (better, worse) that are decided, by name. `places`: the place of each slice with a rank, by name;
+    empty where neither end of the rate is better. `pairs`: how many were compared. `is_apart`: some of the
     best do different work, so that they were not compared.
     """
 
@@ -156,6 +170,7 @@ class RankedTable:
     ranks: dict[str, tuple[int, int]]
     best: Sequence[Slice]
     wins: frozenset[tuple[str, str]]
+    places: Mapping[str, Place]
     pairs: int
     is_apart: bool = False
 
@@ -174,8 +189,18 @@ def choose_reference(several: Sequence[Slice]) -> Slice:
     """Return the slice to hold the others against: that with most sessions, never chosen by its rate."""
     return max(
         several,
-        key=lambda one: (one.name != "unknown", one.is_solid, one.share.sessions or 0, one.share.n, one.name),
+        key=lambda one: (one.is_named, one.is_solid, one.share.sessions or 0, one.share.n, one.name),
     )
+
+
+def limit_ranked(several: Sequence[Slice], reference: Slice, most: int) -> tuple[list[Slice], list[Slice]]:
+    """Return the slices to rank, at most `most`, and those of which too little is known.
+
+    To be ranked are the reference and the most used of those of which enough is known.
+    """
+    solid = [one for one in several if one.is_solid]
+    by_use = sorted(solid, key=lambda one: (one is not reference, -one.total, one.name))
+    return by_use[:most], [one for one in several if not one.is_solid]
 
 
 def rank_table(
@@ -192,7 +217,7 @@ def rank_table(
     ranked apart.
     """
     order = [reference, *(one for one in several if one is not reference)]
-    places = [place for place, one in enumerate(order) if one.is_solid and one.name != "unknown"]
+    places = [place for place, one in enumerate(order) if one.is_solid and one.is_named]
     inner = [(one, other) for index, other in enumerate(places) for one in places[index + 1 :]]
     known = set(inner)
     outer = [(place, 0) for place in range(1, len(order)) if (place, 0) not in known]
@@ -227,31 +252,57 @@ def rank_table(
         for place in range(1, len(order))
     ]
     best = [place for place in ranking.best if place in judged]
+    wins = frozenset((order[one].name, order[other].name) for one, other in ranking.wins)
+    found_places = _find_places(ranks, wins) if reference.rate.better else {}
     return RankedTable(
-        _order_rows(rows, reference.rate),
+        _order_rows(rows, found_places, reference.rate),
         reference,
         ranks,
         [order[place] for place in best],
-        frozenset((order[one].name, order[other].name) for one, other in ranking.wins),
+        wins,
+        found_places,
         len(differences),
         any({one, other} <= set(best) and (one, other) not in differences for one, other in inner),
     )
 
 
-def _order_rows(rows: Sequence[SliceComparison], rate: RateDefinition) -> list[SliceComparison]:
-    """Return the rows, the best first; then those too small or too little measured to get a rank.
+def _find_places(names: Iterable[str], wins: Set[tuple[str, str]]) -> dict[str, Place]:
+    """Return the place of each slice. `wins`: the pairs (better, worse) that are decided.
 
-    A row that is held against the reference at the same mix takes its place by that difference.
+    Of slices that beat each other in a ring, and of those behind them, none has a place.
+    """
+    left = list(names)
+    places: dict[str, Place] = {}
+    while left:
+        worse = {loser for winner, loser in wins if winner in left}
+        group = [name for name in left if name not in worse]
+        if not group:
+            break
+        places |= dict.fromkeys(group, Place(len(places) + 1, len(group) > 1))
+        left = [name for name in left if name not in group]
+    return places
+
+
+def _order_rows(
+    rows: Sequence[SliceComparison], places: Mapping[str, Place], rate: RateDefinition
+) -> list[SliceComparison]:
+    """Return the rows by their places; then the others, those of which enough is known first.
+
+    Slices that share a place, or have none, are in the order of their rates, the best first; a row that is
+    held against the reference at the same mix in the order of that difference. What the logs do not name
+    comes after what they name. The order of rows on every page is made here.
     """
     (reference,) = (row.slice for row in rows if row.other is None)
     base = reference.share.rate or 0.0
     sign = -1 if rate.is_good else 1
 
-    def place(row: SliceComparison) -> tuple[bool, bool, float, int]:
+    def sort_key(row: SliceComparison) -> tuple[bool, bool, bool, int, float, int]:
         told = row.slice.share.rate or 0.0
         if row.is_at_same_mix and row.difference and row.p is not None:
             told = base + row.difference.estimate
-        return (not row.slice.is_solid, not row.slice.is_rankable, sign * told, -row.slice.share.n)
+        one = row.slice
+        place = places[one.name].number if one.name in places else len(rows)
+        return not one.is_solid, not one.is_rankable, not one.is_named, place, sign * told, -one.share.n
 
     by_name = {row.slice.name: row for row in rows}
-    return sorted((by_name[one.name] for one in rank_slices(row.slice for row in rows)), key=place)
+    return sorted((by_name[one.name] for one in rank_slices(row.slice for row in rows)), key=sort_key)

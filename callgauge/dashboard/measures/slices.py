@@ -37,6 +37,11 @@ class Slice:
         return self.share.n / self.total if self.total else 0.0
 
     @property
+    def is_named(self) -> bool:
+        """False for all that the logs do not name, together: it may be several things."""
+        return self.name != "unknown"
+
+    @property
     def is_rankable(self) -> bool:
         return self.share.n > 0 and self.measured_share >= MEASURED_ENOUGH
 

@@ -224,13 +224,15 @@ def describe_top(table: RankedTable, names: dict[str, str], noun: str) -> str:
     title = rate.title.lower()
     if rate.better is None:
         return f"{title.capitalize()}: neither more nor less is better, so there is no best {noun}."
-    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    several = wording.plural_noun(noun)
     if len(judged) < 2:
-        solid = sum(row.slice.is_solid and row.slice.name != "unknown" for row in table.rows)
-        if len(table.rows) < 2:
-            return f"Nothing to rank: only one {noun} was observed."
+        named = [row.slice for row in table.rows if row.slice.is_named]
+        solid = sum(one.is_solid for one in named)
+        if len(named) < 2:
+            return f"Nothing to rank: {'only one' if named else 'no named'} {noun} was observed."
         if solid < 2:
-            return f"Too few sessions to rank: {solid} of {len(table.rows)} {several} have {RULE}."
+            have = "has" if solid == 1 else "have"
+            return f"Too few sessions to rank: {solid} of {len(named)} {several} {have} {RULE}."
         common = f"{100 * COMPARABLE:.0f}% of their {rate.noun}s in common"
         return f"Too different work to rank: no two {several} have {common}."
     best = [names.get(one.name, one.name) for one in judged if any(one is each for each in table.best)]

@@ -27,7 +27,7 @@ DIMENSIONS: Mapping[str, str] = {
     "day": "Day",
 }
 """What the metric `slices` can tell apart, in words."""
-_SELECTORS = ("rate", "by", "cells", "against", "of", "least", "smallest")
+_SELECTORS = ("rate", "by", "cells", "of", "least", "smallest")
 _POINTS = ("0.5", "1", "2", "5", "10")  # the smallest difference worth knowing
 
 

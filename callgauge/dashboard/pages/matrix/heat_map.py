@@ -15,14 +15,13 @@ DEEPEST = 0.5  # of the shade's colour, so that text stays legible on it
 class HeatMap:
     """A table of one rate, with a shade for each cell.
 
-    `cells`: slices by (row name, column name). `rows_in_all`, `columns_in_all`: the numbers of rows and
-    columns before the limits. `worst`: the largest badness (0 to 1) of a cell with enough observations.
+    `cells`: slices by (row name, column name). `columns_in_all`: the number of columns before the limit.
+    `worst`: the largest badness (0 to 1) of a cell with enough observations.
     """
 
     rows: Sequence[str]
     columns: Sequence[str]
     cells: Mapping[tuple[str, str], Slice]
-    rows_in_all: int
     columns_in_all: int
     worst: float
 
@@ -49,20 +48,20 @@ def badness(one: Slice) -> float | None:
     return None if rate is None else 1 - rate if one.rate.is_good else rate
 
 
-def build_heat_map(several: Sequence[Slice], rows: int, columns: int) -> HeatMap:
+def build_heat_map(several: Sequence[Slice], rows: Sequence[str], columns: int) -> HeatMap:
     """Build the heat map from slices: `name` of a slice is the row, `also` the column.
 
-    Only the `rows` and `columns` with the most observations are kept.
+    `rows`: the names that get a row, in their order. `columns`: how many columns are kept, the most observed
+    in these rows.
     """
-    down = _sort_by_use((one.name, one) for one in several)
-    across = _sort_by_use((one.also, one) for one in several)
-    kept = {
-        (one.name, one.also): one
-        for one in several
-        if one.name in down[:rows] and one.also in across[:columns]
-    }
+    shown = set(rows)
+    inside = [one for one in several if one.name in shown]
+    across = _sort_by_use((one.also, one) for one in inside)
+    drawn = set(across[:columns])
+    kept = {(one.name, one.also): one for one in inside if one.also in drawn}
     solid = [bad for one in kept.values() if one.is_solid and (bad := badness(one)) is not None]
-    return HeatMap(down[:rows], across[:columns], kept, len(down), len(across), max(solid, default=0.0))
+    in_all = len({one.also for one in several})
+    return HeatMap(rows, across[:columns], kept, in_all, max(solid, default=0.0))
 
 
 def _sort_by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.baseline_choice import choose_baseline
 from callgauge.dashboard.components.controls.rate_choice import (
     DIMENSIONS,
     choose_one,
@@ -16,15 +18,14 @@ from callgauge.dashboard.components.controls.rate_choice import (
     choose_smallest,
 )
 from callgauge.dashboard.components.difference_cells import verdict_cell
+from callgauge.dashboard.components.slice_table import (
+    compact_rate_cell,
+    draw_thin_slices,
+    name_cell,
+)
 from callgauge.dashboard.components.strata_queries import read_strata
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.comparisons import (
-    RankedTable,
-    SliceComparison,
-    Standing,
-    choose_reference,
-    rank_table,
-)
+from callgauge.dashboard.measures.comparisons import RankedTable, limit_ranked, rank_table
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.measures.verdicts import RULE, describe_top
@@ -35,144 +36,127 @@ _ROWS, _COLUMNS = 40, 14
 _STEPS = 5  # of the legend
 
 
+@dataclass(frozen=True, slots=True)
+class _Matrix:
+    """One rate by two dimensions: a row for each value of `by`, a column for each value of `also`.
+
+    `cells` have a name of each. `judged`: the totals of the rows, ranked.
+    """
+
+    rate: RateDefinition
+    by: str
+    also: str
+    cells: Sequence[Slice]
+    judged: RankedTable
+
+    @property
+    def noun(self) -> str:
+        return DIMENSIONS[self.by].lower()
+
+    @property
+    def totals(self) -> dict[str, Slice]:
+        """The whole of each row of which enough is known, by name, the best first."""
+        return {row.slice.name: row.slice for row in self.judged.rows if row.slice.is_solid}
+
+    @property
+    def thin(self) -> list[Slice]:
+        return [row.slice for row in self.judged.rows if not row.slice.is_solid]
+
+
 def show() -> None:
     st.title("Matrix", anchor=False)
     chosen = filters.chosen_filters().parameters()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         pair = choose_one("Cells", "cells", list(_PAIRS), "model.prompt", _PAIRS.__getitem__, width=180)
         rate = choose_rate()
+        by, also = pair.split(".")
+        totals = make_slices(store_queries.ask("slices", rates=(rate.name,), by=by, **chosen))
+        baseline = choose_baseline(by, totals) if totals else None
         smallest = choose_smallest()
-    by, also = pair.split(".")
-    asked = {"rates": (rate.name,), "by": by, "also": also}
-    found = make_slices(store_queries.ask("slices", **asked, **chosen))
-    if not found:
+    if baseline is None:
         cards.show_no_matches(f"{rate.noun}s for this rate")
         return
-    totals = make_slices(store_queries.ask("slices", rates=(rate.name,), by=by, **chosen))
+    asked = {"rates": (rate.name,), "by": by, "also": also}
+    cells = make_slices(store_queries.ask("slices", **asked, **chosen))
+    it = _Matrix(rate, by, also, cells, _judge_rows(totals, baseline, rate, by, chosen, smallest))
+    _draw_answer(it)
     take = cards.Download(
         f"{rate.name}_by_{by}_and_{also}", store_queries.ask_later("slices", **asked, **chosen)
     )
     with cards.draw_card(
-        f"{rate.title} by {DIMENSIONS[by].lower()} and {DIMENSIONS[also].lower()}",
-        "slices",
-        "strata",
-        take=take,
-        caption=f"Share of {rate.noun}s that {rate.hit}. The most observed first; a cell leads to its calls.",
-        height=480,
+        f"{rate.title} by {it.noun} and {DIMENSIONS[also].lower()}", "slices", "strata", take=take, height=480
     ):
-        shown = build_heat_map(found, _ROWS, _COLUMNS)
-        judged = _judge_rows(shown, totals, rate, by, chosen, smallest)
-        _draw_answer(judged, by)
-        _draw(shown, {one.name: one for one in totals}, judged, rate, by, also, smallest)
-        _draw_legend(shown, rate)
-        _draw_bounds(shown, by, also)
+        if it.totals:
+            shown = build_heat_map(it.cells, list(it.totals), _COLUMNS)
+            _draw_table(it, shown, smallest)
+            _draw_legend(shown, rate)
+            _draw_bounds(it, shown, sum(one.is_solid for one in totals))
+        draw_thin_slices(by, {rate.name: it.thin}, key="matrix")
 
 
 def _judge_rows(
-    shown: HeatMap,
     totals: Sequence[Slice],
+    baseline: Slice,
     rate: RateDefinition,
     by: str,
     chosen: Mapping[str, Any],
     smallest: float,
 ) -> RankedTable:
-    """Return the totals of the rows, ranked: each held against that with most sessions, at the same mix."""
-    rows = [one for one in totals if one.name in shown.rows]
-    solid = [one.name for one in rows if one.is_solid]
-    strata = read_strata(rate, by, chosen, arms=solid) if len(solid) > 1 else None
-    return rank_table(rows, choose_reference(rows), strata, smallest)
+    """Return the totals of the rows, ranked: each compared with the baseline, at the same mix of work."""
+    rows, thin = limit_ranked(totals, baseline, _ROWS)
+    strata = read_strata(rate, by, chosen, arms=[one.name for one in rows]) if len(rows) > 1 else None
+    return rank_table([*rows, *thin], baseline, strata, smallest)
 
 
-def _draw_answer(judged: RankedTable, by: str) -> None:
+def _draw_answer(it: _Matrix) -> None:
     names = {
-        row.slice.name: wording.one_line(filters.value_label(by, row.slice.name), 60) for row in judged.rows
+        row.slice.name: wording.one_line(filters.value_label(it.by, row.slice.name), 60)
+        for row in it.judged.rows
     }
-    answer = describe_top(judged, names, DIMENSIONS[by].lower())
-    st.subheader(wording.in_markdown(answer, 600), anchor=False)
-    reference = wording.in_markdown(names[judged.reference.name], 60)
-    st.caption(
-        f"Verdict: each row as a whole against {reference}, at the same mix of work where that matters."
-    )
+    with st.container(key="verdict"):
+        st.subheader(wording.in_markdown(describe_top(it.judged, names, it.noun), 600), anchor=False)
+    baseline = wording.in_markdown(names[it.judged.reference.name], 60)
+    compared = f" Verdict: each row as a whole against {baseline}." if it.judged.pairs else ""
+    st.caption(f"Share of {it.rate.noun}s that {it.rate.hit}. Each cell leads to its calls.{compared}")
 
 
-def _draw(
-    shown: HeatMap,
-    totals: Mapping[str, Slice],
-    judged: RankedTable,
-    rate: RateDefinition,
-    by: str,
-    also: str,
-    smallest: float,
-) -> None:
-    held = {row.slice.name: row for row in judged.rows}
-    columns = [
-        Column(DIMENSIONS[by], "name", width="180px"),
-        Column("All", "cell", f"All of the {DIMENSIONS[by].lower()}"),
-        Column("Verdict", "tight", "On the row as a whole; the sentence shows on hover"),
-        *(
-            Column(
-                wording.one_line(filters.value_label(also, name), 18),
-                "cell",
-                wording.one_line(filters.value_label(also, name), 200),
-            )
-            for name in shown.columns
-        ),
-    ]
+def _draw_table(it: _Matrix, shown: HeatMap, smallest: float) -> None:
+    held = {row.slice.name: row for row in it.judged.rows}
+    compared = sum(one.is_named for one in it.totals.values()) > 1
+    columns = [Column(DIMENSIONS[it.by], "name", width="180px")]
+    if compared:
+        columns.append(Column("Verdict", "tight", "On the row as a whole; the sentence shows on hover"))
+    columns.append(Column("All", "cell", f"All of the {it.noun}"))
+    for name in shown.columns:
+        label = filters.value_label(it.also, name)
+        columns.append(Column(wording.one_line(label, 18), "cell", wording.one_line(label, 200)))
     rows = [
         [
-            Cell(
-                wording.one_line(filters.value_label(by, row), 50),
-                href=filters.page_link("calls", {by: row}, {}),
-                title=wording.one_line(filters.value_label(by, row), 200),
-                order=filters.value_label(by, row),
-            ),
-            _build_cell(shown, totals.get(row), rate, {by: row}),
-            _verdict_cell(held.get(row), smallest),
+            name_cell(it.by, row),
+            *([verdict_cell(held[row], smallest)] if compared else []),
+            _build_cell(shown, it.totals[row], {it.by: row}),
             *(
-                _build_cell(shown, shown.cells.get((row, column)), rate, {by: row, also: column})
+                _build_cell(shown, shown.cells.get((row, column)), {it.by: row, it.also: column})
                 for column in shown.columns
             ),
         ]
         for row in shown.rows
     ]
-    draw_table("matrix", f"{rate.title} by {by} and {also}", columns, rows)
+    draw_table("matrix", f"{it.rate.title} by {it.by} and {it.also}", columns, rows)
 
 
-def _verdict_cell(held: SliceComparison | None, smallest: float) -> Cell:
-    if held is None:
-        return Cell("–")
-    if held.standing() is Standing.REFERENCE:
-        return Cell("Reference", tone="info")
-    return verdict_cell(held, smallest)
-
-
-def _build_cell(shown: HeatMap, one: Slice | None, rate: RateDefinition, narrowed: Mapping[str, str]) -> Cell:
-    """Return the cell of one pair: the rate, with its interval and unmeasured share on hover.
-
-    The cell is empty when the pair has no call.
-    """
+def _build_cell(shown: HeatMap, one: Slice | None, narrowed: Mapping[str, str]) -> Cell:
+    """Return the cell of a pair: its rate, or its counts where too little is known; empty without a call."""
     if one is None:
         return Cell("")
-    share = one.share
-    if share.rate is None:
-        return Cell("–", sub="unmeasured", pale=True, href=None)
-    missing = f"; {wording.unmeasured_share(share.n, one.total)}"
-    return Cell(
-        wording.rate(share.k, share.n),
-        sub=f"{share.k:,} / {share.n:,}",
-        href=filters.page_link("calls", narrowed, rate.calls if rate.calls and share.k else {}),
-        pale=not one.is_solid,
-        heat=shown.cell_heat(one),
-        title=f"{wording.interval(share.interval)}, {share.method_name}; "
-        f"{wording.plural(share.sessions or 0, 'session')}{missing}",
-        order=share.rate,
-    )
+    href = filters.page_link("calls", narrowed, one.rate.calls if one.rate.calls and one.share.k else {})
+    return compact_rate_cell(one, href, heat=shown.cell_heat(one))
 
 
 def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
     """Draw the legend: a row of shaded cells and the rates for which the shades stand."""
     if not shown.worst:
-        st.caption(f"No shades: no cell with {RULE} has anything wrong. Pale: fewer.")
+        st.caption(f"No shades: no cell with {RULE} has anything wrong. Counts alone: fewer.")
         return
     shades = [(heat, 1 - bad if rate.is_good else bad) for heat, bad in shown.legend_shades(_STEPS)]
     columns = [Column("Shade", "tight"), *(Column(wording.percent(value), "cell") for _, value in shades)]
@@ -180,19 +164,20 @@ def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
     with st.container(width=640):
         draw_table("matrix_legend", "What the shades stand for", columns, [cells])
     st.caption(
-        f"The deepest shade is the worst cell with {RULE}. Pale, unshaded: fewer. "
-        "Empty: the pair does not occur. The interval shows on hover and is in the export's counts."
+        f"The deepest shade is the worst cell with {RULE}. Counts alone: fewer. "
+        "Empty: the pair does not occur. The interval shows on hover."
     )
 
 
-def _draw_bounds(shown: HeatMap, by: str, also: str) -> None:
+def _draw_bounds(it: _Matrix, shown: HeatMap, rows: int) -> None:
+    """Draw how many of the rows and columns are shown. `rows`: those with enough sessions, in all."""
     parts = [
-        f"{len(names)} of {in_all:,} {DIMENSIONS[dimension].lower()}s"
-        for names, in_all, dimension in (
-            (shown.rows, shown.rows_in_all, by),
-            (shown.columns, shown.columns_in_all, also),
+        f"{seen} of {in_all:,} {wording.plural_noun(DIMENSIONS[dimension].lower())}"
+        for seen, in_all, dimension in (
+            (len(shown.rows), rows, it.by),
+            (len(shown.columns), shown.columns_in_all, it.also),
         )
-        if in_all > len(names)
+        if in_all > seen
     ]
     if parts:
         st.caption(f"Shown are {' and '.join(parts)}, the most observed; the filters bring up the others.")

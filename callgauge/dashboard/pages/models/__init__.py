@@ -1,5 +1,10 @@
 """URL keys of the page Models, which ranks models by rate and shows their cost and trend."""
 
+from callgauge.dashboard.components.controls.baseline_choice import baseline_key
 from callgauge.dashboard.url_keys import PageUrlKeys
 
-URL_KEYS = PageUrlKeys(place=("by", "rate", "against", "least"), kept=("smallest",))
+RANKED = ("model", "provider", "harness_version", "strategy", "source")
+"""The dimensions that the page can rank."""
+URL_KEYS = PageUrlKeys(
+    place=("by", "rate", "columns", "added", "tab", "least"), kept=("smallest", *map(baseline_key, RANKED))
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -10,7 +11,13 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one
-from callgauge.dashboard.components.slice_table import IntervalScale, calls_link, make_scale, rate_cell
+from callgauge.dashboard.components.slice_table import (
+    IntervalScale,
+    calls_link,
+    draw_thin_slices,
+    judged_rate_cell,
+    make_scale,
+)
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice, read_shares
@@ -43,17 +50,32 @@ def draw_strategies(chosen: Mapping[str, Any]) -> None:
             st.caption("No calls and no probes in the chosen logs.")
             return
         found = audit_strategies(used, least)
+        told = [one for one in found if one.used.calls.is_solid or one.tone in ("bad", "warn")]
+        shown = told[:_SHOWN]
+        if shown:
+            scale = make_scale([one.used.calls.share for one in shown])
+            draw_table("audit", title, _build_columns(scale), [_build_row(one, scale) for one in shown])
+        named = [replace(one.used.calls, name=_name_use(one.used)) for one in found if one not in told]
+        draw_thin_slices("model", {"parse_error": named}, key="audit", leads=lambda _: None)
         known = sum(one.used.probes > 0 for one in found)
-        shown = found[:_SHOWN]
-        scale = make_scale([one.used.calls.share for one in shown])
-        draw_table("audit", title, _build_columns(scale), [_build_row(one, scale) for one in shown])
         st.caption(
             (f"{known} of {wording.plural(len(found), 'row')} were probed." if known else _NO_PROBE)
-            + (f" {len(shown)} rows are shown." if len(found) > len(shown) else "")
+            + (f" {len(shown)} rows are shown." if len(told) > len(shown) else "")
         )
 
 
 _NO_PROBE = "None of these logs holds a probe, so only the calls themselves tell."
+
+
+def _name_use(used: StrategyUse) -> str:
+    """Return a model with its host and strategy as a name: gpt-4o on azure, native."""
+    model, host = filters.value_label("model", used.calls.name), used.calls.also
+    place = "" if host == "unknown" else f" on {wording.one_line(host, 40)}"
+    return f"{wording.one_line(model, 60)}{place}, {_name_strategy(used)}"
+
+
+def _name_strategy(used: StrategyUse) -> str:
+    return _STRATEGIES.get(used.strategy, wording.one_line(used.strategy, 30))
 
 
 def _choose_least() -> float:
@@ -73,11 +95,11 @@ def _strategy_use(row: Row, share: Share) -> StrategyUse:
 def _build_columns(scale: IntervalScale) -> Sequence[Column]:
     return [
         Column("Model", "name"),
+        Column("What stands out", "text"),
         Column("Host", "short"),
         Column("Called", "tight", "native: by the interface for tool calls; as text: json_fallback"),
         Column("Last probe", "text"),
         Column("Parse errors", "rate", scale=scale.ends()),
-        Column("What stands out", "text"),
     ]
 
 
@@ -89,14 +111,14 @@ def _build_row(found: AuditFinding, scale: IntervalScale) -> list[Cell]:
             wording.one_line(filters.value_label("model", calls.name), 60),
             href=filters.page_link("calls", {"model": calls.name}, {}),
         ),
+        Cell(found.text, tone=found.tone) if found.tone else Cell(found.text, pale=True),
         Cell(wording.one_line(calls.also, 40)),
-        Cell(_STRATEGIES.get(used.strategy, wording.one_line(used.strategy, 30))),
+        Cell(_name_strategy(used)),
         _make_probe_cell(used),
         # The Calls page knows no strategy: of a model that is called in both ways it would list too many.
-        rate_cell(
+        judged_rate_cell(
             calls, scale, calls_link(calls.rate, {"model": calls.name}) if used.strategy == NATIVE else None
         ),
-        Cell(found.text, tone=found.tone) if found.tone else Cell(found.text, pale=True),
     ]
 
 

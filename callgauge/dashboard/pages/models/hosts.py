@@ -6,6 +6,7 @@ Hosts may get different work, so each difference is shown twice: plain, and at t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -19,13 +20,14 @@ from callgauge.dashboard.components.difference_cells import (
     track_reach,
     verdict_cell,
 )
-from callgauge.dashboard.components.slice_table import make_scale, rate_cell
+from callgauge.dashboard.components.slice_table import draw_thin_slices, make_scale, rate_cell
 from callgauge.dashboard.components.strata_queries import read_strata
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.same_mix import SameMix
 from callgauge.dashboard.measures.slices import Slice, make_slices
+from callgauge.dashboard.measures.verdicts import RULE
 
 _SHOWN = 60  # rows
 Pair = tuple[Slice, Slice | None]
@@ -42,42 +44,63 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
         f"{rate.name}_by_model_and_provider", store_queries.ask_later("slices", **asked, **chosen)
     )
     with cards.draw_card(title, "slices", "strata", take=take, height=220):
-        pairs = pair_hosts(make_slices(store_queries.ask("slices", **asked, **chosen)))
-        found = len(pairs)
-        if not pairs:
+        pairs, thin = pair_hosts(make_slices(store_queries.ask("slices", **asked, **chosen)))
+        if not pairs and not thin:
             st.caption(
                 "No model was seen on two hosts: the logs name one provider for it, or none. Widen the days "
                 "or the sources, or load logs of another host."
             )
             return
-        pairs = pairs[:_SHOWN]
-        held = _compare_hosts(pairs, rate, chosen)
-        _draw_table(rate, pairs, held, smallest)
-        few = f" {_SHOWN} of {found} rows are shown." if found > _SHOWN else ""
-        judged = sum(one.p is not None for one in held)
-        st.caption(
-            "Each host is held against the one that serves the model most; the verdict is corrected for "
-            f"{wording.plural(judged, 'difference')} looked at together (Holm). "
-            f"Where the hosts got different work, it goes by the difference at the same mix.{few}"
-        )
+        if pairs:
+            _draw_pairs(pairs, rate, chosen, smallest)
+        else:
+            st.caption(f"Too few sessions to compare hosts: no model has {RULE} on two of them.")
+        named = [replace(one, name=f"{_label(one.name)} on {wording.one_line(one.also, 60)}") for one in thin]
+        draw_thin_slices("provider", {rate.name: named}, key="hosts")
 
 
-def pair_hosts(several: Sequence[Slice]) -> list[Pair]:
-    """Return, for each model observed on two known hosts or more, each host's slice with the main host's.
+def _draw_pairs(
+    pairs: Sequence[Pair], rate: RateDefinition, chosen: Mapping[str, Any], smallest: float
+) -> None:
+    shown = pairs[:_SHOWN]
+    held = _compare_hosts(shown, rate, chosen)
+    _draw_table(rate, shown, held, smallest)
+    few = f" {_SHOWN} of {len(pairs)} rows are shown." if len(pairs) > _SHOWN else ""
+    judged = sum(one.p is not None for one in held)
+    st.caption(
+        "The baseline is the host that serves the model most. Verdicts are corrected for "
+        f"{wording.plural(judged, 'difference')} looked at together (Holm). "
+        f"Where the hosts got different work, the difference at the same mix decides.{few}"
+    )
 
-    The main host is the one with the most observations; its own slice is paired with None. In a slice, `name`
-    is the model and `also` the host. Unknown hosts are left out: an unknown host may be any of the others.
+
+def _label(model: str) -> str:
+    return wording.one_line(filters.value_label("model", model), 60)
+
+
+def pair_hosts(several: Sequence[Slice]) -> tuple[list[Pair], list[Slice]]:
+    """Return each host's slice with that of the main host of its model, and the slices with too few sessions.
+
+    Models count that were observed on two known hosts or more; a model has pairs when enough is known of two
+    of them. The main host is the one with the most observations; its own slice is paired with None. In a
+    slice, `name` is the model and `also` the host. Unknown hosts are left out: an unknown host may be any of
+    the others.
     """
     by_model: dict[str, list[Slice]] = {}
     for one in several:
         if one.also != "unknown" and one.share.n:
             by_model.setdefault(one.name, []).append(one)
     pairs: list[Pair] = []
+    thin: list[Slice] = []
     for its in by_model.values():
-        if len(its) > 1:
-            first, *others = sorted(its, key=lambda one: (-one.share.n, one.also))
+        if len(its) < 2:
+            continue
+        solid = [one for one in its if one.is_solid]
+        if len(solid) > 1:
+            first, *others = sorted(solid, key=lambda one: (-one.share.n, one.also))
             pairs += [(first, None), *((other, first) for other in others)]
-    return pairs
+        thin += [one for one in its if not one.is_solid or len(solid) < 2]
+    return pairs, thin
 
 
 def _compare_hosts(
@@ -114,24 +137,24 @@ def _draw_table(
     scale, reach = make_scale([one.share for one, _ in pairs]), track_reach([*plain, *at_mix])
     columns = [
         Column("Model", "name"),
-        Column("Host", "text"),
+        Column("Host", "short"),
+        Column("Verdict", "tight"),
         Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
         difference_column("Difference", reach),
         difference_column("At the same mix", reach),
-        Column("Verdict", "tight"),
     ]
     rows = [
         [
             Cell(
-                wording.one_line(filters.value_label("model", one.name), 60),
+                _label(one.name),
                 href=filters.page_link("calls", {"model": one.name}, {}) if other is None else None,
                 pale=other is not None,
             ),
             Cell(wording.one_line(one.also, 60)),
+            verdict_cell(beside_it, smallest),
             rate_cell(one, scale),
-            plain_cell(beside_it, reach, none="reference"),
-            difference_cell(mixed, reach, none="reference" if other is None else "no work in common"),
-            Cell("Reference", tone="info") if other is None else verdict_cell(beside_it, smallest),
+            plain_cell(beside_it, reach),
+            difference_cell(mixed, reach, none="–" if other is None else "no work in common"),
         ]
         for beside_it, mixed, (one, other) in zip(held, at_mix, pairs, strict=True)
     ]

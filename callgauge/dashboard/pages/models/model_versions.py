@@ -9,7 +9,7 @@ import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.slice_table import make_scale, rate_cell
+from callgauge.dashboard.components.slice_table import judged_rate_cell, make_scale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures import trends
 from callgauge.dashboard.measures.rates import RateDefinition
@@ -78,7 +78,7 @@ def _draw_table(
         [
             Cell(wording.one_line(one.name, 60)),
             Cell(first),
-            rate_cell(one, scale),
+            judged_rate_cell(one, scale),
             _change_cell(rate, changed.get(one.name)),
         ]
         for first, one in reversed(used[-_SHOWN:])

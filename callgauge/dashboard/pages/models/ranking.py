@@ -1,8 +1,9 @@
-"""Ranks slices by one rate, the best first, each compared with a reference slice."""
+"""The table of models: a place, the chosen rate, the verdict against the baseline, and chosen columns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -13,45 +14,109 @@ from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.difference_cells import (
     difference_cell,
     difference_column,
+    place_cell,
     plain_cell,
     track_reach,
     verdict_cell,
+    verdict_with_difference_cell,
 )
 from callgauge.dashboard.components.slice_table import (
-    IntervalScale,
     calls_link,
+    draw_thin_slices,
     make_scale,
     name_cell,
     rate_cell,
 )
 from callgauge.dashboard.components.strata_queries import read_strata
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, Standing, rank_table
+from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, limit_ranked, rank_table
 from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.slices import Slice, rank_slices
-from callgauge.dashboard.measures.verdicts import LESS, RULE, describe_top
+from callgauge.dashboard.measures.slices import Slice
+from callgauge.dashboard.measures.verdicts import RULE, describe_top
+from callgauge.dashboard.pages.models.added_column import AddedColumn
+from callgauge.dashboard.pages.models.columns import choose_columns, read_columns
+
+_RANK = "Those marked = share a place: none of them is known to be worse than another"
+_SHOWN = 25  # rows of the table, the most used
 
 
-def draw_ranking(
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The slices of one rate by the dimension `by`, ranked. `left`: the ranked ones that get no row."""
+
+    by: str
+    rate: RateDefinition
+    table: RankedTable
+    left: int
+
+    @property
+    def noun(self) -> str:
+        return DIMENSIONS[self.by].lower()
+
+    @property
+    def rows(self) -> list[SliceComparison]:
+        """The slices of which enough is known, the best first."""
+        return [row for row in self.table.rows if row.slice.is_solid]
+
+    @property
+    def is_compared(self) -> bool:
+        """True when enough is known of two slices that the logs name."""
+        return sum(row.slice.is_named for row in self.rows) > 1
+
+    @property
+    def thin(self) -> list[Slice]:
+        return [row.slice for row in self.table.rows if not row.slice.is_solid]
+
+
+def rank(
     by: str,
     rate: RateDefinition,
     several: Sequence[Slice],
-    reference: Slice,
-    shown: Sequence[str],
+    baseline: Slice,
     chosen: Mapping[str, Any],
     smallest: float,
-) -> None:
-    """Draw the card of the ranking; `shown` holds the names that get a row, the others are only counted.
+) -> Ranking:
+    """Return the ranking of the slices `several`, each compared with the baseline at the same mix of work.
 
-    `smallest`: the smallest difference worth knowing, a share.
+    `smallest`: the smallest difference worth knowing, a share. Of many, the most used are ranked.
     """
-    rows = [one for one in several if one.name in shown or one is reference]
-    solid = [one.name for one in rows if one.is_solid]
-    strata = read_strata(rate, by, chosen, arms=solid) if len(solid) > 1 else None
-    table = rank_table(rows, reference, strata, smallest)
-    better = {"low": "the lowest rate first", "high": "the highest rate first", None: "neither end is better"}
+    shown, thin = limit_ranked(several, baseline, _SHOWN)
+    strata = read_strata(rate, by, chosen, arms=[one.name for one in shown]) if len(shown) > 1 else None
+    table = rank_table([*shown, *thin], baseline, strata, smallest)
+    return Ranking(by, rate, table, len(several) - len(table.rows))
+
+
+def draw_answer(ranking: Ranking) -> None:
+    """Draw the sentence that says which slices are the best, and how to read the table below it."""
+    by, table = ranking.by, ranking.table
+    names = {
+        row.slice.name: wording.one_line(filters.value_label(by, row.slice.name), 60) for row in table.rows
+    }
+    with st.container(key="verdict"):
+        answer = describe_top(table, names, ranking.noun)
+        st.subheader(wording.in_markdown(answer, 600), anchor=False)
+    if not table.reference.is_solid and ranking.is_compared:
+        st.caption(f"The baseline has too few sessions to compare with: it takes {RULE}. Choose another.")
+    elif table.pairs:
+        st.caption(_describe_reading(table, names[table.reference.name]))
+
+
+def _describe_reading(table: RankedTable, baseline: str) -> str:
+    parts = [
+        f"Each is compared with {wording.in_markdown(baseline, 60)}, the baseline.",
+        f"Corrected for {wording.plural(table.pairs, 'difference')} looked at together (Holm).",
+    ]
+    if table.is_by_mix:
+        parts.append("Where two got different work, each kind is compared with itself, and that decides.")
+    return " ".join(parts)
+
+
+def draw_ranking(ranking: Ranking, chosen: Mapping[str, Any], smallest: float) -> None:
+    """Draw the card with the table, and one folded line of the slices of which too little is known."""
+    by, rate = ranking.by, ranking.rate
+    order = "the best first" if rate.better else "the lowest first"
     with cards.draw_card(
-        f"{rate.title} by {DIMENSIONS[by].lower()}, {better[rate.better]}",
+        f"{rate.title} by {ranking.noun}, {order}",
         "slices",
         "strata",
         take=cards.Download(
@@ -59,92 +124,62 @@ def draw_ranking(
         ),
         height=420,
     ):
-        names = {one.name: wording.one_line(filters.value_label(by, one.name), 60) for one in rows}
-        st.subheader(
-            wording.in_markdown(describe_top(table, names, DIMENSIONS[by].lower()), 600), anchor=False
-        )
-        st.caption(_describe_reading(rate, table, names[reference.name]))
-        _draw_table(by, rate, table, smallest)
-        left = len(several) - len(rows)
-        more = (
-            f" {len(rows)} of {len(several)} are shown, the most used; a filter brings up the others."
-            if left
-            else ""
-        )
-        st.caption(f"Not ranked: {LESS}, or less than a fifth measured.{more}")
+        if ranking.rows:
+            names = [name for name in choose_columns(by) if name != rate.name]
+            _draw_table(ranking, read_columns(by, names, chosen), smallest)
+        draw_thin_slices(by, {rate.name: ranking.thin}, key="ranking")
+        if ranking.left:
+            st.caption(f"{ranking.left} more are used less; a filter brings them up.")
 
 
-def _describe_reading(rate: RateDefinition, table: RankedTable, reference: str) -> str:
-    parts = [
-        f"Share of {rate.noun}s that {rate.hit}. Each is held against {wording.in_markdown(reference, 60)}.",
-    ]
-    if rate.better is not None:
-        parts.append("Rank: the ranks that it may have with 95% confidence, all together.")
-    if table.pairs:
-        parts.append(f"Corrected for {wording.plural(table.pairs, 'difference')} looked at together (Holm).")
-    if table.is_by_mix:
-        parts.append(
-            "Same mix: where two got different work, each kind is compared with itself, and that decides."
-        )
-    return " ".join(parts)
+def _draw_table(ranking: Ranking, added: Sequence[AddedColumn], smallest: float) -> None:
+    """Draw the table: what decides comes first, since a phone shows the first columns first.
 
-
-def order_slices(several: Sequence[Slice]) -> list[Slice]:
-    """Return the slices, the best first; then those too small or too little measured to get a rank."""
-    best = rank_slices(several)
-    return [
-        *(one for one in best if one.is_solid),
-        *(one for one in best if one.is_rankable and not one.is_solid),
-        *(one for one in best if not one.is_rankable),
-    ]
-
-
-def _draw_table(by: str, rate: RateDefinition, table: RankedTable, smallest: float) -> None:
-    held = table.rows
-    scale = make_scale([one.slice.share for one in held])
-    by_mix = table.is_by_mix
-    reach = track_reach([*held, *(one.as_plain for one in held)])
-    columns = [
-        Column(DIMENSIONS[by], "name"),
-        Column("Rank", "number", "The ranks that it may have, all together with 95% confidence"),
-        Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
-        *([difference_column("As they are", reach)] if by_mix else []),
-        difference_column("At the same mix" if by_mix else "Difference", reach),
-        Column("Verdict", "tight", "Against the reference, all pairs considered together (Holm)"),
+    Beside added columns there is no room for drawn differences: they stand below the verdicts.
+    """
+    by, rate, table, rows = ranking.by, ranking.rate, ranking.table, ranking.rows
+    compared = ranking.is_compared
+    has_places = bool(table.places)
+    has_differences = compared and not added
+    has_plain = has_differences and table.is_by_mix
+    verdict = verdict_with_difference_cell if added else verdict_cell
+    scale = make_scale([row.slice.share for row in rows])
+    reach = track_reach([*rows, *(row.as_plain for row in rows if has_plain)])
+    columns = [Column(DIMENSIONS[by], "name")]
+    if has_places:
+        columns.append(Column("Rank", "number", _RANK))
+    if compared:
+        columns.append(Column("Verdict", "tight", "Against the baseline, corrected for all pairs (Holm)"))
+    columns.append(Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()))
+    if has_plain:
+        columns.append(difference_column("As they are", reach))
+    if has_differences:
+        columns.append(difference_column("At the same mix" if table.is_by_mix else "Difference", reach))
+    columns += [
         Column("Sessions", "number", "In which the rate was observed; what the interval rests on"),
+        Column("Known", "number", f"Share of the {rate.noun}s of which it can be known"),
+        *(one.head for one in added),
     ]
-    rows = [_build_row(by, one, table, scale, reach, smallest) for one in held]
-    draw_table("ranking", f"{rate.title} by {DIMENSIONS[by].lower()}", columns, rows)
-
-
-def _build_row(
-    by: str, held: SliceComparison, table: RankedTable, scale: IntervalScale, reach: float, smallest: float
-) -> list[Cell]:
-    one = held.slice
-    is_reference = held.standing() is Standing.REFERENCE
-    none = "reference" if is_reference else "–"
-    return [
-        name_cell(by, one.name),
-        _rank_cell(one, table),
-        rate_cell(one, scale, calls_link(one.rate, {by: one.name})),
-        *([plain_cell(held, reach, none=none)] if table.is_by_mix else []),
-        difference_cell(held, reach, none=none),
-        Cell("Reference", tone="info") if is_reference else verdict_cell(held, smallest),
-        Cell(f"{one.share.sessions or 0:,}", order=one.share.sessions or 0),
+    cells = [
+        [
+            name_cell(by, (one := row.slice).name),
+            *([place_cell(one, table)] if has_places else []),
+            *([verdict(row, smallest)] if compared else []),
+            rate_cell(one, scale, calls_link(rate, {by: one.name}), unmeasured=False),
+            *([plain_cell(row, reach)] if has_plain else []),
+            *([difference_cell(row, reach)] if has_differences else []),
+            Cell(f"{one.share.sessions or 0:,}", order=one.share.sessions or 0),
+            _known_cell(one),
+            *(column.cells.get(one.name, Cell("–", pale=True)) for column in added),
+        ]
+        for row in rows
     ]
+    draw_table("ranking", f"{rate.title} by {ranking.noun}", columns, cells)
 
 
-def _rank_cell(one: Slice, table: RankedTable) -> Cell:
-    if one.rate.better is None:
-        return Cell("–")
-    if one.name in table.ranks:
-        first, last = table.ranks[one.name]
-        return Cell(f"{first}" if first == last else f"{first}–{last}", order=-first - last / 1000)
-    if one.is_solid and one.name == "unknown":
-        return Cell("not named", tone="calm", title="The logs do not name it: it may be several things.")
-    if one.is_solid:
-        return Cell("other work", tone="calm", title="It has too little work in common with any other.")
-    if one.share.n and one.is_rankable:
-        return Cell("too few", tone="calm", title=f"It takes {RULE}.")
-    measured = f"{wording.rate(one.share.n, one.total)} measured" if one.share.n else "unmeasured"
-    return Cell(measured, tone="warn")
+def _known_cell(one: Slice) -> Cell:
+    return Cell(
+        wording.fixed_percent(one.measured_share, 0),
+        order=one.measured_share,
+        title=f"known for {wording.fraction(one.share.n, one.total)} {one.rate.noun}s",
+    )

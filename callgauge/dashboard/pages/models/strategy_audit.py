@@ -64,23 +64,17 @@ def _audit_one(used: StrategyUse, native: StrategyUse | None, least: float) -> A
         return AuditFinding(used, "Called natively, though the last probe said no.", "warn", 2)
     if used.strategy != NATIVE or bounds is None or share.rate is None or share.rate < least:
         return AuditFinding(used, "Nothing stands out." if share.n else "Nothing to judge it by.", None, 5)
+    if not used.calls.is_solid:
+        return AuditFinding(used, "Too few sessions to judge it.", None, 5)
     said = "The probe said yes, yet" if used.last_ok else "Never probed, and" if not used.probes else "It has"
     if bounds.low >= least:
         return AuditFinding(
             used, f"{said} parse errors are surely {_format_percent(least)} or more.", "bad", 0
         )
-    few = (
-        f" too few to be sure ({wording.interval(bounds)})"
-        if not share.has_enough
-        else _describe_between(used)
-    )
+    between = wording.interval(bounds)
     return AuditFinding(
-        used, f"{said} parse errors may be {_format_percent(least)} or more:{few}.", "warn", 3
+        used, f"{said} parse errors may be {_format_percent(least)} or more: {between}.", "warn", 3
     )
-
-
-def _describe_between(used: StrategyUse) -> str:
-    return f" {wording.interval(used.calls.share.interval)}"
 
 
 def _audit_fallback(used: StrategyUse, native: StrategyUse | None) -> AuditFinding:
