@@ -103,7 +103,8 @@ ORDER = {
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls",
-        "dashboard/components", "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli", "",
+        "dashboard/components", "dashboard/components/money",
+        "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

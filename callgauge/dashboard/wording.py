@@ -11,6 +11,7 @@ import json
 import math
 import re
 import unicodedata
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from callgauge.stats import Interval
@@ -148,6 +149,25 @@ def compact(n: float | None) -> str:
         if n >= 0.9995 * factor:
             return f"{n / factor:.3g}{unit}"
     return f"{n:,.0f}"
+
+
+_CURRENCY_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
+_MOST_PLACES = 5  # decimals of an amount of money
+
+
+def money_places(amounts: Iterable[float]) -> int:
+    """Return the decimals of a column of amounts: two digits of the smallest, at least cents, at most 5."""
+    smallest = min((amount for amount in amounts if amount > 0), default=1.0)
+    return min(_MOST_PLACES, max(2, 1 - math.floor(math.log10(smallest))))
+
+
+def money(amount: float, currency: str, places: int) -> str:
+    """Write an amount with so many decimals: $0.013, CHF 12.50; what would round to zero as <$0.01."""
+    sign = _CURRENCY_SIGNS.get(currency, f"{currency} ")
+    least = 10.0**-places
+    if 0 < amount < least / 2:
+        return f"<{sign}{least:.{places}f}"
+    return f"{sign}{amount:,.{places}f}"
 
 
 def shorten(text: str, limit: int) -> str:
