@@ -11,7 +11,6 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from callgauge.stats import Interval
@@ -155,10 +154,9 @@ _CURRENCY_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 _MOST_PLACES = 5  # decimals of an amount of money
 
 
-def money_places(amounts: Iterable[float]) -> int:
-    """Return the decimals of a column of amounts: two digits of the smallest, at least cents, at most 5."""
-    smallest = min((amount for amount in amounts if amount > 0), default=1.0)
-    return min(_MOST_PLACES, max(2, 1 - math.floor(math.log10(smallest))))
+def money_places(amount: float, digits: int = 2) -> int:
+    """Return the decimals that show so many digits of an amount above 0: at least cents, at most 5."""
+    return min(_MOST_PLACES, max(2, digits - 1 - math.floor(math.log10(amount)))) if amount > 0 else 2
 
 
 def money(amount: float, currency: str, places: int) -> str:

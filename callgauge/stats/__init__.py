@@ -22,7 +22,7 @@ from callgauge.stats.rates import (
     make_shares,
     relate_shares,
 )
-from callgauge.stats.ratios import ratio_interval
+from callgauge.stats.ratios import compare_ratios, ratio_interval
 from callgauge.stats.repeats import PassK, pass_k
 from callgauge.stats.sample_size import sessions_needed
 from callgauge.stats.session_groups import GROUPS, place_in_groups
@@ -45,6 +45,7 @@ __all__ = [
     "compare_estimates",
     "compare_paired",
     "compare_rates",
+    "compare_ratios",
     "compare_same_calls",
     "holm",
     "make_shares",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal
 
@@ -14,7 +14,8 @@ from callgauge.dashboard.metrics import MetricError
 from callgauge.memory.records import ModelPrice
 from callgauge.memory.team_memory import MemoryProblemError
 from callgauge.prices import PriceList, PriceMatch
-from callgauge.stats import Interval, ratio_interval
+from callgauge.stats import Interval, compare_ratios, ratio_interval
+from callgauge.stats.intervals import Floats
 
 Row = Mapping[Hashable, Any]
 COMMAND = "callgauge prices FILE --store DIR"
@@ -25,12 +26,18 @@ COMMAND = "callgauge prices FILE --store DIR"
 class MeanCost:
     """Money for each of `turns` turns, with its 95 % interval over sessions.
 
-    `interval` is None where fewer than eight groups of sessions tell of it.
+    `interval` is None where fewer than eight groups of sessions tell of it. `by_group`: the money and the
+    turns of each random group of sessions.
     """
 
     amount: float
     turns: int
     interval: Interval | None
+    by_group: tuple[Floats, Floats] = field(compare=False, repr=False)
+
+    def compare_with(self, other: MeanCost) -> Interval | None:
+        """Return the 95 % interval of this amount divided by the other; None where it is not known."""
+        return compare_ratios(other.by_group, self.by_group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +177,8 @@ def make_cost(row: Row, currency: str) -> Cost:
     )
 
 
-def _make_mean(amounts: Any, turns: Any) -> MeanCost | None:
+def _make_mean(amounts: Floats, turns: Floats) -> MeanCost | None:
     known = int(turns.sum())
-    return MeanCost(float(amounts.sum()) / known, known, ratio_interval(amounts, turns)) if known else None
+    if not known:
+        return None
+    return MeanCost(float(amounts.sum()) / known, known, ratio_interval(amounts, turns), (amounts, turns))

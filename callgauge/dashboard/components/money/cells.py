@@ -20,9 +20,9 @@ def per_turn_column() -> Column:
 
 def per_completed_column() -> Column:
     return Column(
-        "Cost / completed turn",
+        "Cost / completed",
         "cell",
-        "What all turns cost, divided by those that completed: failed turns are paid for, too",
+        "What all turns cost, divided by the turns that completed: failed turns are paid for, too",
     )
 
 
@@ -35,9 +35,17 @@ def total_column() -> Column:
 
 
 def make_cells(costs: Sequence[Cost], make: MakeCell) -> list[Cell]:
-    """Return the cells of a column, with the same decimals in each."""
-    amounts = [make(cost, 2).order for cost in costs]
-    places = wording.money_places(amount for amount in amounts if isinstance(amount, float))
+    """Return the cells of a column, with the same decimals in each.
+
+    Means of which enough is known show two digits of the smallest, other columns three of the largest.
+    """
+    found = [make(cost, 2) for cost in costs]
+    amounts = [(float(cell.order), cell.pale) for cell in found if cell.order is not None]
+    solid = [amount for amount, pale in amounts if amount and not pale]
+    if solid and make in (per_turn_cell, per_completed_cell):
+        places = wording.money_places(min(solid))
+    else:
+        places = wording.money_places(max((amount for amount, _ in amounts), default=0.0), 3)
     return [make(cost, places) for cost in costs]
 
 

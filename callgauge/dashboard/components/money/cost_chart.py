@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from callgauge.dashboard import wording
 from callgauge.dashboard.charts import SERIES, Figure, layout
 from callgauge.dashboard.measures.costs import MeanCost
-from callgauge.stats import Share
+from callgauge.stats import ENOUGH, Share
 
 _GREY = "rgba(128,128,128,0.9)"
 _APART = 8  # times: dearer by more, and the axis of money is logarithmic
@@ -28,15 +28,16 @@ class CostPoint:
     def rate(self) -> float:
         return self.completed.rate or 0.0
 
+    @property
+    def is_solid(self) -> bool:
+        """True when enough is known of both: 30 turns, ten sessions, and an interval of the cost."""
+        return self.completed.has_enough and self.cost.turns >= ENOUGH and self.cost.interval is not None
+
 
 def find_front(points: Sequence[CostPoint]) -> list[CostPoint]:
-    """Return the Pareto front, the cheapest first: points than which no other is as cheap and completes more.
-
-    Only points with enough turns and sessions count.
-    """
+    """Return the Pareto front, the cheapest first: no other point is as cheap and completes more."""
     front: list[CostPoint] = []
-    solid = [point for point in points if point.completed.has_enough]
-    for point in sorted(solid, key=lambda one: (one.cost.amount, -one.rate)):
+    for point in sorted(points, key=lambda one: (one.cost.amount, -one.rate)):
         if not front or point.rate > front[-1].rate:
             front.append(point)
     return front
@@ -49,11 +50,12 @@ def draw_cost_chart(
     amounts = [point.cost.amount for point in points]
     is_log = min(amounts) > 0 and max(amounts) > _APART * min(amounts)
     named = {point.name for point in [*front, *sorted(points, key=lambda one: -one.completed.n)][:_LABELLED]}
+    middle = math.sqrt(min(amounts) * max(amounts)) if is_log else (min(amounts) + max(amounts)) / 2
     others = [point for point in points if point not in front]
     traces = [
         _draw_front(list(front)),
-        _draw_points("Pareto front", list(front), SERIES[0], named, currency),
-        _draw_points("Others", others, _GREY, named, currency),
+        _draw_points("Pareto front", list(front), SERIES[0], named, currency, middle),
+        _draw_points("Others", others, _GREY, named, currency, middle),
     ]
     drawn = layout(height=420, margin={"l": 60, "r": 24, "t": 16, "b": 56}) | {
         "hovermode": "closest",
@@ -79,8 +81,9 @@ def _draw_front(front: Sequence[CostPoint]) -> Figure:
 
 
 def _draw_points(
-    title: str, points: Sequence[CostPoint], colour: str, named: Collection[str], currency: str
+    title: str, points: Sequence[CostPoint], colour: str, named: Collection[str], currency: str, middle: float
 ) -> Figure:
+    """Return the points; the labels of those dearer than `middle` stand to the left."""
     return {
         "type": "scatter",
         "mode": "markers+text",
@@ -89,12 +92,11 @@ def _draw_points(
         "x": [point.cost.amount for point in points],
         "y": [point.rate for point in points],
         "text": [wording.in_figure(point.name) if point.name in named else "" for point in points],
-        "textposition": "top center",
+        "textposition": ["top left" if point.cost.amount > middle else "top right" for point in points],
         "textfont": {"size": 12},
         "marker": {
             "color": colour,
             "size": 10,
-            "symbol": ["circle" if point.completed.has_enough else "circle-open" for point in points],
         },
         "error_x": _whiskers([_money_reach(point) for point in points], colour),
         "error_y": _whiskers([_rate_reach(point) for point in points], colour),
@@ -126,7 +128,7 @@ def _whiskers(reaches: Sequence[tuple[float, float]], colour: str) -> Figure:
 
 
 def _hover_text(point: CostPoint, currency: str) -> str:
-    places = wording.money_places([point.cost.amount])
+    places = wording.money_places(point.cost.amount)
     k, n = point.completed.k, point.completed.n
     return (
         f"{wording.in_figure(point.name)}<br>{wording.money(point.cost.amount, currency, places)} a turn"

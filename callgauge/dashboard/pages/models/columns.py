@@ -59,10 +59,7 @@ COLUMN_SETS: Mapping[str, ColumnSet] = {
     "turn": ColumnSet("Turn", ("retried", "recovered", "recorded_ok", "derived_ok")),
     "cost": ColumnSet(
         "Cost",
-        (
-            "cost_per_completed", "cost_per_turn", "cost_of_retries", "cost",
-            "tokens_per_turn", "seconds_per_turn",
-        ),
+        ("cost_per_completed", "cost_per_turn", "cost_of_retries", "cost"),
     ),
     _CUSTOM: ColumnSet("Custom", ()),
 }  # fmt: skip

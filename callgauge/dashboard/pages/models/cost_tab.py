@@ -28,6 +28,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.costs import Cost, ask_costs, cost_parameters, match_models, read_prices
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice, make_slices
+from callgauge.dashboard.measures.verdicts import LESS, RULE
 from callgauge.dashboard.pages.models.money_columns import DIMENSIONS as TURNS_BY
 
 _SHOWN = 12  # rows before a person asks for all
@@ -58,15 +59,16 @@ def draw_cost(by: str, chosen: Mapping[str, Any]) -> None:
 
 def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> None:
     with cards.draw_card("Cost against success", "costs", "slices", height=460):
-        points = _make_points(by, costs, chosen)
-        if not points:
-            st.caption("Of no turn are both the cost and the end known.")
+        rate, points = _make_points(by, costs, chosen)
+        drawn = [point for point in points if point.is_solid]
+        if not drawn:
+            st.caption(
+                f"Too little to draw: no {DIMENSIONS[by].lower()} has {RULE} with a known cost and end."
+            )
             return
-        rate, drawn = points
         front = find_front(drawn)
-        if front:
-            with st.container(key="cost_answer"):
-                st.markdown(f"**{wording.in_markdown(_describe_front(front, costs[0].currency), 400)}**")
+        with st.container(key="cost_answer"):
+            st.markdown(f"**{wording.in_markdown(_describe_front(front, costs[0].currency), 400)}**")
         title = RATES[rate].title
         st.plotly_chart(
             draw_cost_chart(drawn, front, costs[0].currency, title),
@@ -76,14 +78,13 @@ def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
         )
         st.caption(
             "Up and to the left is better. Whiskers: 95% intervals over sessions; where they overlap, the "
-            "order is not decided. Open points have too few turns or sessions."
+            "order is not decided."
+            + (f" Not drawn: {len(points) - len(drawn)} with {LESS}." if len(points) > len(drawn) else "")
         )
 
 
-def _make_points(
-    by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]
-) -> tuple[str, list[CostPoint]] | None:
-    """Return the name of the rate that is known of more turns, and a point for each priced slice; or None."""
+def _make_points(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> tuple[str, list[CostPoint]]:
+    """Return the name of the rate that is known of more turns, and a point for each slice with a cost."""
     found: dict[str, dict[str, Slice]] = {name: {} for name in _ENDINGS}
     for one in make_slices(store_queries.ask("slices", rates=_ENDINGS, by=by, **chosen)):
         if one.share.n:
@@ -97,12 +98,11 @@ def _make_points(
         ]
         for name, its in found.items()
     }
-    best = max(_ENDINGS, key=lambda name: sum(point.completed.n for point in points[name]))
-    return (best, points[best]) if points[best] else None
+    return max(points.items(), key=lambda item: sum(point.completed.n for point in item[1]))
 
 
 def _describe_front(front: Sequence[CostPoint], currency: str) -> str:
-    places = wording.money_places(point.cost.amount for point in front)
+    places = wording.money_places(front[0].cost.amount)
     named = [
         f"{wording.one_line(point.name, 60)} ({wording.money(point.cost.amount, currency, places)} a turn, "
         f"{wording.rate(point.completed.k, point.completed.n)})"
@@ -111,7 +111,7 @@ def _describe_front(front: Sequence[CostPoint], currency: str) -> str:
     more = f" and {len(front) - _NAMED} more" if len(front) > _NAMED else ""
     if len(front) == 1:
         return f"Cheapest, and none completes more: {named[0]}."
-    return f"None completes more for less: {', '.join(named)}{more}."
+    return f"No other completes more for less: {', '.join(named)}{more}."
 
 
 def _draw_table(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> None:
