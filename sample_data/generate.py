@@ -1,4 +1,4 @@
-"""Writes sample_data/logs/session_history/made/: a week of five models and three prompts, all outcomes shown.
+"""Writes sample_data/logs/session_history/made/: three weeks of five models and three prompts, all outcomes.
 
 `python -m sample_data.generate` gives the same bytes every time. The log is the published form of
 docs/session-log.md; people, models and companies in it are invented.
@@ -29,9 +29,10 @@ from sample_data.made_world import (
 )
 
 MADE = Path(__file__).parent / "logs" / "session_history" / "made"
-SEED = 19  # a week in which every kind of slip is seen
-FIRST_DAY = datetime(2026, 11, 9, tzinfo=UTC)
-DAYS = 7
+SEED = 19  # of the last week, in which every kind of slip is seen
+LAST_MONDAY = datetime(2026, 11, 9, tzinfo=UTC)
+WEEKS = 3
+_WEEK = 7  # days
 _TRIES = 3
 _SEARCHES = 6  # slips that are tried until one has a place in the call
 _PROXIED = 6  # every sixth session of the largest model came through a proxy that keeps no raw text
@@ -64,11 +65,11 @@ class Session:
     """One session of one model under one prompt."""
 
     def __init__(
-        self, model: Model, prompt: str, day: int, log: Log, rng: Random, *, keeps_raw: bool
+        self, model: Model, prompt: str, began: datetime, log: Log, rng: Random, *, keeps_raw: bool
     ) -> None:
         self._model, self._prompt, self._log, self._rng = model, prompt, log, rng
         newest = list(PROMPTS[prompt][1])[-1]
-        self._version = "12" if prompt == "fixer" and day < NEW_FIXER_DAY else newest
+        self._version = "12" if prompt == "fixer" and began < NEW_FIXER_DAY else newest
         self._keeps_raw = keeps_raw
         self._calls = 0
         self._step = 0
@@ -231,24 +232,27 @@ def _as_answer(sent: Sent) -> str:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """(name, content) of every file of the week: one a day and model."""
-    rng = Random(SEED)
-    for day in range(DAYS):
-        for model in MODELS:
-            lines = [
-                line for number in range(model.sessions_a_day) for line in _session(model, day, number, rng)
-            ]
-            date = FIRST_DAY + timedelta(days=day)
-            yield f"{date:%Y-%m-%d}_{model.name}.jsonl", "\n".join(lines) + "\n"
+    """(name, content) of every file of the weeks: one a day and model."""
+    for weeks_ago in reversed(range(WEEKS)):
+        rng = Random(SEED + weeks_ago)
+        monday = LAST_MONDAY - timedelta(weeks=weeks_ago)
+        for date in (monday + timedelta(days=day) for day in range(_WEEK)):
+            for model in MODELS:
+                lines = [
+                    line
+                    for number in range(model.sessions_a_day)
+                    for line in _session(model, date, number, rng)
+                ]
+                yield f"{date:%Y-%m-%d}_{model.name}.jsonl", "\n".join(lines) + "\n"
 
 
-def _session(model: Model, day: int, number: int, rng: Random) -> list[str]:
+def _session(model: Model, date: datetime, number: int, rng: Random) -> list[str]:
     prompt = ("fixer", "triage", "reporter")[number % 3]
-    start = FIRST_DAY + timedelta(days=day, hours=7 + 2 * number, minutes=rng.randrange(110))
+    start = date + timedelta(hours=7 + 2 * number, minutes=rng.randrange(110))
     log = Log(f"made-{start:%m%d}-{model.name}-{number + 1}", start)
-    keeps_raw = not (model is MODELS[0] and (day + number) % _PROXIED == 0)
+    keeps_raw = not (model is MODELS[0] and (date.weekday() + number) % _PROXIED == 0)
     tasks = rng.sample(TASKS[prompt], k=min(len(TASKS[prompt]), rng.choice([2, 3, 3])))
-    return Session(model, prompt, day, log, rng, keeps_raw=keeps_raw).run(tasks)
+    return Session(model, prompt, start, log, rng, keeps_raw=keeps_raw).run(tasks)
 
 
 def main() -> None:

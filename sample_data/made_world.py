@@ -1,4 +1,4 @@
-"""What the made week is about: tools, prompts, models and tasks (made_tasks.json), all invented.
+"""What the made weeks are about: tools, prompts, models and tasks (made_tasks.json), all invented.
 
 A task is a user's message, the calls that do it right with what the tools answer, and the final answer.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -252,7 +253,7 @@ MODELS = (
     ),
 )
 # From this day on the coding agent runs with fixer@13. One model takes its advice badly.
-NEW_FIXER_DAY = 3
+NEW_FIXER_DAY = datetime(2026, 11, 12, tzinfo=UTC)
 REGRESSED = "kestrel-coder-14b"
 REGRESSED_RATE = 0.5
 REGRESSED_SLIPS = {"inner_quotes": 12, "raw_newline": 6, "comment": 2, "truncated": 4}

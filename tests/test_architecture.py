@@ -52,7 +52,7 @@ OURS = {
 THIRD_PARTY = {
     "orjson": ("lenient", "ingest", "callgauge.dashboard"),
     "streamlit": (
-        "callgauge.app", "callgauge.dashboard.components", "callgauge.dashboard.filters",
+        "callgauge.app", "callgauge.server", "callgauge.dashboard.components", "callgauge.dashboard.filters",
         "callgauge.dashboard.pages", "callgauge.dashboard.store_queries", "callgauge.dashboard.url_keys",
     ),
     "plotly": ("callgauge.dashboard.charts",),
@@ -64,7 +64,8 @@ THIRD_PARTY = {
     "msgspec": ("ingest",),
     "fsspec": ("ingest.sources",),
     "yaml": ("ingest.decoding",),
-    "zstandard": ("ingest",),
+    "starlette": ("callgauge.server",),
+    "zstandard": ("ingest", "callgauge.server"),
     "detect_secrets": ("ingest.privacy",),
     "rich": ("callgauge.cli.render",),
     "typer": ("callgauge.cli",),
@@ -102,7 +103,7 @@ ORDER = {
         "stats", "memory", "prices",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
-        "dashboard/components/controls",
+        "dashboard/components/controls", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli", "",
     ),

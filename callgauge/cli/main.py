@@ -40,7 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-ENTRY = Path(__file__).resolve().parents[1] / "app.py"
+ENTRY = Path(__file__).resolve().parents[1] / "server.py"
 NOTHING_READ, WRONG_USE = 1, 2
 LOOPBACK = "127.0.0.1"
 

@@ -1,4 +1,4 @@
-"""The interval of a ratio of two sums over sessions, such as money per completed turn, and of two such ratios.
+"""The interval of a ratio of two sums over sessions, such as money per completed turn, and of two of them.
 
 Delete-a-group jackknife of the ratio's logarithm (Wolter 2007, chapter 4), with Student's t.
 """

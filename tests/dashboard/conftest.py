@@ -13,6 +13,7 @@ from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from callgauge.dashboard.components.controls.chart import CHARTS_LOADED
 from callgauge.dashboard.pages import PAGES
 from tests.dashboard.sheets import calls
 from tests.dashboard.store_fixture import publish, small_tables
@@ -76,6 +77,7 @@ def open_fold(app: AppTest, key: str) -> AppTest:
 
 def opened(page: str = FILES[0], /, **query: str) -> AppTest:
     app = AppTest.from_file(str(APP), default_timeout=300)
+    app.session_state[CHARTS_LOADED] = True  # no browser says that a chart has come into view
     for name, value in query.items():
         app.query_params[name] = value
     if page != FILES[0]:

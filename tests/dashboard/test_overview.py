@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,16 @@ from callgauge.stats.day_effects import LEAST_DAYS
 from tests.bench.statistics.alert_cells import MOST_FALSE, POWER, Store, alerts_of_night
 from tests.bench.statistics.cells import Cell
 from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import sheet_of
 from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
 
+FINDINGS = {"found": "1"}
 BLIND = {"syntax_seen": "failures", "schema_seen": "failures", "outcome": "unmeasured"}
 
 
-def overview(store: Path, **tables: Any) -> AppTest:
+def overview(store: Path, query: Mapping[str, str] | None = None, /, **tables: Any) -> AppTest:
     publish(store, small_tables() | {"diagnostics": []} | tables)
-    return opened()
+    return opened(**(query or {}))
 
 
 def doors(app: AppTest) -> list[str]:
@@ -33,26 +36,27 @@ def doors(app: AppTest) -> list[str]:
 
 
 def test_nothing_found_where_nothing_could_be_read_is_not_called_clean(store: Path) -> None:
-    words = said(overview(store, tool_calls=[a_call(1, **BLIND)]))
+    words = said(overview(store, FINDINGS, tool_calls=[a_call(1, **BLIND)]))
     assert "Not measured: these logs keep neither the model's text nor a tool definition." in words
 
 
 def test_nothing_found_says_in_how_many_calls_and_how_many_are_unmeasured(store: Path) -> None:
-    words = said(overview(store, tool_calls=[a_call(1), *(a_call(number, **BLIND) for number in (2, 3, 4))]))
+    calls = [a_call(1), *(a_call(number, **BLIND) for number in (2, 3, 4))]
+    words = said(overview(store, FINDINGS, tool_calls=calls))
     assert "No findings in the 1 call that could be judged; 75% unmeasured." in words
 
 
 def test_recorded_and_derived_success_each_have_their_counts_and_interval(small: Path) -> None:
     """Both turns are of one session, which counts as one observation: Wilson (1927) with n = 1."""
     words = said(opened())
-    assert "2 / 2 turns  \n95% interval 20.7–100%  \nall measured by the log" in words
-    assert "1 / 2 turns  \n95% interval 5.46–94.5%  \nall measured  \n1 of 2 disagree with the log" in words
+    assert "2 / 2 turns · 20.7–100%" in words
+    assert "1 / 2 turns · 5.46–94.5%  \n1 of 2 disagree with the log" in words
 
 
 def test_without_a_turn_that_has_both_verdicts_nothing_is_compared(store: Path) -> None:
     turns = [a_turn(1, recorded_ok=None), a_turn(2, derived_ok=None)]
     app = overview(store, turns=turns)
-    assert "Not comparable: no turn has both verdicts" in said(app)
+    assert "No turn has both verdicts" in said(app)
     assert not [label for label in doors(app) if "these turns" in label]
 
 
@@ -73,7 +77,7 @@ def test_layers_are_a_share_of_all_calls(small: Path) -> None:
 def test_the_codes_beyond_the_first_twelve_are_one_click_away(store: Path) -> None:
     found = {"file_id": 1, "stage": "repair", "severity": "note", "lossy": False}
     many = [found | {"call_id": "c1", "position": n, "code": f"code_{n}"} for n in range(15)]
-    app = overview(store, diagnostics=many)
+    app = overview(store, FINDINGS, diagnostics=many)
     assert "12 of 15 codes." in said(app)
     app.toggle(key="all_codes").set_value(True).run()
     assert "15 of 15 codes." in said(app)
@@ -82,7 +86,9 @@ def test_the_codes_beyond_the_first_twelve_are_one_click_away(store: Path) -> No
 def test_the_trend_draws_the_newest_days_with_data(store: Path) -> None:
     days = [f"2026-{month:02d}-{day:02d}" for month in (1, 3, 5) for day in range(1, 21)]
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
-    assert "Drawn are the 45 newest days with data" in said(overview(store, tool_calls=calls))
+    assert "Drawn are the 45 newest days with data" in said(
+        overview(store, {"days": "all"}, tool_calls=calls)
+    )
 
 
 def test_counting_is_told_in_sentences_before_the_sql(small: Path) -> None:
@@ -166,3 +172,101 @@ def test_a_rate_that_doubles_in_one_night_raises_one_where_days_are_alike() -> N
     random = np.random.default_rng(24)
     found = [alerts_of_night(POWER[0], night, random, doubled=True) for night in range(20)]
     assert sum(any(one.is_worse for one in alerts) for alerts in found) >= 12
+
+
+# --- the answers ------------------------------------------------------------------------------------------
+
+
+def model_calls(
+    model: str, day: str, refused: int, of: int, first: int, **given: Any
+) -> list[dict[str, Any]]:
+    """Calls of a model on a day, two to a session, of which `refused` were refused."""
+    faulty = {"outcome": "failed", "fault_layer": "syntax"}
+    return [
+        a_call(
+            first + n,
+            model=model,
+            day=day,
+            ts=f"{day}T10:00:00",
+            session_id=f"{model}{first + n // 2}",
+            **given,
+            **(faulty if n < refused else {}),
+        )
+        for n in range(of)
+    ]
+
+
+def test_the_best_models_are_named_with_their_interval_and_the_thin_ones_only_counted(store: Path) -> None:
+    calls = [
+        *model_calls("good", "2026-11-20", 1, 80, 1000),
+        *model_calls("bad", "2026-11-20", 30, 80, 2000),
+        *model_calls("lucky", "2026-11-20", 0, 4, 3000),
+    ]
+    app = overview(store, tool_calls=calls)
+    assert "good is the best by parse errors: the other one is worse." in str(app.subheader[0].value).replace(
+        "\\", ""
+    )
+    assert "1 model with too few sessions" in said(app)
+    rows = sheet_of(app, "Models by parse errors")
+    assert [(row["Rank"]["text"], row["Model"]["text"]) for row in rows] == [("1", "good"), ("2", "bad")]
+
+
+def test_the_prompt_card_says_for_whom_a_version_is_worse(store: Path) -> None:
+    prompts = [
+        {
+            "prompt_id": f"fixer@{version}",
+            "name": "fixer",
+            "version": version,
+            "text": version,
+            "source": "made",
+        }
+        for version in ("12", "13")
+    ]
+    calls = [
+        *model_calls("kestrel", "2026-11-10", 2, 80, 1000, prompt_id="fixer@12"),
+        *model_calls("aurora", "2026-11-10", 20, 240, 2000, prompt_id="fixer@12"),
+        *model_calls("kestrel", "2026-11-20", 40, 80, 3000, prompt_id="fixer@13"),
+        *model_calls("aurora", "2026-11-20", 5, 240, 4000, prompt_id="fixer@13"),
+    ]
+    turns = [
+        a_turn(1, prompt_id="fixer@12", prompt_hash="12", day="2026-11-10", ts="2026-11-10T10:00:00"),
+        a_turn(2, prompt_id="fixer@13", prompt_hash="13", day="2026-11-20", ts="2026-11-20T10:00:00"),
+    ]
+    app = overview(store, prompts=prompts, turns=turns, tool_calls=calls)
+    words = said(app)
+    assert "keep @12. @13 is worse for kestrel: 50% against 2.5%" in words.replace("\\", "")
+
+
+def test_a_change_against_the_baseline_is_coloured_only_when_it_is_decided(store: Path) -> None:
+    days = [*(model_calls("m", "2026-11-19", 2, 120, 1000)), *(model_calls("m", "2026-11-20", 60, 120, 2000))]
+    app = overview(store, {"days": "1 day"}, tool_calls=days)
+    errors = next(metric for metric in app.metric if metric.label == "Parse errors")
+    assert errors.delta == "+48.3 points"
+    assert errors.proto.color == errors.proto.MetricColor.RED
+    none = opened(days="1 day", baseline="No baseline")
+    assert not next(metric for metric in none.metric if metric.label == "Parse errors").delta
+
+
+def test_a_goal_is_kept_for_the_team_and_says_whether_it_is_met(store: Path) -> None:
+    app = overview(store, tool_calls=model_calls("m", "2026-11-20", 40, 120, 1000))
+    app.number_input(key="goal_parse_error").set_value(5.0)
+    app.button(key="FormSubmitter:goals-Save goals").click().run()
+    assert "goal ≤ 5%: missed" in said(app)
+    assert "goal ≤ 5%: missed" in said(opened())
+    assert (store / "memory.sqlite").exists()
+
+
+def test_a_memory_that_cannot_be_read_is_said_and_the_page_goes_on(small: Path) -> None:
+    (small / "memory.sqlite").write_bytes(b"no database, but as long as one may be" * 100)
+    app = opened()
+    assert "cannot be read or written" in str(app.warning[0].value).replace("\\", "")
+    assert "1 / 44 calls" in said(app)
+
+
+def test_the_days_that_are_shown_are_said_with_how_much_they_leave_out(store: Path) -> None:
+    days = ("2025-01-01", "2026-11-20")
+    calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
+    app = overview(store, tool_calls=calls)
+    assert "1 call of 2, 2026-10-24 to 2026-11-20" in said(app)
+    app.button(key="all_days").click().run()
+    assert "2 calls" in said(app)

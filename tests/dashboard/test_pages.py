@@ -84,7 +84,7 @@ def test_a_store_without_a_table_costs_only_the_cards_that_ask_for_it(small: Pat
 
     with duckdb.connect(str(small / "gen-000002.duckdb")) as connection:
         connection.execute("DROP TABLE daily_codes")
-    app = opened()
+    app = opened(found="1")
     assert [error.value for error in app.error if "What the parser found" in str(error.value)]
     assert "Parse errors by day" in said(app)
 
@@ -94,7 +94,7 @@ def test_headline_rates_print_their_counts_and_interval(small: Path) -> None:
     assert app.metric[0].label == "Parse errors"
     assert app.metric[0].value == "2.3%"
     # All 44 calls are of one session: Wilson (1927) with one observation, proportion_confint(1 / 44, 1).
-    assert "1 / 44 calls  \n95% interval 0.01–80.3%  \nall measured" in said(app)
+    assert "1 / 44 calls · 0.01–80.3%" in said(app)
 
 
 def test_a_filter_narrows_every_number(small: Path) -> None:

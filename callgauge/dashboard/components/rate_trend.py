@@ -12,6 +12,7 @@ import streamlit as st
 from callgauge.dashboard import charts, filters, store_queries, wording
 from callgauge.dashboard.charts import DayRate, Mark
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.chart import draw_chart
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.slice_table import FILTERED
 from callgauge.dashboard.components.table import Cell, Column, draw_table
@@ -73,8 +74,8 @@ def draw_rate_trend(
             marks,
             others=f"other {DIMENSIONS[by].lower()}s",
         )
-        st.plotly_chart(
-            figure, config=charts.CONFIG, key=key, alt=f"{rate.title} by day and {DIMENSIONS[by].lower()}"
+        draw_chart(
+            figure, key=key, alt=f"{rate.title} by day and {DIMENSIONS[by].lower()}", config=charts.CONFIG
         )
         _draw_notes(points, shifts, rate, all_drawn=len(days) == len(drawn))
         if letters:

@@ -16,14 +16,14 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 class PageEntry:
     """One page of the navigation.
 
-    `filtered`: True when the page shows the filter bar. `needs_store`: True when the page cannot be shown
-    without a store.
+    `key`: the letter that opens the page after g. `filtered`: True when the page shows the filter bar.
+    `needs_store`: True when the page cannot be shown without a store.
     """
 
     section: str
     name: str  # of the folder and of the URL
     title: str
-    icon: str
+    key: str
     help: str
     filtered: bool = True
     needs_store: bool = True
@@ -42,87 +42,87 @@ class PageEntry:
 
 PAGES = (
     PageEntry(
-        "Measure",
+        "Decide",
         "overview",
         "Overview",
-        ":material/monitoring:",
+        "o",
         "What works how well, what changed, and where it goes wrong.",
     ),
     PageEntry(
         "Decide",
         "models",
         "Models",
-        ":material/leaderboard:",
+        "m",
         "Which model makes the best calls, at what cost, and since when.",
     ),
     PageEntry(
         "Decide",
         "prompts",
         "Prompts",
-        ":material/edit_note:",
+        "p",
         "What each version of a prompt changed, in its text and in the rates.",
-    ),
-    PageEntry(
-        "Decide",
-        "matrix",
-        "Matrix",
-        ":material/grid_on:",
-        "One rate for each model and prompt, model and tool, or tool and prompt.",
-    ),
-    PageEntry(
-        "Decide",
-        "tools",
-        "Tools",
-        ":material/build:",
-        "Which tools lose most calls, and at which parameter.",
-    ),
-    PageEntry(
-        "Decide",
-        "errors",
-        "Errors",
-        ":material/error:",
-        "What goes wrong, by layer, code and signature; what is new.",
-    ),
-    PageEntry(
-        "Decide",
-        "retries",
-        "Retries",
-        ":material/replay:",
-        "What happens after a fault, and what it costs.",
     ),
     PageEntry(
         "Decide",
         "compare",
         "Compare",
-        ":material/compare_arrows:",
+        "c",
         "Any two slices: which is better, by how much, and is the difference real?",
     ),
     PageEntry(
-        "Measure",
+        "Understand",
+        "tools",
+        "Tools",
+        "t",
+        "Which tools lose most calls, and at which parameter.",
+    ),
+    PageEntry(
+        "Understand",
+        "errors",
+        "Errors",
+        "e",
+        "What goes wrong, by layer, code and signature; what is new.",
+    ),
+    PageEntry(
+        "Understand",
+        "retries",
+        "Retries",
+        "r",
+        "What happens after a fault, and what it costs.",
+    ),
+    PageEntry(
+        "Understand",
+        "matrix",
+        "Matrix",
+        "x",
+        "One rate for each model and prompt, model and tool, or tool and prompt.",
+    ),
+    PageEntry(
+        "Records",
         "calls",
         "Calls",
-        ":material/list_alt:",
+        "l",
         "Every call; open one to see what was wrong with it.",
     ),
     PageEntry(
-        "Measure",
+        "Records",
         "sessions",
         "Sessions",
-        ":material/forum:",
+        "s",
         "Every session; open one to read it turn by turn, from fault to fault.",
     ),
     PageEntry(
-        "Measure",
+        "Records",
         "data",
         "Data",
-        ":material/database:",
+        "d",
         "What was loaded, what was rejected, and what each source cannot tell.",
     ),
     PageEntry(
         "Try",
         "playground",
         "Playground",
-        ":material/science:",
+        "y",
         "Paste raw arguments and a tool definition; see what the parser does with them.",
         filtered=False,
         needs_store=False,
@@ -131,14 +131,14 @@ PAGES = (
         "Try",
         "replay",
         "Replay",
-        ":material/history:",
+        "a",
         "Read stored calls again under another definition, other codes or another policy; see what moves.",
     ),
     PageEntry(
         "Try",
         "sql",
         "SQL",
-        ":material/terminal:",
+        "q",
         "Ask the store anything, read-only; every metric's SQL to begin with.",
         filtered=False,
     ),

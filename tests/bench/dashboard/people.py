@@ -24,7 +24,12 @@ PEOPLE = 5
 PAGES = ("", "models", "errors", "tools", "compare")
 MODELS = ("falcon-3", "kestrel-mini", "osprey-2", "heron-large", "ibis-1")
 ROUNDS = 5  # page loads for the first paint
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
+BROWSER_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+]
 _PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
 _DONE = """() => {
   const app = document.querySelector('[data-testid="stApp"]')
@@ -47,25 +52,34 @@ class Crowd:
     memory_mb: float
 
 
+def browser_path() -> str | None:
+    return os.environ.get("BROWSER_BIN") or shutil.which("chromium") or shutil.which("google-chrome")
+
+
 def crowd(store: Path) -> Crowd | None:
     """None where there is no browser."""
-    path = os.environ.get("BROWSER_BIN") or shutil.which("chromium") or shutil.which("google-chrome")
+    path = browser_path()
     if path is None:
         return None
     with (
         tempfile.TemporaryDirectory() as folder,
-        _served(ROOT / "callgauge" / "app.py", store) as (url, server),
+        served(ROOT / "callgauge" / "server.py", store) as (url, server),
     ):
-        blank = Path(folder) / "blank.py"
-        blank.write_text("import streamlit as st\nst.title('Empty')\n", encoding="utf-8")
-        with _served(blank, store) as (empty_url, _), sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=path, args=_FLAGS)
+        with served(empty_script(Path(folder)), store) as (empty_url, _), sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=path, args=BROWSER_FLAGS)
             _opened(browser, url)  # fills the caches that every start fills
             painted, empty = _paint(browser, url), _paint(browser, empty_url)
             alone = [_opened(browser, f"{url}/{page}?model={MODELS[-1]}") for page in PAGES]
             browser.close()
         together = _together(path, url)
         return Crowd(painted, empty, statistics.median(alone), statistics.median(together), _memory(server))
+
+
+def empty_script(folder: Path) -> Path:
+    """Write the script of an empty Streamlit page."""
+    script = folder / "blank.py"
+    script.write_text("import streamlit as st\nst.title('Empty')\n", encoding="utf-8")
+    return script
 
 
 def _paint(browser: Browser, url: str) -> float:
@@ -98,7 +112,7 @@ def _together(browser_path: str, url: str) -> list[float]:
 
     def walk(model: str) -> None:
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=browser_path, args=_FLAGS)
+            browser = playwright.chromium.launch(executable_path=browser_path, args=BROWSER_FLAGS)
             times.extend(_opened(browser, f"{url}/{page}?model={model}&tool=bash") for page in PAGES)
             browser.close()
 
@@ -111,7 +125,7 @@ def _together(browser_path: str, url: str) -> list[float]:
 
 
 @contextmanager
-def _served(script: Path, store: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+def served(script: Path, store: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -10,3 +10,8 @@ from pathlib import Path
 def read_source(beside: str, *names: str) -> str:
     """Return the text of the files that lie beside the module `beside` (its `__file__`), joined in order."""
     return "".join(Path(beside).with_name(name).read_text(encoding="utf-8") for name in names)
+
+
+def beside_folder(module: str) -> str:
+    """Return the path of a module's folder, for `read_source` of the files that lie beside the folder."""
+    return str(Path(module).parent)

@@ -2,4 +2,4 @@
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 
-URL_KEYS = PageUrlKeys(place=("rate",), kept=("smallest",))
+URL_KEYS = PageUrlKeys(place=("rate", "found"), kept=("smallest",))

@@ -9,6 +9,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards, fault_cards
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.goals import draw_goals_form, read_goals
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
@@ -59,8 +60,8 @@ def _draw_trend(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
 
 
 def _draw_findings(chosen: Mapping[str, Any], judged: int) -> None:
-    fold = st.expander("What the parser found", on_change="rerun", key="findings_fold")
-    if fold.open:
+    fold = draw_fold("What the parser found", "found")
+    if fold is not None:
         with fold:
             total = int(store_queries.ask("fault_layers", **chosen).iloc[0].total)
             fault_cards.draw_findings(chosen, judged, total)

@@ -1,0 +1,33 @@
+"""A chart that is drawn when it comes into view: the script for charts is larger than all others together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard.components.controls.component_files import read_source
+
+# Once a browser has the script, the charts of the session are drawn at once.
+CHARTS_LOADED = "_charts_loaded"
+_HTML = "<div class='place' role='status'>The chart is drawn as you scroll to it.</div>"
+
+
+@st.fragment
+def draw_chart(figure: dict[str, Any], *, key: str, alt: str, config: dict[str, Any]) -> None:
+    """Draw a Plotly figure, or keep its place until it comes into view. The figure says how high it is."""
+    if CHARTS_LOADED in st.session_state:
+        st.plotly_chart(figure, config=config, key=key, alt=alt)
+        return
+    height = int(figure["layout"]["height"])
+    draw = st.components.v2.component(
+        "chart_place",
+        html=_HTML,
+        css=read_source(__file__, "chart_place.css"),
+        js=read_source(__file__, "chart_place.js"),
+    )
+    draw(key=f"{key}_place", data={"height": height}, on_seen_change=_note_seen)
+
+
+def _note_seen() -> None:
+    st.session_state[CHARTS_LOADED] = True

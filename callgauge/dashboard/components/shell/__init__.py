@@ -1,0 +1,1 @@
+"""The frame around every page: the navigation, the palette, the keys and the tour."""

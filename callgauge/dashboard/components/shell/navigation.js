@@ -1,0 +1,47 @@
+// The list of pages, in sections. Links keep the filters, so they can be copied and opened in a new tab.
+const NARROW = 768 // pixels; below, Streamlit lays the sidebar over the page
+
+function closeOverPage() {
+  if (window.innerWidth <= NARROW) document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
+}
+
+function skipLink() {
+  const made = element("a", "skip", "Skip to the page")
+  made.href = "#"
+  made.onclick = (event) => {
+    event.preventDefault()
+    const heading = document.querySelector("[data-testid=stMain] :is(h1, h2, h3)")
+    if (!heading) return
+    heading.tabIndex = -1
+    heading.focus()
+  }
+  return made
+}
+
+function entry(page) {
+  const item = element("li")
+  const made = link("page", null, page.href)
+  if (page.current) made.setAttribute("aria-current", "page")
+  made.append(icon(page.name), element("span", "", page.title))
+  made.addEventListener("click", closeOverPage)
+  item.append(made)
+  return item
+}
+
+export default function ({ parentElement, data }) {
+  const root = parentElement.querySelector("nav")
+  const drawn = JSON.stringify(data)
+  if (root.drawn === drawn) return
+  root.drawn = drawn
+  const focused = [...root.querySelectorAll("a")].indexOf(parentElement.activeElement ?? root.getRootNode().activeElement)
+  const sections = data.sections.flatMap((section) => {
+    const heading = element("h2", "", section.title)
+    const list = element("ul")
+    heading.id = `section-${section.title}`
+    list.setAttribute("aria-labelledby", heading.id)
+    list.append(...section.pages.map(entry))
+    return [heading, list]
+  })
+  root.replaceChildren(skipLink(), ...sections)
+  root.querySelectorAll("a")[focused]?.focus()
+}

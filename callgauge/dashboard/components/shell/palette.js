@@ -1,0 +1,237 @@
+// The palette: finds pages, models, prompts and tools by name, sessions and calls by id.
+const ASK_PAUSE = 200 // milliseconds without a key before the server is asked
+const SHORTEST = 3 // characters; the server finds ids by no shorter text
+const MOST = 6 // results a group, once something is typed
+const IS_MAC = /mac|iphone|ipad/i.test(navigator.platform)
+
+// How well a name fits the words that were typed: 0 = not at all; beginnings of words count more.
+function fit(words, name, about = "") {
+  const text = name.toLowerCase()
+  let sum = 0
+  for (const word of words) {
+    const place = text.indexOf(word)
+    if (place === 0) sum += 4
+    else if (place > 0) sum += /[\p{L}\p{N}]/u.test(text[place - 1]) ? 2 : 3
+    else if (about.toLowerCase().includes(word)) sum += 1
+    else return 0
+  }
+  return sum
+}
+
+function best(items, words, most) {
+  if (!words.length) return items
+  const fitting = items.map((item) => [fit(words, item.title, item.about), item]).filter(([sum]) => sum > 0)
+  return fitting.sort(([one], [other]) => other - one).slice(0, most).map(([, item]) => item)
+}
+
+function hrefOf(kind, value, kept) {
+  const params = new URLSearchParams(kept)
+  params.delete(kind.key)
+  params.append(kind.key, value)
+  return `${kind.page}?${params}`
+}
+
+function groupsOf(state, text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const { pages, kept } = state.data
+  const shown = [["Pages", best(pages.map((page) => ({ ...page, icon: page.name, letter: page.key })), words, MOST)]]
+  if (words.length) {
+    for (const kind of state.values) {
+      const items = kind.values.map(([title, value]) => ({ title, icon: kind.page, mono: true, href: hrefOf(kind, value, kept) }))
+      shown.push([kind.title, best(items, words, MOST)])
+    }
+    if (state.found.text === text.trim()) {
+      for (const title of ["Sessions", "Calls"]) shown.push([title, state.found.rows.filter((row) => row.group === title)])
+    }
+  }
+  shown.push(["Help", best(state.help, words, MOST)])
+  return shown.filter(([, items]) => items.length)
+}
+
+function optionOf(item, id) {
+  const made = element("a", "option")
+  made.id = id
+  made.href = item.href ?? "#"
+  made.tabIndex = -1
+  made.setAttribute("role", "option")
+  made.append(icon(item.icon), element("span", item.mono ? "title mono" : "title", item.title))
+  if (item.about) made.append(element("span", "about", item.about))
+  if (item.letter) made.append(element("kbd", "", "g"), element("kbd", "", item.letter))
+  return made
+}
+
+function makePalette(root, state, askServer) {
+  const dialog = element("dialog", "find")
+  const field = element("input")
+  const list = element("div", "list")
+  const hint = element("p", "hint")
+  let items = []
+  let at = 0
+  let timer
+  dialog.setAttribute("aria-label", "Find")
+  field.type = "text"
+  field.placeholder = "Find a page, model, prompt, tool, or a session or call by id"
+  field.spellcheck = false
+  field.autocomplete = "off"
+  const named = { role: "combobox", "aria-label": field.placeholder, "aria-expanded": "true", "aria-controls": "found", "aria-autocomplete": "list" }
+  for (const [name, value] of Object.entries(named)) field.setAttribute(name, value)
+  list.id = "found"
+  list.setAttribute("role", "listbox")
+  list.setAttribute("aria-label", "What was found")
+  hint.setAttribute("role", "status")
+  const top = element("div", "field")
+  top.append(icon("search"), field)
+  dialog.append(top, list, hint)
+  root.append(dialog)
+
+  const select = (place) => {
+    at = items.length ? (place + items.length) % items.length : 0
+    items.forEach(([node], index) => node.setAttribute("aria-selected", String(index === at)))
+    const chosen = items[at]?.[0]
+    if (!chosen) return field.removeAttribute("aria-activedescendant")
+    field.setAttribute("aria-activedescendant", chosen.id)
+    // The first one brings its heading along.
+    if (at === 0) list.scrollTop = 0
+    else chosen.scrollIntoView({ block: "nearest" })
+  }
+  const take = (place, event) => {
+    const [node, item] = items[place] ?? []
+    if (!item || (event?.metaKey || event?.ctrlKey) && item.href) return
+    event?.preventDefault()
+    dialog.close()
+    if (item.act) item.act()
+    else go(node.href)
+  }
+  const draw = () => {
+    items = []
+    const groups = groupsOf(state, field.value).map(([title, several], number) => {
+      const group = element("div", "group")
+      const head = element("div", "head", title)
+      head.id = `group-${number}`
+      group.setAttribute("role", "group")
+      group.setAttribute("aria-labelledby", head.id)
+      group.append(head)
+      for (const item of several) {
+        const place = items.length
+        const node = optionOf(item, `option-${place}`)
+        node.onclick = (event) => take(place, event)
+        node.onmousemove = () => place !== at && select(place)
+        items.push([node, item])
+        group.append(node)
+      }
+      return group
+    })
+    list.replaceChildren(...groups)
+    const text = field.value.trim()
+    const waiting = text.length >= SHORTEST && state.found.text !== text
+    hint.textContent = waiting ? "Looking for sessions and calls …" : items.length ? "" : `Nothing is called “${text}”.`
+    select(0)
+  }
+  field.oninput = () => {
+    clearTimeout(timer)
+    const text = field.value.trim()
+    if (text.length >= SHORTEST) timer = setTimeout(() => askServer(text), ASK_PAUSE)
+    draw()
+  }
+  const moves = { ArrowDown: () => select(at + 1), ArrowUp: () => select(at - 1), Enter: () => take(at), Tab: () => {} }
+  field.onkeydown = (event) => {
+    if (event.isComposing || !Object.hasOwn(moves, event.key)) return
+    event.preventDefault() // Tab, too: there is nothing else to go to
+    moves[event.key]()
+  }
+  dialog.onclick = (event) => event.target === dialog && dialog.close()
+  return {
+    open() {
+      if (dialog.open) return
+      field.value = ""
+      dialog.showModal()
+      field.focus()
+      draw()
+      askServer("")
+    },
+    redraw: () => dialog.open && draw(),
+  }
+}
+
+const LISTED = [
+  ["Find", [[[IS_MAC ? "⌘" : "Ctrl", "K"], "pages, models, prompts, tools, sessions, calls"], [["/"], "the search of the page"], [["?"], "this list"]]],
+  ["In a list", [[["j"], "next"], [["k"], "previous"], [["Enter"], "open"], [["Esc"], "close"]]],
+]
+
+function makeHelp(root, state, startTour) {
+  const dialog = element("dialog", "keys")
+  const title = element("h2", "", "Keys")
+  const columns = element("div", "columns")
+  const buttons = element("div", "buttons")
+  const tour = element("button", "", "Take the tour")
+  const close = element("button", "first", "Close")
+  title.id = "keys-title"
+  dialog.setAttribute("aria-labelledby", title.id)
+  tour.type = close.type = "button"
+  tour.onclick = () => { dialog.close(); startTour() }
+  close.onclick = () => dialog.close()
+  buttons.append(tour, close)
+  dialog.append(title, columns, buttons)
+  dialog.onclick = (event) => event.target === dialog && dialog.close()
+  root.append(dialog)
+  const section = ([heading, rows]) => {
+    const made = element("section")
+    const list = element("dl")
+    for (const [keys, what] of rows) {
+      const term = element("dt")
+      term.append(...keys.map((key) => element("kbd", "", key)))
+      list.append(term, element("dd", "", what))
+    }
+    made.append(element("h3", "", heading), list)
+    return made
+  }
+  return {
+    open() {
+      if (dialog.open) return
+      const pages = ["Go to", state.data.pages.map((page) => [["g", page.key], page.title])]
+      columns.replaceChildren(...[...LISTED, pages].map(section))
+      dialog.showModal()
+      close.focus()
+    },
+  }
+}
+
+function make(root) {
+  const state = { values: [], found: { text: null, rows: [] } }
+  const button = element("button", "open")
+  button.type = "button"
+  button.append(icon("search"), element("span", "word", "Find"), element("kbd", "", IS_MAC ? "⌘ K" : "Ctrl K"))
+  button.setAttribute("aria-haspopup", "dialog")
+  root.append(button)
+  state.tour = makeTour(root)
+  state.palette = makePalette(root, state, (text) => state.ask("ask", text))
+  state.keys = makeHelp(root, state, () => state.tour.start(true))
+  state.help = [
+    { title: "Keys", about: "All keys of the page", icon: "sql", letter: null, act: () => state.keys.open() },
+    { title: "Tour", about: "Five things to know", icon: "overview", act: () => state.tour.start(true) },
+  ]
+  button.onclick = () => state.palette.open()
+  return state
+}
+
+export default function ({ parentElement, data, setTriggerValue }) {
+  const root = parentElement.querySelector(".palette")
+  const first = !root.state
+  const state = (root.state ??= make(root))
+  state.data = data
+  state.ask = setTriggerValue
+  if (data.values) state.values = data.values
+  if (data.found) state.found = data.found
+  state.palette.redraw()
+  if (first && data.tour) startWhenDrawn(state.tour, root)
+  return installKeys({
+    find: () => state.palette.open(),
+    help: () => state.keys.open(),
+    pages: () => state.data.pages,
+    // While a dialog is open, its own keys count.
+    busy(event) {
+      if (event.key === "Escape" && state.tour.isOpen()) state.tour.end()
+      return root.querySelector("dialog[open]") !== null || document.querySelector("[data-testid=stDialog]") !== null
+    },
+  })
+}
