@@ -15,7 +15,8 @@ from callgauge.memory.records import ModelPrice
 REQUIRED = ("model", "from_day", "input", "output")
 OPTIONAL = ("cached_input", "cache_write", "currency", "source")
 _COLUMNS = (*REQUIRED, *OPTIONAL)
-_NUMBER = re.compile(r"\d{1,9}(\.\d{1,12})?")
+_NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,12})?")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _LONGEST = 500  # characters of a model's name
 _MOST_TOLD = 20  # problems
@@ -159,7 +160,7 @@ def _is_empty(value: Any) -> bool:
 
 def _read_day(value: Any) -> date | None:
     try:
-        return date.fromisoformat(value) if isinstance(value, str) and len(value) == 10 else None
+        return date.fromisoformat(value) if isinstance(value, str) and _DAY.fullmatch(value) else None
     except ValueError:
         return None
 

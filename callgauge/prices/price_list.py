@@ -16,7 +16,7 @@ from callgauge.prices.price_file import read_price_file
 
 _OURS = Path(__file__).with_name("prices.csv")
 # -20250929, @20250929, -2025-08-07: how Anthropic, Vertex AI and OpenAI write the day of a model's version.
-_DATE = re.compile(r"[-@](20\d{6}|20\d\d-\d\d-\d\d)$")
+_DATE = re.compile(r"[-@](20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$")
 
 
 class Owner(StrEnum):
