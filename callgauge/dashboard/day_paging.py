@@ -27,17 +27,19 @@ class DayList:
     """A list that is paged by day.
 
     `metric`: the metric of the rows; `days`: the metric with the number of rows on each day; `look`: how many
-    rows to read in one run of days; `per_page`: rows on a page.
+    rows to read in one run of days; `per_page`: rows on a page; `sorted_within`: in another order than the
+    newest first, about how many rows of the newest days to sort: the list ends behind them.
     """
 
     metric: str
     days: str
     look: int
     per_page: int
+    sorted_within: int = 0
 
 
-CALLS = DayList("calls", "call_days", 500_000, 50)
-SESSIONS = DayList("sessions", "session_days", 50_000, 50)
+CALLS = DayList("calls", "call_days", 500_000, 40, sorted_within=2_000_000)
+SESSIONS = DayList("sessions", "session_days", 50_000, 25, sorted_within=500_000)
 DISAGREEMENTS = DayList("disagreements", "disagreement_days", 2_000, 15)
 
 
@@ -46,12 +48,13 @@ class ListPage:
     """One page of a list. `found`: how many rows match in all.
 
     `since`: the oldest day counted, when older days were left out of `found`; None when all days were
-    counted.
+    counted. `is_sorted`: the list is in another order than the newest first.
     """
 
     rows: pd.DataFrame
     found: int
     since: date | None = None
+    is_sorted: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -80,17 +83,27 @@ def read_page(
 ) -> ListPage:
     """Return the page of a list with `limit` rows from `offset` on. Raises MetricError.
 
-    `given`: the parameters of the metric. A list with an `order` in them is read as a whole.
+    `given`: the parameters of the metric. With an `order` in them, the rows of the newest days are sorted, as
+    many days as `sorted_within` allows.
     """
-    if given.get("order"):  # not the newest first: no day can be left out
-        rows = ask(one.metric, **given, limit=limit, offset=offset)
-        return ListPage(rows, int(rows.found.iloc[0]) if len(rows) else 0)
     days = ask(one.days, **given)
+    if given.get("order"):
+        return _read_sorted(ask, one, given, days, limit, offset)
     runs, since = _day_runs(ask, one, given, days, offset + limit, clock)
     found = sum(run.rows for run in runs)
     needed, before = _needed_days(runs, limit, offset)
     looked_at = _day_bounds(ask, one, days, needed) if len(needed) < len(days) or not needed else {}
     return ListPage(ask(one.metric, **given, **looked_at, limit=limit, offset=offset - before), found, since)
+
+
+def _read_sorted(
+    ask: Ask, one: DayList, given: Mapping[str, Any], days: pd.DataFrame, limit: int, offset: int
+) -> ListPage:
+    looks = list(_split_days(days, one.sorted_within))
+    looked_at = _day_bounds(ask, one, days, looks[0]) if len(looks) > 1 else {}
+    rows = ask(one.metric, **given, **looked_at, limit=limit, offset=offset)
+    found = int(rows.found.iloc[0]) if len(rows) else 0
+    return ListPage(rows, found, looks[0][-1] if len(looks) > 1 else None, is_sorted=True)
 
 
 def _day_runs(

@@ -14,7 +14,13 @@ from callgauge.dashboard.wording import in_sheet
 
 def to_csv(rows: pd.DataFrame) -> bytes:
     """Return the rows as UTF-8 CSV with a header; text that would be a spreadsheet formula is escaped."""
-    return rows.map(_escape_formula).rename(columns=in_sheet).to_csv(index=False).encode()
+    escaped = rows.copy()
+    for place, dtype in enumerate(rows.dtypes):
+        if not pd.api.types.is_numeric_dtype(dtype):
+            # As objects: pandas would make 44.0 of a 44 in a column with a gap.
+            values = [_escape_formula(value) for value in rows.iloc[:, place]]
+            escaped.isetitem(place, pd.array(values, dtype=object))
+    return escaped.rename(columns=in_sheet).to_csv(index=False).encode()
 
 
 def to_parquet(rows: pd.DataFrame) -> bytes:

@@ -85,13 +85,12 @@ def unmeasured_share(known: int, total: int) -> str:
 
 
 def plural(n: int, noun: str) -> str:
-    return f"{n:,} {noun if n == 1 else plural_noun(noun)}"
+    return f"{n:,} {noun if n == 1 else plural_of(noun)}"
 
 
-def plural_noun(noun: str) -> str:
-    """Return the plural: models, days, strategies."""
-    ends_in_ies = noun.endswith("y") and noun[-2:-1] not in "aeiou"
-    return f"{noun[:-1]}ies" if ends_in_ies else f"{noun}s"
+def plural_of(noun: str) -> str:
+    """Return the plural of an English noun: models, strategies."""
+    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeou" else f"{noun}s"
 
 
 def utc(moment: datetime | None) -> str:
@@ -204,9 +203,9 @@ def link_label(text: str) -> str:
     return f":blue[{text}]"
 
 
-def in_figure(text: str) -> str:
+def in_figure(text: str, limit: int = 60) -> str:
     """Escape a text for Plotly, which reads a subset of HTML in every text."""
-    return html.escape(one_line(text, 60), quote=False)
+    return html.escape(one_line(text, limit), quote=False)
 
 
 def in_sheet(text: str) -> str:

@@ -14,7 +14,7 @@ interval ends at 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from math import pi, sqrt
 
@@ -43,7 +43,7 @@ class DayCounts:
 
     A day without observations has n = 0. `design_effect`: the variance of a rate over its sessions, relative
     to that of independent calls; of each day, or one for each series (an array of series by 1). `weekend`:
-    for each day, whether it is a Saturday or a Sunday.
+    for each day, whether it is a Saturday or a Sunday; for all series alike, or for each (series by day).
     """
 
     k: _Array
@@ -74,11 +74,8 @@ def compare_with_days_before(before: DayCounts, now: DayCounts) -> list[Differen
     found: list[Difference | None] = [None] * len(days)
     if not len(chosen):
         return found
-    expected, newest = _expect(_take(before, chosen), _take(now, chosen)), _take(now, chosen)
-    n = newest.n.sum(axis=-1)
-    rate = newest.k.sum(axis=-1) / n
-    calls = n / np.maximum(_pooled_design_effect(newest), expected.design_effect)
-    seen = _Seen(rate * calls + 0.5, (1 - rate) * calls + 0.5)
+    newest = _take(now, chosen)
+    rate, seen, expected = _predict(_take(before, chosen), newest)
     estimate, centre, reference = rate - expected.rate, seen.centre, expit(expected.centre)
     low = np.minimum(expit(centre - _reach(seen, expected, -_Z)) - reference, estimate)
     high = np.maximum(expit(centre + _reach(seen, expected, _Z)) - reference, estimate)
@@ -94,6 +91,47 @@ def compare_with_days_before(before: DayCounts, now: DayCounts) -> list[Differen
     return found
 
 
+def find_unlike_days(before: DayCounts, now: DayCounts) -> tuple[_Array, _Array]:
+    """Return the p-value of each series as `compare_with_days_before` would, and whether its rate rose.
+
+    For thousands of series: a p-value above 0.05 is only told as 1. Every series has an observation now, and
+    enough days before.
+    """
+    _, seen, expected = _predict(before, now)
+    change = seen.centre - expected.centre
+    beyond = np.nonzero(np.abs(change) > _reach(seen, expected, -np.sign(change) * _Z))[0]
+    p = np.ones(len(change))
+    if len(beyond):
+        p[beyond] = _p_value(seen.take(beyond), expected.take(beyond))
+    return p, change > 0
+
+
+def measure_deviations(before: DayCounts, later: DayCounts) -> tuple[_Array, _Array]:
+    """Return how far each later day lies from the days before, and the variance of that.
+
+    On the arcsine scale: in a day's own kind, weekend or weekday, where there are enough days of either
+    before. Days without observations have a deviation of 0 and an infinite variance.
+    """
+    effect = _pooled_design_effect(before)[:, None]
+    used, calls = before.n > 0, before.n / effect
+    alike, other = _split_weekends(before.weekend, used)
+    x, sampling = _to_arcsine(before.k / effect, calls), 1 / (4 * calls + 2)
+    spread, _ = _day_variance(x, sampling, used, [alike, other])
+    weight = used / (sampling + spread[:, None])
+    is_weekend = np.broadcast_to(later.weekend, later.n.shape)
+    mean, doubt = np.zeros(later.n.shape), np.zeros(later.n.shape)
+    for kind in (False, True):
+        of = weight * np.where(other.any(-1, keepdims=True), before.weekend == kind, True)
+        whole = np.maximum(of.sum(axis=-1, keepdims=True), _TINY)
+        mean = np.where(is_weekend == kind, (of * x).sum(axis=-1, keepdims=True) / whole, mean)
+        doubt = np.where(is_weekend == kind, 1 / whole, doubt)
+    later_calls = later.n / np.maximum(later.design_effect, effect)
+    deviation = _to_arcsine(later.k / np.maximum(later.design_effect, effect), later_calls) - mean
+    variance = 1 / (4 * later_calls + 2) + spread[:, None] + doubt
+    seen = later.n > 0
+    return np.where(seen, deviation, 0.0), np.where(seen, variance, np.inf)
+
+
 @dataclass(frozen=True, slots=True)
 class _Expected:
     """What the days before predict for the newest days.
@@ -107,6 +145,9 @@ class _Expected:
     freedom: _Array
     design_effect: _Array
 
+    def take(self, chosen: _Array) -> _Expected:
+        return _Expected(*(getattr(self, each.name)[chosen] for each in fields(self)))
+
 
 @dataclass(frozen=True)
 class _Seen:
@@ -118,6 +159,9 @@ class _Seen:
     @cached_property
     def centre(self) -> _Array:
         return self.quantile(0.0)
+
+    def take(self, chosen: _Array) -> _Seen:
+        return _Seen(self.hits[chosen], self.misses[chosen])
 
     def quantile(self, z: _Array | float) -> _Array:
         """Return the logit of the quantile that belongs to the normal quantile `z`."""
@@ -134,8 +178,17 @@ def _take(several: DayCounts, chosen: _Array) -> DayCounts:
         several.k[chosen].astype(float),
         several.n[chosen].astype(float),
         several.design_effect[chosen],
-        several.weekend,
+        several.weekend[chosen] if several.weekend.ndim > 1 else several.weekend,
     )
+
+
+def _predict(before: DayCounts, now: DayCounts) -> tuple[_Array, _Seen, _Expected]:
+    """Return each series' rate now, with what is seen of it and what the days before predict."""
+    expected = _expect(before, now)
+    n = now.n.sum(axis=-1)
+    rate = now.k.sum(axis=-1) / n
+    calls = n / np.maximum(_pooled_design_effect(now), expected.design_effect)
+    return rate, _Seen(rate * calls + 0.5, (1 - rate) * calls + 0.5), expected
 
 
 def _pooled_design_effect(of: DayCounts) -> _Array:
@@ -150,7 +203,7 @@ def _expect(before: DayCounts, now: DayCounts) -> _Expected:
     calls = before.n / effect[:, None]
     used = before.n > 0
     kinds = _kinds(before, now, used)
-    x = np.arcsin(np.sqrt((before.k / effect[:, None] + 0.375) / (calls + 0.75)))
+    x = _to_arcsine(before.k / effect[:, None], calls)
     sampling = 1 / (4 * calls + 2)
     spread, doubt = _day_variance(x, sampling, used, kinds)
     weight = kinds[0] * used / (sampling + spread[:, None])
@@ -203,12 +256,20 @@ def _day_variance(x: _Array, sampling: _Array, used: _Array, kinds: list[_Array]
 
 def _kinds(before: DayCounts, now: DayCounts, used: _Array) -> list[_Array]:
     """Return masks of the earlier days: those of the newest day's kind, then the others."""
-    alike = np.broadcast_to(before.weekend == now.weekend[-1], used.shape)
-    enough = ((used & alike).sum(axis=-1) >= _LEAST_OF_KIND) & (
-        (used & ~alike).sum(axis=-1) >= _LEAST_OF_KIND
-    )
-    apart = (enough & (len(now.weekend) == 1))[:, None]
-    return [alike | ~apart, ~alike & apart]
+    alike, other = _split_weekends(before.weekend == now.weekend[..., -1:], used)
+    is_single = now.n.shape[-1] == 1
+    return [alike | (not is_single), other & is_single]
+
+
+def _split_weekends(first: _Array, used: _Array) -> tuple[_Array, _Array]:
+    """Return masks of the days of the `first` kind and of the others; all are first where one has too few."""
+    mask = np.broadcast_to(first, used.shape)
+    enough = ((used & mask).sum(axis=-1) >= _LEAST_OF_KIND) & ((used & ~mask).sum(axis=-1) >= _LEAST_OF_KIND)
+    return mask | ~enough[:, None], ~mask & enough[:, None]
+
+
+def _to_arcsine(k: _Array, n: _Array) -> _Array:
+    return np.asarray(np.arcsin(np.sqrt((k + 0.375) / (n + 0.75))))
 
 
 def _reach(seen: _Seen, expected: _Expected, z: _Array | float) -> _Array:

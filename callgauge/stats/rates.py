@@ -18,12 +18,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, inf, log
+from typing import Any
 
 import numpy as np
 from scipy.special import digamma, polygamma
 
-from callgauge.stats.intervals import Floats, Interval, t_quantile, wilson_bounds
+from callgauge.stats.intervals import Floats, Interval, Z, t_quantile, t_quantiles, wilson_bounds
 from callgauge.stats.session_groups import GROUPS
+
+Places = np.ndarray[Any, np.dtype[np.int64]]
 
 ENOUGH = 30
 """Of fewer observations no rank, verdict or alert is given, and the rate is shown pale."""
@@ -40,6 +43,7 @@ _LENT, _DOUBT = (
 )  # degrees of freedom that a table lends before its rates are looked at, and their weight
 _LEAST_LENT, _MOST_LENT = 2.0, 30.0
 _OF_SESSIONS = 0.8  # of the sessions less one, the most degrees of freedom that lending leads to
+_NOTHING = (0.0, 0.0, 1.0, 1.0)  # what a rate without degrees of freedom tells
 _LEAST_FREEDOM = 4.0  # and it may lead to these in any case
 _UTMOST = 2.0  # times the design effect of equal observations, the widest interval; by simulation
 
@@ -252,6 +256,25 @@ def measure_spreads(counts: Floats, weights: Floats | None = None) -> list[Sprea
     A rate is the sum over strata of weight × k/n. `weights`: of shape (rates, strata), each row adding up to
     1; without, there is one stratum. A stratum of weight 0 may be empty.
     """
+    found = _measure(counts, weights)
+    numbers = (found.effect, found.freedom, found.base, found.squares, found.groups)
+    return [Spread(*row) for row in zip(*(column.tolist() for column in numbers), found.moves, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Spreads:
+    """The fields of many `Spread`s, each as one array; `rate`: the rates themselves."""
+
+    rate: Floats
+    effect: Floats
+    freedom: Floats
+    base: Floats
+    squares: Floats
+    groups: Floats
+    moves: Floats
+
+
+def _measure(counts: Floats, weights: Floats | None = None) -> _Spreads:
     k, n = counts[:, 0], counts[:, 1]
     hits, seen = k.sum(-1), n.sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -276,18 +299,8 @@ def measure_spreads(counts: Floats, weights: Floats | None = None) -> list[Sprea
         # Of two sessions in one group the product is in the sum, too: as often as chance puts them there.
         squares = ((shares * shares).sum(-1) - shares.sum(-1) ** 2 / GROUPS) / (1 - 1 / GROUPS)
     known = np.isfinite(effect) & np.isfinite(freedom) & (effect > 0) & (groups > 1)
-    return [
-        Spread(*row)
-        for row in zip(
-            np.where(known, effect, 0.0).tolist(),
-            np.where(known, freedom, 0.0).tolist(),
-            base.tolist(),
-            np.maximum(squares, base).tolist(),
-            groups.tolist(),
-            moves,
-            strict=True,
-        )
-    ]
+    effect, freedom = np.where(known, effect, 0.0), np.where(known, freedom, 0.0)
+    return _Spreads(rate, effect, freedom, base, np.maximum(squares, base), groups, moves)
 
 
 def _count_evenly(amounts: Floats) -> Floats:
@@ -302,34 +315,75 @@ def lend_likeness(shares: Sequence[Share]) -> list[Likeness | None]:
     It counts the more, the less the rates' own design effects differ from what it makes them (empirical
     Bayes; Morris 1983), and never more than the other rates have degrees of freedom.
     """
-    known = [(share.spread, share.rate or 0.0) for share in shares if share.spread and share.spread.freedom]
-    units = [rate * (1 - rate) / spread.base for spread, rate in known]
-    beyond = sum((spread.effect - 1) * unit for (spread, _), unit in zip(known, units, strict=True))
-    most = sum((spread.of_whole_sessions - 1) * unit for (spread, _), unit in zip(known, units, strict=True))
-    correlation = min(1.0, max(0.0, beyond / most)) if most > 0 else 0.0
-    lent = _count_agreement([spread for spread, _ in known], correlation)
-    freedom = sum(spread.freedom for spread, _ in known)
-    others = (freedom - (share.spread.freedom if share.spread else 0.0) for share in shares)
-    return [Likeness(correlation, min(lent, each)) if each > 1e-9 else None for each in others]
+    spreads = [share.spread for share in shares]
+    told = np.array(
+        [
+            (one.effect, one.freedom, one.base, one.of_whole_sessions) if one and one.freedom else _NOTHING
+            for one in spreads
+        ],
+        dtype=float,
+    ).reshape(len(spreads), 4)
+    rates = np.array([share.rate or 0.0 for share in shares])
+    effect, freedom, base, whole = told.T
+    nowhere = np.zeros(len(shares), dtype=int)
+    correlation, lent = _lend(rates, effect, freedom, base, whole, nowhere)
+    return [
+        Likeness(float(each), float(lends)) if lends > 0 else None
+        for each, lends in zip(correlation, lent, strict=True)
+    ]
 
 
-def _count_agreement(spreads: Sequence[Spread], correlation: float) -> float:
-    """Return the degrees of freedom with which a common correlation counts.
+def _lend(
+    rate: Floats, effect: Floats, freedom: Floats, base: Floats, whole: Floats, table: Places
+) -> tuple[Floats, Floats]:
+    """Return the correlation that each rate's table shows, and the degrees of freedom that it lends the rate.
 
-    The logarithms of the design effects vary by chance, with the variance of a log chi-squared variable, and
-    where sessions are not equally alike in all rates, by more. The degrees of freedom are those of a
-    chi-squared variable whose logarithm varies by just that much more.
+    `whole`: the design effects if all observations of a session were equal; `table`: the number of each
+    rate's table. A rate without degrees of freedom tells nothing, and is told something.
     """
-    if not spreads:
-        return _LENT
-    own = np.array([max(spread.effect, 0.1) for spread in spreads])
-    half = np.array([spread.freedom for spread in spreads]) / 2
-    common = np.array([spread.effect_at(correlation) for spread in spreads])
+    tables = int(table.max(initial=-1)) + 1
+
+    def sum_up(values: Floats) -> Floats:
+        return np.asarray(np.bincount(table, np.where(freedom > 0, values, 0.0), tables), dtype=float)
+
+    unit = rate * (1 - rate) / base
+    beyond, most = sum_up((effect - 1) * unit), sum_up((whole - 1) * unit)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation = np.where(most > 0, np.clip(beyond / most, 0.0, 1.0), 0.0)[table]
+    # The logarithms of the design effects vary by chance, with the variance of a log chi-squared variable,
+    # and where sessions are not equally alike in all rates, by more. The degrees of freedom are those of a
+    # chi-squared variable whose logarithm varies by just that much more.
+    half = np.where(freedom > 0, freedom, 1.0) / 2
     chance = polygamma(1, half)
-    beyond = (np.log(own / common) - (digamma(half) - np.log(half))) ** 2 - chance
+    apart = np.log(np.maximum(effect, 0.1) / (1 + correlation * (whole - 1)))
+    more = (apart - (digamma(half) - np.log(half))) ** 2 - chance
     weights = 1 / chance**2
-    spread_out = (float(beyond @ weights) + _DOUBT * 2 / _LENT) / (float(weights.sum()) + _DOUBT)
-    return min(_MOST_LENT, max(_LEAST_LENT, 2 / max(spread_out, 1e-9)))
+    spread_out = (sum_up(more * weights) + _DOUBT * 2 / _LENT) / (sum_up(weights) + _DOUBT)
+    agreed = np.clip(2 / np.maximum(spread_out, 1e-9), _LEAST_LENT, _MOST_LENT)
+    others = sum_up(freedom)[table] - freedom
+    return correlation, np.where(others > 1e-9, np.minimum(agreed[table], others), 0.0)
+
+
+def judge_rates(counts: Floats, sessions: Floats, table: Places) -> tuple[np.ndarray[Any, Any], Floats]:
+    """Return whether each rate has enough, and its design effect: as `relate_shares` would, for thousands.
+
+    `counts`: an array of shape (rates, 2, GROUPS) with k and n; `sessions`: those of each rate; `table`: the
+    number of each rate's table. Every rate has an observation.
+    """
+    found = _measure(counts[:, :, None])
+    n = counts[:, 1].sum(-1)
+    enough = (n >= ENOUGH) & (sessions >= ENOUGH_SESSIONS) & (found.groups >= _ENOUGH_GROUPS)
+    whole = np.maximum(1.0, found.squares / found.base)
+    correlation, lent = _lend(found.rate, found.effect, found.freedom, found.base, whole, table)
+    both = found.freedom + lent
+    own = np.log(np.maximum(found.effect, _LEAST_EFFECT))
+    logs = found.freedom * own + lent * np.log(1 + correlation * (whole - 1))
+    effect = np.maximum(np.exp(logs / np.maximum(both, 1e-12)), _LEAST_EFFECT)
+    with np.errstate(divide="ignore"):
+        most = np.maximum(np.maximum(found.freedom, _LEAST_FREEDOM), _OF_SESSIONS * (1 / found.squares - 1))
+    quantile = t_quantiles(np.maximum(1.0, np.minimum(both, most)))
+    is_wider = quantile**2 * effect > Z**2 * _UTMOST * whole
+    return enough, np.where(both > 0, np.where(is_wider, _UTMOST * whole, effect), whole)
 
 
 def estimate_rate(rate: float, spread: Spread, likeness: Likeness | None = None) -> Estimate:

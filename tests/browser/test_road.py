@@ -78,7 +78,7 @@ def test_the_road_from_a_rate_to_a_replayed_definition(road: Served, context: Br
     app.expect("100% of the refused calls would pass (10 / 10)")
     page.get_by_role("button", name="Export").last.click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="CSV").click()
+        page.get_by_role("button", name="CSV, all rows").click()
     lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("call_id,")
     assert {line.split(",")[0] for line in lines[1:]} == {f"c{number}" for number in range(30, 40)}

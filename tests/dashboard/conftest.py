@@ -56,7 +56,7 @@ FEW = ["egret", "falcon", "heron"]
 
 @pytest.fixture
 def few_of_many(store: Path) -> Path:
-    """Forty models of which three have enough sessions; one has 493 calls without an error, of two sessions."""
+    """Forty models of which three have enough sessions; one has 493 calls without an error, of two."""
     made = [*calls(300, 3, model="egret"), *calls(260, 40, model="falcon"), *calls(150, 150, model="heron")]
     for number in range(2):
         session = f"long {number}"

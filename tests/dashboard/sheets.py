@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from callgauge.dashboard.components.table import Cell
 from tests.dashboard.store_fixture import a_call
 
+# What a cell is where the page sends nothing of it.
+PLAIN = {**asdict(Cell("")), "marks": []}
 BAD = {"outcome": "failed", "fault_layer": "syntax", "parse_error": "json_parse_error:x", "arguments": None}
 
 
 def sheets(app: AppTest) -> dict[str, dict[str, Any]]:
     """The tables of the page by their caption, as the component gets them."""
     found = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    return {one["caption"]: one for one in found if "caption" in one}
+    drawn = [one for one in found if "caption" in one]
+    for one in drawn:
+        one["rows"] = [[{**PLAIN, **cell} for cell in row] for row in one["rows"]]
+    return {one["caption"]: one for one in drawn}
 
 
 def texts(table: dict[str, Any], column: int) -> list[str]:

@@ -41,7 +41,7 @@ def rows_of(
     )
     row: dict[str, Any] = (
         nothing
-        | {"tokens_known": 0, "ms": 0.0, "ms_known": 0, "fault_layer": layer}
+        | {"tokens_known": 0, "ms": 0.0, "ms_known": 0, "slice": layer}
         | {"attempts": attempts, "ended": ended, "chains": chains}
         | said
     )
@@ -96,7 +96,7 @@ def test_recovery_leaves_out_the_chains_whose_end_is_not_known() -> None:
 
 
 def test_chains_stand_under_the_layer_at_which_they_began() -> None:
-    assert {layer: len(rows) for layer, rows in recovery.group_by_layer(ROWS).items()} == {
+    assert {layer: len(rows) for layer, rows in recovery.group_by_slice(ROWS).items()} == {
         "schema": 3,
         "execution": 2,
     }

@@ -1,4 +1,4 @@
-"""Two slices and what tells them apart; what became worse; the words for traits."""
+"""Two slices and what tells them apart; the words for traits."""
 
 from __future__ import annotations
 
@@ -10,18 +10,7 @@ import pytest
 from callgauge.dashboard import comparison
 from callgauge.dashboard.call_traits import class_words
 from callgauge.dashboard.comparison import Arm
-from callgauge.dashboard.measures.breakdown import find_makeup_shifts, pair_slices
-from callgauge.dashboard.measures.slices import Slice
-from callgauge.dashboard.pages.overview.alerts import (
-    Alert,
-    AlertWindows,
-    Candidate,
-    choose_windows,
-    find_alerts,
-    list_candidates,
-)
-from callgauge.stats.day_effects import LEAST_DAYS
-from tests.dashboard.session_shares import of_slice
+from callgauge.dashboard.measures.makeup import find_makeup_shifts
 from tests.dashboard.store_fixture import HOSTILE
 
 DAY = date(2026, 11, 20)
@@ -79,36 +68,6 @@ def test_slices_overlap_unless_something_keeps_them_apart() -> None:
 # --- their parts ---------------------------------------------------------------------------------------
 
 
-def test_pairs_are_corrected_together_and_keep_what_only_one_has() -> None:
-    found = pair_slices(
-        [of_slice("edit", 10, 100), of_slice("only_a", 1, 5)],
-        [of_slice("edit", 40, 100, also="b"), of_slice("only_b", 1, 9)],
-    )
-    assert [pair.name for pair in found] == ["edit", "only_b", "only_a"]
-    assert found[0].held is not None
-    assert found[0].held.is_decisive
-    assert found[0].held.difference is not None
-    assert found[0].held.difference.estimate == pytest.approx(0.3)
-    assert found[1].held is None
-    assert found[1].a is None
-    assert found[2].b is None
-    assert [pair.n for pair in found] == [200, 9, 5]
-
-
-def test_pairs_are_corrected_for_all_that_could_be_judged() -> None:
-    names = [f"tool{number}" for number in range(20)]
-    a = [of_slice(name, 100, 1000) for name in names]
-    b = [of_slice(name, 130 if name == "tool7" else 100, 1000, also="b") for name in names]
-    found = {pair.name: pair.held for pair in pair_slices(a, b)}
-    held, (alone,) = found["tool7"], pair_slices(a[7:8], b[7:8])
-    assert held is not None
-    assert alone.held is not None
-    assert alone.held.is_decisive
-    assert held.difference == alone.held.difference
-    assert not held.is_decisive
-    assert held.compared == 20
-
-
 def test_what_differs_most_comes_first_and_what_is_alike_or_unknown_is_left_out() -> None:
     def rows(*several: tuple[str, str, int, int]) -> pd.DataFrame:
         return pd.DataFrame(several, columns=["dimension", "value", "calls", "total"])
@@ -122,92 +81,6 @@ def test_what_differs_most_comes_first_and_what_is_alike_or_unknown_is_left_out(
     ]
     assert find_makeup_shifts(a, b, ["tool"]) == []
     assert find_makeup_shifts(rows(), rows()) == []
-
-
-# --- alerts --------------------------------------------------------------------------------------------
-
-WINDOWS = AlertWindows((DAY, DAY), (DAY - timedelta(28), DAY - timedelta(1)), 28)
-
-
-def by_day(
-    name: str, now: tuple[int, int], *before: tuple[int, int], rate: str = "parse_error", total: int = 0
-) -> list[Slice]:
-    """Slices by day: the newest one, and 28 days before it, on which `before` is repeated."""
-    each = [now, *(before[number % len(before)] for number in range(28))]
-    return [
-        of_slice(name, k, n, also=str(DAY - timedelta(number)), rate=rate, total=total or n)
-        for number, (k, n) in enumerate(each)
-    ]
-
-
-def alerts(*series: list[Slice]) -> list[Alert]:
-    return find_alerts(list_candidates("model", [one for its in series for one in its], WINDOWS), WINDOWS)
-
-
-def test_the_newest_day_is_held_against_the_weeks_before_when_it_has_enough_calls() -> None:
-    days = {DAY - timedelta(n): 150 for n in range(60)}
-    found = choose_windows(days)
-    assert found is not None
-    assert found.now == (DAY, DAY)
-    assert found.before == (DAY - timedelta(28), DAY - timedelta(1))
-    assert (found.days_before, found.is_long_enough) == (28, True)
-
-
-def test_a_quiet_newest_day_is_taken_with_its_week_and_the_past_ends_with_the_store() -> None:
-    found = choose_windows({DAY: 3, DAY - timedelta(2): 400, DAY - timedelta(9): 1})
-    assert found is not None
-    assert found.now == (DAY - timedelta(6), DAY)
-    assert found.before == (DAY - timedelta(9), DAY - timedelta(7))
-    assert (found.days_before, found.is_long_enough) == (1, False)
-    assert choose_windows({DAY: 3}) is None
-    assert choose_windows({}) is None
-
-
-def test_the_worst_comes_first_and_better_ones_come_last() -> None:
-    found = alerts(
-        by_day("a", (30, 200), (2, 200)),
-        by_day("b", (80, 200), (2, 200)),
-        by_day("c", (1, 200), (20, 200)),
-        by_day("same", (2, 200), (2, 200)),
-    )
-    assert [(one.now.name, one.is_worse) for one in found] == [("b", True), ("a", True), ("c", False)]
-    assert [one.is_worse for one in alerts(by_day("t", (10, 100), (90, 100), rate="derived_ok"))] == [True]
-
-
-def test_what_the_days_before_show_as_well_is_no_alert() -> None:
-    assert alerts(by_day("steady", (20, 200), (8, 200)))
-    assert alerts(by_day("unsteady", (20, 200), (2, 200), (14, 200))) == []
-
-
-def test_a_weekend_is_held_against_weekends() -> None:
-    assert DAY.weekday() == 4
-    saturday = DAY + timedelta(1)
-    windows = AlertWindows((saturday, saturday), (saturday - timedelta(28), DAY), 28)
-    days = [saturday - timedelta(number) for number in range(29)]
-    rates = [(20 if day.weekday() >= 5 else 5) + number % 3 for number, day in enumerate(days)]
-    several = [of_slice("a", k, 200, also=str(day)) for day, k in zip(days, rates, strict=True)]
-    assert find_alerts(list_candidates("model", several, windows), windows) == []
-    as_on_weekdays = [of_slice("a", 6, 200, also=str(saturday)), *several[1:]]
-    (found,) = find_alerts(list_candidates("model", as_on_weekdays, windows), windows)
-    assert found.difference.estimate < -0.05
-
-
-def test_what_was_hardly_seen_or_is_neither_good_nor_bad_is_no_candidate() -> None:
-    def candidates(several: list[Slice]) -> list[Candidate]:
-        return list_candidates("model", several, WINDOWS)
-
-    assert len(candidates(by_day("a", (5, 100), (5, 100)))) == 1
-    assert candidates(by_day("a", (5, 10), (5, 100))) == []
-    assert candidates(by_day("a", (50, 100), (5, 100), total=1000)) == []
-    assert candidates(by_day("a", (50, 100), (5, 100), rate="refused")) == []
-    assert candidates(by_day("new", (50, 100), (0, 0))) == []
-    new = by_day("new", (50, 100), (5, 100))
-    assert candidates(new[:LEAST_DAYS]) == [], "the newest day, and one too few before it"
-    assert len(candidates(new[: LEAST_DAYS + 1])) == 1
-    for sessions, found in ((9, 0), (12, 1)):
-        newest = of_slice("a", 5, 100, also=str(DAY), sessions=sessions)
-        assert len(candidates([newest, *by_day("a", (5, 100), (5, 100))[1:]])) == found
-    assert find_alerts([], WINDOWS) == []
 
 
 # --- words ---------------------------------------------------------------------------------------------

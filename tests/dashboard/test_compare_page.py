@@ -54,9 +54,13 @@ def compared(store: Path, **query: str) -> AppTest:
     return opened(PAGE, **query)
 
 
-def verdict(app: AppTest) -> str:
+def plain(text: str) -> str:
     """As it reads, without the signs that keep Markdown from reading anything in it."""
-    return re.sub(r"\\(.)", r"\1", str(app.subheader[0].value))
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def verdict(app: AppTest) -> str:
+    return plain(str(app.subheader[0].value))
 
 
 def test_without_a_choice_the_two_models_that_were_measured_most_are_compared(store: Path) -> None:
@@ -64,9 +68,11 @@ def test_without_a_choice_the_two_models_that_were_measured_most_are_compared(st
     app = compared(store)
     assert app.query_params["a_model"] == "falcon-3"
     assert app.query_params["b_model"] == "heron"
-    assert verdict(app).startswith("heron is worse (parse errors): 50.0% vs 10.0%")
-    assert "80 sessions" in verdict(app)
-    assert "Newcombe over sessions, 95 %" in said(app)
+    assert app.title[0].value == r"heron against falcon\-3"
+    assert verdict(app) == "heron is worse than falcon-3: parse errors 50.0% against 10.0%."
+    assert re.search(r"Difference \+40\.0 points \(.*, 95%, 80 sessions\.", plain(said(app)))
+    (way, *_) = sheet_of(app, "The difference, compared in several ways")
+    assert way["Rests on"]["text"] == "Newcombe over sessions, 95 %"
 
 
 def test_swapping_turns_the_sentence_round(store: Path) -> None:
@@ -77,8 +83,7 @@ def test_swapping_turns_the_sentence_round(store: Path) -> None:
     assert app.query_params["a_model"] == "heron"
     assert app.query_params["b_tool"] == "read_file"
     assert "a_tool" not in app.query_params
-    assert verdict(app).startswith("falcon-3")
-    assert "is better" in verdict(app)
+    assert verdict(app).startswith("falcon-3 · read_file is better than heron")
 
 
 def test_what_the_url_says_that_the_store_does_not_know_is_dropped(store: Path) -> None:
@@ -111,30 +116,36 @@ def kidney_stones(store: Path, times: int) -> None:
 def test_a_mix_that_turns_the_order_round_does_not_hide_the_better_one(store: Path) -> None:
     kidney_stones(store, 3)
     app = compared(store, a_model="falcon-3", b_model="heron")
-    assert verdict(app).startswith(
-        "heron is better (parse errors): 16.6% vs 22.0% at the same mix of tools, strategies and prompts, "
-        "difference −5.38 points (−"
+    assert verdict(app) == (
+        "heron is better than falcon-3: parse errors 16.6% against 22.0% at the same mix of work."
     )
-    words = re.sub(r"\\(.)", r"\1", said(app))
+    words = plain(said(app))
+    assert "Difference −5.38 points (−" in words
+    assert "At the same mix of tools, strategies and prompts" in words
     assert "As they are: 22.0% vs 17.4%, difference +4.57 points (" in words
     assert "The mix turns the order round." in words
-    assert "at the same mix of 2 strata (Mantel-Haenszel), Newcombe over sessions, 95 %" in words
-    plain, mixed, *_ = sheet_of(app, "The difference, compared in several ways")
-    assert plain["B − A"]["at"] > 0.5 > mixed["B − A"]["at"]
-    assert (mixed["A: falcon-3"]["text"], mixed["B: heron"]["text"]) == ("22.0%", "16.6%")
+    first, mixed, *_ = sheet_of(app, "The difference, compared in several ways")
+    assert "at the same mix of 2 strata (Mantel-Haenszel), Newcombe over" in mixed["Rests on"]["text"]
+    assert first["Difference"]["at"] > 0.5 > mixed["Difference"]["at"]
+    assert (mixed["Baseline: falcon-3"]["text"], mixed["heron"]["text"]) == ("22.0%", "16.6%")
 
 
 def test_no_table_of_the_page_says_the_opposite_of_the_headline(store: Path) -> None:
     kidney_stones(store, 3)
     app = compared(store, a_model="falcon-3", b_model="heron")
     by_tool = {
-        row["Tool"]["text"]: row["Verdict on B"]["text"] for row in sheet_of(app, "Parse errors by tool")
+        row["Tool"]["text"]: row["Verdict"]["text"]
+        for row in sheet_of(app, "Parse errors by tool, heron and falcon-3")
     }
     assert by_tool["All tools"] == "Better"
     assert not {"Worse"} & set(by_tool.values())
     rates = {
         row["Rate"]["text"]: row["Verdict on B"]["text"]
-        for row in sheet_of(app, "All rates of the two slices")
+        for group in ("arguments", "tool", "turn")
+        for row in sheet_of(
+            compared(store, a_model="falcon-3", b_model="heron", group=group),
+            f"{group.capitalize()}: rates of the two slices",
+        )
     }
     assert rates["Parse errors"] == "Better"
     assert len(rates) > 3
@@ -145,12 +156,13 @@ def test_no_table_of_the_page_says_the_opposite_of_the_headline(store: Path) -> 
 def test_of_the_original_numbers_of_patients_nothing_is_decided(store: Path) -> None:
     kidney_stones(store, 1)
     app = compared(store, a_model="falcon-3", b_model="heron")
-    said_first = verdict(app)
-    assert said_first.startswith("Not decided: 16.6% vs 22.0% at the same mix of tools")
+    assert verdict(app) == (
+        "heron against falcon-3: not decided (parse errors 16.6% against 22.0% at the same mix of work)."
+    )
     assert re.search(
         r"700 sessions\. About [\d,]+ more sessions each would decide a difference as large as this one; "
-        r"about [\d,]+ one of 2 points\.$",
-        said_first,
+        r"about [\d,]+ one of 2 points\.",
+        plain(said(app)),
     )
 
 
@@ -163,8 +175,10 @@ def test_models_without_common_work_get_no_verdict(store: Path) -> None:
     ]
     publish(store, small_tables() | {"tool_calls": calls, "diagnostics": []})
     app = compared(store, a_model="falcon-3", b_model="heron")
-    assert verdict(app).startswith("Different work, so no verdict: ")
-    assert "As they are: 50.0% vs 10.0%" in verdict(app)
+    assert verdict(app) == (
+        "heron against falcon-3: no verdict, they did different work (parse errors 50.0% against 10.0%)."
+    )
+    assert "They have no kind of work in common." in plain(said(app))
 
 
 def test_six_calls_against_six_are_no_verdict(store: Path) -> None:
@@ -176,14 +190,14 @@ def test_six_calls_against_six_are_no_verdict(store: Path) -> None:
     ]
     publish(store, small_tables() | {"tool_calls": calls, "diagnostics": []})
     app = compared(store, a_model="falcon-3", b_model="heron")
-    assert verdict(app).startswith("Too few to judge: 100% vs 0%, difference +100 points")
-    assert verdict(app).endswith("12 sessions. It takes 30 observed and 10 sessions on each side.")
-    table = sheet_of(app, "Parse errors by tool")
-    assert [row["Verdict on B"]["text"] for row in table] == ["Too few", "Too few"]
+    assert verdict(app) == (
+        "heron against falcon-3: too few sessions to judge (parse errors 100% against 0%)."
+    )
+    assert "12 sessions. It takes 30 observed and 5 sessions on each side." in plain(said(app))
 
 
-def test_nine_sessions_are_too_few_however_many_calls_they_have(store: Path) -> None:
-    for sessions, begins in ((9, "Too few to judge"), (30, "heron is worse")):
+def test_four_sessions_are_too_few_however_many_calls_they_have(store: Path) -> None:
+    for sessions, begins in ((4, "heron against falcon-3: too few"), (30, "heron is worse")):
         calls = [
             call
             for number in range(sessions)
@@ -202,10 +216,9 @@ def test_the_smallest_difference_that_matters_is_in_the_url(store: Path) -> None
     app.selectbox(key="smallest").set_value("10").run()
     assert not app.exception
     assert app.query_params["smallest"] == "10"
-    assert verdict(app).startswith(
-        "Alike, less than 10 points apart: 16.6% vs 22.0% at the same mix of tools"
-    )
-    assert sheet_of(app, "Parse errors by tool")[0]["Verdict on B"]["text"] == "Alike"
+    assert verdict(app).startswith("heron and falcon-3 are alike, less than 10 points apart: parse errors")
+    by_tool = sheet_of(app, "Parse errors by tool, heron and falcon-3")
+    assert by_tool[0]["Verdict"]["text"] == "Alike"
     assert verdict(compared(store, a_model="falcon-3", b_model="heron", smallest="10")) == verdict(app)
     assert verdict(compared(store, a_model="falcon-3", b_model="heron", smallest="3")).startswith("heron is")
 

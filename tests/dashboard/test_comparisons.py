@@ -15,6 +15,7 @@ from callgauge.dashboard.measures.comparisons import (
     Standing,
     choose_reference,
     compare_pairs,
+    limit_ranked,
     rank_table,
 )
 from callgauge.dashboard.measures.rates import RATES
@@ -80,7 +81,8 @@ def arms_of(
         (of_slice("a", 100, 10_000), of_slice("b", 150, 10_000), Standing.ALIKE),
         (of_slice("a", 20, 29), of_slice("b", 1, 1000), Standing.TOO_FEW),
         (of_slice("a", 1, 1000), of_slice("b", 20, 29), Standing.TOO_FEW),
-        (of_slice("a", 180, 300, sessions=9), of_slice("b", 1, 1000), Standing.TOO_FEW),
+        (of_slice("a", 180, 300, sessions=4), of_slice("b", 1, 1000), Standing.TOO_FEW),
+        (of_slice("a", 180, 300, sessions=5), of_slice("b", 1, 1000), Standing.WORSE),
         (of_slice("a", 90, 100, total=501), of_slice("b", 1, 1000), Standing.TOO_FEW),
         (of_slice("a", 0, 0), of_slice("b", 1, 1000), Standing.UNMEASURED),
         (of_slice("a", 1, 1000), of_slice("b", 0, 0), Standing.UNMEASURED),
@@ -294,6 +296,14 @@ def test_the_tie_group_at_the_top_comes_first_even_where_a_thin_one_of_it_has_a_
     assert [row.slice.name for row in table.rows] == ["sure", "thin", "worse"]
     assert [table.places[name].number for name in ("sure", "thin", "worse")] == [1, 1, 3]
     assert {one.name for one in table.best} == {"sure", "thin"}
+
+
+def test_the_most_used_of_which_enough_is_known_are_ranked_and_the_reference_with_them() -> None:
+    several = [of_slice("a", 1, 100), of_slice("b", 1, 300), of_slice("c", 1, 200), of_slice("few", 0, 9)]
+    ranked, thin = limit_ranked(several, several[0], 2)
+    assert [one.name for one in ranked] == ["a", "b"]
+    assert [one.name for one in thin] == ["few"]
+    assert [one.name for one in limit_ranked(several, several[-1], 2)[0]] == ["b", "c"]
 
 
 def test_where_neither_end_is_better_nothing_has_a_place() -> None:

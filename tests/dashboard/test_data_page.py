@@ -66,7 +66,7 @@ def test_two_versions_of_a_prompt_are_compared(small: Path) -> None:
     app = opened(PAGE, changed="prompt:session_history:support")
     (changes,) = [code.value for code in app.code if code.value.startswith("--- before")]
     assert changes.splitlines()[-2:] == [" Be kind.", f"+{HOSTILE}"]
-    app.selectbox(key="after").select(1).run()
+    app.selectbox(key="after").select("1").run()
     assert "These two are the same." in said(app)
 
 

@@ -7,11 +7,13 @@ import pytest
 from callgauge.dashboard.components.difference_cells import (
     difference_cell,
     difference_column,
+    place_cell,
     plain_cell,
     track_reach,
     verdict_cell,
+    verdict_with_difference_cell,
 )
-from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs, rank_table
 from callgauge.dashboard.measures.verdicts import describe_mix, describe_verdict
 from callgauge.stats import Difference
 from tests.dashboard.session_shares import of_slice
@@ -35,6 +37,28 @@ def of_interval(low: float, high: float, p: float | None = 0.01) -> SliceCompari
         ([], 0.05),
     ],
 )
+def test_beside_other_columns_the_difference_stands_below_the_verdict() -> None:
+    held = hold(of_slice("a", 200, 1000), of_slice("b", 10, 1000))
+    cell = verdict_with_difference_cell(held, 0.02)
+    assert (cell.text, cell.sub) == ("Worse", "+19.0 points")
+    assert cell.values is not None
+    assert cell.values["difference"] == pytest.approx(0.19)
+    few = verdict_with_difference_cell(hold(of_slice("a", 0, 9), of_slice("b", 10, 1000)), 0.02)
+    assert (few.text, few.sub) == ("Too few", None)
+    assert verdict_with_difference_cell(hold(ONE, None), 0.02).text == "Baseline"
+
+
+def test_a_tie_shares_a_place_and_says_which_ranks_it_may_have() -> None:
+    several = [of_slice("a", 10, 1000), of_slice("b", 12, 1000), of_slice("c", 300, 1000)]
+    table = rank_table([*several, of_slice("unknown", 1, 500)], several[0])
+    cells = {row.slice.name: place_cell(row.slice, table) for row in table.rows}
+    assert {name: cell.text for name, cell in cells.items()} == {
+        "a": "1=", "b": "1=", "c": "3", "unknown": "–",
+    }  # fmt: skip
+    assert cells["a"].title == "Its rank is any from 1 to 2, all ranks together with 95% confidence."
+    assert cells["unknown"].title == "No rank: it may be several things."
+
+
 def test_the_track_ends_on_a_round_number_beyond_every_interval(
     several: list[tuple[float, float]], reach: float
 ) -> None:

@@ -34,15 +34,36 @@ ASKED: tuple[tuple[day_paging.DayList, dict[str, Any]], ...] = (
     (CALLS, {"code": "missing_required"}),
     (CALLS, {"turns": "retried"}),
     (CALLS, {"turns": "disagree", "search": "NEEDLE"}),
+    (CALLS, {"turns": "derived_not_ok", "outcome": "strict"}),
+    (CALLS, {"chain": "abandoned"}),
+    (CALLS, {"chain": "recovered", "attempt": "first", "attempts_from": 2}),
+    (CALLS, {"attempt": "first", "first_retry": "changed_worked"}),
+    (CALLS, {"attempt": "identical"}),
+    (CALLS, {"chain": "none", "fault": "unseen"}),
+    (CALLS, {"order": "tool"}),
+    (CALLS, {"order": "time", "reversed": True, "chain": "any"}),
     (SESSIONS, {}),
     (SESSIONS, {"search": "project 1"}),
     (SESSIONS, {"order": "faults"}),
+    (SESSIONS, {"order": "retries", "reversed": True}),
+    (SESSIONS, {"chain": "abandoned"}),
+    (SESSIONS, {"chain": "none", "turns": "derived_not_ok"}),
+    (SESSIONS, {"attempt": "changed", "search": "project 1"}),
     (DISAGREEMENTS, {}),
 )
 
 
 def moment(ts: datetime | None) -> dict[str, str | None]:
     return {"ts": ts.isoformat() if ts else None, "day": ts.date().isoformat() if ts else None}
+
+
+def in_a_chain(first: str, bad: int, step: int, number: int) -> dict[str, Any]:
+    """Return what a call tells of its chain: step 0 is bad, and step 1 tries it again in three of four."""
+    if bad or (step and number % 4 == 0):
+        return {}
+    ended = "abandoned" if number % 4 == 0 else "recovered"
+    kind = ("identical", "changed", None)[number % 3] if step else None
+    return {"chain_id": first, "attempt": 1 + step, "retry_kind": kind, "chain_outcome": ended}
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +95,7 @@ def many() -> Iterator[duckdb.DuckDBPyConnection]:
                     step, call_id=f"{session}:{turn}:{step}", tool=("bash", "read")[(turn + step) % 2],
                     outcome="failed" if bad else "clean", fault_layer="schema" if bad else None,
                     raw_arguments='{"a": "Needle"}' if number % 2 else "{}",
+                    **in_a_chain(f"{session}:{turn}:0", (number + turn) % 3, step, number),
                 )  # fmt: skip
                 # Calls of a turn may come long after it began.
                 tables["tool_calls"].append(
@@ -176,6 +198,16 @@ def test_counting_ends_when_there_are_enough(
     further = day_paging.read_page(Asked(many), replace(CALLS, look=1), {"search": "needle"}, 3, 9, in_time)
     assert further.found >= 12
     assert len(further.rows) == 3
+
+
+def test_another_order_sorts_the_newest_days_and_says_since_when(many: duckdb.DuckDBPyConnection) -> None:
+    whole = answer_metric(many, "calls", {"limit": 1000, "offset": 0})
+    page = day_paging.read_page(Asked(many), replace(CALLS, sorted_within=30), {"order": "tool"}, 500)
+    assert page.since is not None
+    assert page.is_sorted
+    newest = [row for row in whole.itertuples() if row.ts is not None and row.ts.date() >= page.since]
+    assert 0 < len(newest) < len(whole)
+    assert page.rows.call_id.tolist() == [row.call_id for row in sorted(newest, key=lambda row: row.tool)]
 
 
 @pytest.fixture

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.components.slice_table import IntervalScale, make_scale
 from callgauge.stats import Share
-from callgauge.stats.day_effects import LEAST_DAYS
-from tests.bench.statistics.alert_cells import MOST_FALSE, POWER, Store, alerts_of_night
-from tests.bench.statistics.cells import Cell
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of
 from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
@@ -106,72 +100,6 @@ def test_a_scale_of_rates_ends_on_a_round_share_and_says_so() -> None:
 def test_what_lies_beyond_a_scale_is_not_pulled_to_its_end() -> None:
     assert IntervalScale(0.0, 0.4).position_of(0.6) > 1
     assert IntervalScale(0.5, 1.0).position_of(0.4) < 0
-
-
-def night(day: str, first: int, failed: int, of: int = 60) -> list[dict[str, Any]]:
-    """Calls of a day, each in a session of its own, of which `failed` were refused."""
-    refused = {"outcome": "failed", "fault_layer": "syntax"}
-    return [
-        a_call(
-            first + n,
-            day=day,
-            ts=f"{day}T10:00:00",
-            session_id=f"s{first + n}",
-            **(refused if n < failed else {}),
-        )
-        for n in range(of)
-    ]
-
-
-def nights(*failed: int) -> list[dict[str, Any]]:
-    """Calls of consecutive days to 20 November, a hundred each; `failed`: how many were refused on each."""
-    return [
-        call
-        for number, several in enumerate(failed)
-        for call in night(str(date(2026, 11, 21 - len(failed) + number)), 100 * number, several, 100)
-    ]
-
-
-def test_what_became_worse_last_night_is_an_alert_that_leads_to_its_comparison(store: Path) -> None:
-    words = said(overview(store, tool_calls=nights(2, 3, 1, 2, 4, 2, 2, 50)))
-    assert "What changed on 2026-11-20" in words
-    assert "lie beyond what the 7 days before show, their usual spread between days included" in words
-
-
-def test_nothing_that_stands_out_is_said_with_what_was_looked_at(store: Path) -> None:
-    words = said(overview(store, tool_calls=nights(4, 3, 6, 2, 4, 5, 4, 7)))
-    assert "Nothing stands out: " in words
-    assert "lie within what the 7 days before show, give or take the usual spread between days" in words
-
-
-def test_with_too_few_days_before_no_change_is_claimed(store: Path) -> None:
-    words = said(overview(store, tool_calls=nights(2, 2, 50)))
-    assert f"Too few days before: 2 days with calls. It takes {LEAST_DAYS} to know" in words
-
-
-def test_without_days_before_the_newest_there_is_nothing_to_hold_them_against(small: Path) -> None:
-    assert "Nothing to hold the newest days against" in said(opened())
-
-
-@pytest.mark.parametrize(
-    "nights_of",
-    [
-        Store(2_000, 0.3, 0.0, models=4),
-        Store(2_000, 0.1, 0.4, common=0.5, autocorrelation=0.5, weekend=0.5, models=4),
-    ],
-    ids=lambda nights_of: nights_of.setting,
-)
-def test_nights_without_a_change_seldom_raise_an_alert(nights_of: Store) -> None:
-    random = np.random.default_rng(23)
-    raised = [bool(alerts_of_night(nights_of, night, random)) for night in range(150)]
-    cell = Cell("nights with a false alert", nights_of.setting, sum(raised), len(raised), most=MOST_FALSE)
-    assert not cell.leaves_band, cell
-
-
-def test_a_rate_that_doubles_in_one_night_raises_one_where_days_are_alike() -> None:
-    random = np.random.default_rng(24)
-    found = [alerts_of_night(POWER[0], night, random, doubled=True) for night in range(20)]
-    assert sum(any(one.is_worse for one in alerts) for alerts in found) >= 12
 
 
 # --- the answers ------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls, sheet_of
@@ -53,13 +54,18 @@ def test_versions_stand_in_the_order_of_first_use_each_beside_the_one_before(cha
     assert (second["Against the one before"]["text"], second["Verdict"]["text"]) == ("+25.0", "Worse")
 
 
+def answer(app: AppTest) -> str:
+    """The sentence that answers the page, without the signs that keep Markdown from reading it."""
+    return re.sub(r"\\(.)", r"\1", str(app.subheader[0].value))
+
+
 def test_the_newest_version_is_judged_in_a_sentence(changed: Path) -> None:
-    (answer,) = (str(block.value) for block in opened(PAGE).subheader if "against" in str(block.value))
-    answer = re.sub(r"\\(.)", r"\1", answer)
-    assert answer.startswith(
-        "triage@10 against triage@9. triage@10 is worse (parse errors): 30.0% vs 5.00%, difference +25.0"
-    )
-    assert answer.endswith("95%, 400 sessions.")
+    app = opened(PAGE)
+    assert answer(app) == "triage@10 is worse than triage@9: parse errors 30.0% against 5.00%."
+    small_print = re.sub(r"\\(.)", r"\1", said(app))
+    assert "Parse errors: v10 60 / 200, v9 10 / 200. Difference +25.0 points (" not in small_print
+    assert "Parse errors: triage@10 60 / 200, triage@9 10 / 200. Difference +25.0 points (" in small_print
+    assert "95%, 400 sessions." in small_print
 
 
 def test_versions_that_got_different_work_are_judged_at_the_same_mix(store: Path) -> None:
@@ -84,9 +90,8 @@ def test_versions_that_got_different_work_are_judged_at_the_same_mix(store: Path
     assert new["As they are"]["at"] > 0.5 > new["At the same mix"]["at"]
     assert (new["Verdict"]["text"], new["Verdict"]["tone"]) == ("Better", "good")
     assert new["Verdict"]["sub"].endswith(", same mix")
-    assert r"triage\@2 is better \(parse errors\)\: 16\.6\% vs 22\.0\% at the same mix of" in str(
-        app.subheader[0].value
-    )
+    better = "triage@2 is better than triage@1: parse errors 16.6% against 22.0% at the same mix of work."
+    assert answer(app).startswith(better)
     assert r"The mix turns the order round\." in said(app)
     app = opened(PAGE, smallest="10")
     rows = {row["Version"]["text"]: row for row in sheet_of(app, "Parse errors by version")}
@@ -100,11 +105,12 @@ def test_two_texts_are_compared(changed: Path) -> None:
 
 
 def test_each_change_of_the_text_is_marked_on_the_time_line(changed: Path) -> None:
-    rows = sheet_of(opened(PAGE), "What changed, and when")
+    rows = sheet_of(opened(PAGE, show="days"), "What changed, and when")
     assert [(row["Mark"]["text"], row["From"]["text"], row["What changed"]["text"]) for row in rows] == [
-        ("B", "2026-11-21", "Version 3: another text under the same name"),
-        ("A", "2026-11-20", "Version 2: triage@10"),
+        ("B", "2026-11-21", "triage@10: another text"),
+        ("A", "2026-11-20", "triage@10"),
     ]
+    assert rows[1]["What changed"]["sub"] == "text bbb; before: triage@9"
 
 
 def test_another_prompt_is_chosen_in_the_url(changed: Path) -> None:
@@ -121,5 +127,9 @@ def test_a_version_that_does_not_exist_is_the_newest(changed: Path, nonsense: st
 
 
 def test_all_prompts_lead_to_their_versions(changed: Path) -> None:
-    rows = sheet_of(opened(PAGE, rate="parse_error"), "Rates by prompt name")
-    assert {row["Prompt name"]["href"] for row in rows} == {"prompts?of=triage", "prompts?of=other"}
+    app = opened(PAGE, rate="parse_error", show="all")
+    rows = sheet_of(app, "Rates by prompt name")
+    assert {row["Prompt name"]["href"].partition("&")[0] for row in rows} == {
+        "prompts?of=triage",
+        "prompts?of=other",
+    }

@@ -60,7 +60,7 @@ def test_identical_and_changed_retries_are_held_against_each_other(retried: Path
     table = sheets(app)["Retries that worked, by kind"]
     assert [(row[0]["text"], row[1]["text"]) for row in table["rows"]] == [
         ("changed arguments", "–"),
-        ("identical arguments", "0%"),
+        ("identical arguments", "0.0%"),
     ]
     assert "it takes first retries with changed and with identical arguments" in said(app)
 

@@ -9,10 +9,12 @@ from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice
 from callgauge.dashboard.measures.trends import (
     ENOUGH_DAYS,
+    describe_named,
     examined_series,
     find_shifts,
     find_version_shifts,
     group_by_day,
+    name_series,
     order_versions,
 )
 from callgauge.stats import Share
@@ -47,11 +49,11 @@ def test_a_series_too_short_for_any_certainty_is_not_examined() -> None:
 def test_a_mark_is_a_line_and_a_band_where_it_may_have_been_another_day() -> None:
     day = date(2026, 11, 3)
     marks = [Mark("A", day, day, day), Mark("<b>", day, date(2026, 11, 2), date(2026, 11, 4))]
-    layout = draw_trend(series("a", [1] * 5), {"a": 0}, marks)["layout"]
+    layout = draw_trend(series("a", [1] * 5), {"a": 0}, marks).figure["layout"]
     assert [(shape["type"], shape["x0"], shape["x1"]) for shape in layout["shapes"]] == [
-        ("line", 1.5, 1.5),
-        ("line", 1.5, 1.5),
-        ("rect", 0.5, 2.5),
+        ("line", "2026-11-02 12:00", "2026-11-02 12:00"),
+        ("line", "2026-11-02 12:00", "2026-11-02 12:00"),
+        ("rect", "2026-11-01 12:00", "2026-11-03 12:00"),
     ]
     assert [text["text"] for text in layout["annotations"]] == ["A", "&lt;b&gt;"]
 
@@ -59,7 +61,35 @@ def test_a_mark_is_a_line_and_a_band_where_it_may_have_been_another_day() -> Non
 def test_marks_beyond_the_days_are_left_out() -> None:
     early, late = date(2026, 10, 1), date(2026, 12, 1)
     marks = [Mark("A", early, early, early), Mark("B", late, late, late)]
-    assert draw_trend(series("a", [1] * 5), {"a": 0}, marks)["layout"]["shapes"] == []
+    assert draw_trend(series("a", [1] * 5), {"a": 0}, marks).figure["layout"]["shapes"] == []
+
+
+def many_series() -> dict[str, list[DayRate]]:
+    """Eight series, the most used first; "h" is bad and too thin, "g" and "e" are the worst of the others."""
+    rates = {"a": 1, "b": 2, "c": 3, "d": 1, "e": 30, "f": 2, "g": 40}
+    points = {name: series(name, [k] * 3, 100) for name, k in rates.items()}
+    for place, its in enumerate(points.values()):
+        its.append(DayRate(START + timedelta(9), its[0].series, Share(0, 100 - place)))
+    return points | {"h": series("h", [5], 5)}
+
+
+def test_the_most_used_and_the_worst_are_named() -> None:
+    rate = RATES["parse_error"]
+    assert name_series(many_series(), rate) == ["a", "b", "c", "e", "g"]
+    few = {name: its for name, its in many_series().items() if name < "g"}
+    assert name_series(few, rate) == ["a", "b", "c", "d", "e", "f"]
+    assert describe_named(many_series(), rate) == (
+        "Named of 8: the 3 most used, and the 2 worst others with 30 observed and 10 sessions."
+    )
+
+
+def test_of_a_rate_of_which_more_is_better_the_lowest_are_the_worst() -> None:
+    assert name_series(many_series(), RATES["recovered"]) == ["a", "b", "c", "d", "f"]
+
+
+def test_of_a_rate_without_better_or_worse_the_most_used_are_named() -> None:
+    assert name_series(many_series(), RATES["refused"]) == ["a", "b", "c", "d", "e"]
+    assert describe_named(many_series(), RATES["refused"]) == "Named: the 5 most used of 8."
 
 
 def of_version(version: str, day: str, k: int, n: int = 200) -> Slice:

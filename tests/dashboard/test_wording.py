@@ -44,6 +44,13 @@ def test_a_lone_quote_or_blank_that_was_found_stays_visible(text: str | None, sh
     assert wording.quote(text, 100) == shown
 
 
+def test_numbers_of_things_are_written_as_english_does() -> None:
+    found = [
+        wording.plural(n, noun) for n, noun in ((1, "model"), (1_200, "model"), (3, "strategy"), (2, "day"))
+    ]
+    assert found == ["1 model", "1,200 models", "3 strategies", "2 days"]
+
+
 def test_nothing_observed_prints_as_a_dash() -> None:
     assert wording.rate(0, 0) == "–"
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.rate_choice import choose_segment, show_first
+from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.difference_cells import (
     difference_cell,
     difference_column,
@@ -40,7 +40,7 @@ def draw_headline(found: Breakdown, names: ArmNames, smallest: float) -> None:
     with st.container(key="verdict", gap="xsmall"):
         said = headlines.write_headline(found, names, label_value, smallest)
         st.subheader(wording.in_markdown(said, 900), anchor=False)
-        st.caption(wording.in_markdown(verdicts.describe_basis(found.whole, smallest), 900))
+        st.caption(wording.in_markdown(verdicts.describe_basis(found.whole, names, smallest), 900))
 
 
 def draw_breakdown(
@@ -52,16 +52,16 @@ def draw_breakdown(
         if not found.strata:
             st.caption(f"Nothing to break down: these {rate.noun}s have one model, tool and prompt.")
             return
-        named = {each.dimension for each in found.find_named(smallest)}
-        # What the headline names is seen without a click.
-        order = sorted(found.strata, key=lambda name: name not in named)
+        named = found.find_named(smallest)
+        # What the headline names is seen first, and without a click.
+        by_named = {each.dimension for each in named}
+        order = sorted(found.strata, key=lambda name: name not in by_named)
         dimension = choose_segment("Broken down by", "broken_by", order, lambda name: f"By {name}")
         strata = found.strata[dimension]
         st.caption(headlines.describe_dimension(found, dimension, label_value))
-        judged = [each for each in strata if each.is_judged]
+        judged = sorted((each for each in strata if each.is_judged), key=lambda each: each not in named)
         thin = [each for each in strata if not each.is_judged]
-        shown = show_first(judged, _SHOWN, "all_strata", f"{dimension}s")
-        _draw_table(found.whole, names, dimension, shown, thin, smallest, link)
+        _draw_table(found.whole, names, dimension, judged, thin, smallest, link)
         st.caption(
             "Verdicts are corrected for all models, tools and prompts together. "
             f"It takes {verdicts.PAIR_RULE}."
@@ -72,29 +72,37 @@ def _draw_table(
     whole: SliceComparison,
     names: ArmNames,
     dimension: str,
-    shown: Sequence[StratumComparison],
+    judged: Sequence[StratumComparison],
     thin: Sequence[StratumComparison],
     smallest: float,
     link: Link,
 ) -> None:
-    held = [each.held for each in shown if each.held]
+    held = [each.held for each in judged if each.held]
     reach = track_reach([whole, *held])
     columns = [
         Column(dimension.capitalize(), "name"),
-        Column(wording.one_line(f"Baseline: {names.against}", 40), "number"),
-        Column(wording.one_line(names.of, 40), "number"),
+        *name_columns(names),
         difference_column("Difference", reach),
         Column("Verdict", "tight", "Corrected for all models, tools and prompts together (Holm)"),
     ]
     rows = [_build_row(Cell(f"All {dimension}s"), whole.other, whole.slice, whole, {}, reach, smallest, link)]
-    for each in shown:
+    for each in judged:
         narrowed = {dimension: each.name}
         name = replace(name_cell(dimension, each.name), href=None)
         rows.append(_build_row(name, each.a, each.b, each.held, narrowed, reach, smallest, link))
     if thin:
         rows.append(_build_thin_row(dimension, thin))
     title = whole.slice.rate.title
-    draw_table("breakdown", f"{title} by {dimension}, {names.of} and {names.against}", columns, rows)
+    caption = f"{title} by {dimension}, {names.of} and {names.against}"
+    draw_table("breakdown", caption, columns, rows, shown=_SHOWN)
+
+
+def name_columns(names: ArmNames) -> list[Column]:
+    """Return the columns of the baseline and of what is compared with it."""
+    return [
+        Column(wording.one_line(title, 40), "number", full=title)
+        for title in (f"Baseline: {names.against}", names.of)
+    ]
 
 
 def _build_row(

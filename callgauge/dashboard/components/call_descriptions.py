@@ -94,12 +94,11 @@ def harness_marks(row: Row) -> list[TextMark]:
 
 
 def describe_turn_end(row: Row) -> str:
-    words = {True: "ok", False: "not ok", None: "not judged"}
-    recorded = f"Recorded: {words[row['recorded_ok']]}"
+    words = {True: "completed", False: "not completed", None: "no verdict"}
     reason = (
         f" ({REASONS.get(row['derived_reason'], row['derived_reason'])})" if row["derived_reason"] else ""
     )
-    return f"{recorded} · derived: {words[row['derived_ok']]}{reason}"
+    return f"Log: {words[row['recorded_ok']]} · inferred: {words[row['derived_ok']]}{reason}"
 
 
 def place_in_turn(row: Row) -> str:

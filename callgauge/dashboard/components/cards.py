@@ -100,8 +100,8 @@ def draw_card(
 
     `metric_names`: the metrics to explain at the right of the heading. `beside`: draws a control next to the
     heading. `take`: rows to download besides the tables that the body draws. `stretch`: make the card as
-    high as its row. `height`: pixels of the placeholder until the content is drawn. A MetricError in the body becomes a
-    message in this card only.
+    high as its row. `height`: pixels of the placeholder until the content is drawn. A MetricError in the body
+    becomes a message in this card only.
     """
     with st.container(border=True, height="stretch" if stretch else "content", gap="xsmall"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):

@@ -97,6 +97,13 @@ def verdict_with_difference_cell(held: SliceComparison, smallest: float) -> Cell
     return replace(cell, sub=f"{verdicts.fixed_points(found.estimate, 1)} points", values=values)
 
 
+def rank_column() -> Column:
+    """Return the head of the column of places."""
+    return Column(
+        "Rank", "number", "Those marked = share a place: none of them is known to be worse than another"
+    )
+
+
 def place_cell(one: Slice, table: RankedTable) -> Cell:
     """Return a cell with the place of a slice in the ranking; ties share one, as 1=."""
     place = table.places.get(one.name)

@@ -10,19 +10,20 @@ from string import ascii_uppercase
 import streamlit as st
 
 from callgauge.dashboard import charts, filters, store_queries, wording
-from callgauge.dashboard.charts import DayRate, Mark
+from callgauge.dashboard.charts import DayRate, Level, Mark, Trend
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.chart import draw_chart
+from callgauge.dashboard.components.controls.goals import format_goal, read_goals
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.slice_table import FILTERED
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures import trends
 from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard.measures.trends import RateShift
 from callgauge.dashboard.measures.verdicts import LESS
+from callgauge.stats import Share
 
-DRAWN = 45  # days with data
 _MARKED = 20  # rows below the lines, the newest
 
 Points = Mapping[str, Sequence[DayRate]]
@@ -52,42 +53,86 @@ def draw_rate_trend(
     """Draw the card. `several`: slices by the dimension `by`, whose `also` is the day.
 
     `events` are marked in addition to the changes of rates. `why` returns a text on what else happened on the
-    days of each change. `order`: the colour number of each series; None for that of `series_colours`.
+    days of each change. `order`: the colour number of each series; None for that of `series_colours`. The
+    team's goal and the rate on the days of the baseline are drawn across.
     """
+    points = trends.group_by_day(several)
+    days = sorted({point.day for its in points.values() for point in its})
+    unit = charts.choose_unit(days[0], days[-1]) if days else None
+    if unit:
+        title = title.replace("by day", f"by {unit.name}")
     with cards.draw_card(title, "slices", take=take, height=520):
-        points = trends.group_by_day(several)
-        if not points:
+        if not unit:
             st.caption(
                 f"No day with a {rate.noun} of which this can be known. Widen the filters, or choose another "
                 "rate; what the logs give no time has no day."
             )
             return
         shifts = _cached_shifts(points)
-        days = sorted({point.day for its in points.values() for point in its})
-        drawn = days[-DRAWN:]
         letters = _assign_letters([*shifts, *events])
-        marks = [_make_mark(one, letters[one]) for one in (*shifts, *events) if one in letters]
-        labelled = [point for its in points.values() for point in its if point.day >= drawn[0]]
-        figure = charts.draw_trend(
-            labelled,
-            order if order is not None else series_colours(by, points),
-            marks,
-            others=f"other {DIMENSIONS[by].lower()}s",
+        numbers = series_colours(by, points, rate) if order is None else order
+        words = DIMENSIONS[by].lower()
+        drawn = charts.draw_trend(
+            [point for its in points.values() for point in its],
+            numbers,
+            [_make_mark(one, letters[one]) for one in (*shifts, *events) if one in letters],
+            others=f"other {wording.plural_of(words)}",
+            title=f"{rate.title} by {unit.name} and {words}",
+            y_title=f"Share of {rate.noun}s",
+            levels=_make_levels(rate, by, points),
+            named=lambda name: filters.value_label(by, name),
         )
         draw_chart(
-            figure, key=key, alt=f"{rate.title} by day and {DIMENSIONS[by].lower()}", config=charts.CONFIG
+            drawn.figure, key=key, alt=_describe_lines(rate, by, points, numbers), config=charts.CONFIG
         )
-        _draw_notes(points, shifts, rate, all_drawn=len(days) == len(drawn))
+        _draw_notes(points, numbers, shifts, rate, drawn)
         if letters:
             _draw_table(key, rate, by, letters, why(shifts) if why else {})
 
 
-def series_colours(by: str, points: Points) -> dict[str, int]:
-    """Return the colour number of each series: for models the same on every page, else by use."""
-    if by == "model":
-        choices = store_queries.ask("choices")
-        return charts.series_order(choices[choices.dimension == "model"].value.tolist())
-    return charts.series_order(sorted(points, key=lambda name: -sum(point.share.n for point in points[name])))
+def series_colours(by: str, points: Points, rate: RateDefinition) -> dict[str, int]:
+    """Return the colour number of each series with a name: the most used and the worst ones.
+
+    A much used model has the same colour on every page.
+    """
+    named = trends.name_series(points, rate)
+    if by != "model":
+        return charts.series_order(named)
+    choices = store_queries.ask("choices")
+    by_use = choices[choices.dimension == "model"].value.tolist()
+    return charts.series_order(named, {name: number for number, name in enumerate(by_use)})
+
+
+def _make_levels(rate: RateDefinition, by: str, points: Points) -> list[Level]:
+    """Return the rate of the drawn series on the days of the baseline, and the team's goal."""
+    levels = []
+    before = _read_baseline(rate, by, points)
+    if before is not None and before.rate is not None:
+        levels.append(Level(f"baseline {wording.rate(before.k, before.n)}", before.rate, before.interval))
+    if goal := read_goals().get(rate.name):
+        levels.append(Level(format_goal(rate, goal), goal.goal))
+    return levels
+
+
+def _read_baseline(rate: RateDefinition, by: str, points: Points) -> Share | None:
+    span = filters.chosen_baseline()
+    if span is None:
+        return None
+    asked = {**filters.chosen_filters().parameters(), "from_day": span[0], "to_day": span[1]}
+    several = make_slices(store_queries.ask("slices", rates=(rate.name,), by=by, **asked))
+    whole = merge_slices(one for one in several if one.name in points)
+    return whole.share if whole else None
+
+
+def _describe_lines(rate: RateDefinition, by: str, points: Points, named: Mapping[str, int]) -> str:
+    """Return what the chart shows, for those who hear it: each named series with its newest point."""
+    newest = [
+        f"{wording.one_line(filters.value_label(by, name), 60)} {wording.percent(last.share.rate or 0.0)} "
+        f"on {last.day}"
+        for name in named
+        if name in points and (last := points[name][-1])
+    ]
+    return f"{rate.title} by day and {DIMENSIONS[by].lower()}. Newest: {'; '.join(newest)}."
 
 
 def _cached_shifts(points: Points) -> list[RateShift]:
@@ -120,11 +165,19 @@ def _make_mark(one: RateShift | TrendEvent, letter: str) -> Mark:
 
 
 def _draw_notes(
-    points: Points, shifts: Sequence[RateShift], rate: RateDefinition, *, all_drawn: bool
+    points: Points,
+    named: Mapping[str, int],
+    shifts: Sequence[RateShift],
+    rate: RateDefinition,
+    drawn: Trend,
 ) -> None:
-    parts = [f"Days without {rate.noun}s are left out. Hollow: {LESS}."]
-    if not all_drawn:
-        parts.append(f"Drawn are the {DRAWN} newest days with data; choose days above for earlier ones.")
+    parts = [f"Hollow: {LESS}."]
+    if drawn.beyond:
+        parts.append(f"Triangle: {wording.plural(drawn.beyond, 'such point')} beyond the scale.")
+    if drawn.unit.name != "day":
+        parts.append(f"A point is a {drawn.unit.name}, as the days go far back; choose days for each day.")
+    if len(points) > len(named):
+        parts.append(trends.describe_named(points, rate))
     examined = len(trends.examined_series(points))
     if not examined:
         parts.append(

@@ -22,7 +22,7 @@ READING = (
     f"beyond. Pale: {LESS}."
 )
 FILTERED = ("model", "prompt", "tool", "source")  # dimensions that the filter bar knows
-_LISTED = 60  # slices of the folded line
+_LISTED = 15  # rows of the folded line before a person asks for all
 _LOW = 0.1  # a column whose intervals all lie below this ends its scale at a whole percent
 _HIGH = 0.5  # a column whose intervals all lie above this does not start its scale at zero
 
@@ -67,14 +67,13 @@ def draw_slice_table(
     caption: str | None = None,
     ranked_by: str | None = None,
     leads: Leads | None = None,
-    fold: bool = False,
 ) -> None:
     """Draw a table with one row a slice and one column a rate.
 
     `columns`: the slices by `dimension`, for each rate. `caption`: the name of the table. Rows are in the
     order of the slices, or with `ranked_by` the best first by that rate. `leads` returns the link of a
     slice's name, or None; without `leads` the link goes to the slice's calls, where the filter bar has the
-    dimension. `fold`: make one folded line of the slices with too few sessions for each of the rates.
+    dimension. Slices of which too little is known for each of the rates are one folded line below the table.
     """
     by_rate = {rate: {one.name: one for one in several} for rate, several in columns.items()}
     order = list(dict.fromkeys(one.name for several in columns.values() for one in several))
@@ -82,7 +81,7 @@ def draw_slice_table(
         best = [one.name for one in rank_slices(columns[ranked_by])]
         order = best + [name for name in order if name not in best]
     solid = {one.name for several in columns.values() for one in several if one.is_solid}
-    shown = [name for name in order if name in solid] if fold else order
+    shown = [name for name in order if name in solid]
     scales = {rate: make_scale([one.share for one in several]) for rate, several in columns.items()}
     if shown:
         draw_table(
@@ -118,11 +117,13 @@ def draw_thin_slices(
     *,
     key: str,
     leads: Leads | None = None,
+    noun: str | None = None,
 ) -> None:
     """Draw one folded line for slices of which too little is known; opened, it lists their counts.
 
-    `columns`: the slices by `dimension`, for each rate. The list has neither rates nor intervals: nothing in
-    it is a finding. Nothing is drawn without slices.
+    `columns`: the slices by `dimension`, for each rate. `noun`: what they are, None for a value of the
+    dimension. The list has neither rates nor intervals: nothing in it is a finding. Nothing is drawn without
+    slices.
     """
     its: dict[str, list[Slice]] = {}
     for several in columns.values():
@@ -131,32 +132,31 @@ def draw_thin_slices(
     if not its:
         return
     names = sorted(its, key=lambda name: (-max(one.share.sessions or 0 for one in its[name]), name))
-    with st.expander(_describe_thin(dimension, its), on_change="rerun", key=f"{key}_thin") as fold:
+    label = _describe_thin(noun or DIMENSIONS[dimension].lower(), its)
+    with st.expander(label, on_change="rerun", key=f"{key}_thin") as fold:
         if not fold.open:
             return
-        listed = names[:_LISTED]
         draw_table(
             f"{key}_thin_list",
-            f"{_describe_thin(dimension, its)}: counts",
+            f"{label}: counts",
             [
                 Column(dimension.replace("_", " ").capitalize(), "name"),
                 Column("Sessions", "number", f"A rate takes {RULE} to be shown"),
                 *(
-                    Column(RATES[rate].title, "number", f"{_describe_rate(rate)}, counted")
+                    Column(RATES[rate].title, "number", f"{RATES[rate].noun}s that {RATES[rate].hit}")
                     for rate in columns
                 ),
             ],
-            [_thin_row(dimension, name, its[name], columns, leads) for name in listed],
+            [_thin_row(dimension, name, its[name], columns, leads) for name in names],
+            shown=_LISTED,
         )
-        if len(names) > len(listed):
-            st.caption(f"{len(listed)} of {len(names)}, those with most sessions.")
 
 
-def _describe_thin(dimension: str, its: Mapping[str, Sequence[Slice]]) -> str:
+def _describe_thin(noun: str, its: Mapping[str, Sequence[Slice]]) -> str:
     """Return the words for slices of which too little is known: 18 models with too few sessions."""
     hardly = any(one.share.has_enough for several in its.values() for one in several)
     why = "too few sessions or too little known" if hardly else "too few sessions"
-    return f"{wording.plural(len(its), DIMENSIONS[dimension].lower())} with {why}"
+    return f"{wording.plural(len(its), noun)} with {why}"
 
 
 def _thin_row(

@@ -106,8 +106,7 @@ function row(cells, columns, tip) {
       place.classList.add("heat")
       place.style.setProperty("--heat", `${Math.round(100 * cell.heat)}%`)
     }
-    if (cell.leads) place.classList.add("leads")
-    if (!cell.text && cell.heat === null && cell.bars === null) place.classList.add("empty")
+    if ((cell.text === "–" || !cell.text) && !cell.sub && cell.heat === null && cell.bars === null) place.classList.add("empty")
     const label = element("span", "label", column.full ?? column.title)
     label.setAttribute("aria-hidden", "true")
     const value = element("div", "value")
@@ -195,13 +194,24 @@ function sorted(rows, { index, descending }) {
   return [...known, ...rows.filter((cells) => cells[index].order === null)]
 }
 
+const NARROW = 640 // pixels: a phone
+const MOST_CARDS = 12 // until all are asked for: a card takes a third of a phone's screen
+
+// What a cell is where table.py sends nothing of it.
+const PLAIN = {
+  sub: null, href: null, tone: null, mono: false, at: null, low: null, high: null, share: null, title: null,
+  pale: false, heat: null, bars: null, order: null, marks: [], leads: false,
+}
+
 class Sheet {
   constructor(holder, data) {
-    this.data = data
+    this.data = { ...data, rows: data.rows.map((cells) => cells.map((cell) => ({ ...PLAIN, ...cell }))) }
+    data = this.data
     this.key = slug(data.key)
     this.body = element("tbody")
     this.body.setAttribute("role", "rowgroup")
     this.tip = new Tip(holder)
+    this.leading = data.columns.map((_, index) => data.rows.some((cells) => cells[index].leads))
     this.heads = data.columns.map((column, index) => this.head(column, index))
     this.frame = this.makeFrame()
     this.sorter = this.makeSorter()
@@ -215,6 +225,7 @@ class Sheet {
     this.edges.append(this.frame)
     holder.prepend(...(this.sorter ? [this.sorter] : []), this.edges, this.more)
     this.draw()
+    this.showChosen()
     // Sizes are read when the browser has laid the table out, and again when its width changes.
     this.sizes = new ResizeObserver(() => this.arrange())
     this.sizes.observe(this.edges)
@@ -335,18 +346,25 @@ class Sheet {
       this.sorter.querySelector("select").value = this.order ? `${this.order.index}.${this.order.descending ? "desc" : "asc"}` : ""
     }
     const rows = this.order ? sorted(data.rows, this.order) : data.rows
-    const cut = data.shown !== null && data.shown < rows.length
     this.tip.close()
-    this.body.replaceChildren(...(cut && !this.all ? rows.slice(0, data.shown) : rows).map((cells) => this.drawRow(cells)))
-    this.more.hidden = !cut
-    this.more.textContent = this.all ? `Show the first ${data.shown} only` : `Show all ${rows.length.toLocaleString("en-US")}`
+    this.drawn = rows.map((cells) => this.drawRow(cells))
+    this.body.replaceChildren(...this.drawn)
     this.width = null
     this.arrange()
+  }
+
+  // Shows the first rows, or all of them once a person has asked for all.
+  cut(most) {
+    const few = most < this.drawn.length
+    this.drawn.forEach((made, index) => made.toggleAttribute("hidden", few && !this.all && index >= most))
+    this.more.hidden = !few
+    this.more.textContent = this.all ? `Show the first ${most} only` : `Show all ${this.drawn.length.toLocaleString("en-US")}`
   }
 
   drawRow(cells) {
     const { columns, rows, opens, chosen } = this.data
     const made = row(cells, columns, this.tip)
+    this.leading.forEach((leads, index) => made.children[index].classList.toggle("leads", leads))
     if (opens) opening(made)
     if (chosen !== null && cells === rows[chosen]) {
       made.classList.add("chosen")
@@ -355,14 +373,23 @@ class Sheet {
     return made
   }
 
+  // Streamlit scrolls to the top when a link is followed; on a narrow screen the row is not what was asked for.
+  showChosen() {
+    if (this.data.chosen === null || window.innerWidth < 1024) return
+    setTimeout(() => this.body.querySelector(".chosen")?.scrollIntoView({ block: "nearest" }), 150)
+  }
+
   // On a narrow screen a row that would lose columns becomes a card.
   arrange() {
     const width = this.edges.clientWidth
     if (width && width !== this.width) {
       this.width = width
-      this.edges.parentElement.classList.remove("cards")
-      const cut = this.frame.scrollWidth > this.frame.clientWidth + 1
-      this.edges.parentElement.classList.toggle("cards", cut && window.innerWidth <= 640)
+      const holder = this.edges.parentElement
+      holder.classList.remove("cards")
+      const cards = window.innerWidth <= NARROW && this.frame.scrollWidth > this.frame.clientWidth + 1
+      holder.classList.toggle("cards", cards)
+      const most = this.data.shown ?? Infinity
+      this.cut(cards ? Math.min(most, MOST_CARDS) : most)
     }
     this.showEdges()
   }

@@ -21,6 +21,7 @@ Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate
 Tone = Literal["bad", "warn", "good", "calm", "info"]
 
 _NUMBER = re.compile(r"[-−]?[\d,]+(\.\d+)?")
+_NOTHING = "–"
 _FEW = 100  # observations: of fewer, one more or less moves a share by over a point
 
 
@@ -95,7 +96,9 @@ class Cell:
     percentages: Percentages | None = None
 
 
-_DRAWN = tuple(field.name for field in fields(Cell) if field.name not in ("values", "percentages"))
+_BY_DEFAULT = {
+    field.name: field.default for field in fields(Cell) if field.name not in ("values", "percentages")
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,8 @@ class Table:
         for place, column in enumerate(self.columns):
             cells = [_plain_values(row[place], column) for row in self.rows]
             title = column.full or column.title
-            for suffix in dict.fromkeys(suffix for values in cells for suffix in values):
+            fullest_first = sorted(cells, key=len, reverse=True)
+            for suffix in dict.fromkeys(suffix for values in fullest_first for suffix in values):
                 name = _unused(f"{title} {suffix}".strip(), frame)
                 frame[name] = [values.get(suffix) for values in cells]
         return pd.DataFrame(frame, dtype=object)
@@ -150,9 +154,11 @@ def draw_table(
     """Draw the table. `caption` is its name for screen readers.
 
     `opens`: a click anywhere in a row follows the row's first link. `chosen`: the index of the row that is
-    shown as selected. `shown`: the number of rows before a person asks for all, None for all. How the table is sorted and
-    whether it shows all rows stands in the URL (`sort`, `all`), and changes without a run of the page.
-    `exported`: the card around it offers the table as a file.
+    shown as selected. `shown`: the number of rows before a person asks for all, None for all. `exported`: the
+    card around it offers the table as a file.
+
+    How the table is sorted and whether it shows all rows stands in the URL (`sort`, `all`), and changes
+    without a run of the page.
     """
     rows = _align_decimals(rows)
     collected = _drawn_tables.get()
@@ -165,7 +171,7 @@ def draw_table(
         "chosen": chosen,
         "shown": shown,
         "columns": [asdict(column) for column in columns],
-        "rows": [[{name: getattr(cell, name) for name in _DRAWN} for cell in row] for row in rows],
+        "rows": [[_send(cell) for cell in row] for row in rows],
     }
     draw = st.components.v2.component(
         "sheet",
@@ -174,6 +180,11 @@ def draw_table(
         js=read_source(__file__, "drawing.js", "table.js"),
     )
     draw(key=key, data=data)
+
+
+def _send(cell: Cell) -> dict[str, Any]:
+    """Return the fields of a cell that table.js needs: all that are not as it knows them by default."""
+    return {name: value for name, usual in _BY_DEFAULT.items() if (value := getattr(cell, name)) != usual}
 
 
 def _align_decimals(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
@@ -208,7 +219,7 @@ def _write_percentages(cell: Cell, decimals: int) -> Cell:
 def _plain_values(cell: Cell, column: Column) -> Mapping[str, Any]:
     if cell.values is not None:
         return cell.values
-    value: Any = cell.text
+    value: Any = None if cell.text == _NOTHING else cell.text
     if isinstance(cell.order, str):
         value = cell.order
     elif column.kind == "number":
@@ -218,7 +229,7 @@ def _plain_values(cell: Cell, column: Column) -> Mapping[str, Any]:
 
 def _read_number(text: str) -> int | float | str | None:
     """Return the number in a cell's text, None for a dash, or the text where it is no number."""
-    if text in ("", "–"):
+    if text in ("", _NOTHING):
         return None
     if not _NUMBER.fullmatch(text):
         return text

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.texts.text_diff import definition_text, unified_diff
 
@@ -33,18 +34,23 @@ def read_versions(subject: VersionedText) -> list[dict[Any, Any]]:
     return rows
 
 
-def draw_difference(subject: VersionedText, rows: Sequence[dict[Any, Any]]) -> None:
+def draw_difference(
+    subject: VersionedText, rows: Sequence[dict[Any, Any]], pair: tuple[str, str] | None = None
+) -> None:
     """Draw selectors of two versions, and the difference between the texts of these versions.
 
-    The URL keys `before` and `after` hold the choice.
+    The URL keys `before` and `after` hold the choice. `pair`: the ids of the version and of its baseline that
+    are compared unless others are chosen; without it, the newest and the one before.
     """
     by_number = {int(row["number"]): row for row in rows}
     newest = max(by_number)
+    usual = newest - 1 if newest - 1 in by_number else newest, newest
+    last = {by_number[number]["id"]: number for number in sorted(by_number)}
+    if pair and pair[0] in last and pair[1] in last:
+        usual = last[pair[1]], last[pair[0]]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        before = _choose_version(
-            "Before", "before", by_number, newest - 1 if newest - 1 in by_number else newest
-        )
-        after = _choose_version("After", "after", by_number, newest)
+        before = _choose_version("Before", "before", subject, by_number, usual[0])
+        after = _choose_version("After", "after", subject, by_number, usual[1])
     changes = unified_diff(_read_text(subject, by_number[before]), _read_text(subject, by_number[after]))
     if changes:
         st.code(wording.visible(changes), language="diff", wrap_lines=True)
@@ -52,12 +58,28 @@ def draw_difference(subject: VersionedText, rows: Sequence[dict[Any, Any]]) -> N
         st.caption("These two are the same.")
 
 
-def _choose_version(label: str, key: str, rows: Mapping[int, Mapping[Any, Any]], empty: int) -> int:
-    def name_version(number: str) -> str:
-        version = rows[int(number)]["version"]
-        return f"Version {number}" + (f" · “{wording.one_line(version, 30)}”" if version else "")
+def _choose_version(
+    label: str, key: str, subject: VersionedText, rows: Mapping[int, Mapping[Any, Any]], empty: int
+) -> int:
+    names = name_texts(subject, rows)
+    return int(choose_one(label, key, list(names), str(empty), lambda number: names.get(number, number)))
 
-    return int(choose_one(label, key, [str(number) for number in rows], str(empty), name_version))
+
+def name_texts(subject: VersionedText, rows: Mapping[int, Mapping[Any, Any]]) -> dict[str, str]:
+    """Return the name of each text by its number, the same as everywhere: triage@4.
+
+    A prompt with several texts has the beginning of the text's hash behind its name.
+    """
+    if subject.kind != "prompt":
+        return {str(number): f"Version {number}" for number in rows}
+    ids = Counter(row["id"] for row in rows.values())
+    labels = {
+        number: wording.one_line(filters.value_label("prompt", row["id"]), 60) for number, row in rows.items()
+    }
+    return {
+        str(number): f"{labels[number]} · text {row['hash'][:8]}" if ids[row["id"]] > 1 else labels[number]
+        for number, row in rows.items()
+    }
 
 
 def _read_text(subject: VersionedText, version: dict[Any, Any]) -> str:

@@ -176,6 +176,14 @@ def _plain_p(stratum: StratumComparison) -> float | None:
 def _contrast(
     strata: Sequence[StratumComparison], likeness: tuple[Likeness | None, Likeness | None]
 ) -> list[Difference | None]:
-    shares = [(each.b.share if each.b else _UNSEEN, each.a.share if each.a else _UNSEEN) for each in strata]
+    """Return the contrast of each stratum with the others that the log names."""
+    shares = [
+        (_read_share(each.b), _read_share(each.a)) if each.name != _UNNAMED else (_UNSEEN, _UNSEEN)
+        for each in strata
+    ]
     judged = [place for place, each in enumerate(strata) if _plain_p(each) is not None]
     return contrast_strata(shares, judged, likeness)
+
+
+def _read_share(one: Slice | None) -> Share:
+    return one.share if one else _UNSEEN

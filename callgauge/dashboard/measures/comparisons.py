@@ -22,7 +22,7 @@ class Standing(Enum):
     REFERENCE = "nothing to be held against"
     UNNAMED = "several things that the log does not name"
     UNMEASURED = "nothing was observed"
-    TOO_FEW = "fewer than 30 observed or 10 sessions, or less than a fifth measured"
+    TOO_FEW = "too few observed or sessions on a side, or less than a fifth measured"
     OTHER_WORK = "most of the work of the two is not of the same kind"
     BETTER = "better"
     WORSE = "worse"
@@ -91,7 +91,7 @@ class SliceComparison:
         if self.p is None:
             if self.is_thin:
                 return Standing.TOO_FEW
-            is_named = self.slice.is_named and self.other.is_named
+            is_named = self.slice.is_named and (self.other is None or self.other.is_named)
             return Standing.OTHER_WORK if self.does_other_work and is_named else Standing.UNNAMED
         if found.is_within(smallest):
             return Standing.ALIKE

@@ -113,7 +113,7 @@ def _describe_named(
 ) -> list[str]:
     sentences = [_describe_stratum(found, each, label, smallest) for each in named[:_NAMED]]
     more = len(named) - _NAMED
-    return [*sentences, f"So too for {more} more below."] if more > 0 else sentences
+    return [*sentences, f"And {more} more, below."] if more > 0 else sentences
 
 
 def _describe_stratum(found: Breakdown, each: StratumComparison, label: Label, smallest: float) -> str:
@@ -124,7 +124,7 @@ def _describe_stratum(found: Breakdown, each: StratumComparison, label: Label, s
     points = f"{format_rounded(held.difference.estimate)} points"
     rates = f"{_describe_rates(held)} ({points}, {describe_sessions(held)})"
     if own not in _WORDS:
-        return f"Unlike the other {describe_dimensions([each.dimension])}, {name}: {rates}."
+        return f"Different for {name}: {rates}."
     word = _WORDS[own].capitalize()
     if own is whole:
         return (

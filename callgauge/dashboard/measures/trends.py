@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import reduce
+from operator import add
 
 from callgauge.dashboard.charts import DayRate
+from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice, merge_slices
+from callgauge.dashboard.measures.verdicts import RULE
 from callgauge.stats.change_points import MOST_FALSE, find_changes
 
 ENOUGH_DAYS = 12
 """Of fewer, shuffling hardly rules out chance: of ten days, 2 of 252 orders are as clear as any split."""
 LOOKED_AT = 6  # series, the longest first: each is shuffled some hundred times
+NAMED = 5
+"""Series with a line of their own where there are more than fit."""
+_MOST_USED = 3
 DAYS = 120  # the newest with data, of each series
 
 
@@ -44,6 +51,32 @@ def group_by_day(several: Iterable[Slice]) -> dict[str, list[DayRate]]:
             day = date.fromisoformat(one.also)
             points.setdefault(one.name, []).append(DayRate(day, one.name, one.share))
     return {name: sorted(its, key=lambda point: point.day) for name, its in points.items()}
+
+
+def name_series(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> list[str]:
+    """Return the series that a chart names, the most used first: all of up to six.
+
+    Of more it names the three most used and the two worst of the others that have enough observations and
+    sessions; the most used where there are fewer such ones.
+    """
+    whole = {name: reduce(add, (point.share for point in its)) for name, its in points.items()}
+    by_use = sorted(whole, key=lambda name: (-whole[name].n, name))
+    if len(by_use) <= NAMED + 1:
+        return by_use
+    rest = by_use[_MOST_USED:]
+    way = -1 if rate.better == "low" else 1
+    solid = [name for name in rest if whole[name].has_enough] if rate.better else []
+    worst = sorted(solid, key=lambda name: way * (whole[name].rate or 0.0))[: NAMED - _MOST_USED]
+    filled = [*worst, *(name for name in rest if name not in worst)][: NAMED - _MOST_USED]
+    return [name for name in by_use if name in {*by_use[:_MOST_USED], *filled}]
+
+
+def describe_named(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> str:
+    """Return a sentence on which of many series have a line of their own."""
+    if rate.better is None:
+        return f"Named: the {NAMED} most used of {len(points)}."
+    others = f"the {NAMED - _MOST_USED} worst others with {RULE}"
+    return f"Named of {len(points)}: the {_MOST_USED} most used, and {others}."
 
 
 def examined_series(points: Mapping[str, Sequence[DayRate]]) -> list[str]:

@@ -182,15 +182,18 @@ def _describe_alone(held: SliceComparison) -> str:
     return f"significant alone, not after correction for {held.compared:,} {held.family}"
 
 
-def describe_basis(held: SliceComparison, smallest: float) -> str:
+def describe_basis(held: SliceComparison, names: Sequence[str], smallest: float) -> str:
     """Return in small print what a verdict rests on, and how many more sessions would decide it.
 
-    `smallest`: the smallest difference worth knowing, a share.
+    `names`: those of both sides. `smallest`: the smallest difference worth knowing, a share.
     """
     one, other, found = held.slice, held.other, held.difference
     if other is None or found is None:
         return f"{one.rate.title}: the share of {one.rate.noun}s that {one.rate.hit}."
-    sides = ", ".join(f"{each.name} {wording.fraction(each.share.k, each.share.n)}" for each in (one, other))
+    sides = ", ".join(
+        f"{name} {wording.fraction(each.share.k, each.share.n)}"
+        for name, each in zip(names, (one, other), strict=True)
+    )
     parts = [
         f"{one.rate.title}: {sides}.",
         f"Difference {format_difference(found)}, 95%, {_describe_sessions(one, other)}.",
@@ -224,7 +227,7 @@ def describe_top(table: RankedTable, names: dict[str, str], noun: str) -> str:
     title = rate.title.lower()
     if rate.better is None:
         return f"{title.capitalize()}: neither more nor less is better, so there is no best {noun}."
-    several = wording.plural_noun(noun)
+    several = wording.plural_of(noun)
     if len(judged) < 2:
         named = [row.slice for row in table.rows if row.slice.is_named]
         solid = sum(one.is_solid for one in named)

@@ -1,26 +1,42 @@
 -- title: Calls
--- question: Which calls match, the newest first?
+-- question: Which calls match, the newest first or in the order of a column?
 -- unit: one row a call; copies in repeated transcripts are left out
 -- column found: all calls that match in the days looked at, of which this is one page
--- column preview: the beginning of the raw arguments
+-- column preview: 200 characters of the raw arguments, from the character preview_from on: the beginning, or around what was searched
 -- column finding: the first code that the parser reported, the worst severity first
--- note: Newest first; calls without a time stand last. A call that a later transcript repeats is shown once.
--- $outcome 'mended' = coerced or repaired; $fault 'any' = every layer, 'arguments' = syntax or schema, 'none' = no fault
--- was seen, 'unknown' = no fault was seen and the log cannot tell;
--- $turns 'retried' | 'disagree' (log and conclusion) | 'not_ok' (by either); $search: part of the raw arguments, any case.
+-- note: Newest first unless another order is chosen; calls without a value stand last. A call that a later transcript repeats is shown once.
+-- $outcome 'mended' = coerced or repaired, 'strict' = what a strict reader refuses, 'truncated' = ends before its arguments
+-- do (ingest/store/rollups/rates.sql); $fault 'any' = every layer, 'arguments' = syntax or schema, 'none' = no fault
+-- was seen, 'unknown' = no fault was seen and the log cannot tell, 'unseen' = either of these;
+-- $turns 'retried' | 'disagree' (log and conclusion) | 'not_ok' (by either) | 'recorded_ok' | 'recorded_not_ok' | 'derived_ok' |
+-- 'derived_not_ok'; $search: part of the raw arguments, any case.
+-- Of the chain that a call is in: $chain 'any' | 'recovered' | 'abandoned' | 'open' | 'none' (in no chain); $attempts_from,
+-- $attempts_to: the number of its attempts; $first_retry 'identical' | 'changed' | 'unknown', each also with '_worked'.
+-- Of the call in it: $attempt 'first' | 'retry' | 'identical' | 'changed' | 'unknown' (a retry of which a text is unknown).
+-- $order 'tool' | 'outcome' | 'fault' | 'result' | 'model' from A, 'took' | 'attempt' | 'time' from the largest;
+-- $reversed: the other way.
 -- $since, $until, $undated: the days looked at (dashboard.newest); $first_day, $last_day: all turns of the sessions that
 -- have calls on these days lie within them.
 -- if(… IS NULL, NULL, column): else the column would be read where nothing is asked of it.
 WITH listable AS NOT MATERIALIZED (
-  SELECT rowid AS row, raw_arguments, ts, session_id, turn, step, ordinal, call_id FROM tool_calls
+  SELECT rowid AS row, raw_arguments, ts, session_id, turn, step, ordinal, call_id,
+         CASE $order WHEN 'tool' THEN tool WHEN 'outcome' THEN outcome WHEN 'fault' THEN fault_layer WHEN 'result' THEN result_status
+                     WHEN 'model' THEN model END AS word,
+         CASE $order WHEN 'took' THEN latency_ms WHEN 'attempt' THEN attempt WHEN 'time' THEN epoch(ts) END AS number
+  FROM tool_calls
   WHERE {filters: days}
     AND ($since IS NULL OR day >= $since OR ($undated AND day IS NULL))
     AND ($until IS NULL OR day <= $until OR ($undated AND day IS NULL))
     AND {filters: models, prompts, tools, sources}
     AND NOT coalesce(duplicate, false)
-    AND ($outcome IS NULL OR outcome = $outcome OR ($outcome = 'mended' AND outcome IN ('coerced', 'repaired')))
+    AND ($outcome IS NULL OR outcome = $outcome OR ($outcome = 'mended' AND outcome IN ('coerced', 'repaired'))
+         OR ($outcome = 'strict' AND outcome IN ('coerced', 'repaired', 'failed') AND (syntax_seen = 'full' OR schema_seen = 'full'))
+         OR ($outcome = 'truncated' AND args_source = 'raw' AND regexp_matches(
+           concat_ws('; ', parse_error, parse_warning),
+           '(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))')))
     AND ($fault IS NULL OR fault_layer = $fault OR ($fault = 'any' AND fault_layer IS NOT NULL)
          OR ($fault = 'arguments' AND fault_layer IN ('syntax', 'schema'))
+         OR ($fault = 'unseen' AND fault_layer IS NULL)
          OR ($fault IN ('none', 'unknown') AND fault_layer IS NULL AND ($fault = 'unknown') = (
            NOT coalesce(syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none'), false)
            OR coalesce(result_status, 'missing') IN ('unknown', 'missing'))))
@@ -31,7 +47,23 @@ WITH listable AS NOT MATERIALIZED (
       SELECT turn_id FROM turns
       WHERE ($first_day IS NULL OR day >= $first_day OR day IS NULL) AND ($last_day IS NULL OR day <= $last_day OR day IS NULL)
         AND (($turns = 'retried' AND retries > 0) OR ($turns = 'disagree' AND recorded_ok <> derived_ok)
+             OR ($turns = 'recorded_ok' AND recorded_ok) OR ($turns = 'recorded_not_ok' AND NOT recorded_ok)
+             OR ($turns = 'derived_ok' AND derived_ok) OR ($turns = 'derived_not_ok' AND NOT derived_ok)
              OR ($turns = 'not_ok' AND (NOT recorded_ok OR NOT derived_ok)))))
+    AND ($chain IS NULL OR ($chain = 'none' AND chain_id IS NULL)
+         OR ($chain <> 'none' AND chain_id IS NOT NULL AND ($chain = 'any' OR coalesce(chain_outcome, 'open') = $chain)))
+    AND ($attempt IS NULL OR ($attempt = 'first' AND attempt = 1)
+         OR (attempt > 1 AND ($attempt = 'retry' OR coalesce(retry_kind, 'unknown') = $attempt)))
+    AND (($attempts_from IS NULL AND $first_retry IS NULL)
+         OR if($attempts_from IS NULL AND $first_retry IS NULL, NULL, chain_id) IN (
+           SELECT chain_id FROM tool_calls
+           WHERE ($attempts_from IS NOT NULL OR $first_retry IS NOT NULL) AND attempt IS NOT NULL AND NOT coalesce(duplicate, false)
+             AND ($first_day IS NULL OR day >= $first_day OR day IS NULL) AND ($last_day IS NULL OR day <= $last_day OR day IS NULL)
+           GROUP BY chain_id
+           HAVING ($attempts_from IS NULL OR 1 + count(*) FILTER (attempt > 1) >= $attempts_from)
+             AND ($attempts_to IS NULL OR 1 + count(*) FILTER (attempt > 1) <= $attempts_to)
+             AND ($first_retry IS NULL OR bool_or(attempt = 2 AND coalesce(retry_kind, 'unknown') = replace($first_retry, '_worked', '')
+                                                  AND (NOT ends_with($first_retry, '_worked') OR fault_layer IS NULL)))))
 ),
 -- The texts are read once, for the rows of the page and for their number.
 hits AS MATERIALIZED (
@@ -42,17 +74,30 @@ chosen AS NOT MATERIALIZED (
 ),
 -- All else is read of the rows of the page alone.
 listed AS MATERIALIZED (
-  SELECT row FROM chosen
-  ORDER BY ts DESC NULLS LAST, session_id, turn DESC, step DESC, ordinal DESC, call_id
-  LIMIT $limit OFFSET $offset
+  -- Apart: with other keys before it, the time would not tell early which rows are out.
+  (SELECT row, NULL AS word, NULL AS number FROM chosen WHERE $order IS NULL
+   ORDER BY ts DESC NULLS LAST, session_id, turn DESC, step DESC, ordinal DESC, call_id
+   LIMIT $limit OFFSET $offset)
+  UNION ALL
+  (SELECT row, word, number FROM chosen WHERE $order IS NOT NULL
+   ORDER BY CASE WHEN NOT coalesce($reversed, false) THEN word END NULLS LAST, CASE WHEN $reversed THEN word END DESC NULLS LAST,
+            CASE WHEN NOT coalesce($reversed, false) THEN number END DESC NULLS LAST, CASE WHEN $reversed THEN number END NULLS LAST,
+            ts DESC NULLS LAST, session_id, turn DESC, step DESC, ordinal DESC, call_id
+   LIMIT $limit OFFSET $offset)
 ),
 -- The second limit cuts nothing: it tells how few rows these are.
-page AS MATERIALIZED (SELECT * FROM tool_calls WHERE rowid IN (SELECT row FROM listed) LIMIT $limit),
+page AS MATERIALIZED (
+  SELECT c.*, word, number FROM tool_calls c JOIN listed ON listed.row = c.rowid LIMIT $limit
+),
 worst AS (
   SELECT call_id, arg_min(code, CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END * 1000 + position) AS finding
   FROM diagnostics SEMI JOIN page USING (call_id, file_id) GROUP BY call_id
 )
-SELECT call_id, session_id, turn, step, ts, outcome, fault_layer, model, prompt_id, tool, result_status, finding, attempt, retry_kind,
-       left(coalesce(raw_arguments, arguments, ''), 200) AS preview, (SELECT count(*) FROM chosen)::BIGINT AS found
-FROM page LEFT JOIN worst USING (call_id)
-ORDER BY ts DESC NULLS LAST, session_id, turn DESC, step DESC, ordinal DESC, call_id
+SELECT call_id, session_id, turn, step, ts, outcome, fault_layer, model, prompt_id, tool, result_status, latency_ms, finding, attempt,
+       retry_kind, chain_outcome, substr(coalesce(raw_arguments, arguments, ''), preview_from, 200) AS preview, preview_from,
+       (SELECT count(*) FROM chosen)::BIGINT AS found
+FROM page LEFT JOIN worst USING (call_id),
+     LATERAL (SELECT greatest(1, coalesce(strpos(lower(raw_arguments), lower($search)), 1) - 12)::BIGINT AS preview_from) hit
+ORDER BY CASE WHEN NOT coalesce($reversed, false) THEN word END NULLS LAST, CASE WHEN $reversed THEN word END DESC NULLS LAST,
+         CASE WHEN NOT coalesce($reversed, false) THEN number END DESC NULLS LAST, CASE WHEN $reversed THEN number END NULLS LAST,
+         ts DESC NULLS LAST, session_id, turn DESC, step DESC, ordinal DESC, call_id

@@ -1,7 +1,7 @@
 -- title: Chains of attempts
 -- question: What happens after a fault: is it tried again, does it recover, and what does that cost?
 -- unit: chains of attempts; each begins with a call that went wrong
--- column fault_layer: where the first call of the chain went wrong; 'none' = only the log says that it was tried again
+-- column slice: what $by names; by layer, where the first call of the chain went wrong; 'none' = only the log says that it was tried again
 -- column attempts: calls in the chain, the first among them; 10 = ten or more
 -- column ended: recovered = the last attempt had no fault; abandoned = it had one; open = the log stops before it can be known
 -- column identical: retries with the same tool and arguments
@@ -12,8 +12,11 @@
 -- column group_ids: the groups of sessions, of fifty, that have such chains, in order; the other group_… are of each of them what the column without group_ is of all
 -- note: A chain begins with a call that went wrong; the next call of the same tool in a later step of the turn joins it, or the call that the log names as its retry. It counts on the day on which it began.
 -- note: Cost is what the attempts after the first took: their steps, and the tokens and time of these steps.
+-- $by: 'model' or 'tool' of the first call; NULL = the layer at which it went wrong.
 WITH of_groups AS (
-  SELECT coalesce(fault_layer, 'none') AS fault_layer, ended, attempts::BIGINT AS attempts, session_group AS id,
+  SELECT CASE $by WHEN 'model' THEN coalesce(model, 'unknown') WHEN 'tool' THEN coalesce(tool, 'unknown')
+                  ELSE coalesce(fault_layer, 'none') END AS slice,
+         ended, attempts::BIGINT AS attempts, session_group AS id,
          sum(chains)::BIGINT AS chains, sum(retries)::BIGINT AS retries, sum(identical)::BIGINT AS identical,
          sum(first_identical)::BIGINT AS first_identical, sum(first_identical_worked)::BIGINT AS first_identical_worked,
          sum(first_changed)::BIGINT AS first_changed, sum(first_changed_worked)::BIGINT AS first_changed_worked,
@@ -23,7 +26,7 @@ WITH of_groups AS (
   WHERE {filters: days, models, prompts, tools, sources}
   GROUP BY ALL
 )
-SELECT fault_layer, ended, attempts, sum(chains)::BIGINT AS chains, sum(retries)::BIGINT AS retries,
+SELECT slice, ended, attempts, sum(chains)::BIGINT AS chains, sum(retries)::BIGINT AS retries,
        sum(identical)::BIGINT AS identical,
        sum(first_identical)::BIGINT AS first_identical, sum(first_identical_worked)::BIGINT AS first_identical_worked,
        sum(first_changed)::BIGINT AS first_changed, sum(first_changed_worked)::BIGINT AS first_changed_worked,
@@ -36,4 +39,4 @@ SELECT fault_layer, ended, attempts, sum(chains)::BIGINT AS chains, sum(retries)
        list(first_changed_worked ORDER BY id) AS group_first_changed_worked
 FROM of_groups
 GROUP BY ALL
-ORDER BY fault_layer, attempts, ended
+ORDER BY slice, attempts, ended

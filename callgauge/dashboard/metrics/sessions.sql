@@ -2,6 +2,7 @@
 -- question: Which sessions match, and how did they go?
 -- unit: one row a session; copies in other files are left out
 -- note: The newest first, unless another order is chosen; sessions without a time stand last. Filters by model and prompt keep sessions with such a turn, the filter by tool those that called it, days those that were under way on one of them. The search looks at ids, tasks and what users wrote.
+-- note: Filters by chain and attempt keep sessions with such a call; a model, prompt or tool that is chosen too is that of the call.
 -- note: Turns, steps, calls and faults are those of the session's own turns: a turn that a fuller file tells too is counted there.
 -- column said: the beginning of the first user message
 -- column recorded_ok: turns that the log calls ok, of recorded_known
@@ -9,7 +10,10 @@
 -- column tokens: input and output of the turns that tell them, of which there are tokens_known
 -- column seconds: from the first to the last entry of the log; NULL where one time is all it tells
 -- column found: all sessions that match in the days looked at, of which this is one page
--- $order: NULL = newest | 'faults' | 'steps' | 'retries'.
+-- $order: NULL = newest | 'time' | 'turns' | 'steps' | 'calls' | 'faults' | 'retries' | 'seconds', from the largest; $reversed: the
+-- other way.
+-- $chain: with such a chain, see calls.sql; 'none' = without any. $attempt: with such an attempt. A filter by model, prompt or
+-- tool then holds of a call of that chain or of that attempt. $turns: with such a turn, see calls.sql, of these models and prompts.
 -- $since, $until, $undated: the first days of the sessions looked at (dashboard.newest); $first_day, $last_day: all that
 -- belongs to them lies within these.
 -- if(… IS NULL, NULL, column): else the column would be read where nothing is asked of it.
@@ -19,22 +23,42 @@ WITH own_turns AS NOT MATERIALIZED (
     AND ($first_day IS NULL OR day >= $first_day OR day IS NULL) AND ($last_day IS NULL OR day <= $last_day OR day IS NULL)
 ),
 chosen AS NOT MATERIALIZED (
-  SELECT rowid AS row, session_id, source, started_at, steps AS all_steps, faults AS all_faults FROM sessions s
+  SELECT rowid AS row, session_id, source, started_at,
+         CASE $order WHEN 'time' THEN epoch(started_at) WHEN 'turns' THEN turns WHEN 'steps' THEN steps WHEN 'calls' THEN calls
+                     WHEN 'faults' THEN faults WHEN 'seconds' THEN nullif(epoch(ended_at) - epoch(started_at), 0) END AS number
+  FROM sessions s
   WHERE NOT coalesce(duplicate, false)
     AND ($from_day IS NULL OR greatest(day, ended_at::DATE) >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
     AND ($since IS NULL OR day >= $since OR ($undated AND day IS NULL))
     AND ($until IS NULL OR day <= $until OR ($undated AND day IS NULL))
     AND {filters: sources}
-    AND (($models IS NULL AND $prompts IS NULL) OR EXISTS (
+    AND (($models IS NULL AND $prompts IS NULL AND $turns IS NULL) OR EXISTS (
       FROM own_turns t
-      WHERE t.session_id = if($models IS NULL AND $prompts IS NULL, NULL, s.session_id) AND t.source = s.source
+      WHERE t.session_id = if($models IS NULL AND $prompts IS NULL AND $turns IS NULL, NULL, s.session_id) AND t.source = s.source
+        AND ($turns IS NULL OR ($turns = 'retried' AND retries > 0) OR ($turns = 'disagree' AND recorded_ok <> derived_ok)
+             OR ($turns = 'recorded_ok' AND recorded_ok) OR ($turns = 'recorded_not_ok' AND NOT recorded_ok)
+             OR ($turns = 'derived_ok' AND derived_ok) OR ($turns = 'derived_not_ok' AND NOT derived_ok)
+             OR ($turns = 'not_ok' AND (NOT recorded_ok OR NOT derived_ok)))
         AND ($models IS NULL OR list_contains($models, coalesce(t.model, 'unknown')))
         AND ($prompts IS NULL OR list_contains($prompts, coalesce(t.prompt_id, 'unknown')))))
-    AND ($tools IS NULL OR EXISTS (
+    AND (($tools IS NULL AND coalesce($chain, 'none') = 'none' AND $attempt IS NULL) OR EXISTS (
       FROM tool_calls c
-      WHERE c.session_id = if($tools IS NULL, NULL, s.session_id) AND c.source = s.source AND NOT coalesce(c.duplicate, false)
+      WHERE c.session_id = if($tools IS NULL AND coalesce($chain, 'none') = 'none' AND $attempt IS NULL, NULL, s.session_id)
+        AND c.source = s.source AND NOT coalesce(c.duplicate, false)
         AND ($first_day IS NULL OR c.day >= $first_day OR c.day IS NULL) AND ($last_day IS NULL OR c.day <= $last_day OR c.day IS NULL)
-        AND list_contains($tools, coalesce(c.tool, 'unknown'))))
+        AND ($tools IS NULL OR list_contains($tools, coalesce(c.tool, 'unknown')))
+        AND (coalesce($chain, 'none') = 'none'
+             OR (c.chain_id IS NOT NULL AND ($chain = 'any' OR coalesce(c.chain_outcome, 'open') = $chain)))
+        AND ($attempt IS NULL OR ($attempt = 'first' AND c.attempt = 1)
+             OR (c.attempt > 1 AND ($attempt = 'retry' OR coalesce(c.retry_kind, 'unknown') = $attempt)))
+        AND ((coalesce($chain, 'none') = 'none' AND $attempt IS NULL) OR $models IS NULL OR list_contains($models, coalesce(c.model, 'unknown')))
+        AND ((coalesce($chain, 'none') = 'none' AND $attempt IS NULL) OR $prompts IS NULL
+             OR list_contains($prompts, coalesce(c.prompt_id, 'unknown')))))
+    AND ($chain IS DISTINCT FROM 'none' OR NOT EXISTS (
+      FROM tool_calls c
+      WHERE c.session_id = if($chain = 'none', s.session_id, NULL) AND c.source = s.source
+        AND c.chain_id IS NOT NULL AND NOT coalesce(c.duplicate, false)
+        AND ($first_day IS NULL OR c.day >= $first_day OR c.day IS NULL) AND ($last_day IS NULL OR c.day <= $last_day OR c.day IS NULL)))
     AND ($search IS NULL OR contains(lower(session_id), lower($search)) OR contains(lower(coalesce(task, '')), lower($search))
          OR EXISTS (
            FROM own_turns t
@@ -46,8 +70,7 @@ retried AS (
   WHERE $order = 'retries' AND retries > 0 GROUP BY ALL
 ),
 ordered AS MATERIALIZED (
-  SELECT row, session_id, source,
-         CASE $order WHEN 'faults' THEN all_faults WHEN 'steps' THEN all_steps WHEN 'retries' THEN coalesce(all_retries, 0) END AS rank
+  SELECT row, session_id, source, if($reversed, -1, 1) * if($order = 'retries', coalesce(all_retries, 0), number) AS rank
   FROM chosen LEFT JOIN retried USING (session_id, source)
   ORDER BY rank DESC NULLS LAST, started_at DESC NULLS LAST, session_id, source
   LIMIT $limit OFFSET $offset

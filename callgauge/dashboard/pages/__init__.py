@@ -142,4 +142,13 @@ PAGES = (
         "Ask the store anything, read-only; every metric's SQL to begin with.",
         filtered=False,
     ),
+    PageEntry(
+        "Try",
+        "glossary",
+        "Glossary",
+        "w",
+        "What the words of all pages mean, and what an interval counts.",
+        filtered=False,
+        needs_store=False,
+    ),
 )

@@ -7,12 +7,13 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from callgauge.dashboard.wording import visible
+from callgauge.dashboard.wording import shorten, visible
 
 WIDTH = 100  # columns of text before a line is continued on the next
 LIMIT = 20_000  # characters shown at most
 _OFFSET = re.compile(r"\b(?:char|position) (\d{1,9})\b")
 _COLUMN = re.compile(r"(?:\bline (\d{1,9})[ ,:]+)?\bcolumn (\d{1,9})\b")
+_BLANKS = re.compile(r"\s+")
 _BEFORE = 2_000  # characters kept before the first mark when the text is longer than that
 
 
@@ -79,17 +80,18 @@ def shown_window(text: str, marks: Sequence[TextMark]) -> tuple[int, int]:
     return start, min(len(text), start + LIMIT)
 
 
-def annotate(text: str, marks: Sequence[TextMark] = (), *, spaces: bool = False) -> str:
+def annotate(text: str, marks: Sequence[TextMark] = (), *, spaces: bool = False, width: int = WIDTH) -> str:
     """Return the text with line numbers, and under each mark a line with carets and the label.
 
     Only the span that `shown_window` returns is included. `spaces`: show white space as signs.
+    `width`: columns of text before a line is continued on the next.
     """
     start, end = shown_window(text, marks)
     number = text.count("\n", 0, start) + 1
     gutter = len(str(number + text.count("\n", start, end)))
     rows: list[str] = []
     for offset, line in _split_lines(text, start, end):
-        for nth, (at, chunk) in enumerate(_split_chunks(line, offset)):
+        for nth, (at, chunk) in enumerate(_split_chunks(line, offset, width)):
             head = str(number) if nth == 0 else "·"
             rows.append(f"{head:>{gutter}} │ {_show_blanks(chunk, spaces)}".rstrip())
             last = at + len(chunk) == offset + len(line)
@@ -109,9 +111,9 @@ def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
         offset += len(line) + 1
 
 
-def _split_chunks(line: str, offset: int) -> Iterator[tuple[int, str]]:
-    for at in range(0, max(1, len(line)), WIDTH):
-        yield offset + at, line[at : at + WIDTH]
+def _split_chunks(line: str, offset: int, width: int) -> Iterator[tuple[int, str]]:
+    for at in range(0, max(1, len(line)), width):
+        yield offset + at, line[at : at + width]
 
 
 def _draw_carets(chunk: str, at: int, mark: TextMark, spaces: bool) -> str:
@@ -132,3 +134,41 @@ def _count_columns(text: str) -> int:
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text
     )
+
+
+def find_hits(text: str, searched: str) -> list[tuple[int, int]]:
+    """Return the half-open spans of `text` that hold `searched`, in any case; they do not overlap.
+
+    Letters are compared one by one: a letter whose lower case is longer than itself would shift all others.
+    """
+    if not searched:
+        return []
+    lowered = [char.lower() for char in text]
+    starts = [index for index, chars in enumerate(lowered) for _ in chars]
+    whole, sought = "".join(lowered), "".join(char.lower() for char in searched)
+    hits: list[tuple[int, int]] = []
+    at = whole.find(sought)
+    while at >= 0:
+        hits.append((starts[at], starts[at + len(sought) - 1] + 1))
+        at = whole.find(sought, at + len(sought))
+    return hits
+
+
+def one_line_with_hits(
+    text: str, searched: str | None, limit: int
+) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return a text for a cell, as `wording.one_line` writes it, and the spans of it that hold `searched`."""
+    shown, spans, end = "", [], 0
+    for start, stop in [*find_hits(text, searched or ""), (len(text), len(text))]:
+        shown += _flatten(text[end:start])
+        hit = _flatten(text[start:stop])
+        if hit:
+            spans.append((len(shown), len(shown) + len(hit)))
+        shown += hit
+        end = stop
+    cut = shorten(shown, limit)
+    return cut, tuple((start, min(stop, limit)) for start, stop in spans if start < len(cut))
+
+
+def _flatten(text: str) -> str:
+    return visible(_BLANKS.sub(" ", text))

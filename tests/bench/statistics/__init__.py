@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from tests.bench.statistics import (
     alert_cells,
     change_cells,
+    interaction_cells,
     page,
     rate_cells,
     strata_cells,
@@ -30,6 +31,8 @@ SIMULATIONS: dict[str, tuple[Simulation, int, int]] = {
     "ranks": (table_cells.cover_ranks, 500, 1000),
     "parts": (strata_cells.cover_parts, 1000, 1000),
     "mixes": (strata_cells.rank_mixed, 600, 500),
+    "breakdowns": (interaction_cells.count_false_names, 400, 300),
+    "interactions": (interaction_cells.find_interaction, 400, 500),
     "tasks": (task_cells.cells, 500, 1000),
     "changes": (change_cells.cells, 300, 500),
     "alerts": (alert_cells.cells, 200, 300),

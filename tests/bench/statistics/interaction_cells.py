@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -17,6 +17,14 @@ from tests.bench.statistics.cells import Cell
 from tests.bench.statistics.draws import Floats, Sessions, Sizes
 
 _LARGEST = 0.06
+_NAMED: tuple[tuple[Sizes, float, int, int, float], ...] = (
+    ("even", 0.0, 5, 10, 0.1),
+    ("even", 0.05, 2, 30, 0.0),
+    ("even", 0.2, 5, 10, 0.1),
+    ("even", 0.2, 10, 10, 0.0),
+    ("heavy", 0.05, 5, 5, 0.0),
+    ("heavy", 0.2, 10, 30, 0.1),
+)
 _RATE = RATES["parse_error"]
 _TOOLS = 4
 _SPREAD = 1.0  # standard deviation of a session's logit over its tools
@@ -31,12 +39,10 @@ class Drawn:
     sessions: int
 
 
-def draw_arm(drawn: Sessions, rates: Sequence[float], sessions: int, rho: float) -> Drawn:
+def draw_arm(drawn: Sessions, rates: Floats, sessions: int, rho: float) -> Drawn:
     """Draw an arm: `sessions` of each model, whose `rates` differ, with calls of several tools in each."""
-    counts = [
-        _spread_over_tools(drawn, *drawn.draw_counts(sessions, rate, rho)) if rate else None for rate in rates
-    ]
-    groups = [drawn.put_into_groups(*each) for each in counts if each is not None]
+    counts = [_spread_over_tools(drawn, *drawn.draw_counts(sessions, rate, rho)) for rate in rates]
+    groups = [drawn.put_into_groups(*each) for each in counts]
     by_model = np.concatenate([each.sum(2, keepdims=True) for each in groups], axis=2)
     return Drawn(by_model, np.asarray(sum(groups)), sessions)
 
@@ -74,19 +80,8 @@ def count_false_names(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
     """Yield how often equal strata are called different, and how often a stratum is named without cause."""
     random = np.random.default_rng(seed)
     sizes_: tuple[Sizes, ...] = ("even", "heavy")
-    settings = (
-        list(product(sizes_, (0.0, 0.05, 0.2), (2, 5, 10), (5, 10, 30, 60), (0.0, 0.1)))
-        if whole
-        else [
-            ("even", 0.0, 5, 10, 0.1),
-            ("even", 0.05, 2, 30, 0.0),
-            ("even", 0.2, 5, 10, 0.1),
-            ("even", 0.2, 10, 10, 0.0),
-            ("heavy", 0.05, 5, 5, 0.0),
-            ("heavy", 0.2, 10, 30, 0.1),
-        ]
-    )
-    for sizes, rho, models, sessions, shift in settings:
+    grid = product(sizes_, (0.0, 0.05, 0.2), (2, 5, 10), (5, 10, 30, 60), (0.0, 0.1))
+    for sizes, rho, models, sessions, shift in grid if whole else _NAMED:
         drawn = Sessions(random, draws, sizes)
         rates = np.linspace(0.02, 0.3, models)
         a, b = (draw_arm(drawn, rates + each, sessions, rho) for each in (0.0, shift))
@@ -112,10 +107,10 @@ def find_interaction(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
     """Yield how often one model of five that a version made worse is named, and how often another is."""
     random = np.random.default_rng(seed)
     # The sample's case is the first: 6 and 8 sessions of each model, one of which goes from 2 to 50 %.
-    settings = [(6, 8, 0.05, 0.5), (6, 8, 0.2, 0.5), (20, 20, 0.05, 0.3)]
+    settings = [(6, 8, 0.05, 0.5, 0.35), (6, 8, 0.2, 0.5, 0.15), (20, 20, 0.05, 0.3, 0.7)]
     if whole:
-        settings += [(20, 20, 0.2, 0.3), (60, 60, 0.05, 0.1), (60, 60, 0.2, 0.1)]
-    for before, after, rho, worse in settings:
+        settings += [(20, 20, 0.2, 0.3, 0.2), (60, 60, 0.05, 0.1, 0.2), (60, 60, 0.2, 0.1, 0.05)]
+    for before, after, rho, worse, least in settings:
         drawn = Sessions(random, draws, "heavy")
         rates = np.array([0.01, 0.05, 0.3, 0.3, 0.02])
         changed = np.where(np.arange(len(rates)) == len(rates) - 1, worse, rates)
@@ -124,10 +119,11 @@ def find_interaction(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         names = [{(each.dimension, each.name) for each in one.find_named()} for one in found]
         target = ("model", str(len(rates) - 1))
         setting = f"5 models, {before} and {after} sessions each, one goes from 2 to {worse:.0%}, rho {rho}"
-        yield Cell("the model that got worse is named", setting, sum(target in each for each in names), draws)
+        right = sum(target in each for each in names)
+        yield Cell("the model that got worse is named", setting, right, draws, least)
         differs = sum("model" in one.differs_by for one in found)
         yield Cell("its interaction is called one by model", setting, differs, draws)
         silent = sum(one.whole.standing() is Standing.UNDECIDED for one in found)
         yield Cell("the whole is not decided then", setting, silent, draws)
         others = sum(any(name[0] == "model" and name != target for name in each) for each in names)
-        yield Cell("another model is named beside it", setting, others, draws)
+        yield Cell("another model is named beside it", setting, others, draws, None, _LARGEST)

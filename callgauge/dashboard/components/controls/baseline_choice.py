@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from callgauge.dashboard import filters, wording
-from callgauge.dashboard.components.controls.rate_choice import choose_one
+from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS, choose_one
 from callgauge.dashboard.measures.comparisons import choose_reference
 from callgauge.dashboard.measures.slices import Slice
 
@@ -26,7 +26,7 @@ def choose_baseline(dimension: str, several: Sequence[Slice]) -> Slice:
     named = [one for one in several if one.is_named]
     known = {one.name: one for one in [usual, *sorted(named, key=_use_key)]}
     name = choose_one(
-        "Baseline",
+        f"Baseline {DIMENSIONS[dimension].lower()}",
         baseline_key(dimension),
         list(known),
         usual.name,

@@ -1,12 +1,44 @@
-"""Filters above a list, kept in the URL: a selector of one value, and a search box."""
+"""Filters and the order of a list, kept in the URL: selectors of one value, a search box, sorting heads."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
 
 import streamlit as st
 
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
+from callgauge.dashboard.components.table import Column
+
+OrderLink = Callable[[str | None], str]
+TURNS: Mapping[str, str] = {
+    "": "All turns",
+    "recorded_ok": "Completed (log)",
+    "recorded_not_ok": "Not completed (log)",
+    "derived_ok": "Completed (inferred)",
+    "derived_not_ok": "Not completed (inferred)",
+    "disagree": "Log and inferred disagree",
+    "not_ok": "Not completed by either",
+    "retried": "Turns with a retry",
+}
+"""The values of the filter by turn, as the metrics `calls` and `sessions` take them, with their words."""
+CHAINS: Mapping[str, str] = {
+    "": "All chains",
+    "any": "In a chain",
+    "recovered": "Chain recovered",
+    "abandoned": "Chain abandoned",
+    "open": "Chain's end not known",
+    "none": "In no chain",
+}
+ATTEMPTS: Mapping[str, str] = {
+    "": "All attempts",
+    "first": "First attempts",
+    "retry": "Retries",
+    "identical": "Identical retries",
+    "changed": "Changed retries",
+    "unknown": "Retries, a text unknown",
+}
 
 
 def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -> str | None:
@@ -34,6 +66,40 @@ def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -
         parse,
     )
     return chosen or None
+
+
+def read_pick(key: str, options: Mapping[str, str]) -> str | None:
+    """Return the value that the URL names for a selector, whether it is drawn or not; None for none."""
+    text = st.query_params.get(key)
+    return text if text and text in options else None
+
+
+def read_order(orders: Iterable[str]) -> dict[str, Any]:
+    """Return `order` and `reversed` for the metric of a list, from the URL's `order`: `tool`, or `-tool`."""
+    text = st.query_params.get("order") or ""
+    order = text.removeprefix("-")
+    return {"order": order, "reversed": text != order or None} if order in orders else {}
+
+
+def order_column(
+    column: Column, order: str, first: Literal["ascending", "descending"], link: OrderLink
+) -> Column:
+    """Return the column with a head that sorts the list, in the URL's `order`.
+
+    A click sorts by it, a second one turns the order round, a third one brings the list's own order back.
+    `order`: the column's name in the metric; `first`: the way of the first click. `link` returns the link of
+    a list with this order, None for its own.
+    """
+    text = st.query_params.get("order")
+    other: dict[str, Literal["ascending", "descending"]] = {
+        "ascending": "descending",
+        "descending": "ascending",
+    }
+    if text == order:
+        return replace(column, sorted=first, href=link(f"-{order}"))
+    if text == f"-{order}":
+        return replace(column, sorted=other[first], href=link(None))
+    return replace(column, href=link(order))
 
 
 def draw_search_box(label: str, key: str, placeholder: str, *, width: int) -> str | None:

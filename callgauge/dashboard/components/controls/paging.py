@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget, reset_page_number
 from callgauge.dashboard.day_paging import ENOUGH, DayList, ListPage, read_page
 
@@ -46,6 +48,53 @@ def read_newest(one: DayList, key: str, given: Mapping[str, Any]) -> tuple[ListP
     return asked_for, -(-asked_for.found // one.per_page)
 
 
+@dataclass(frozen=True, slots=True)
+class ListStep:
+    """A row before or after another one, and the number of the page that it is on."""
+
+    row: Row
+    page: int
+
+
+def find_steps(
+    one: DayList,
+    key: str,
+    given: Mapping[str, Any],
+    listed: tuple[ListPage, int],
+    is_chosen: Callable[[Row], bool],
+) -> tuple[ListStep | None, ListStep | None]:
+    """Return the rows before and after the chosen one, also across pages; None where the list ends.
+
+    `key`, `given`, `listed`: as `read_newest` takes and gives them. Where no row of the page is chosen, the
+    first one comes next.
+    """
+    found, pages = listed
+    rows = found.rows.to_dict("records")
+    number = _page_number(key)
+    at = next((place for place, row in enumerate(rows) if is_chosen(row)), None)
+    if at is None:
+        return None, ListStep(rows[0], number) if rows else None
+
+    def read_row(page: int, place: int) -> ListStep | None:
+        offset = one.per_page * (page - 1) + place
+        beyond = read_page(store_queries.keep_asking(), one, given, 1, offset).rows.to_dict("records")
+        return ListStep(beyond[0], page) if beyond else None
+
+    before = ListStep(rows[at - 1], number) if at else None
+    if at == 0 and number > 1:
+        before = read_row(number - 1, one.per_page - 1)
+    after = ListStep(rows[at + 1], number) if at + 1 < len(rows) else None
+    if after is None and number < pages:
+        after = read_row(number + 1, 0)
+    return before, after
+
+
+def draw_steps(before: str | None, after: str | None) -> None:
+    """Draw links to the item before and after, which the keys k and j press too; pale without a link."""
+    draw_link("step_previous", "↑ Previous", before)
+    draw_link("step_next", "↓ Next", after)
+
+
 def describe_count(found: ListPage, noun: str) -> str:
     """Return the number of rows found with the noun, and the words or more for a lower bound."""
     return wording.plural(found.found, noun) + ("" if found.is_complete else " or more")
@@ -67,6 +116,9 @@ def show_nothing_found(found: ListPage, noun: str, nothing: Callable[[], object]
 def offer_further_days(found: ListPage, noun: str) -> None:
     """Draw how far back days were searched, and offer to search further; nothing when all days were."""
     if found.is_complete:
+        return
+    if found.is_sorted:
+        st.caption(f"Sorted: the {noun}s since {found.since}. Choose other days or filters to sort others.")
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         looked = f"Looked through the days back to {found.since}, the newest first."

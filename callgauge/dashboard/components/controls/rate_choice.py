@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, TypeVar
+from typing import Literal
 
 import streamlit as st
 
@@ -13,7 +13,6 @@ from callgauge.dashboard.measures.comparisons import SMALLEST
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.measures.verdicts import format_size
 
-Item = TypeVar("Item")
 DIMENSIONS: Mapping[str, str] = {
     "model": "Model",
     "provider": "Provider",
@@ -130,16 +129,6 @@ def choose_toggle(label: str, key: str) -> bool:
     return draw_url_widget(
         lambda name: st.toggle(label, key=name), key, False, lambda text: text == "yes", lambda _: "yes"
     )
-
-
-def show_first(several: Sequence[Item], most: int, key: str, noun: str) -> Sequence[Item]:
-    """Return the first `most` of several, or all when a switch is on, which is drawn where there are more.
-
-    The URL's `key` is `yes` then. `noun`: what they are, in the plural.
-    """
-    if len(several) <= most or choose_toggle(f"Show all {len(several):,} {noun}", key):
-        return several
-    return several[:most]
 
 
 def _keep_in_url(key: str, among: Sequence[str], empty: str, draw: Callable[[str], str]) -> str:

@@ -9,6 +9,8 @@ import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components.controls.copy_button import copy_text
+from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.session_links import call_link
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.calls.request_bodies import make_chat_request
 from callgauge.dashboard.regression_cases import case_json
@@ -16,6 +18,12 @@ from callgauge.dashboard.reparsed_call import LONGEST
 from lenient import ToolDefinition
 
 Row = Mapping[Hashable, Any]
+_NEIGHBOURS = {
+    "before": "← Previous call",
+    "after": "Next call →",
+    "fault_before": "← Previous fault",
+    "fault_after": "Next fault →",
+}
 _COPIED = 200_000  # characters; more is saved as a file, not sent along with the page
 _CURL = (
     'curl "$BASE_URL/chat/completions" -H "Authorization: Bearer $API_KEY" '
@@ -58,21 +66,10 @@ def _draw_ways_on(call: Row) -> None:
             width="content",
         )
         for row in rows:
-            _draw_call_link("← Previous call", row["before"])
-            _draw_call_link("Next call →", row["after"])
-            _draw_call_link("← Previous fault", row["fault_before"])
-            _draw_call_link("Next fault →", row["fault_after"])
+            for key, label in _NEIGHBOURS.items():
+                if row[key] is not None:
+                    draw_link(key, label, call_link(row[key]))
             st.caption(f"Call {row['number']:,} of {row['of']:,} in the session", width="content")
-
-
-def _draw_call_link(label: str, call_id: str | None) -> None:
-    if call_id is not None:
-        st.page_link(
-            page_file("calls"),
-            label=wording.link_label(label),
-            query_params={"call": call_id},
-            width="content",
-        )
 
 
 def _draw_copy(key: str, label: str, name: str, text: str) -> None:

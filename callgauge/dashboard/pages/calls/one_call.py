@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
 import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import call_descriptions, cards
 from callgauge.dashboard.components.call_descriptions import Row
+from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.paging import draw_steps
 from callgauge.dashboard.components.controls.session_links import call_link, session_link
 from callgauge.dashboard.components.finding_list import (
     OUTCOME_TONES,
@@ -19,38 +20,29 @@ from callgauge.dashboard.components.finding_list import (
     draw_marked_text,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.calls import actions, attempts, parser_reading
-from callgauge.dashboard.reparsed_call import reparse_call, restore_definition
-
-_SHOWN = 20_000  # characters of a result or an answer
-
-_COLOURS: dict[str, Literal["green", "red", "gray"]] = {
-    "clean": "green",
-    "failed": "red",
-    "unmeasured": "gray",
-}
+from callgauge.dashboard.pages.calls.heading_and_result import draw_heading, draw_result
+from callgauge.dashboard.pages.calls.loaded_call import load_call
+from callgauge.dashboard.reparsed_call import reparse_call
 
 
-def show(call_id: str, back: Mapping[str, str]) -> None:
-    st.page_link(
-        page_file("calls"),
-        label="All calls",
-        icon=":material/arrow_back:",
-        query_params=back,
-        width="content",
-    )
-    found = store_queries.ask("call", call=call_id)
-    if found.empty:
+def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -> None:
+    """Draw the call.
+
+    `back`: the link to the list it was opened from; `steps`: the links to the calls before and after it in
+    that list, None where it was not opened from one.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        draw_link("all_calls", "← All calls", back)
+        if steps is not None:
+            draw_steps(*steps)
+    loaded = load_call(call_id)
+    if loaded is None:
         st.title("No such call", anchor=False)
         st.caption("The store holds no call with this id. It may have been loaded into another store.")
         return
-    row: Row = found.iloc[0].to_dict()
-    records = store_queries.ask("call_findings", call=call_id, file=row["file_id"]).to_dict("records")
-    findings = [_make_finding(record) for record in records]
-    description = _tool_description(row)
-    tool = restore_definition(row, description)
-    _draw_heading(row)
+    row, findings, tool, description = loaded.row, loaded.findings, loaded.tool, loaded.description
+    draw_heading(row)
     actions.show(row, tool, description)
     _draw_facts(row)
     _draw_raw(row, findings)
@@ -60,45 +52,10 @@ def show(call_id: str, back: Mapping[str, str]) -> None:
     with left, cards.draw_card("Resulting arguments", stretch=True):
         _draw_arguments(row)
     with right, cards.draw_card("Result", stretch=True):
-        _draw_result(row)
+        draw_result(row)
     _draw_definition(row)
     attempts.show(row)
     _draw_turn(row)
-
-
-def _tool_description(row: Row) -> str | None:
-    """Return the tool's description from its definition; None when the store holds no definition."""
-    if row["definition_id"] is None:
-        return None
-    told = store_queries.ask("version_text", kind="tool", id=row["definition_id"])
-    return None if told.empty else told.iloc[0].text
-
-
-def _make_finding(record: Row) -> Finding:
-    return Finding(
-        code=record["code"],
-        stage=record["stage"],
-        severity=record["severity"],
-        lossy=record["lossy"],
-        path=record["path"],
-        start=record["span_start"],
-        end=record["span_end"],
-        found=record["found"],
-        became=record["became"],
-        detail=record["detail"],
-        summary=record["summary"],
-        why=record["why"],
-    )
-
-
-def _draw_heading(row: Row) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.title(wording.in_markdown(row["tool"] or "unknown tool"), anchor=False, width="content")
-        st.badge(str(row["outcome"]), color=_COLOURS.get(row["outcome"], "blue"))
-        if row["fault_layer"]:
-            st.badge(f"fault at {row['fault_layer'].replace('_', ' ')}", color="orange")
-        if row["lossy"]:
-            st.badge("lossy", color="red")
 
 
 def _draw_facts(row: Row) -> None:
@@ -192,19 +149,6 @@ def _draw_arguments(row: Row) -> None:
     if row["rejected"] not in (None, "{}"):
         st.caption("Values that could not be converted, as they were sent:")
         draw_json(row["rejected"])
-
-
-def _draw_result(row: Row) -> None:
-    text = row["result_text"]
-    size = f" · {wording.size(row['result_bytes'])}" if row["result_bytes"] is not None else ""
-    st.caption(f"{wording.result_status(row['result_status']).capitalize()}{size}")
-    if text:
-        st.code(
-            wording.visible(text[:_SHOWN]),
-            language=None,
-            wrap_lines=True,
-            height=320 if len(text) > 1200 else "content",
-        )
 
 
 def _draw_definition(row: Row) -> None:

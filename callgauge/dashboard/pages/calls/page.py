@@ -1,180 +1,118 @@
-"""The page Calls: matching calls, newest first, in pages; with `?call=` in the URL, one call in full."""
+"""The page Calls: matching calls in pages, one beside the list; with `?call=` in the URL, one in full."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, testsets, wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.list_filters import draw_pick, draw_search_box
 from callgauge.dashboard.components.controls.paging import (
+    ListStep,
+    Row,
     describe_count,
     draw_pager,
+    find_steps,
     offer_further_days,
     read_newest,
     show_nothing_found,
 )
-from callgauge.dashboard.components.controls.session_links import session_link
-from callgauge.dashboard.components.controls.url_widgets import write_to_url
-from callgauge.dashboard.components.finding_list import OUTCOME_TONES
-from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.day_paging import CALLS, ListPage, read_page
 from callgauge.dashboard.export import to_csv
-from callgauge.dashboard.page_files import page_file
-from callgauge.dashboard.pages.calls import URL_KEYS, one_call
+from callgauge.dashboard.pages.calls import one_call
+from callgauge.dashboard.pages.calls.call_filters import draw_filters, is_narrowed, kept_keys, read_filters
+from callgauge.dashboard.pages.calls.call_rows import draw_rows
+from callgauge.dashboard.pages.calls.peek import draw_peek
 
 EXPORTED = 10_000
-_WIDTH = 196  # pixels of a filter
-
-OUTCOMES = {
-    "": "All outcomes",
-    "clean": "Clean",
-    "mended": "Mended",
-    "coerced": "Coerced",
-    "repaired": "Repaired",
-    "failed": "Failed",
-    "unmeasured": "Unmeasured",
-}
-FAULTS = {
-    "": "All fault layers",
-    "any": "Any fault",
-    "none": "No fault seen",
-    "unknown": "Cannot tell",
-    "arguments": "Parse errors",
-    "emission": "Emission",
-    "syntax": "Syntax",
-    "schema": "Schema",
-    "tool_rejected": "Tool rejected",
-    "execution": "Execution",
-    "refused": "Refused",
-}
-TURNS = {
-    "": "All turns",
-    "retried": "Turns with a retry",
-    "not_ok": "Turns not ok",
-    "disagree": "Log and conclusion disagree",
+_ORDERED = {
+    "time": "time",
+    "tool": "tool",
+    "outcome": "outcome",
+    "fault": "fault layer",
+    "result": "result",
+    "took": "the tool's time",
+    "model": "model",
+    "attempt": "attempt",
 }
 
 
 def show() -> None:
-    call_id = st.query_params.get("call")
+    call_id, peeked = st.query_params.get("call"), st.query_params.get("peek")
     if call_id is not None:
-        one_call.show(call_id, _kept_keys())
+        steps = _find_call_steps(call_id) if peeked else None
+        back = kept_keys() | ({"peek": call_id} if peeked else {})
+        one_call.show(call_id, filters.page_link("calls", {}, back), steps)
         return
     st.title("Calls", anchor=False)
-    chosen = filters.chosen_filters().parameters() | _own_filters()
-    _draw_list(chosen)
-
-
-def _kept_keys() -> dict[str, str]:
-    return {name: text for name in URL_KEYS.dropped if (text := st.query_params.get(name))}
-
-
-def _own_filters() -> dict[str, Any]:
-    with st.container(
-        horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="callfilters"
-    ):
-        picked = {
-            name: draw_pick(label, name, options, width=_WIDTH)
-            for name, label, options in (
-                ("outcome", "Outcome", OUTCOMES),
-                ("fault", "Fault layer", FAULTS),
-                ("turns", "Turns", TURNS),
-                ("code", "Finding", _code_options()),
-            )
-        }
-        search = draw_search_box("Search the raw arguments", "q", "Search raw arguments", width=210)
-    signature = st.query_params.get("signature")
-    if signature:
-        _draw_signature_filter(signature)
-    return picked | {"search": search, "signature": signature}
-
-
-def _draw_signature_filter(signature: str) -> None:
-    """Draw the error signature that narrows the list of calls, and a button that removes this filter."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.page_link(
-            page_file("errors"),
-            label=wording.link_label(f"Calls of the error signature {wording.in_markdown(signature, 20)}"),
-            query_params={"signature": signature},
-            width="content",
-        )
-        st.button(
-            "All calls", on_click=write_to_url, args=("signature", None), key="no_signature", type="tertiary"
-        )
-
-
-def _code_options() -> dict[str, str]:
-    codes = store_queries.ask("findings").code.tolist()
-    return {"": "All findings"} | {code: code for code in codes}
-
-
-def _draw_list(chosen: Mapping[str, Any]) -> None:
-    slot = st.container()
+    slot = st.container(key="verdict")
+    draw_filters()
+    chosen = read_filters()
     found, pages = read_newest(CALLS, "page", chosen)
     if found.rows.empty:
         show_nothing_found(found, "call", lambda: cards.show_no_matches("calls"))
         return
-    with (
-        slot,
-        cards.draw_card(
-            describe_count(found, "call"), "calls", beside=lambda: _draw_export(chosen, found), height=600
-        ),
-    ):
-        records = found.rows.to_dict("records")
-        draw_table("calls_list", "Calls, newest first", _COLUMNS, [_build_row(row) for row in records])
+    slot.subheader(_describe_calls(found), anchor=False)
+    if peeked is None:
+        _draw_list(chosen, found, pages, None)
+        return
+    with st.container(key="list_and_peek"):
+        left, right = st.columns((11, 8), gap="small")
+        with left:
+            _draw_list(chosen, found, pages, peeked)
+        with right, st.container(border=True, key="peek_view", gap="small"):
+            before, after = find_steps(CALLS, "page", chosen, (found, pages), _is_call(peeked))
+            draw_peek(peeked, kept_keys("peek"), _step_link(before), _step_link(after))
+
+
+def _is_call(call_id: str) -> Callable[[Row], bool]:
+    return lambda row: row["call_id"] == call_id
+
+
+def _step_link(step: ListStep | None, *, in_full: bool = False) -> str | None:
+    """Return the link that shows the row of a step beside the list, or in full."""
+    if step is None:
+        return None
+    call_id = step.row["call_id"]
+    page = {"page": str(step.page)} if step.page > 1 else {}
+    full = {"call": call_id} if in_full else {}
+    return filters.page_link("calls", {}, kept_keys("page", "peek") | page | {"peek": call_id} | full)
+
+
+def _find_call_steps(call_id: str) -> tuple[str | None, str | None]:
+    """Return the links to the calls before and after one in the list it was opened from, shown in full."""
+    chosen = read_filters()
+    listed = read_newest(CALLS, "page", chosen)
+    before, after = find_steps(CALLS, "page", chosen, listed, _is_call(call_id))
+    return _step_link(before, in_full=True), _step_link(after, in_full=True)
+
+
+def _describe_calls(found: ListPage) -> str:
+    """Return a sentence on how many calls match, and without filters of the page how many went wrong."""
+    layers = store_queries.ask("fault_layers", **filters.chosen_filters().parameters())
+    counts: Mapping[str, int] = dict(zip(layers.layer, layers.calls, strict=True))
+    total = int(layers.total.iloc[0])
+    if is_narrowed():
+        share = f" of {total:,}: {wording.rate(found.found, total)}" if found.is_complete else ""
+        return f"{describe_count(found, 'call')}{share}."
+    wrong = sum(calls for layer, calls in counts.items() if layer not in ("none", "unknown"))
+    refused = counts["syntax"] + counts["schema"]
+    return (
+        f"{wording.plural(total, 'call')}; {wording.rate(wrong, total)} went wrong, "
+        f"{wording.rate(refused, total)} by their arguments."
+    )
+
+
+def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int, peeked: str | None) -> None:
+    order = chosen.get("order")
+    title = f"Sorted by {_ORDERED[order]}" if order else "Newest first"
+    with cards.draw_card(title, "calls", beside=lambda: _draw_export(chosen, found), height=600):
+        draw_rows(found.rows.to_dict("records"), peeked, is_narrow=peeked is not None)
         offer_further_days(found, "call")
         draw_pager("page", pages)
-
-
-_COLUMNS = (
-    Column("Time (UTC)", "tight"),
-    Column("Outcome", "tight"),
-    Column("Fault layer", "tight"),
-    Column("Session", "tight", "Opens it at the call"),
-    Column("Model", "short"),
-    Column("Prompt", "short"),
-    Column("Tool", "short"),
-    Column("Result", "tight"),
-    Column("Worst finding", "tight"),
-    Column("Attempt", "number", "1 = first of a chain of attempts; empty = in no chain"),
-    Column("Raw arguments", "clip"),
-)
-
-
-def _build_row(row: Mapping[Hashable, Any]) -> list[Cell]:
-    ts = row["ts"]
-    prompt = row["prompt_id"]
-    return [
-        Cell(
-            f"{ts:%Y-%m-%d %H:%M:%S}" if ts else "no time",
-            href=filters.page_link("calls", {}, _kept_keys() | {"call": row["call_id"]}),
-        ),
-        Cell(row["outcome"] or "–", tone=OUTCOME_TONES.get(row["outcome"])),
-        Cell((row["fault_layer"] or "–").replace("_", " "), tone="warn" if row["fault_layer"] else None),
-        Cell(
-            f"turn {row['turn']}",
-            sub=f"step {row['step']}" if row["step"] is not None else None,
-            href=session_link(row["session_id"], call=row["call_id"]) if row["session_id"] else None,
-            title=wording.visible(row["session_id"] or "unknown session"),
-        ),
-        _name_cell(row["model"]),
-        _name_cell(filters.value_label("prompt", prompt) if prompt else None),
-        _name_cell(row["tool"]),
-        Cell(wording.result_status(row["result_status"])),
-        Cell(row["finding"] or "–", mono=row["finding"] is not None),
-        Cell(str(row["attempt"]) if row["attempt"] else "", title=row["retry_kind"]),
-        Cell(wording.one_line(row["preview"], 160), mono=True),
-    ]
-
-
-def _name_cell(name: str | None) -> Cell:
-    shown = wording.one_line(name or "unknown", 120)
-    return Cell(shown, title=shown)
 
 
 def _draw_export(chosen: Mapping[str, Any], found: ListPage) -> None:

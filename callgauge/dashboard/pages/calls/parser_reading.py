@@ -15,7 +15,7 @@ from lenient import ToolDefinition
 
 _VALUE = 300  # characters
 _ROWS = 200
-_HEAT = {"error": 0.22, "warning": 0.16, "note": 0.08}
+HEAT = {"error": 0.22, "warning": 0.16, "note": 0.08}
 
 
 def show(reading: ReparsedCall, tool: ToolDefinition | None) -> None:
@@ -50,7 +50,7 @@ def _draw_parameters(held: list[ParameterRow]) -> None:
 
 
 def _build_row(one: ParameterRow) -> list[Cell]:
-    heat = _HEAT.get(one.severity or "")
+    heat = HEAT.get(one.severity or "")
     required = {True: "required", False: "optional", None: "not declared"}[one.required]
     sent_as = f"as {wording.one_line(one.sent_as, 80)}" if one.sent_as else None
     codes = dict.fromkeys(found.code for found in one.findings)

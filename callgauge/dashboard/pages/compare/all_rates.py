@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
 from callgauge.dashboard import filters, wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.breakdown_table import count_cell
+from callgauge.dashboard.components.breakdown_table import count_cell, name_columns
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.difference_cells import (
     difference_cell,
@@ -18,7 +18,8 @@ from callgauge.dashboard.components.difference_cells import (
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.comparisons import SliceComparison, Standing, compare_pairs
-from callgauge.dashboard.measures.rates import RATES, RateDefinition
+from callgauge.dashboard.measures.headlines import ArmNames
+from callgauge.dashboard.measures.rates import GROUPS, RATES, RateDefinition
 from callgauge.dashboard.pages.compare import URL_KEYS
 from callgauge.dashboard.pages.compare.arms import calls_link
 from callgauge.dashboard.pages.compare.costs import draw_costs
@@ -31,28 +32,7 @@ _MIX_DIFFERS = Cell(
     sub="open the rate",
     title="A and B got different work. Open the rate to see it at the same mix.",
 )
-_GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "arguments": (
-        "Arguments",
-        (
-            "parse_error",
-            "syntax_error",
-            "schema_error",
-            "strict_failure",
-            "salvaged",
-            "mended",
-            "coerced",
-            "repaired",
-            "unknown_tool",
-            "emission",
-            "truncated",
-        ),
-    ),
-    "tool": ("Tool", ("tool_rejected", "execution", "refused")),
-    "turn": ("Turn", ("retried", "recovered", "recorded_ok", "derived_ok", "disagree")),
-    "cost": ("Cost", ()),
-}
-"""The rates by what they are about; cost has a table of its own."""
+_COST = "cost"  # has a table of its own
 _TOLD = (Standing.WORSE, Standing.BETTER, Standing.MORE, Standing.LESS, Standing.UNDECIDED, Standing.ALIKE)
 _WORDS = {Standing.UNDECIDED: "not decided"}
 
@@ -71,22 +51,20 @@ def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | Non
     mixed = chosen is not None and (chosen.is_at_same_mix or chosen.does_other_work)
     judged = {name: one for name, one in by_rate.items() if not mixed or one is chosen}
     lines = [
-        f"- **{title}**: {_describe_group([judged[name] for name in names if name in judged], smallest)}"
-        for title, names in _GROUPS.values()
-        if names
+        f"- **{group.capitalize()}**: {_describe_group(_choose_group(judged.values(), group), smallest)}"
+        for group in GROUPS
     ]
     st.markdown("\n".join([*lines, "- **Cost**: steps, tokens and seconds a turn and a success."]))
-    group = choose_segment("Group of rates", "group", tuple(_GROUPS), lambda name: _GROUPS[name][0])
-    if group == "cost":
+    group = choose_segment("Group of rates", "group", (*GROUPS, _COST), str.capitalize)
+    if group == _COST:
         draw_costs(a, b)
         return
-    title, names = _GROUPS[group]
-    shown = [name for name in names if name in both]
+    shown = [name for name in both if RATES[name].group == group]
     with cards.draw_card(
-        f"{title}: every rate",
+        f"{group.capitalize()}: every rate",
         "slices",
         caption=f"{_READING} Baseline: {wording.in_markdown(a.name, 60)}.",
-        take=cards.Download(f"compare_{group}", make_export(a.arm, b.arm, "slices", rates=names)),
+        take=cards.Download(f"compare_{group}", make_export(a.arm, b.arm, "slices", rates=tuple(shown))),
         height=200,
     ):
         if not shown:
@@ -99,12 +77,15 @@ def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | Non
         ]
         columns = [
             Column("Rate", "name"),
-            Column(wording.one_line(f"Baseline: {a.name}", 40), "number"),
-            Column(wording.one_line(b.name, 40), "number"),
+            *name_columns(ArmNames(b.name, a.name)),
             difference_column("Difference", reach),
             Column("Verdict on B", "tight", "Corrected for all rates of the page (Holm)"),
         ]
-        draw_table("other_rates", f"{title}: rates of the two slices", columns, rows)
+        draw_table("other_rates", f"{group.capitalize()}: rates of the two slices", columns, rows)
+
+
+def _choose_group(held: Iterable[SliceComparison], group: str) -> list[SliceComparison]:
+    return [one for one in held if one.slice.rate.group == group]
 
 
 def _describe_group(held: Sequence[SliceComparison], smallest: float) -> str:

@@ -10,10 +10,12 @@ import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.breakdown_table import name_columns
 from callgauge.dashboard.components.controls.rate_choice import choose_toggle
 from callgauge.dashboard.components.difference_cells import difference_cell, difference_column, track_reach
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.comparisons import SliceComparison
+from callgauge.dashboard.measures.headlines import ArmNames
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.same_mix import SameMix
 from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, Slice
@@ -178,8 +180,7 @@ def _draw_ways_table(
     reach = track_reach(held)
     columns = [
         Column("Compared", "text"),
-        Column(wording.one_line(f"Baseline: {a.name}", 40), "number"),
-        Column(wording.one_line(b.name, 40), "number"),
+        *name_columns(ArmNames(b.name, a.name)),
         difference_column("Difference", reach),
         Column("p", "number", "Two-sided; of this comparison alone"),
         Column("Rests on", "text"),

@@ -7,7 +7,7 @@ import streamlit as st
 from callgauge.dashboard import filters, wording
 from callgauge.dashboard.call_traits import TITLES, class_words
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS, show_first
+from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures import verdicts
 from callgauge.dashboard.measures.makeup import MakeupShift, find_makeup_shifts
@@ -43,8 +43,8 @@ def draw_makeup(a: CompareSide, b: CompareSide) -> None:
             Column("B", "number", "Share of the calls of B"),
             Column("B − A", "number", "In points"),
         ]
-        rows = [_shift_row(shift) for shift in show_first(found, _SHIFTS, "all_shifts", "differences")]
-        draw_table("makeup", "What differs between the slices", columns, rows)
+        rows = [_shift_row(shift) for shift in found]
+        draw_table("makeup", "What differs between the slices", columns, rows, shown=_SHIFTS)
 
 
 def _shift_row(shift: MakeupShift) -> list[Cell]:

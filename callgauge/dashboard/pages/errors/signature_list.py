@@ -38,6 +38,7 @@ def show(chosen: Mapping[str, Any]) -> None:
         take=cards.Download(
             "signatures",
             lambda: every().drop(columns=["days", "found"]),
+            "all rows",
         ),
         height=400,
     ):
@@ -81,7 +82,8 @@ def _build_row(row: Row) -> list[Cell]:
         Cell(
             "",
             bars=bar_shares(row["by_day"] or ()),
-            title=_describe_bars(row["days"] or (), row["by_day"] or ()),
+            title=(told := _describe_bars(row["days"] or (), row["by_day"] or ())),
+            values={"": (told or "").replace("\n", "; ")},
         ),
         Cell(
             _format_day(row["first_day"]),
@@ -90,7 +92,7 @@ def _build_row(row: Row) -> list[Cell]:
         ),
         _names_cell(row["tools"]),
         _names_cell(row["models"]),
-        Cell("open", href=filters.page_link("calls", {}, {"call": row["example"]})),
+        _example_cell(row["example"]),
     ]
 
 
@@ -117,7 +119,11 @@ def _names_cell(names: Sequence[str]) -> Cell:
     shown = ", ".join(wording.one_line(name, 40) for name in names[:_NAMED])
     more = f" + {len(names) - _NAMED:,}" if len(names) > _NAMED else ""
     told = "\n".join(wording.one_line(name, 80) for name in names[:40])
-    return Cell(f"{shown}{more}", title=told, order=len(names))
+    return Cell(f"{shown}{more}", title=told, order=len(names), values={"": ", ".join(names)})
+
+
+def _example_cell(call: str) -> Cell:
+    return Cell("open", href=filters.page_link("calls", {}, {"call": call}), values={"call_id": call})
 
 
 def _calls_link(signature: str) -> str:
@@ -201,5 +207,5 @@ def _build_use_row(signature: str, row: Row) -> list[Cell]:
         Cell(f"{row['sessions']:,}", order=row["sessions"]),
         Cell(_format_day(row["first_day"]), order=_format_day(row["first_day"])),
         Cell(_format_day(row["last_day"]), order=_format_day(row["last_day"])),
-        Cell("open", href=filters.page_link("calls", {}, {"call": row["example"]})),
+        _example_cell(row["example"]),
     ]

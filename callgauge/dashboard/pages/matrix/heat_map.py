@@ -15,8 +15,8 @@ DEEPEST = 0.5  # of the shade's colour, so that text stays legible on it
 class HeatMap:
     """A table of one rate, with a shade for each cell.
 
-    `cells`: slices by (row name, column name). `columns_in_all`: the number of columns before the limit.
-    `worst`: the largest badness (0 to 1) of a cell with enough observations.
+    `cells`: slices by (row name, column name). `columns_in_all`: the number of columns of these rows before
+    the limit. `worst`: the largest badness (0 to 1) of a cell with enough observations.
     """
 
     rows: Sequence[str]
@@ -60,8 +60,7 @@ def build_heat_map(several: Sequence[Slice], rows: Sequence[str], columns: int) 
     drawn = set(across[:columns])
     kept = {(one.name, one.also): one for one in inside if one.also in drawn}
     solid = [bad for one in kept.values() if one.is_solid and (bad := badness(one)) is not None]
-    in_all = len({one.also for one in several})
-    return HeatMap(rows, across[:columns], kept, in_all, max(solid, default=0.0))
+    return HeatMap(rows, across[:columns], kept, len(across), max(solid, default=0.0))
 
 
 def _sort_by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:

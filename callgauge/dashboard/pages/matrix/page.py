@@ -17,7 +17,7 @@ from callgauge.dashboard.components.controls.rate_choice import (
     choose_rate,
     choose_smallest,
 )
-from callgauge.dashboard.components.difference_cells import verdict_cell
+from callgauge.dashboard.components.difference_cells import place_cell, rank_column, verdict_cell
 from callgauge.dashboard.components.slice_table import (
     compact_rate_cell,
     draw_thin_slices,
@@ -124,15 +124,19 @@ def _draw_table(it: _Matrix, shown: HeatMap, smallest: float) -> None:
     held = {row.slice.name: row for row in it.judged.rows}
     compared = sum(one.is_named for one in it.totals.values()) > 1
     columns = [Column(DIMENSIONS[it.by], "name", width="180px")]
+    if it.judged.places:
+        columns.append(rank_column())
     if compared:
         columns.append(Column("Verdict", "tight", "On the row as a whole; the sentence shows on hover"))
     columns.append(Column("All", "cell", f"All of the {it.noun}"))
     for name in shown.columns:
         label = filters.value_label(it.also, name)
-        columns.append(Column(wording.one_line(label, 18), "cell", wording.one_line(label, 200)))
+        title, full = wording.one_line(label, 18), wording.one_line(label, 200)
+        columns.append(Column(title, "cell", full if full != title else None, full=full))
     rows = [
         [
             name_cell(it.by, row),
+            *([place_cell(it.totals[row], it.judged)] if it.judged.places else []),
             *([verdict_cell(held[row], smallest)] if compared else []),
             _build_cell(shown, it.totals[row], {it.by: row}),
             *(
@@ -159,7 +163,10 @@ def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
         st.caption(f"No shades: no cell with {RULE} has anything wrong. Counts alone: fewer.")
         return
     shades = [(heat, 1 - bad if rate.is_good else bad) for heat, bad in shown.legend_shades(_STEPS)]
-    columns = [Column("Shade", "tight"), *(Column(wording.percent(value), "cell") for _, value in shades)]
+    columns = [
+        Column("Shade", "tight"),
+        *(Column(wording.fixed_percent(value, 1), "cell") for _, value in shades),
+    ]
     cells = [Cell(rate.title, pale=True), *(Cell("", heat=heat) for heat, _ in shades)]
     with st.container(width=640):
         draw_table("matrix_legend", "What the shades stand for", columns, [cells])
@@ -172,7 +179,7 @@ def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
 def _draw_bounds(it: _Matrix, shown: HeatMap, rows: int) -> None:
     """Draw how many of the rows and columns are shown. `rows`: those with enough sessions, in all."""
     parts = [
-        f"{seen} of {in_all:,} {wording.plural_noun(DIMENSIONS[dimension].lower())}"
+        f"{seen} of {in_all:,} {wording.plural_of(DIMENSIONS[dimension].lower())}"
         for seen, in_all, dimension in (
             (len(shown.rows), rows, it.by),
             (len(shown.columns), shown.columns_in_all, it.also),

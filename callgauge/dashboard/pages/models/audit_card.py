@@ -56,7 +56,9 @@ def draw_strategies(chosen: Mapping[str, Any]) -> None:
             scale = make_scale([one.used.calls.share for one in shown])
             draw_table("audit", title, _build_columns(scale), [_build_row(one, scale) for one in shown])
         named = [replace(one.used.calls, name=_name_use(one.used)) for one in found if one not in told]
-        draw_thin_slices("model", {"parse_error": named}, key="audit", leads=lambda _: None)
+        draw_thin_slices(
+            "model", {"parse_error": named}, key="audit", leads=lambda _: None, noun="combination"
+        )
         known = sum(one.used.probes > 0 for one in found)
         st.caption(
             (f"{known} of {wording.plural(len(found), 'row')} were probed." if known else _NO_PROBE)

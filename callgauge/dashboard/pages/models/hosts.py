@@ -56,7 +56,7 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
         else:
             st.caption(f"Too few sessions to compare hosts: no model has {RULE} on two of them.")
         named = [replace(one, name=f"{_label(one.name)} on {wording.one_line(one.also, 60)}") for one in thin]
-        draw_thin_slices("provider", {rate.name: named}, key="hosts")
+        draw_thin_slices("provider", {rate.name: named}, key="hosts", noun="host")
 
 
 def _draw_pairs(

@@ -18,21 +18,28 @@ from callgauge.dashboard.measures.trends import VersionShift
 
 _SOURCES = 4  # the most used; a version says nothing beside those of another harness
 _SHOWN = 40  # versions of a source, the newest
+_BEFORE_ALL = 10  # rows before a person asks for all
 
 
 def draw_versions(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
-    """Draw one card for each of the most used sources."""
+    """Draw one card for each of the most used sources that was seen in two versions or more."""
     by_source = make_slices(store_queries.ask("slices", rates=(rate.name,), by="source", **chosen))
     most_used = sorted(by_source, key=lambda one: (-one.total, one.name))[:_SOURCES]
-    for place, one in enumerate(most_used, start=1):
-        _draw_source(place, one.name, rate, {**chosen, "sources": (one.name,)})
+    alone = [
+        wording.in_markdown(wording.one_line(one.name, 60))
+        for place, one in enumerate(most_used, start=1)
+        if not _draw_source(place, one.name, rate, {**chosen, "sources": (one.name,)})
+    ]
+    if alone:
+        st.caption(f"No two versions of {', '.join(alone)} were seen here, so there is nothing to compare.")
 
 
-def _draw_source(place: int, source: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
+def _draw_source(place: int, source: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> bool:
+    """Draw the card of a source; return False without one where it was not seen in two versions."""
     asked = {"rates": (rate.name,), "by": "harness_version", "also": "day"}
     used = trends.order_versions(make_slices(store_queries.ask("slices", **asked, **chosen)))
-    if not used:
-        return
+    if len(used) < 2:
+        return False
     shown = wording.one_line(source, 60)
     take = cards.Download(
         f"{rate.name}_by_version_{place}", store_queries.ask_later("slices", **asked, **chosen)
@@ -42,6 +49,7 @@ def _draw_source(place: int, source: str, rate: RateDefinition, chosen: Mapping[
         found = trends.find_version_shifts(used)
         st.caption(_describe_found(rate, found))
         _draw_table(shown, rate, used, found or [])
+    return True
 
 
 def _describe_found(rate: RateDefinition, found: Sequence[VersionShift] | None) -> str:
@@ -83,7 +91,7 @@ def _draw_table(
         ]
         for first, one in reversed(used[-_SHOWN:])
     ]
-    draw_table(f"versions_{source}", f"{rate.title} by version of {source}", columns, rows)
+    draw_table(f"versions_{source}", f"{rate.title} by version of {source}", columns, rows, shown=_BEFORE_ALL)
     if len(used) > _SHOWN:
         st.caption(f"The {_SHOWN} newest of {len(used)} versions.")
 

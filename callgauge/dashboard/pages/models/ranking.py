@@ -16,6 +16,7 @@ from callgauge.dashboard.components.difference_cells import (
     difference_column,
     place_cell,
     plain_cell,
+    rank_column,
     track_reach,
     verdict_cell,
     verdict_with_difference_cell,
@@ -36,12 +37,12 @@ from callgauge.dashboard.measures.verdicts import RULE, describe_top
 from callgauge.dashboard.pages.models.added_column import AddedColumn
 from callgauge.dashboard.pages.models.columns import choose_columns, read_columns
 
-_RANK = "Those marked = share a place: none of them is known to be worse than another"
+_BEFORE_ALL = 15  # rows before a person asks for all
 _SHOWN = 25  # rows of the table, the most used
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class SliceRanking:
     """The slices of one rate by the dimension `by`, ranked. `left`: the ranked ones that get no row."""
 
     by: str
@@ -75,7 +76,7 @@ def rank(
     baseline: Slice,
     chosen: Mapping[str, Any],
     smallest: float,
-) -> Ranking:
+) -> SliceRanking:
     """Return the ranking of the slices `several`, each compared with the baseline at the same mix of work.
 
     `smallest`: the smallest difference worth knowing, a share. Of many, the most used are ranked.
@@ -83,10 +84,10 @@ def rank(
     shown, thin = limit_ranked(several, baseline, _SHOWN)
     strata = read_strata(rate, by, chosen, arms=[one.name for one in shown]) if len(shown) > 1 else None
     table = rank_table([*shown, *thin], baseline, strata, smallest)
-    return Ranking(by, rate, table, len(several) - len(table.rows))
+    return SliceRanking(by, rate, table, len(several) - len(table.rows))
 
 
-def draw_answer(ranking: Ranking) -> None:
+def draw_answer(ranking: SliceRanking) -> None:
     """Draw the sentence that says which slices are the best, and how to read the table below it."""
     by, table = ranking.by, ranking.table
     names = {
@@ -102,19 +103,19 @@ def draw_answer(ranking: Ranking) -> None:
 
 
 def _describe_reading(table: RankedTable, baseline: str) -> str:
-    parts = [
-        f"Each is compared with {wording.in_markdown(baseline, 60)}, the baseline.",
-        f"Corrected for {wording.plural(table.pairs, 'difference')} looked at together (Holm).",
-    ]
+    parts = [f"Each is compared with {wording.in_markdown(baseline, 60)}, the baseline."]
+    if table.pairs > 1:
+        parts.append(f"Corrected for {table.pairs} differences looked at together (Holm).")
     if table.is_by_mix:
         parts.append("Where two got different work, each kind is compared with itself, and that decides.")
     return " ".join(parts)
 
 
-def draw_ranking(ranking: Ranking, chosen: Mapping[str, Any], smallest: float) -> None:
+def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: float) -> None:
     """Draw the card with the table, and one folded line of the slices of which too little is known."""
     by, rate = ranking.by, ranking.rate
-    order = "the best first" if rate.better else "the lowest first"
+    end = "highest" if rate.is_good else "lowest"
+    order = "the best first" if ranking.table.places else f"the {end} rate first"
     with cards.draw_card(
         f"{rate.title} by {ranking.noun}, {order}",
         "slices",
@@ -132,7 +133,7 @@ def draw_ranking(ranking: Ranking, chosen: Mapping[str, Any], smallest: float) -
             st.caption(f"{ranking.left} more are used less; a filter brings them up.")
 
 
-def _draw_table(ranking: Ranking, added: Sequence[AddedColumn], smallest: float) -> None:
+def _draw_table(ranking: SliceRanking, added: Sequence[AddedColumn], smallest: float) -> None:
     """Draw the table: what decides comes first, since a phone shows the first columns first.
 
     Beside added columns there is no room for drawn differences: they stand below the verdicts.
@@ -147,7 +148,7 @@ def _draw_table(ranking: Ranking, added: Sequence[AddedColumn], smallest: float)
     reach = track_reach([*rows, *(row.as_plain for row in rows if has_plain)])
     columns = [Column(DIMENSIONS[by], "name")]
     if has_places:
-        columns.append(Column("Rank", "number", _RANK))
+        columns.append(rank_column())
     if compared:
         columns.append(Column("Verdict", "tight", "Against the baseline, corrected for all pairs (Holm)"))
     columns.append(Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()))
@@ -174,7 +175,7 @@ def _draw_table(ranking: Ranking, added: Sequence[AddedColumn], smallest: float)
         ]
         for row in rows
     ]
-    draw_table("ranking", f"{rate.title} by {ranking.noun}", columns, cells)
+    draw_table("ranking", f"{rate.title} by {ranking.noun}", columns, cells, shown=_BEFORE_ALL)
 
 
 def _known_cell(one: Slice) -> Cell:

@@ -1,23 +1,33 @@
-"""Finds the rates whose newest days lie beyond what the days before show, the worst first."""
+"""Finds the rates of models, prompts and tools that changed, since when, and which of them are back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from callgauge.dashboard.measures.slices import Slice, merge_slices, relate_slices
-from callgauge.stats import Difference, benjamini_hochberg
-from callgauge.stats.day_effects import LEAST_DAYS, DayCounts, compare_with_days_before, count_days
+import pandas as pd
 
-FALSE = 0.05  # the share of false ones among the alerts
+from callgauge.dashboard.measures.rates import RATES, RateDefinition
+from callgauge.stats import Difference, Share, place_in_groups
+from callgauge.stats.day_effects import LEAST_DAYS, compare_with_days_before
+from callgauge.stats.lasting_changes import DailySeries, LastingChange, Night, follow_changes
+
 # The newest day stands alone where it has as many calls and sessions; else the newest week, else 30 days.
 _CALLS = 100
 _SESSIONS = 30  # three slices of which each may be judged
 _LENGTHS = (1, 7, 30)
 _SHORTEST_BEFORE = 28
 _BEFORE = 4  # times as long
-_SATURDAY = 5
+STANDS = 42
+"""Days that an alert stands at most; after six weeks the new rate is the usual one."""
+_WARM_UP = 14  # days walked before these, so that what began earlier is not taken for new
+SHOWN_AFTER = 7
+"""Days on which an alert is shown that is over."""
+MOST_DAYS = STANDS + _WARM_UP + _LENGTHS[-1] * (1 + _BEFORE)
+"""Days before the newest one that can matter."""
 
 Days = tuple[date, date]
 
@@ -40,42 +50,82 @@ class AlertWindows:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A rate of one value of a dimension on the newest days and on the days before: by day, and in all."""
-
-    dimension: str
-    before: Slice
-    now: Slice
-    days_before: Mapping[date, Slice]
-    days_now: Mapping[date, Slice]
-
-
-@dataclass(frozen=True, slots=True)
 class Alert:
-    """A changed rate of one value of a dimension; `q` is the p-value corrected by Benjamini and Hochberg.
+    """A changed rate of one value of a dimension.
 
-    `difference`: of the newest days from what the days before predict.
+    `since`: its first day; `worse_since`: the day from which it was twice as far off; `back`: the first day
+    on which it was back, and `over` the night that showed it. `now`: the rate from its first day (or from
+    `worse_since`) on, while it lasts; `before`: that of the baseline, the days before it began. `difference`:
+    of `now` from what the baseline predicts. `q`: the p-value of the night that found it, corrected by
+    Benjamini and Hochberg. `days`, `baseline`: both spans of days.
     """
 
     dimension: str
-    before: Slice
-    now: Slice
+    name: str
+    rate: RateDefinition
+    since: date
+    worse_since: date | None
+    back: date | None
+    over: date | None
+    before: Share
+    now: Share
     difference: Difference
     q: float
+    days: Days
+    baseline: Days
 
     @property
-    def expected(self) -> float:
-        """The rate that the days before let one expect for the newest days, 0 to 1."""
-        return min(1.0, max(0.0, (self.now.share.rate or 0.0) - self.difference.estimate))
+    def key(self) -> str:
+        """The name of the alert in the team's memory; one that begins anew, or grows worse, has another."""
+        began = self.worse_since or self.since
+        return json.dumps(["rate", self.dimension, self.name, self.rate.name, began.isoformat()])
+
+    @property
+    def is_open(self) -> bool:
+        return self.over is None
+
+    @property
+    def rose(self) -> bool:
+        return self.difference.estimate > 0
 
     @property
     def is_worse(self) -> bool:
-        return (self.difference.estimate > 0) != self.now.rate.is_good
+        return self.rose != self.rate.is_good
+
+    @property
+    def expected(self) -> float:
+        """The rate that the baseline lets one expect, 0 to 1."""
+        return min(1.0, max(0.0, (self.now.rate or 0.0) - self.difference.estimate))
 
     @property
     def least_change(self) -> float:
         """The absolute end of the difference's interval nearer to zero; 0 when it includes zero."""
         return max(self.difference.low, -self.difference.high, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class NewError:
+    """An error that was first seen on `first_day`, and in how many calls since; `text` is log text."""
+
+    signature_id: str
+    fault_layer: str
+    text: str
+    first_day: date
+    calls: int
+    sessions: int
+
+    @property
+    def key(self) -> str:
+        """The name of the alert in the team's memory."""
+        return json.dumps(["error", self.signature_id, self.first_day.isoformat()])
+
+
+@dataclass(frozen=True, slots=True)
+class AlertReport:
+    """The alerts of the newest night, the worst first, and how many rates that night compared."""
+
+    alerts: tuple[Alert, ...]
+    compared: int
 
 
 def choose_windows(
@@ -107,62 +157,94 @@ def _sum_from(start: date, numbers: Mapping[date, int]) -> int:
     return sum(number for day, number in numbers.items() if day >= start)
 
 
-def list_candidates(dimension: str, by_day: Iterable[Slice], windows: AlertWindows) -> list[Candidate]:
-    """Return the rates to check for a change, from slices by `dimension` whose `also` is the day.
+def list_nights(
+    days: Sequence[date], calls: Mapping[date, int], sessions: Mapping[date, int] | None, *, since: date
+) -> list[Night]:
+    """Return what each night from `since` on compares; `days`: those with calls, the oldest first."""
+    nights = []
+    for stop in range(bisect_left(days, since) + 1, len(days) + 1):
+        known = days[bisect_left(days, days[stop - 1] - timedelta(MOST_DAYS)) : stop]
+        windows = choose_windows(
+            {day: calls[day] for day in known}, sessions and {day: sessions[day] for day in known}
+        )
+        if windows and windows.is_long_enough:
+            first, start = (bisect_left(days, span[0]) for span in (windows.before, windows.now))
+            nights.append(Night(first, start, stop, windows.now[0] == windows.now[1]))
+    return nights
 
-    A rate is checked when one of its directions is better, when both windows have enough observations and
-    sessions of it, and when it was observed on enough of the days before.
+
+def first_night(newest: date) -> date:
+    """Return the first night to walk, given the newest day."""
+    return newest - timedelta(STANDS + _WARM_UP - 1)
+
+
+def find_alerts(
+    by_day: Mapping[str, pd.DataFrame], days: Sequence[date], nights: Sequence[Night]
+) -> AlertReport:
+    """Return the alerts that stand on the last of the `days`, and those that are over since a week.
+
+    `by_day`: for each dimension the rows of the metric `slices` by it and by day. `days`: those with calls,
+    the oldest first; `nights`: what each of them compares.
     """
-    groups: dict[tuple[str, str], tuple[dict[date, Slice], dict[date, Slice]]] = {}
-    for one in by_day:
-        if one.also != "unknown" and one.total and one.rate.better is not None:
-            day = date.fromisoformat(one.also)
-            for window, span in enumerate((windows.before, windows.now)):
-                if span[0] <= day <= span[1]:
-                    groups.setdefault((one.rate.name, one.name), ({}, {}))[window][day] = one
-    known = [
-        (earlier, newest, before, now)
-        for (_, name), (earlier, newest) in groups.items()
-        if sum(one.share.n > 0 for one in earlier.values()) >= LEAST_DAYS
-        and (before := merge_slices(earlier.values(), name))
-        and (now := merge_slices(newest.values(), name))
-    ]
-    befores = relate_slices([before for *_, before, _ in known])
-    nows = relate_slices([now for *_, now in known])
-    return [
-        Candidate(dimension, before, now, earlier, newest)
-        for (earlier, newest, *_), before, now in zip(known, befores, nows, strict=True)
-        if before.is_solid and now.is_solid
-    ]
-
-
-def find_alerts(candidates: Sequence[Candidate], windows: AlertWindows) -> list[Alert]:
-    """Return the alerts among the candidates: rates that became worse, then rates that became better.
-
-    Each group is sorted by `least_change`, the largest first.
-    """
-    if not candidates:
-        return []
-    before = _count_days(
-        windows.before, [one.days_before for one in candidates], [one.before for one in candidates]
+    known = {day.isoformat(): day for day in days}
+    rows = pd.concat([its.assign(dimension=dimension) for dimension, its in by_day.items()])
+    rows = rows[rows["also"].isin(known) & (rows["total"] > 0)]
+    if rows.empty:
+        return AlertReport((), 0)
+    names, series = DailySeries.from_rows(
+        days,
+        list(zip(rows["dimension"], rows["rate"], rows["slice"], strict=True)),
+        [known[day] for day in rows["also"]],
+        rows["sessions"].tolist(),
+        rows["total"].tolist(),
+        place_in_groups(rows["group_ids"], rows["group_k"], rows["group_n"]),
+        lambda name: name[:2],
     )
-    now = _count_days(windows.now, [one.days_now for one in candidates], [one.now for one in candidates])
-    compared = zip(candidates, compare_with_days_before(before, now), strict=True)
-    known = [(one, found) for one, found in compared if found]
-    corrected = benjamini_hochberg([found.p for _, found in known])
-    certain = [
-        Alert(one.dimension, one.before, one.now, found, q)
-        for (one, found), q in zip(known, corrected, strict=True)
-        if q <= FALSE
+    found = follow_changes(series, nights)
+    alerts = [
+        _describe_alert(series, change, *names[change.series])
+        for change in found.changes
+        if _is_shown(series, change)
     ]
-    return sorted(certain, key=lambda one: (not one.is_worse, -one.least_change, one.q, one.now.name))
+    return AlertReport(tuple(sorted(alerts, key=_order)), found.compared)
 
 
-def _count_days(span: Days, by_day: Sequence[Mapping[date, Slice]], wholes: Sequence[Slice]) -> DayCounts:
-    days = [span[0] + timedelta(number) for number in range((span[1] - span[0]).days + 1)]
-    counts = [
-        [(series[day].share.k, series[day].share.n) if day in series else (0, 0) for day in days]
-        for series in by_day
-    ]
-    effects = [whole.share.design_effect for whole in wholes]
-    return count_days(counts, effects, [day.weekday() >= _SATURDAY for day in days])
+def _order(one: Alert) -> tuple[object, ...]:
+    """Return what alerts are sorted by: what is worse and open first, then the largest certain change."""
+    return not one.is_worse, not one.is_open, -one.least_change, one.q, one.rate.name, one.name
+
+
+def _is_shown(series: DailySeries, change: LastingChange) -> bool:
+    newest = series.days[-1]
+    if series.days[change.began] <= newest - timedelta(STANDS):
+        return False
+    return change.over is None or series.days[change.over] > newest - timedelta(SHOWN_AFTER)
+
+
+def _describe_alert(
+    series: DailySeries, change: LastingChange, dimension: str, rate: str, name: str
+) -> Alert:
+    first = change.began if change.worse_since is None else change.worse_since
+    places = range(first, len(series.days) if change.back is None else change.back)
+    difference = compare_with_days_before(
+        series.count_days(change.series, change.reference, change.effects[0]),
+        series.count_days(change.series, places, change.effects[1]),
+    )[0]
+    if difference is None:
+        raise ValueError("a change has observations, and enough days before it")
+    days = [series.days[place] for place in (places[0], places[-1])]
+    return Alert(
+        dimension,
+        name,
+        RATES[rate],
+        series.days[change.began],
+        None if change.worse_since is None else series.days[change.worse_since],
+        None if change.back is None else series.days[change.back],
+        None if change.over is None else series.days[change.over],
+        series.sum_days(change.series, change.reference),
+        series.sum_days(change.series, places),
+        difference,
+        change.q,
+        (days[0], days[1]),
+        (series.days[change.reference[0]], series.days[change.reference[-1]]),
+    )

@@ -15,7 +15,7 @@ from callgauge.dashboard.components.controls.rate_choice import choose_rate, cho
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import make_slices
-from callgauge.dashboard.pages.overview.changes_card import draw_changes
+from callgauge.dashboard.pages.overview.attention import draw_attention, find_events
 from callgauge.dashboard.pages.overview.headline_rates import HEADLINES, draw_headlines
 from callgauge.dashboard.pages.overview.load_line import draw_load_line
 from callgauge.dashboard.pages.overview.which_model import draw_which_model
@@ -44,7 +44,7 @@ def show() -> None:
     with prompt:
         draw_which_prompt(rate, chosen, smallest, height=_ANSWERS)
     with attention:
-        draw_changes(chosen)
+        draw_attention(chosen, height=_ANSWERS)
     draw_headlines(rates, store_queries.ask("mended_refused", **chosen).iloc[0].refused, chosen, goals)
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:
@@ -56,7 +56,10 @@ def show() -> None:
 
 def _draw_trend(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
     rows = store_queries.ask("slices", rates=(rate.name,), by="model", also="day", **chosen)
-    draw_rate_trend(f"{rate.title} by day and model", make_slices(rows), rate, "model", key="trend")
+    events = find_events(chosen, rate.name, "model")
+    draw_rate_trend(
+        f"{rate.title} by day and model", make_slices(rows), rate, "model", key="trend", events=events
+    )
 
 
 def _draw_findings(chosen: Mapping[str, Any], judged: int) -> None:

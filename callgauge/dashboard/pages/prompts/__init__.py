@@ -2,4 +2,7 @@
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 
-URL_KEYS = PageUrlKeys(place=("rate", "of", "before", "after"), kept=("smallest",))
+URL_KEYS = PageUrlKeys(
+    place=("rate", "of", "version", "versus", "broken_by", "show", "before", "after"),
+    kept=("smallest",),
+)

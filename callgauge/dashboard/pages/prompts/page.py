@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 from typing import Any
@@ -12,12 +11,14 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline, label_value
 from callgauge.dashboard.components.controls.rate_choice import (
     choose_one,
     choose_rate,
     choose_smallest,
     link_here,
 )
+from callgauge.dashboard.components.controls.tabs import draw_tabs
 from callgauge.dashboard.components.difference_cells import (
     difference_cell,
     difference_column,
@@ -27,20 +28,25 @@ from callgauge.dashboard.components.difference_cells import (
 )
 from callgauge.dashboard.components.rate_trend import TrendEvent, draw_rate_trend
 from callgauge.dashboard.components.slice_table import (
-    READING,
     calls_link,
     draw_slice_table,
     make_scale,
     name_cell,
     rate_cell,
 )
-from callgauge.dashboard.components.strata_queries import read_strata
+from callgauge.dashboard.components.strata_queries import (
+    break_compared_down,
+    choose_breakdown,
+    read_arms,
+    read_strata,
+)
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.version_texts import VersionedText, draw_difference, read_versions
 from callgauge.dashboard.measures import verdicts
 from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.dashboard.measures.headlines import ArmNames
 from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.same_mix import SameMix
+from callgauge.dashboard.measures.same_mix import ArmStrata, SameMix
 from callgauge.dashboard.measures.slices import Slice, make_slices
 
 Version = Mapping[Hashable, Any]
@@ -54,6 +60,9 @@ _RATES = (
     "derived_ok",
 )
 _SHOWN = 40
+_LONGEST = 60  # characters of a name
+_TABS = {"text": "What changed in the text", "days": "By day", "all": "All prompts"}
+Pair = tuple[str, str]  # the ids of a version and of its baseline
 
 
 def show() -> None:
@@ -67,14 +76,29 @@ def show() -> None:
             store_queries.ask("slices", rates=rates, by="prompt", also="prompt_name", **chosen)
         )
         name = _choose_prompt(by_name, by_version)
+        if name is None:
+            pair = None
+        else:
+            since = _first_days(name)
+            versions = _order_versions([one for one in by_version if one.also == name], since)
+            pair = _choose_pair(versions)
         smallest = choose_smallest()
     if name is None:
         cards.show_no_matches("calls or turns")
         return
-    _draw_versions(name, rate, rates, by_version, chosen, smallest)
-    _draw_text(name)
-    _time_line(name, rate, chosen)
-    _draw_all(by_name, rates, chosen)
+    slices = {one.name: one for one in by_version if one.also == name and one.rate is rate}
+    order = [slices[version] for version in versions if version in slices]
+    if pair and all(version in slices for version in pair):
+        _draw_comparison(rate, order, pair, since, chosen, smallest)
+    else:
+        _draw_alone(name, rate, order, since, smallest)
+    with draw_tabs("show", _TABS) as tab:
+        if tab == "text":
+            _draw_text(name, pair)
+        elif tab == "days":
+            _time_line(name, rate, chosen)
+        else:
+            _draw_all(by_name, rates, chosen)
 
 
 def _choose_prompt(by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
@@ -99,43 +123,86 @@ def _prompt_label(name: str) -> str:
     return "no prompt in the log" if name == "unknown" else filters.value_label("prompt", name)
 
 
-def _draw_versions(
-    name: str,
+def _order_versions(its: Sequence[Slice], since: Mapping[str, date]) -> list[str]:
+    """Return the ids of the versions of a prompt, in the order of their first use."""
+    return sorted({one.name for one in its}, key=lambda prompt: (since.get(prompt, date.max), prompt))
+
+
+def _choose_pair(versions: Sequence[str]) -> Pair | None:
+    """Draw the choice of a version and its baseline; by default the newest and the one before it.
+
+    Return None for a prompt with one version.
+    """
+    if len(versions) < 2:
+        return None
+    newest_first = versions[::-1]
+    labels = {version: _label_version(version) for version in versions}
+
+    def name_version(version: str) -> str:
+        return labels.get(version, version)
+
+    of = choose_one("Version", "version", newest_first, newest_first[0], name_version, width=200)
+    others = [version for version in newest_first if version != of]
+    before = versions[: versions.index(of)]
+    baseline = before[-1] if before else others[0]
+    return of, choose_one("Baseline", "versus", others, baseline, name_version, width=200)
+
+
+def _label_version(version: str) -> str:
+    """Return the one name that a version has on the whole page."""
+    return label_value("prompt", version)
+
+
+def _draw_comparison(
     rate: RateDefinition,
-    rates: Sequence[str],
-    by_version: Sequence[Slice],
+    order: Sequence[Slice],
+    pair: Pair,
+    since: Mapping[str, date],
     chosen: Mapping[str, Any],
     smallest: float,
 ) -> None:
-    its = [one for one in by_version if one.also == name]
-    since = _first_days(name)
-    order = sorted(
-        dict.fromkeys(one.name for one in its), key=lambda prompt: (since.get(prompt, date.max), prompt)
+    """Draw whether the chosen version is better than its baseline, the table that proves it, and for whom."""
+    newest = order[-_SHOWN:]
+    of, against = (next(one for one in order if one.name == name) for name in pair)
+    neighbours = list(zip(newest, [None, *newest], strict=False))
+    pairs = neighbours if (of, against) in neighbours else [*neighbours, (of, against)]
+    names = list(dict.fromkeys(one.name for two in pairs for one in two if one))
+    work = read_strata(rate, "prompt", chosen, arms=names)
+    held = compare_pairs(pairs, _compare_work(pairs, work), family="pairs of versions")
+    whole = next(each for each in held if (each.slice, each.other) == (of, against))
+    found = break_compared_down(whole, read_arms(rate, "prompt", pair, chosen), work)
+    arms = ArmNames(*map(_label_version, pair))
+    draw_headline(found, arms, smallest)
+    _draw_versions(rate, held[: len(newest)], since, smallest, hidden=len(order) - len(newest))
+
+    def link(place: int, narrowed: Mapping[str, str]) -> str | None:
+        return calls_link(rate, {"prompt": pair[1 - place], **narrowed})
+
+    rows = store_queries.ask_later(
+        "breakdown",
+        rates=(rate.name,),
+        by="prompt",
+        arms=pair,
+        dimensions=choose_breakdown(["prompt"]),
+        **chosen,
     )
-    title = f"{rate.title} of {wording.in_markdown(_prompt_label(name), 60)}, version by version"
-    take = cards.Download(
-        "rates_by_prompt_version",
-        store_queries.ask_later("slices", rates=tuple(rates), by="prompt", also="prompt_name", **chosen),
-    )
-    with cards.draw_card(title, "slices", "strata", "versions", take=take, height=260):
-        ordered = [one for prompt in order for one in its if one.name == prompt and one.rate is rate]
-        if not ordered:
-            st.caption(
-                f"No {rate.noun} of it that this rate is about. Choose another rate, or widen the filters."
-            )
+    draw_breakdown(found, arms, smallest, link, cards.Download(f"{rate.name}_of_versions_broken_down", rows))
+
+
+def _draw_alone(
+    name: str, rate: RateDefinition, order: Sequence[Slice], since: Mapping[str, date], smallest: float
+) -> None:
+    """Draw what is known of a prompt that has no two versions to compare."""
+    label = wording.in_markdown(_prompt_label(name), _LONGEST)
+    with st.container(key="verdict"):
+        if not order:
+            st.subheader(f"Nothing to compare: no {rate.noun} of {label} is one of this rate.", anchor=False)
             return
-        newest = ordered[-_SHOWN:]
-        pairs = list(zip(newest, [None, *newest], strict=False))
-        held = compare_pairs(pairs, _compare_work(pairs, rate, chosen))
-        if len(held) > 1:
-            _draw_newest(held[-1], smallest)
-        _draw_table(rate, held, since, smallest)
-        few = f" The {_SHOWN} newest of {len(ordered)} are shown." if len(ordered) > _SHOWN else ""
-        st.caption(
-            "In the order of their first use. Each version is held against the one before it; the verdict "
-            "counts all of these differences (Holm). Where two versions got different work, it goes by the "
-            f"difference at the same mix. Versions of different days may still have met different tasks.{few}"
-        )
+        one = order[-1]
+        share = f"{wording.rate(one.share.k, one.share.n)} ({wording.fraction(one.share.k, one.share.n)})"
+        said = f"Nothing to compare: {label} has one version. {rate.title}: {share}."
+        st.subheader(wording.shorten(said, 400), anchor=False)
+    _draw_versions(rate, compare_pairs([(each, None) for each in order]), since, smallest)
 
 
 def _first_days(name: str) -> dict[str, date]:
@@ -151,35 +218,26 @@ def _known_versions(name: str) -> list[dict[Any, Any]]:
     return read_versions(VersionedText("prompt", None, name)) if name != "unknown" else []
 
 
-def _compare_work(
-    pairs: Sequence[tuple[Slice, Slice | None]], rate: RateDefinition, chosen: Mapping[str, Any]
-) -> list[SameMix | None]:
-    """Return each version and the one before it at the same mix of work; None for the first."""
+def _compare_work(pairs: Sequence[tuple[Slice, Slice | None]], work: ArmStrata) -> list[SameMix | None]:
+    """Return both versions of each pair at the same mix of work; None without a second."""
     known = [(one, other) for one, other in pairs if other is not None]
-    if not known:
-        return [None] * len(pairs)
-    strata = read_strata(rate, "prompt", chosen, arms=[one.name for one, _ in pairs])
-    found = strata.compare([((one.name, one), (other.name, other)) for one, other in known])
-    return [None, *found]
+    found = iter(work.compare([((one.name, one), (other.name, other)) for one, other in known]))
+    return [None if other is None else next(found) for _, other in pairs]
 
 
-def _draw_newest(held: SliceComparison, smallest: float) -> None:
-    """Draw the verdict on the newest version as a sentence."""
-    labels = [
-        wording.one_line(filters.value_label("prompt", one.name), 60)
-        for one in (held.slice, held.other)
-        if one
-    ]
-    named = replace(
-        held,
-        slice=replace(held.slice, name=labels[0]),
-        other=replace(held.other, name=labels[1]) if held.other else None,
-    )
-    said = f"{labels[0]} against {labels[1]}. {verdicts.describe_verdict(named, smallest)}"
-    st.subheader(wording.in_markdown(said, 900), anchor=False)
-    mix = verdicts.describe_mix(named)
-    if mix:
-        st.caption(wording.in_markdown(mix, 600))
+def _draw_versions(
+    rate: RateDefinition,
+    held: Sequence[SliceComparison],
+    since: Mapping[str, date],
+    smallest: float,
+    *,
+    hidden: int = 0,
+) -> None:
+    """Draw all versions in the order of their first use; `hidden`: how many older ones are not shown."""
+    with cards.draw_card("Version by version", "slices", "strata", "versions", height=200):
+        _draw_table(rate, held, since, smallest)
+        few = f" The {len(held)} newest of {len(held) + hidden} are shown." if hidden else ""
+        st.caption(f"Each version beside the one before it; verdicts are corrected for all of them.{few}")
 
 
 def _draw_table(
@@ -212,11 +270,11 @@ def _draw_table(
     draw_table("prompt_versions", f"{rate.title} by version", columns, rows)
 
 
-def _draw_text(name: str) -> None:
+def _draw_text(name: str, pair: Pair | None) -> None:
     with cards.draw_card("What changed in the text", "versions", "version_text"):
         versions = _known_versions(name)
         if len(versions) > 1:
-            draw_difference(VersionedText("prompt", None, name), versions)
+            draw_difference(VersionedText("prompt", None, name), versions, pair)
         elif versions:
             st.caption("One text only: it has not changed in the logs that are loaded.")
         else:
@@ -244,13 +302,8 @@ def find_text_events(versions: Sequence[Version]) -> list[TrendEvent]:
     return [
         TrendEvent(
             after["first_day"],
-            f"Version {after['number']}: "
-            + (
-                "another text under the same name"
-                if after["id"] == before["id"]
-                else f"{wording.one_line(filters.value_label('prompt', after['id']), 60)}"
-            ),
-            f"hash {(after['hash'] or '–')[:12]}; before: version {before['number']}",
+            f"{_label_version(after['id'])}{': another text' if after['id'] == before['id'] else ''}",
+            f"text {(after['hash'] or '–')[:8]}; before: {_label_version(before['id'])}",
         )
         for before, after in pairwise(known)
     ]
@@ -268,17 +321,22 @@ def _draw_all(by_name: Sequence[Slice], rates: Sequence[str], chosen: Mapping[st
         )
         for rate in rates
     }
+    solid = {one.name for its in columns.values() for one in its if one.is_solid}
+    shown = {rate: [one for one in its if one.name in solid] for rate, its in columns.items()}
     take = cards.Download(
         "rates_by_prompt", store_queries.ask_later("slices", rates=tuple(rates), by="prompt_name", **chosen)
     )
-    with cards.draw_card(
-        "All prompts, the most used first", "slices", take=take, caption=READING, height=320
-    ):
-        draw_slice_table(
-            "prompt_name", columns, key="all_prompts", leads=lambda name: link_here("prompts", {}, of=name)
-        )
-        if len(names) > _SHOWN:
-            st.caption(f"{_SHOWN} of {len(names)} prompts; a filter brings up the others.")
+    with cards.draw_card("All prompts, the most used first", "slices", take=take, height=320):
+        if solid:
+            draw_slice_table(
+                "prompt_name",
+                shown,
+                key="all_prompts",
+                leads=lambda name: link_here("prompts", {}, of=name, show="text"),
+            )
+        thin = len(names) - len(solid)
+        if thin:
+            st.caption(f"{wording.plural(thin, 'prompt')} with too few sessions. It takes {verdicts.RULE}.")
 
 
 show()

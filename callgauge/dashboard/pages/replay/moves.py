@@ -174,7 +174,7 @@ def _draw_changed(job: ReplayJob, found: ReplaySummary) -> None:
         f"{wording.plural(found.changed, 'changed call')}",
         caption=cut or None,
         beside=lambda: _draw_lines(job, listed),
-        take=cards.Download("replay_changed", lambda: _changed_frame(job)),
+        take=cards.Download("replay_changed", lambda: _changed_frame(job), "all rows"),
     ):
         heads = [
             Column("Time (UTC)", "tight"),

@@ -10,6 +10,7 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.call_descriptions import REASONS
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import (
     describe_count,
     draw_pager,
@@ -30,8 +31,14 @@ _MODELS = 20
 
 
 def show(chosen: Mapping[str, Any]) -> None:
-    _draw_parallel(chosen)
-    _draw_disagreements(chosen)
+    beside = draw_fold("Good calls lost beside a bad one", "beside")
+    if beside is not None:
+        with beside:
+            _draw_parallel(chosen)
+    differ = draw_fold("Turns that the log judges otherwise than we infer", "disagree")
+    if differ is not None:
+        with differ:
+            _draw_disagreements(chosen)
 
 
 def _draw_parallel(chosen: Mapping[str, Any]) -> None:
@@ -115,9 +122,11 @@ def _build_model_row(row: Row) -> list[Cell]:
 def _draw_disagreements(chosen: Mapping[str, Any]) -> None:
     ask = store_queries.keep_asking()
     with cards.draw_card(
-        "Turns that the log judges otherwise than we do",
+        "Two verdicts that differ",
         "disagreements",
-        take=cards.Download("disagreements", lambda: read_page(ask, DISAGREEMENTS, chosen, 10_000).rows),
+        take=cards.Download(
+            "disagreements", lambda: read_page(ask, DISAGREEMENTS, chosen, 10_000).rows, "all rows"
+        ),
     ):
         found, pages = read_newest(DISAGREEMENTS, "turn_page", chosen)
         if found.rows.empty:
@@ -133,8 +142,8 @@ def _draw_disagreements(chosen: Mapping[str, Any]) -> None:
                 width="content",
             )
         heads = [
-            Column("Time (UTC)", "tight"), Column("Model", "name"), Column("The log", "name"),
-            Column("We conclude", "name"), Column("Calls", "number"), Column("went wrong", "number"),
+            Column("Time (UTC)", "tight"), Column("Model", "name"), Column("Log", "name"),
+            Column("Inferred", "name"), Column("Calls", "number"), Column("went wrong", "number"),
             Column("Turn", "tight"),
         ]  # fmt: skip
         draw_table(
@@ -153,10 +162,12 @@ def _build_turn_row(row: Row) -> list[Cell]:
         Cell(f"{row['ts']:%Y-%m-%d %H:%M}" if row["ts"] else "no time"),
         Cell(wording.one_line(row["model"], 60)),
         Cell(
-            "ok" if row["recorded_ok"] else "not ok", tone="good" if row["recorded_ok"] else "bad", sub=said
+            "completed" if row["recorded_ok"] else "not completed",
+            tone="good" if row["recorded_ok"] else "bad",
+            sub=said,
         ),
         Cell(
-            "not ok" if row["recorded_ok"] else "ok",
+            "not completed" if row["recorded_ok"] else "completed",
             tone="bad" if row["recorded_ok"] else "good",
             sub=REASONS.get(row["derived_reason"], row["derived_reason"]),
         ),

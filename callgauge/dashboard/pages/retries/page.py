@@ -1,4 +1,4 @@
-"""The page Retries: funnel of recovery, cost of retries, recovery by model, calls lost beside faults."""
+"""The page Retries: what became of chains of attempts, by tool, model, layer or attempt; their cost."""
 
 from __future__ import annotations
 
@@ -9,23 +9,18 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.rate_choice import choose_one
+from callgauge.dashboard.components.controls.rate_choice import choose_one, choose_segment
 from callgauge.dashboard.components.fault_cards import LAYERS
-from callgauge.dashboard.components.slice_table import (
-    READING,
-    IntervalScale,
-    draw_slice_table,
-    make_scale,
-    share_cell,
-)
+from callgauge.dashboard.components.slice_table import READING, IntervalScale, share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.slices import make_slices
 from callgauge.dashboard.measures.verdicts import RULE, format_difference
 from callgauge.dashboard.pages.retries import losses, recovery
+from callgauge.dashboard.pages.retries.chain_table import draw_chain_table, draw_funnel, link_to_chains
 from callgauge.stats import Share, compare_rates
 
 Row = Mapping[Hashable, Any]
-_SLICES = 15  # models or tools in a table
+_ROWS = 10  # tools or models, until all are asked for
+_WAYS = {"tool": "By tool", "model": "By model", "layer": "By layer", "attempt": "By attempt"}
 
 
 def show() -> None:
@@ -35,102 +30,131 @@ def show() -> None:
     if not rows:
         cards.show_no_matches("calls that went wrong")
         return
-    take = cards.Download("chains", store_queries.ask_later("chains", **chosen))
-    by_layer = recovery.group_by_layer(rows)
-    _draw_funnel(by_layer, rows, take)
+    with st.container(key="verdict"):
+        st.subheader(f"{describe_recovery(rows)} {describe_kinds(rows)}", anchor=False)
+    _draw_chains(chosen, rows)
     left, right = st.columns(2, gap="small")
     with left:
         _draw_kinds(rows)
     with right:
         _draw_cost(rows)
-    _draw_layers(by_layer)
-    for dimension, column in zip(("model", "tool"), st.columns(2, gap="small"), strict=True):
-        with column:
-            _draw_recovered(dimension, chosen)
     losses.show(chosen)
 
 
-def _draw_funnel(by_layer: Mapping[str, Sequence[Row]], rows: Sequence[Row], take: cards.Download) -> None:
-    layers = ["", *(layer for layer in LAYERS if layer in by_layer)]
+def describe_recovery(rows: Sequence[Row]) -> str:
+    """Return a sentence on how many of the chains with a known end recovered."""
+    share, chains = recovery.recovery_share(rows)
+    if not share.n:
+        return f"Of none of {wording.plural(chains, 'chain')} the end is known."
+    known = "" if share.n == chains else " whose end is known"
+    return f"Of {wording.plural(share.n, 'chain')}{known}, {wording.rate(share.k, share.n)} recovered."
+
+
+def describe_kinds(rows: Sequence[Row]) -> str:
+    """Return a sentence on whether a changed retry works more often than an identical one."""
+    changed, identical = (recovery.first_retry_share(rows, kind) for kind in ("changed", "identical"))
+    found = compare_rates(changed, identical)
+    if found is None:
+        return "Changed and identical retries cannot be compared: one kind is missing."
+    rates = f"{wording.rate(changed.k, changed.n)} against {wording.rate(identical.k, identical.n)}"
+    if not (changed.has_enough and identical.has_enough):
+        return f"Too few to say whether changing the arguments helps: {rates} worked."
+    if not found.is_decisive:
+        return f"Whether changing the arguments helps is not decided: {rates} worked."
+    better = "more" if found.estimate > 0 else "less"
+    return f"Retries with changed arguments work {better} often than identical ones: {rates}."
+
+
+def _draw_chains(chosen: Mapping[str, Any], rows: Sequence[Row]) -> None:
     with cards.draw_card(
-        "From fault to recovery",
+        "What became of each chain",
         "chains",
-        take=take,
-        caption="Each chain begins with a call that went wrong. The bar: the share of all that got so far.",
+        caption="A chain begins with a call that went wrong. A number opens the first call of each chain.",
+        take=cards.Download("chains", store_queries.ask_later("chains", **chosen)),
     ):
-        picked = choose_one(
-            "Began at", "layer", layers, "", lambda layer: LAYERS[layer][0] if layer else "Any layer"
-        )
-        stages = recovery.build_funnel(by_layer[picked] if picked else rows)
-        heads = [
-            Column("Attempt", "tight"),
-            Column("Chains", "number"),
-            Column("Recovered with it", "number", "Share of the chains that made this attempt"),
-            Column("Abandoned after it", "number"),
-            Column("Not known", "number", "The log stops before the turn's end"),
-            Column("Tried again", "number"),
-        ]
-        draw_table(
-            "funnel", "Chains by attempt", heads, [_build_stage_row(one, stages[0].reached) for one in stages]
-        )
+        way = choose_segment("Chains by", "by", tuple(_WAYS), _WAYS.__getitem__)
+        if way == "attempt":
+            _draw_attempts(recovery.group_by_slice(rows), rows)
+        elif way == "layer":
+            by_layer = recovery.group_by_slice(rows)
+            order = [layer for layer in (*LAYERS, *by_layer) if layer in by_layer]
+            draw_chain_table("layer", by_layer, list(dict.fromkeys(order)))
+        else:
+            _draw_most(way, store_queries.ask("chains", by=way, **chosen).to_dict("records"))
+        if way != "attempt":
+            st.caption(READING)
 
 
-def _build_stage_row(one: recovery.FunnelStage, begun: int) -> list[Cell]:
-    title = "1, went wrong" if one.number == 1 else f"{one.number}"
-    return [
-        Cell(
-            f"{title} or later" if one.number == recovery.MOST else title, share=one.reached / max(1, begun)
+def _draw_attempts(by_layer: Mapping[str, Sequence[Row]], rows: Sequence[Row]) -> None:
+    layers = ["", *(layer for layer in LAYERS if layer in by_layer)]
+    picked = choose_one(
+        "Began at", "layer", layers, "", lambda layer: LAYERS[layer][0] if layer else "Any layer"
+    )
+    draw_funnel(by_layer[picked] if picked else rows, picked)
+
+
+def _draw_most(dimension: str, rows: Sequence[Row]) -> None:
+    """Draw the models or tools, those with the most abandoned chains first: there most is to win."""
+    by_slice = recovery.group_by_slice(rows)
+    order = sorted(
+        by_slice,
+        key=lambda name: (
+            -recovery.count_ended(by_slice[name], "abandoned"),
+            -recovery.count_ended(by_slice[name], "recovered"),
+            name,
         ),
-        Cell(f"{one.reached:,}", sub=wording.rate(one.reached, begun)),
-        *(
-            Cell(f"{count:,}", sub=wording.rate(count, one.reached) if count else None, pale=not count)
-            for count in (one.recovered, one.abandoned, one.open, one.continued_count)
-        ),
-    ]
-
-
-def _rate_cell(share: Share, scale: IntervalScale) -> Cell:
-    return Cell("–") if share.rate is None else share_cell(share, scale)
+    )
+    draw_chain_table(dimension, by_slice, order, shown=_ROWS)
 
 
 def _draw_kinds(rows: Sequence[Row]) -> None:
     with cards.draw_card("Does changing the call help?", "chains", stretch=True):
         kinds = {kind: recovery.first_retry_share(rows, kind) for kind in ("changed", "identical")}
-        found = compare_rates(kinds["changed"], kinds["identical"])
-        known, every = sum(share.n for share in kinds.values()), recovery.retried_share(rows).k
-        if found is None:
-            st.markdown(
-                "Nothing to compare: it takes first retries with changed and with identical arguments."
-            )
-        elif not all(share.has_enough for share in kinds.values()):
-            st.markdown(
-                f"Too few to judge: difference {format_difference(found)}, 95%. "
-                f"It takes {RULE} of both kinds."
-            )
-        elif found.is_decisive:
-            better = "more" if found.estimate > 0 else "less"
-            st.markdown(f"A changed retry works {better} often: difference {format_difference(found)}, 95%.")
-        else:
-            st.markdown(f"Not decided: difference {format_difference(found)}, 95%.")
+        st.markdown(_describe_difference(kinds["changed"], kinds["identical"]))
         scale = IntervalScale(0.0, 1.0)
+        drawn = [
+            [
+                Cell(f"{kind} arguments"),
+                _worked_cell(share, scale, f"{kind}_worked"),
+                Cell(f"{share.n:,}", href=link_to_chains({"first_retry": kind}) if share.n else None),
+            ]
+            for kind, share in kinds.items()
+        ]
+        unknown = recovery.retried_share(rows).k - sum(share.n for share in kinds.values())
+        if unknown:
+            href = link_to_chains({"first_retry": "unknown"})
+            drawn.append([Cell("one text unknown"), Cell("–"), Cell(f"{unknown:,}", href=href)])
         draw_table(
             "kinds",
             "Retries that worked, by kind",
             [
                 Column("First retry", "tight"),
                 Column("Worked", "rate", "Had no fault", scale=scale.ends()),
-                Column("Retries", "number"),
+                Column("Chains", "number"),
             ],
-            [
-                [Cell(f"{kind} arguments"), _rate_cell(share, scale), Cell(f"{share.n:,}")]
-                for kind, share in kinds.items()
-            ],
+            drawn,
         )
-        st.caption(
-            f"{wording.fraction(every - known, every)} first retries are neither: "
-            "one of the two texts is unknown. Later retries are left out, "
-            "so that one long chain does not outweigh many."
-        )
+        st.caption("Only the first retry of a chain counts: one long chain must not outweigh many.")
+
+
+def _describe_difference(changed: Share, identical: Share) -> str:
+    found = compare_rates(changed, identical)
+    if found is None:
+        return "Nothing to compare: it takes first retries with changed and with identical arguments."
+    told = f"difference {format_difference(found)}, 95%."
+    if not (changed.has_enough and identical.has_enough):
+        return f"Too few to judge: {told} It takes {RULE} of both kinds."
+    if not found.is_decisive:
+        return f"Not decided: {told}"
+    return f"A changed retry works {'more' if found.estimate > 0 else 'less'} often: {told}"
+
+
+def _worked_cell(share: Share, scale: IntervalScale, kind: str) -> Cell:
+    if share.rate is None:
+        return Cell("–")
+    return share_cell(
+        share, scale, href=link_to_chains({"first_retry": kind}) if share.k else None, ordered=False
+    )
 
 
 _COSTS = (("steps", "Model calls", 1.0, ""), ("tokens", "Tokens", 1.0, ""), ("ms", "Seconds", 1000.0, " s"))
@@ -154,77 +178,17 @@ def _draw_cost(rows: Sequence[Row]) -> None:
 def _cost_row(rows: Sequence[Row], what: str, title: str, unit: float, suffix: str) -> list[Cell]:
     found = recovery.sum_cost(rows, what)
     each = found.cost_per_chain
+    whole = found.retried > 0 and found.known == found.retried
     return [
         Cell(title),
         Cell("–" if each is None else f"{each / unit:,.{0 if each / unit >= 100 else 1}f}{suffix}"),
         Cell(f"{found.total / unit:,.0f}{suffix}" if found.known else "–"),
-        Cell(wording.fraction(found.known, found.retried), sub=wording.rate(found.known, found.retried)),
-    ]
-
-
-def _draw_layers(by_layer: Mapping[str, Sequence[Row]]) -> None:
-    with cards.draw_card("By the layer of the fault", "chains", caption=READING):
-        found = {layer: recovery.recovery_share(rows) for layer, rows in by_layer.items()}
-        scale = make_scale([share for share, _ in found.values()])
-        heads = [
-            Column("Began at"), Column("Chains", "number"), Column("Tried again", "number"),
-            Column("Recovered", "rate", "Of the chains whose end is known", scale=scale.ends()),
-            Column("Not known", "number"),
-            Column("Tokens each", "number", "Of chains with retries that tell them"),
-        ]  # fmt: skip
-        order = [layer for layer in (*LAYERS, *by_layer) if layer in by_layer]
-        drawn = [
-            _build_layer_row(layer, by_layer[layer], *found[layer], scale) for layer in dict.fromkeys(order)
-        ]
-        draw_table("retry_layers", "Chains by the layer of their first fault", heads, drawn)
-
-
-def _build_layer_row(
-    layer: str, rows: Sequence[Row], share: Share, chains: int, scale: IntervalScale
-) -> list[Cell]:
-    title, meaning = LAYERS.get(layer, (layer, None))
-    if layer == "none":
-        title, meaning = "No fault", "Only the log says that it was tried again"
-    again, tokens = recovery.retried_share(rows), recovery.sum_cost(rows, "tokens").cost_per_chain
-    return [
         Cell(
-            title,
-            sub=meaning,
-            href=filters.page_link("calls", {}, {"fault": layer}) if layer != "none" else None,
+            wording.fraction(found.known, found.retried),
+            sub=wording.rate(found.known, found.retried),
+            href=link_to_chains({"attempts": "2-"}) if whole else None,
         ),
-        Cell(f"{chains:,}", order=chains),
-        Cell(wording.rate(again.k, again.n), sub=wording.fraction(again.k, again.n), order=again.rate),
-        _rate_cell(share, scale),
-        Cell(f"{chains - share.n:,}", order=chains - share.n),
-        Cell("–" if tokens is None else f"{tokens:,.0f}", order=tokens),
     ]
-
-
-def _draw_recovered(dimension: str, chosen: Mapping[str, Any]) -> None:
-    asked = {"rates": ("recovered",), "by": dimension, **chosen}
-    with cards.draw_card(
-        f"Recovery by {dimension}",
-        "slices",
-        take=cards.Download(f"recovery_by_{dimension}", store_queries.ask_later("slices", **asked)),
-    ):
-        found = make_slices(store_queries.ask("slices", **asked))
-        known = sorted((one for one in found if one.share.n), key=lambda one: (-one.share.n, one.name))
-        left_out = f" The {_SLICES} with most chains of {len(known)}." if len(known) > _SLICES else ""
-        if not known:
-            st.caption("Of no chain the end is known.")
-            return
-        st.caption(f"Chains that ended with an attempt that worked.{left_out} {READING}")
-        draw_slice_table(
-            dimension,
-            {"recovered": known[:_SLICES]},
-            key=f"recovered_{dimension}",
-            ranked_by="recovered",
-            leads=_tool_link if dimension == "tool" else None,
-        )
-
-
-def _tool_link(tool: str) -> str:
-    return filters.page_link("tools", {}, {"tool_open": tool})
 
 
 show()

@@ -46,12 +46,17 @@ class RetryCost:
         return self.total / self.known if self.known else None
 
 
-def group_by_layer(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return the rows by the fault layer of the chain's first attempt."""
+def group_by_slice(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows by the fault layer, model or tool of the first call, as the metric was asked by."""
     found: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row["fault_layer"], []).append(row)
+        found.setdefault(row["slice"], []).append(row)
     return found
+
+
+def count_ended(rows: Iterable[Row], ended: str) -> int:
+    """Return the number of chains with this end: recovered, abandoned or open."""
+    return sum(row["chains"] for row in rows if row["ended"] == ended)
 
 
 def build_funnel(rows: Sequence[Row]) -> list[FunnelStage]:

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.paging import ListStep, draw_steps, find_steps, read_newest
 from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.timeline import draw_timeline
-from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.day_paging import SESSIONS
 from callgauge.dashboard.pages.sessions import URL_KEYS, session_head, session_search, timelines
 from callgauge.dashboard.pages.sessions.drawing import make_drawing_data
+from callgauge.dashboard.pages.sessions.session_filters import kept_keys, list_link, read_filters
 from callgauge.dashboard.pages.sessions.timeline_items import Row, ShownSession
 from callgauge.dashboard.pages.sessions.timelines import AskedPlace, TimelinePlace
 
@@ -25,13 +28,12 @@ _LEGEND = (
 
 def show() -> None:
     session_id = st.query_params["session"]
-    st.page_link(
-        page_file("sessions"),
-        label="All sessions",
-        icon=":material/arrow_back:",
-        query_params=_kept_keys(*URL_KEYS.dropped),
-        width="content",
-    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        page = st.query_params.get("session_page")
+        back = kept_keys() if page != "1" else kept_keys("session_page")
+        draw_link("all_sessions", "← All sessions", filters.page_link("sessions", {}, back))
+        if page is not None:
+            _draw_session_steps(session_id)
     asked = _read_asked_place()
     rows: Sequence[Row] = store_queries.ask("session", session=session_id, file=_read_number("file")).to_dict(
         "records"
@@ -46,6 +48,25 @@ def show() -> None:
         _draw_choice(session_id, rows)
     else:
         _draw_session(rows[0], asked)
+
+
+def _draw_session_steps(session_id: str) -> None:
+    """Draw links to the sessions before and after this one in the list from which it was opened."""
+    chosen = read_filters()
+    listed = read_newest(SESSIONS, "session_page", chosen)
+    file = _read_number("file")
+    before, after = find_steps(
+        SESSIONS,
+        "session_page",
+        chosen,
+        listed,
+        lambda row: row["session_id"] == session_id and file in (None, row["file_id"]),
+    )
+    draw_steps(_step_link(before), _step_link(after))
+
+
+def _step_link(step: ListStep | None) -> str | None:
+    return list_link(step.row, str(step.page)) if step else None
 
 
 def _read_asked_place() -> AskedPlace:

@@ -9,7 +9,11 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.list_filters import draw_pick, draw_search_box
+from callgauge.dashboard.components.controls.list_filters import (
+    draw_pick,
+    draw_search_box,
+    order_column,
+)
 from callgauge.dashboard.components.controls.paging import (
     Row,
     describe_count,
@@ -18,18 +22,19 @@ from callgauge.dashboard.components.controls.paging import (
     read_newest,
     show_nothing_found,
 )
-from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.day_paging import SESSIONS, read_page
+from callgauge.dashboard.day_paging import SESSIONS, ListPage, read_page
+from callgauge.dashboard.measures.slices import make_slices
 from callgauge.dashboard.pages.sessions import URL_KEYS, one_session
+from callgauge.dashboard.pages.sessions.session_filters import (
+    ORDERS,
+    PICKS,
+    kept_keys,
+    list_link,
+    read_filters,
+)
 
 EXPORTED = 10_000
-ORDERS = {
-    "": "Newest first",
-    "faults": "Most faults first",
-    "retries": "Most retries first",
-    "steps": "Longest first",
-}
 _MODELS = 3  # that a cell names
 
 
@@ -38,75 +43,109 @@ def show() -> None:
         one_session.show()
         return
     st.title("Sessions", anchor=False)
-    _draw_list(filters.chosen_filters().parameters() | _own_filters())
-
-
-def _own_filters() -> dict[str, Any]:
-    with st.container(
-        horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="sessionfilters"
-    ):
-        order = draw_pick("Order", "order", ORDERS, width=190)
-        search = draw_search_box(
-            "Search ids, tasks and what users wrote", "q", "Search ids, tasks, messages", width=260
-        )
-    return {"order": order, "search": search}
-
-
-def _draw_list(chosen: Mapping[str, Any]) -> None:
+    slot = st.container(key="verdict")
+    _draw_filters()
+    chosen = read_filters()
     found, pages = read_newest(SESSIONS, "session_page", chosen)
     if found.rows.empty:
         show_nothing_found(found, "session", lambda: cards.show_no_matches("sessions"))
         return
-    first = f" (first {EXPORTED:,})" if found.found > EXPORTED else ""
+    slot.subheader(_describe_sessions(found), anchor=False)
+    _draw_list(chosen, found, pages)
+
+
+def _draw_filters() -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="sessionfilters"):
+        for name, label, options in PICKS:
+            draw_pick(label, name, options, width=190)
+        draw_search_box(
+            "Search ids, tasks and what users wrote", "q", "Search ids, tasks, messages", width=260
+        )
+
+
+def _describe_sessions(found: ListPage) -> str:
+    """Return a sentence on how many sessions match, and without filters of the page how their turns went."""
+    count = describe_count(found, "session")
+    if any(st.query_params.get(name) for name in URL_KEYS.narrowing):
+        return f"{count} match{'es' if found.found == 1 else ''}."
+    chosen = filters.chosen_filters().parameters()
+    rates = {
+        one.rate.name: one.share for one in make_slices(store_queries.ask("slices", rates=_RATES, **chosen))
+    }
+    told = [
+        f"{wording.rate(share.k, share.n)} {words}"
+        for name, words in _TOLD.items()
+        if (share := rates.get(name)) is not None and share.n
+    ]
+    return f"{count}. Of their turns {' and '.join(told)}." if told else f"{count}."
+
+
+_TOLD = {"derived_ok": "completed (inferred)", "retried": "had a retry"}
+_RATES = tuple(_TOLD)
+
+
+def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int) -> None:
     ask = store_queries.keep_asking()
+    order = chosen.get("order")
     with cards.draw_card(
-        f"{describe_count(found, 'session')}{first}",
+        f"Sorted by {ORDERS[order]}" if order else "Newest first",
         "sessions",
         take=cards.Download(
-            "sessions", lambda: read_page(ask, SESSIONS, chosen, EXPORTED).rows.drop(columns="found")
+            "sessions",
+            lambda: read_page(ask, SESSIONS, chosen, EXPORTED).rows.drop(columns="found"),
+            "all rows",
         ),
         height=600,
     ):
-        draw_table(
-            "sessions_list", "Sessions", _COLUMNS, [_build_row(row) for row in found.rows.to_dict("records")]
-        )
+        rows = [_build_row(row) for row in found.rows.to_dict("records")]
+        draw_table("sessions_list", "Sessions", _make_columns(), rows, opens=True)
         offer_further_days(found, "session")
         draw_pager("session_page", pages)
 
 
-_COLUMNS = (
-    Column("Start (UTC)", "tight"),
-    Column("Session", "file", "Its task or first message, and its id"),
-    Column("Models", "name"),
-    Column("Turns", "number"),
-    Column("Steps", "number"),
-    Column("Calls", "number"),
-    Column("Faults", "number", "Calls that went wrong at any layer"),
-    Column("Retries", "number"),
-    Column("Turns ok, recorded", "number", "By the log, of those it judges"),
-    Column("Turns ok, derived", "number", "As we conclude, of those that can be concluded"),
-    Column("Duration", "number", "From the first to the last entry of the log"),
-    Column("Tokens", "number", "Input and output, of the turns that tell them"),
-)
+def _make_columns() -> list[Column]:
+    def sorts(order: str, column: Column) -> Column:
+        return order_column(column, order, "descending", _order_link)
+
+    return [
+        sorts("time", Column("Start (UTC)", "tight")),
+        Column("Session", "file", "Its task or first message, and its id"),
+        Column("Models", "name", "Below them what wrote the log"),
+        sorts("turns", Column("Turns", "number")),
+        sorts("calls", Column("Calls", "number")),
+        sorts("faults", Column("Faults", "number", "Calls that went wrong at any layer")),
+        sorts("retries", Column("Retries", "number")),
+        Column("Completed (log)", "number", "Turns, of those that the log judges"),
+        Column("Completed (inferred)", "number", "Turns, of those that can be judged"),
+        sorts("seconds", Column("Duration", "number", "From the first to the last entry of the log")),
+        Column("Tokens", "number", "Input and output, of the turns that tell them"),
+    ]
+
+
+def _order_link(order: str | None) -> str:
+    kept = kept_keys("session_page", "order")
+    return filters.page_link("sessions", {}, kept | ({"order": order} if order else {}))
 
 
 def _build_row(row: Row) -> list[Cell]:
     start = row["started_at"]
-    file = row["file_id"] if row["same_id"] > 1 else None
     said = row["said"] or ""
-    kept = {name: st.query_params.get(name) for name in URL_KEYS.dropped}
     models = [wording.one_line(model, 60) for model in row["models"]]
-    more = f"\nand {len(models) - _MODELS} more" if len(models) > _MODELS else ""
+    more = [f"and {len(models) - _MODELS} more"] if len(models) > _MODELS else []
     missing = row["turns"] - row["tokens_known"]
     return [
         Cell(
-            f"{start:%Y-%m-%d %H:%M:%S}" if start else "no time",
-            href=session_link(row["session_id"], file=file, **kept),
-            sub=wording.one_line(row["title"], 60),
+            f"{start:%Y-%m-%d}" if start else "no time",
+            href=list_link(row, st.query_params.get("session_page") or "1"),
+            sub=f"{start:%H:%M:%S}" if start else None,
         ),
         Cell(_session_title(row), sub=wording.one_line(row["session_id"], 80), title=wording.visible(said)),
-        Cell("\n".join(models[:1]) or "–", sub="\n".join(models[1:_MODELS]) + more or None),
-        *(Cell(f"{row[name]:,}") for name in ("turns", "steps", "calls")),
+        Cell(
+            "\n".join(models[:1]) or "–",
+            sub="\n".join((*models[1:_MODELS], *more, wording.one_line(row["title"], 60))),
+        ),
+        Cell(f"{row['turns']:,}", sub=wording.plural(row["steps"], "step")),
+        Cell(f"{row['calls']:,}"),
         Cell(f"{row['faults']:,}", tone="warn" if row["faults"] else None),
         Cell(f"{row['retries']:,}"),
         _ended_cell(row, "recorded"),

@@ -36,8 +36,8 @@ def _draw_facts(row: Row, turns: Sequence[Row]) -> None:
         "Source": Cell(row["title"], sub=wording.one_line(harness, 60) or None),
         "Turns": Cell(f"{len(turns):,}", sub=wording.plural(steps, "step")),
         "Calls": Cell(f"{calls:,}", sub=f"{wording.plural(faults, 'fault')}\nretries: {retries:,}"),
-        "Recorded ok": _ended_cell(turns, "recorded_ok"),
-        "Derived ok": _ended_cell(turns, "derived_ok"),
+        "Completed (log)": _ended_cell(turns, "recorded_ok"),
+        "Completed (inferred)": _ended_cell(turns, "derived_ok"),
         "Tokens": _tokens_cell(turns),
         "Place in the log": _place_cell(row),
     }

@@ -1,0 +1,148 @@
+"""The filters of the list of calls: their widgets, and what the URL asks for also without them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components.controls.list_filters import (
+    ATTEMPTS,
+    CHAINS,
+    TURNS,
+    draw_pick,
+    draw_search_box,
+    read_order,
+    read_pick,
+)
+from callgauge.dashboard.components.controls.url_widgets import write_to_url
+from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.pages.calls import URL_KEYS
+
+OUTCOMES = {
+    "": "All outcomes",
+    "clean": "Clean",
+    "mended": "Mended",
+    "coerced": "Coerced",
+    "repaired": "Repaired",
+    "failed": "Failed",
+    "strict": "Strict failures",
+    "truncated": "Cut off",
+    "unmeasured": "Unmeasured",
+}
+FAULTS = {
+    "": "All fault layers",
+    "any": "Any fault",
+    "none": "No fault seen",
+    "unknown": "Cannot tell",
+    "unseen": "No fault seen, or cannot tell",
+    "arguments": "Parse errors",
+    "emission": "Emission",
+    "syntax": "Syntax",
+    "schema": "Schema",
+    "tool_rejected": "Tool rejected",
+    "execution": "Execution",
+    "refused": "Refused",
+}
+ORDERS = ("time", "tool", "outcome", "fault", "result", "took", "model", "attempt")
+_FIRST_RETRIES = {
+    "changed": "changed arguments",
+    "changed_worked": "changed arguments, and worked",
+    "identical": "identical arguments",
+    "identical_worked": "identical arguments, and worked",
+    "unknown": "arguments of which one text is unknown",
+}
+_MOST = 10  # attempts; the daily sums take ten and more together
+_ATTEMPTS = re.compile(r"(\d{1,2})(-?)")
+_PICKS = (
+    ("outcome", "Outcome", OUTCOMES),
+    ("fault", "Fault layer", FAULTS),
+    ("turns", "Turns", TURNS),
+    ("chain", "Chain of attempts", CHAINS),
+    ("attempt", "Attempt", ATTEMPTS),
+)
+_WIDTH = 146  # pixels of a filter
+
+
+def draw_filters() -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="callfilters"):
+        for name, label, options in _PICKS:
+            draw_pick(label, name, options, width=_WIDTH)
+        draw_pick("Finding", "code", _code_options(), width=_WIDTH)
+        draw_search_box("Search the raw arguments", "q", "Search raw arguments", width=190)
+    if signature := st.query_params.get("signature"):
+        _draw_signature(signature)
+    for key, words in (("attempts", _describe_attempts()), ("first_retry", _describe_first_retry())):
+        if words:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.caption(words, width="content")
+                _draw_removal(key, "All lengths" if key == "attempts" else "All first retries")
+
+
+def read_filters() -> dict[str, Any]:
+    """Return the parameters of the metric `calls` that the filter bar and the URL ask for."""
+    first, last = _read_attempts()
+    asked: dict[str, Any] = {name: read_pick(name, options) for name, _, options in _PICKS} | {
+        "code": read_pick("code", _code_options()),
+        "search": st.query_params.get("q") or None,
+        "signature": st.query_params.get("signature") or None,
+        "attempts_from": first,
+        "attempts_to": last,
+        "first_retry": read_pick("first_retry", _FIRST_RETRIES),
+    }
+    return filters.chosen_filters().parameters() | asked | read_order(ORDERS)
+
+
+def is_narrowed() -> bool:
+    """Return True when the page's own filters narrow the list."""
+    return any(st.query_params.get(name) for name in URL_KEYS.narrowing)
+
+
+def kept_keys(*left_out: str) -> dict[str, str]:
+    """Return the URL keys that make up the list: filters, order, page number and chosen row."""
+    names = (name for name in URL_KEYS.dropped if name not in left_out)
+    return {name: text for name in names if (text := st.query_params.get(name))}
+
+
+def _code_options() -> dict[str, str]:
+    codes = store_queries.ask("findings").code.tolist()
+    return {"": "All findings"} | {code: code for code in codes}
+
+
+def _read_attempts() -> tuple[int | None, int | None]:
+    """Return the smallest and the largest number of attempts of a chain: `3` means 3, `3-` 3 or more."""
+    found = _ATTEMPTS.fullmatch(st.query_params.get("attempts") or "")
+    if not found or not 1 <= int(found[1]) <= _MOST:
+        return None, None
+    number = int(found[1])
+    return number, None if found[2] or number == _MOST else number
+
+
+def _describe_attempts() -> str | None:
+    first, last = _read_attempts()
+    if first is None:
+        return None
+    return f"Chains of {wording.plural(first, 'attempt')}{' or more' if last is None else ''}."
+
+
+def _describe_first_retry() -> str | None:
+    kind = read_pick("first_retry", _FIRST_RETRIES)
+    return f"Chains whose first retry had {_FIRST_RETRIES[kind]}." if kind else None
+
+
+def _draw_signature(signature: str) -> None:
+    """Draw the error signature that narrows the list of calls, and a button that removes this filter."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.page_link(
+            page_file("errors"),
+            label=wording.link_label(f"Calls of the error signature {wording.in_markdown(signature, 20)}"),
+            query_params={"signature": signature},
+            width="content",
+        )
+        _draw_removal("signature", "All calls")
+
+
+def _draw_removal(key: str, label: str) -> None:
+    st.button(label, on_click=write_to_url, args=(key, None), key=f"no_{key}", type="tertiary")

@@ -1,0 +1,94 @@
+"""The rows of the list of calls: raw arguments beside the tool, the searched text marked in them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import filters, wording
+from callgauge.dashboard.components.controls.list_filters import order_column
+from callgauge.dashboard.components.finding_list import OUTCOME_TONES
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.pages.calls.call_filters import kept_keys
+from callgauge.dashboard.texts.marked_text import one_line_with_hits
+
+Row = Mapping[Hashable, Any]
+_PREVIEW = 160  # characters
+_BESIDE = 5  # columns that are left beside the peek view
+
+
+def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> None:
+    """Draw one page of the list; a click on a row shows the call beside the list.
+
+    `chosen`: the id of the call that is shown; `is_narrow`: draw the first columns only.
+    """
+    columns = [
+        order_column(Column("Time (UTC)", "tight"), "time", "descending", _order_link),
+        order_column(Column("Tool", "short"), "tool", "ascending", _order_link),
+        Column("Raw arguments", "clip"),
+        order_column(
+            Column("Outcome", "short", "Below it the worst finding"), "outcome", "ascending", _order_link
+        ),
+        order_column(Column("Fault layer", "tight"), "fault", "ascending", _order_link),
+        order_column(Column("Result", "tight"), "result", "ascending", _order_link),
+        order_column(Column("Took", "number", "The tool's time"), "took", "descending", _order_link),
+        order_column(Column("Model", "short", "Below it the prompt"), "model", "ascending", _order_link),
+        order_column(
+            Column("Attempt", "tight", "1 = first of a chain of attempts; empty = in no chain"),
+            "attempt",
+            "descending",
+            _order_link,
+        ),
+    ]
+    count = _BESIDE if is_narrow else len(columns)
+    searched = st.query_params.get("q")
+    draw_table(
+        "calls_list",
+        "Calls",
+        columns[:count],
+        [_build_row(row, searched, is_narrow=is_narrow)[:count] for row in rows],
+        opens=True,
+        chosen=next((place for place, row in enumerate(rows) if row["call_id"] == chosen), None),
+    )
+
+
+def _order_link(order: str | None) -> str:
+    kept = kept_keys("page", "order", "peek")
+    return filters.page_link("calls", {}, kept | ({"order": order} if order else {}))
+
+
+def _build_row(row: Row, searched: str | None, *, is_narrow: bool) -> list[Cell]:
+    ts = row["ts"]
+    prompt = row["prompt_id"]
+    preview, marks = one_line_with_hits(row["preview"], searched, _PREVIEW)
+    if row["preview_from"] > 1:
+        preview, marks = f"…{preview}", tuple((start + 1, end + 1) for start, end in marks)
+    took = row["latency_ms"]
+    return [
+        Cell(
+            f"{ts:%Y-%m-%d}" if ts else "no time",
+            sub=f"{ts:%H:%M:%S}" if ts else None,
+            href=filters.page_link("calls", {}, kept_keys("peek") | {"peek": row["call_id"]}),
+        ),
+        _name_cell(row["tool"]),
+        Cell(preview, mono=True, marks=marks, title=preview),
+        Cell(
+            row["outcome"] or "–",
+            sub=None if is_narrow else row["finding"],
+            tone=OUTCOME_TONES.get(row["outcome"]),
+            leads=True,
+        ),
+        Cell((row["fault_layer"] or "–").replace("_", " "), tone="warn" if row["fault_layer"] else None),
+        Cell(wording.result_status(row["result_status"])),
+        Cell(wording.duration(took / 1000) if took is not None else "–"),
+        _name_cell(row["model"], filters.value_label("prompt", prompt) if prompt else None),
+        Cell(f"{row['attempt']}" if row["attempt"] else "", sub=row["retry_kind"]),
+    ]
+
+
+def _name_cell(name: str | None, below: str | None = None) -> Cell:
+    shown = wording.one_line(name or "unknown", 120)
+    sub = wording.one_line(below, 120) if below else None
+    return Cell(shown, sub=sub, title="\n".join(filter(None, (shown, sub))))

@@ -1,0 +1,46 @@
+"""The tool's name with the verdicts of a call, and the result; the whole page and the peek view show both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import streamlit as st
+
+from callgauge.dashboard import wording
+
+Row = Mapping[Any, Any]
+_SHOWN = 20_000  # characters of a result
+_COLOURS: dict[str, Literal["green", "red", "gray"]] = {
+    "clean": "green",
+    "failed": "red",
+    "unmeasured": "gray",
+}
+
+
+def draw_heading(row: Row, *, is_page: bool = True) -> None:
+    """Draw the tool and the verdicts; `is_page`: as the title of the page, else smaller."""
+    name = wording.in_markdown(row["tool"] or "unknown tool")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if is_page:
+            st.title(name, anchor=False, width="content")
+        else:
+            st.header(name, anchor=False, width="content")
+        st.badge(str(row["outcome"]), color=_COLOURS.get(row["outcome"], "blue"))
+        if row["fault_layer"]:
+            st.badge(f"fault at {row['fault_layer'].replace('_', ' ')}", color="orange")
+        if row["lossy"]:
+            st.badge("lossy", color="red")
+
+
+def draw_result(row: Row) -> None:
+    text = row["result_text"]
+    size = f" · {wording.size(row['result_bytes'])}" if row["result_bytes"] is not None else ""
+    st.caption(f"{wording.result_status(row['result_status']).capitalize()}{size}")
+    if text:
+        st.code(
+            wording.visible(text[:_SHOWN]),
+            language=None,
+            wrap_lines=True,
+            height=320 if len(text) > 1200 else "content",
+        )

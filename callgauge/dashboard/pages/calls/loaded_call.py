@@ -1,0 +1,63 @@
+"""Reads one call of the store with its findings, and the definition of its tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from callgauge.dashboard import store_queries
+from callgauge.dashboard.components.finding_list import Finding
+from callgauge.dashboard.reparsed_call import restore_definition
+from lenient import ToolDefinition
+
+Row = Mapping[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCall:
+    """One call: a row of the metric `call`, the parser's findings in order, and the tool's definition.
+
+    `description`: of the tool; None when the store holds no definition, as for `tool`.
+    """
+
+    row: Row
+    findings: tuple[Finding, ...]
+    tool: ToolDefinition | None
+    description: str | None
+
+
+def load_call(call_id: str) -> LoadedCall | None:
+    """Return the call with this id; None when the store holds none."""
+    found = store_queries.ask("call", call=call_id)
+    if found.empty:
+        return None
+    row: Row = found.iloc[0].to_dict()
+    records = store_queries.ask("call_findings", call=call_id, file=row["file_id"]).to_dict("records")
+    description = _tool_description(row)
+    findings = tuple(_make_finding(record) for record in records)
+    return LoadedCall(row, findings, restore_definition(row, description), description)
+
+
+def _tool_description(row: Row) -> str | None:
+    if row["definition_id"] is None:
+        return None
+    told = store_queries.ask("version_text", kind="tool", id=row["definition_id"])
+    return None if told.empty else told.iloc[0].text
+
+
+def _make_finding(record: Row) -> Finding:
+    return Finding(
+        code=record["code"],
+        stage=record["stage"],
+        severity=record["severity"],
+        lossy=record["lossy"],
+        path=record["path"],
+        start=record["span_start"],
+        end=record["span_end"],
+        found=record["found"],
+        became=record["became"],
+        detail=record["detail"],
+        summary=record["summary"],
+        why=record["why"],
+    )

@@ -1,0 +1,155 @@
+"""The peek view beside the list of calls: one call's text, findings, parameters and result, in short."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from callgauge.dashboard import filters, wording
+from callgauge.dashboard.components import call_descriptions
+from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.paging import draw_steps
+from callgauge.dashboard.components.finding_list import SEVERITY_TONES, Finding
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.pages.calls.heading_and_result import draw_heading, draw_result
+from callgauge.dashboard.pages.calls.loaded_call import LoadedCall, load_call
+from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, list_parameters
+from callgauge.dashboard.pages.calls.parser_reading import HEAT
+from callgauge.dashboard.reparsed_call import reparse_call
+from callgauge.dashboard.texts.marked_text import TextMark, annotate
+
+_COLUMNS = 40  # characters of a line of the raw text
+_TEXT = 4_000  # characters of the raw text around its first mark
+_LISTED = 12  # findings and parameters
+
+
+def draw_peek(call_id: str, kept: Mapping[str, str], before: str | None, after: str | None) -> None:
+    """Draw the call with links to the rows before and after it.
+
+    `kept`: the URL keys of the list, without the peek; `before`, `after`: the links that show these rows.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="peek_ways"):
+        draw_link(
+            "open_fully",
+            "Open fully",
+            filters.page_link("calls", {}, {**kept, "peek": call_id, "call": call_id}),
+            arrives=True,
+        )
+        draw_steps(before, after)
+        draw_link("close_peek", "Close", filters.page_link("calls", {}, kept))
+    loaded = load_call(call_id)
+    if loaded is None:
+        st.caption("The store holds no call with this id.")
+        return
+    draw_heading(loaded.row, is_page=False)
+    row = loaded.row
+    names = (call_descriptions.shorten_name(row[name]) for name in ("model", "prompt"))
+    st.caption(wording.in_markdown(" · ".join((wording.utc_to_the_second(row["ts"]), *names))))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="peek_place"):
+        st.page_link(
+            page_file("sessions"),
+            label=wording.link_label("Its session"),
+            query_params={"session": row["session_id"] or "", "call": row["call_id"]},
+            width="content",
+        )
+        st.caption(
+            f"{call_descriptions.place_in_turn(row)} · {call_descriptions.describe_attempt(row)}"
+            + (f" · chain {row['chain_outcome']}" if row["chain_outcome"] else ""),
+            width="content",
+        )
+    _draw_raw(loaded)
+    _draw_parameters(loaded)
+    st.markdown("**Result**")
+    draw_result(row)
+
+
+def _draw_raw(loaded: LoadedCall) -> None:
+    row, findings = loaded.row, loaded.findings
+    raw = row["raw_arguments"]
+    st.markdown("**Raw arguments**")
+    if raw is None:
+        st.caption("The log kept no text to show.")
+    else:
+        marks = [
+            TextMark(one.start, one.end if one.end is not None else one.start, one.code)
+            for one in findings[:_LISTED]
+            if one.start is not None
+        ] + call_descriptions.harness_marks(row)
+        shown = annotate(raw[:_TEXT], [mark for mark in marks if mark.start <= _TEXT], width=_COLUMNS)
+        st.code(shown, language=None, height=240 if shown.count("\n") > 10 else "content")
+        if len(raw) > _TEXT:
+            st.caption(f"The first {_TEXT:,} of {len(raw):,} characters.")
+    reason = call_descriptions.describe_not_judged(row)
+    if not findings and reason is not None:
+        st.caption(f"The parser did not judge this: {reason}.")
+    elif not findings:
+        st.caption("No findings.")
+    else:
+        columns = [Column("Finding", "text"), Column("Meaning", "text")]
+        draw_table(
+            "peek_findings",
+            "Findings of the parser",
+            columns,
+            [_finding_row(one) for one in findings[:_LISTED]],
+        )
+        if len(findings) > _LISTED:
+            st.caption(f"The first {_LISTED} of {len(findings):,}.")
+
+
+def _finding_row(found: Finding) -> list[Cell]:
+    change = wording.quote(found.found, 60) if found.found is not None or found.became is not None else ""
+    if found.became is not None:
+        change += f" → {wording.quote(found.became, 60)}"
+    return [
+        Cell(
+            found.code,
+            tone=SEVERITY_TONES.get(found.severity),
+            sub=wording.one_line(found.path or "$", 80),
+            title=found.why,
+        ),
+        Cell(found.summary or found.severity, sub=change or None),
+    ]
+
+
+def _draw_parameters(loaded: LoadedCall) -> None:
+    reading = reparse_call(loaded.row, loaded.tool)
+    st.markdown("**Arguments beside the definition**")
+    if loaded.tool is None:
+        st.caption("No definition is known: no type and no required parameter could be checked.")
+    if reading.request is None:
+        st.caption(reading.note or "The call was not read again.")
+        return
+    held = list_parameters(reading.request, loaded.tool)
+    if not held:
+        st.caption("No parameter is declared, and none was sent.")
+        return
+    columns = [Column("Parameter", "text"), Column("Sent → became", "text")]
+    draw_table(
+        "peek_parameters",
+        "Parameters: declared, sent",
+        columns,
+        [_parameter_row(one) for one in held[:_LISTED]],
+    )
+    if len(held) > _LISTED:
+        st.caption(f"The first {_LISTED} of {len(held):,}.")
+
+
+def _parameter_row(one: ParameterRow) -> list[Cell]:
+    heat = HEAT.get(one.severity or "")
+    required = {True: "required", False: "optional", None: "not declared"}[one.required]
+    sent = "not sent" if one.sent is None else wording.one_line(one.sent, 120)
+    if one.has_changed and one.sent is not None:
+        became = "refused" if one.became is None else wording.one_line(one.became, 120)
+        sent = f"{sent} → {became}"
+    codes = ", ".join(dict.fromkeys(found.code for found in one.findings))
+    return [
+        Cell(
+            wording.one_line(one.name, 80),
+            sub=", ".join(filter(None, (wording.one_line(one.kind or "", 80), required))),
+            mono=True,
+            heat=heat,
+        ),
+        Cell(sent, sub=codes or None, mono=one.sent is not None, heat=heat),
+    ]

@@ -1,0 +1,328 @@
+"""Card of what needs attention: changed rates and new errors, each until it is over or acknowledged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from hashlib import sha256
+from typing import Any, Literal
+
+import streamlit as st
+
+from callgauge.dashboard import comparison, filters, store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.rate_trend import TrendEvent
+from callgauge.dashboard.measures.verdicts import RULE
+from callgauge.dashboard.metrics import MetricError
+from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.pages.overview.alerts import (
+    MOST_DAYS,
+    Alert,
+    AlertReport,
+    NewError,
+    choose_windows,
+    find_alerts,
+    first_night,
+    list_nights,
+)
+from callgauge.dashboard.store_queries import Generation
+from callgauge.memory.records import Acknowledgement
+from callgauge.memory.team_memory import MemoryProblemError
+from callgauge.stats.day_effects import LEAST_DAYS
+
+_OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
+_OF_ANY = (*_OF_CALLS, "recorded_ok", "derived_ok")
+_LOOKED_AT = {"model": _OF_ANY, "prompt": _OF_ANY, "tool": _OF_CALLS}
+_SHOWN = 4
+_HIGH = 0.9
+_NAME = "_acknowledged_by"
+_PROBLEM = "_memory_problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """What the newest night of the chosen filters says.
+
+    `days_before`: on how many of the days before there are calls; None when there is no day before. `report`:
+    None with too few of them.
+    """
+
+    newest: date
+    days_before: int | None
+    report: AlertReport | None
+    new_errors: tuple[NewError, ...]
+
+    @property
+    def needing(self) -> list[Alert | NewError]:
+        """Changed rates that are open, the worst first; then new errors, then rates that are back."""
+        worse = [one for one in self._alerts if one.is_worse]
+        open_ones = [one for one in worse if one.is_open]
+        return [*open_ones, *self.new_errors, *(one for one in worse if not one.is_open)]
+
+    @property
+    def improved(self) -> list[Alert]:
+        return [one for one in self._alerts if not one.is_worse and one.is_open]
+
+    @property
+    def _alerts(self) -> tuple[Alert, ...]:
+        return self.report.alerts if self.report else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One line of the card, of plain text that may hold log text, and the page that proves it.
+
+    `subject` begins the sentence, `rest` ends it; `counts` stands below.
+    """
+
+    key: str
+    sign: Literal["▲", "▼", "○"]
+    colour: Literal["red", "green", "gray"]
+    subject: str
+    rest: str
+    counts: str
+    page: str
+    query: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
+    """Return what needs attention on the newest of the chosen days; None when no day has a call.
+
+    Of the filters all count but the first day: earlier days are always taken from the store.
+    """
+    given = tuple((name, value) for name, value in chosen.items() if name != "from_day")
+    return _find_attention(store_queries.shown_generation(), given)
+
+
+def find_events(chosen: Mapping[str, Any], rate: str, dimension: str) -> list[TrendEvent]:
+    """Return an event for each day on which an alert on `rate` by `dimension` began, or was over."""
+    found = find_attention(chosen)
+    events = []
+    for one in found.report.alerts if found and found.report else ():
+        if one.rate.name == rate and one.dimension == dimension:
+            changed = f"{_percent(one.expected)} → {_percent(one.now.rate)}"
+            what = f"{_name_value(one)}: {one.rate.title.lower()}"
+            events.append(TrendEvent(one.since, f"{what} {changed}", "an alert began"))
+            if one.back:
+                events.append(TrendEvent(one.back, f"{what} back", "the alert is over"))
+    return events
+
+
+def draw_attention(chosen: Mapping[str, Any], *, height: int) -> None:
+    """Draw the card. `chosen`: the parameters of the filter bar; `height`: pixels until it is drawn."""
+    problem = None
+    try:
+        found = find_attention(chosen)
+    except MetricError as refused:
+        found, problem = None, refused
+    known, unread = _read_acknowledgements()
+    items = [_item_of(one, found.newest) for one in found.needing] if found else []
+    left = [one for one in items if one.key not in known]
+    title = f"Needs attention ({len(left)})" if left else "Needs attention"
+    with cards.draw_card(title, "slices", "new_errors", stretch=True, height=height):
+        if problem:
+            raise problem
+        if trouble := st.session_state.pop(_PROBLEM, None) or unread:
+            st.error(wording.in_markdown(trouble, 600))
+        if found is None:
+            st.caption("No call of this selection has a day.")
+            return
+        _draw_items(left)
+        if not left:
+            st.caption(_describe_quiet(found))
+        elif found.report is None:
+            st.caption(_describe_few_days(found))
+        _draw_folds(items, known, found)
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _find_attention(shown: Generation, given: tuple[tuple[str, Any], ...]) -> Attention | None:  # noqa: ARG001
+    """Return `find_attention` of one generation, cached: it follows from its rows alone."""
+    chosen = dict(given)
+    last = store_queries.ask("extent").iloc[0].last_day
+    last = min(filter(None, (last, chosen["to_day"])), default=None)
+    if last is None:
+        return None
+    within = chosen | {"from_day": last - timedelta(MOST_DAYS), "to_day": last}
+    rows = store_queries.ask("slices", rates=("emission",), by="day", **within)
+    rows = rows[rows["slice"] != "unknown"]
+    if rows.empty:
+        return None
+    days = [date.fromisoformat(day) for day in rows["slice"]]
+    calls, sessions = (dict(zip(days, rows[name], strict=True)) for name in ("total", "sessions"))
+    errors = store_queries.ask("new_errors", newest=last, least_days=LEAST_DAYS, **_without_days(chosen))
+    new = tuple(NewError(*row) for row in errors.itertuples(index=False, name=None))
+    windows, newest = choose_windows(calls, sessions), max(days)
+    before = windows.days_before if windows else None
+    if windows is None or not windows.is_long_enough:
+        return Attention(newest, before, None, new)
+    days = sorted(days)
+    nights = list_nights(days, calls, sessions, since=first_night(newest))
+    by_day = {
+        dimension: store_queries.ask("slices", rates=rates, by=dimension, also="day", **within)
+        for dimension, rates in _LOOKED_AT.items()
+    }
+    return Attention(newest, before, find_alerts(by_day, days, nights), new)
+
+
+def _without_days(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in chosen.items() if name not in ("from_day", "to_day")}
+
+
+def _read_acknowledgements() -> tuple[Mapping[str, Acknowledgement], str | None]:
+    """Return the acknowledgements by the key of the alert, and what is wrong where they cannot be read."""
+    try:
+        return store_queries.team_memory().acknowledgements(), None
+    except MemoryProblemError as problem:
+        return {}, str(problem)
+
+
+def _draw_items(items: list[_Item]) -> None:
+    shown = items if st.session_state.get("all_attention") else items[:_SHOWN]
+    for one in shown:
+        with st.container(gap=None, key=f"alert_{_digest(one.key)}"):
+            _draw_sentence(one)
+            with st.container(
+                horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"
+            ):
+                st.caption(wording.in_markdown(one.counts, 200), width="content")
+                _draw_acknowledge(one)
+    if len(items) > _SHOWN:
+        st.toggle(f"Show all {len(items)}", key="all_attention")
+
+
+def _draw_sentence(one: _Item) -> None:
+    subject, rest = (wording.in_markdown(text, 200) for text in (one.subject, one.rest))
+    st.page_link(
+        page_file(one.page),
+        label=f":{one.colour}[{one.sign}] {wording.link_label(subject)} {rest}",
+        query_params=one.query,
+    )
+
+
+def _draw_acknowledge(one: _Item) -> None:
+    place = _digest(one.key)
+    with (
+        st.popover("Acknowledge", type="tertiary", width="content", key=f"acknowledge_{place}"),
+        st.form(f"acknowledgement_{place}", border=False),
+    ):
+        st.caption("It folds away for the whole team, until it becomes worse or begins anew.")
+        st.text_input("Your name", st.session_state.get(_NAME, ""), key=f"by_{place}", placeholder="optional")
+        st.text_input("Note", key=f"note_{place}", placeholder="optional", max_chars=500)
+        st.form_submit_button("Acknowledge", on_click=_acknowledge, args=(one.key,), key=f"save_{place}")
+
+
+def _acknowledge(key: str) -> None:
+    place = _digest(key)
+    by, note = st.session_state[f"by_{place}"].strip(), st.session_state[f"note_{place}"].strip()
+    st.session_state[_NAME] = by
+    try:
+        store_queries.team_memory().acknowledge(key, note=note, by=by)
+    except MemoryProblemError as problem:
+        st.session_state[_PROBLEM] = f"Not acknowledged. {problem}"
+
+
+def _withdraw(key: str) -> None:
+    try:
+        store_queries.team_memory().withdraw_acknowledgement(key)
+    except MemoryProblemError as problem:
+        st.session_state[_PROBLEM] = f"Not withdrawn. {problem}"
+
+
+def _draw_folds(items: list[_Item], known: Mapping[str, Acknowledgement], found: Attention) -> None:
+    seen = [one for one in items if one.key in known]
+    if seen:
+        with st.expander(f"{len(seen)} acknowledged", key="acknowledged"):
+            for one in seen:
+                _draw_sentence(one)
+                with st.container(
+                    horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+                ):
+                    st.caption(_describe_acknowledgement(known[one.key]), width="content")
+                    st.button(
+                        "Withdraw",
+                        type="tertiary",
+                        key=f"withdraw_{_digest(one.key)}",
+                        on_click=_withdraw,
+                        args=(one.key,),
+                    )
+    if found.improved:
+        with st.expander(f"{wording.plural(len(found.improved), 'rate')} became better", key="improved"):
+            for better in found.improved:
+                item = _item_of(better, found.newest)
+                _draw_sentence(item)
+                st.caption(wording.in_markdown(item.counts, 200))
+
+
+def _describe_acknowledgement(one: Acknowledgement) -> str:
+    by = f"by {wording.in_markdown(one.by, 60)}, " if one.by else ""
+    note = f": {wording.in_markdown(one.note, 500)}" if one.note else ""
+    return f"{by}{wording.utc(one.at)}{note}"
+
+
+def _describe_quiet(found: Attention) -> str:
+    if found.report is None:
+        return _describe_few_days(found)
+    if not found.report.compared:
+        return f"Too little to tell: no model, prompt or tool has {RULE}, now and before."
+    rates = wording.plural(found.report.compared, "rate")
+    return f"Nothing stands out on {found.newest}: {rates} of models, prompts and tools are as usual."
+
+
+def _describe_few_days(found: Attention) -> str:
+    if found.days_before is None:
+        return "No earlier days to compare with. Choose later days, or load earlier logs."
+    days = wording.plural(found.days_before, "day")
+    return f"Too few days before: {days} with calls. It takes {LEAST_DAYS} to tell a change from chance."
+
+
+def _item_of(one: Alert | NewError, newest: date) -> _Item:
+    if isinstance(one, NewError):
+        return _Item(
+            one.key, "▲", "red", f"New error: {wording.quote(one.text, 60)}",
+            f"{wording.plural(one.calls, 'call')} since {_format_day(one.first_day, newest)}",
+            f"{wording.plural(one.sessions, 'session')} · never seen before",
+            "errors", {"signature": one.signature_id},
+        )  # fmt: skip
+    now, usual, began = _percent(one.now.rate), _percent(one.expected), _format_day(one.since, newest)
+    counts = f"{one.dimension.capitalize()} · {wording.fraction(one.now.k, one.now.n)} {one.rate.noun}s"
+    counts += f" · q {'< 0.001' if one.q < 0.001 else f'{one.q:.3f}'}"
+    if one.back:
+        rest = f"back since {_format_day(one.back, newest)}"
+        counts = f"{now} from {began} on, was {usual}"
+    elif one.worse_since:
+        rest = f"{now}, worse again since {_format_day(one.worse_since, newest)} (was {usual})"
+        counts += f" · began {began}"
+    else:
+        rest = f"{now} since {began} (was {usual})"
+    own = {one.dimension: [one.name]}
+    query = comparison.arm_query("A", own, one.baseline) | comparison.arm_query("B", own, one.days)
+    return _Item(
+        one.key,
+        "○" if one.back else "▲" if one.rose else "▼",
+        "gray" if one.back else "red" if one.is_worse else "green",
+        f"{_name_value(one)}: {one.rate.title.lower()}",
+        rest,
+        counts,
+        "compare",
+        query | {"rate": one.rate.name},
+    )
+
+
+def _name_value(one: Alert) -> str:
+    return wording.one_line(filters.value_label(one.dimension, one.name), 60)
+
+
+def _percent(rate: float | None) -> str:
+    """Write a rate with two digits; with three where the rest to 100 % is what one reads."""
+    return wording.percent(rate or 0.0, 3 if (rate or 0.0) > _HIGH else 2)
+
+
+def _format_day(day: date, newest: date) -> str:
+    return f"{day.day} {day:%b}{'' if day.year == newest.year else f' {day.year}'}"
+
+
+def _digest(key: str) -> str:
+    """Return a short name of an alert for widgets: its key holds log text."""
+    return sha256(key.encode(errors="replace")).hexdigest()[:12]

@@ -1,0 +1,53 @@
+"""The filters of the list of sessions: their values, and what the URL asks for also without widgets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import filters
+from callgauge.dashboard.components.controls.list_filters import (
+    ATTEMPTS,
+    CHAINS,
+    TURNS,
+    read_order,
+    read_pick,
+)
+from callgauge.dashboard.components.controls.paging import Row
+from callgauge.dashboard.components.controls.session_links import session_link
+from callgauge.dashboard.pages.sessions import URL_KEYS
+
+PICKS = (
+    ("chain", "Chain of attempts", {**CHAINS, "none": "Without a chain", "any": "With a chain"}),
+    ("attempt", "Attempt", ATTEMPTS),
+    ("turns", "Turns", TURNS),
+)
+ORDERS = {
+    "time": "start",
+    "turns": "turns",
+    "steps": "steps",
+    "calls": "calls",
+    "faults": "faults",
+    "retries": "retries",
+    "seconds": "duration",
+}
+
+
+def read_filters() -> dict[str, Any]:
+    """Return the parameters of the metric `sessions` that the filter bar and the URL ask for."""
+    asked: dict[str, Any] = {name: read_pick(name, options) for name, _, options in PICKS}
+    searched = {"search": st.query_params.get("q") or None}
+    return filters.chosen_filters().parameters() | asked | searched | read_order(ORDERS)
+
+
+def kept_keys(*left_out: str) -> dict[str, str]:
+    """Return the URL keys that make up the list: filters, order and page number."""
+    names = (name for name in URL_KEYS.dropped if name not in left_out)
+    return {name: text for name in names if (text := st.query_params.get(name))}
+
+
+def list_link(row: Row, page: str) -> str:
+    """Return the link that opens a session of the list; `page` is the page number that it stands on."""
+    file = row["file_id"] if row["same_id"] > 1 else None
+    return session_link(row["session_id"], file=file, **kept_keys("session_page"), session_page=page)

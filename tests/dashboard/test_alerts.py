@@ -1,0 +1,176 @@
+"""An alert stands from the day on which its rate changed until it is back, or somebody has seen it."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from callgauge.dashboard.metrics import answer_metric
+from callgauge.dashboard.metrics.published_store import open_generation, published_generation
+from callgauge.dashboard.pages.overview.alerts import find_alerts, first_night, list_nights
+from callgauge.memory.team_memory import FILE
+from callgauge.stats.day_effects import LEAST_DAYS
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.made_nights import LAST, Rate, publish_nights, regressed
+from tests.dashboard.store_fixture import HOSTILE, a_call
+
+SINCE = date(2026, 11, 12)
+KESTREL = ":blue[kestrel\\-14b\\: parse errors] "
+
+
+def sentences(app: AppTest) -> list[str]:
+    """The sentences of the card, without the signs before them."""
+    labels = [str(link.proto.label) for link in app.get("page_link")]
+    return [
+        label.split("] ", 1)[1] for label in labels if label[0] == ":" and label.split("[")[1][0] in "▲▼○"
+    ]
+
+
+def lines_on(store: Path, rate: Rate, last: date) -> list[str]:
+    publish_nights(store, rate, last=last)
+    return sentences(opened())
+
+
+def acknowledge(app: AppTest, *, by: str = "", note: str = "") -> AppTest:
+    (name, text, *_), (button, *_) = app.text_input, [one for one in app.button if "Acknowledge" in one.label]
+    name.set_value(by)
+    text.set_value(note)
+    button.click().run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize("day", range(12, 19))
+def test_a_regression_stands_on_every_night_until_it_is_over(store: Path, day: int) -> None:
+    lines = lines_on(store, regressed(SINCE), date(2026, 11, day))
+    assert lines[0].startswith(KESTREL)
+    assert "since 12 Nov \\(was " in lines[0]
+
+
+def test_a_rate_that_is_back_says_so_for_a_week_and_leaves(store: Path) -> None:
+    rate = regressed(SINCE, date(2026, 11, 16))
+    assert "since 12 Nov" in lines_on(store, rate, date(2026, 11, 16))[0]
+    assert any(
+        line.startswith(f"{KESTREL}back since 17 Nov") for line in lines_on(store, rate, date(2026, 11, 19))
+    )
+    assert not lines_on(store, rate, date(2026, 11, 28))
+
+
+def test_the_same_rate_that_changes_again_is_another_alert(store: Path) -> None:
+    def rate(model: str, day: date) -> float:
+        again = day >= date(2026, 11, 20)
+        return regressed(SINCE, None if again else date(2026, 11, 15))(model, day)
+
+    lines = lines_on(store, rate, date(2026, 11, 21))
+    assert [line for line in lines if line.startswith(KESTREL) and "since 20 Nov" in line]
+
+
+def test_nothing_that_stands_out_is_said_with_what_was_compared(store: Path) -> None:
+    publish_nights(store)
+    app = opened()
+    assert sentences(app) == []
+    assert "Nothing stands out on 2026-11-20: " in said(app)
+
+
+def test_with_too_few_days_before_no_change_is_claimed(store: Path) -> None:
+    publish_nights(store, regressed(LAST), days=LEAST_DAYS)
+    assert f"Too few days before: {LEAST_DAYS - 1} days with calls." in said(opened())
+
+
+def test_without_days_before_there_is_nothing_to_compare_with(small: Path) -> None:
+    assert "No earlier days to compare with." in said(opened())
+
+
+def test_the_days_chosen_do_not_shorten_what_is_compared_with(store: Path) -> None:
+    publish_nights(store, regressed(SINCE))
+    assert sentences(opened(days="2026-11-15 to 2026-11-17"))[0].startswith(KESTREL)
+    assert sentences(opened(days="2026-11-01 to 2026-11-10")) == []
+
+
+def test_an_alert_leads_to_its_comparison_with_the_days_before_it_began(store: Path) -> None:
+    publish_nights(store, regressed(SINCE))
+    (link,) = [one for one in opened().get("page_link") if KESTREL in str(one.proto.label)]
+    query = str(link.proto.query_string)
+    assert "b_days=2026-11-12_2026-11-20" in query
+    assert "_2026-11-11&" in query
+    assert "rate=parse_error" in query
+
+
+def test_an_acknowledged_alert_folds_away_with_who_and_why_and_comes_back(store: Path) -> None:
+    publish_nights(store, regressed(SINCE))
+    before = len(sentences(opened()))
+    app = acknowledge(opened(), by="Ana *", note=HOSTILE)
+    words = said(app)
+    assert "1 acknowledged" in [one.label for one in app.expander]
+    assert "by Ana \\*, " in words
+    assert "\\<img src" in words
+    assert f"Needs attention ({before - 1})" in words
+    app = opened()  # somebody else, later
+    assert f"Needs attention ({before - 1})" in said(app)
+    next(one for one in app.button if one.label == "Withdraw").click().run()
+    assert f"Needs attention ({before})" in said(app)
+
+
+def test_an_acknowledged_alert_that_becomes_markedly_worse_is_a_new_one(store: Path) -> None:
+    def rate(model: str, day: date) -> float:
+        return regressed(SINCE, to=0.9 if day >= date(2026, 11, 18) else 0.25)(model, day)
+
+    publish_nights(store, rate, last=date(2026, 11, 17))
+    acknowledge(opened())
+    publish_nights(store, rate, number=2)
+    worse = [line for line in sentences(opened()) if line.startswith(KESTREL)]
+    assert "worse again since 18 Nov" in worse[0]
+
+
+def test_a_memory_that_cannot_be_written_is_told(store: Path) -> None:
+    publish_nights(store, regressed(SINCE))
+    app = opened()
+    (store / FILE).mkdir()  # as unwritable for root as for anybody
+    app = acknowledge(app)
+    assert "cannot be read or written" in said(app)
+    assert sentences(app)
+
+
+def test_a_new_error_is_told_with_its_calls_and_its_text_is_only_text(store: Path) -> None:
+    failed = {
+        "fault_layer": "tool_rejected",
+        "result_status": "error",
+        "result_text": f"max_results {HOSTILE}",
+    }
+    new = [
+        a_call(
+            n, call_id=f"n{n}", session_id=f"n{n % 4}", day="2026-11-18", ts="2026-11-18T10:00:00", **failed
+        )
+        for n in range(10)
+    ]
+    publish_nights(store, tool_calls=new)
+    (line,) = [one for one in sentences(opened()) if "New error" in one]
+    assert "10 calls since 18 Nov" in line
+    assert "**" not in line
+    assert "<img" not in line.replace("\\<img", "")
+
+
+def test_a_night_finds_the_same_whatever_came_later(store: Path) -> None:
+    rate = regressed(SINCE, date(2026, 11, 16))
+    found = []
+    for last in (date(2026, 11, 16), date(2026, 11, 19)):
+        publish_nights(store, rate, last=last, number=last.day)
+        found.append({(one.dimension, one.name, one.since, one.key) for one in alerts_of(store, last)})
+    assert found[0] == found[1]
+    assert found[0]
+
+
+def alerts_of(store: Path, last: date) -> tuple:
+    with open_generation(published_generation(str(store))) as connection:
+        by_day = {
+            "model": answer_metric(
+                connection, "slices", {"rates": ["parse_error"], "by": "model", "also": "day"}
+            )
+        }
+    days = [last - timedelta(back) for back in reversed(range(40))]
+    calls = dict.fromkeys(days, 180)
+    nights = list_nights(days, calls, calls, since=first_night(last))
+    return find_alerts(by_day, days, nights).alerts

@@ -1,0 +1,184 @@
+"""The file of a card is its table: the same rows in the same order, cell by cell, names in full."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.difference_cells import difference_cell, verdict_cell
+from callgauge.dashboard.components.slice_table import part_cell, rate_cell, share_cell
+from callgauge.dashboard.components.table import Cell, Column, Table, choose_decimals
+from callgauge.dashboard.measures.comparisons import compare_pairs
+from callgauge.dashboard.measures.rates import RATES
+from callgauge.dashboard.measures.slices import Slice
+from callgauge.stats import Share
+from tests.dashboard.conftest import COUNTING, opened
+from tests.dashboard.sheets import sheets
+
+Files = dict[str, Callable[[], bytes]]
+
+
+def a_slice(name: str, k: int, n: int, total: int | None = None) -> Slice:
+    return Slice(RATES["parse_error"], name, "all", Share(k, n, n), total or n)
+
+
+def frame_of(columns: list[Column], rows: list[list[Cell]]) -> dict[Any, list[Any]]:
+    found: dict[Any, list[Any]] = Table("t", "A table", columns, rows).to_frame().to_dict("list")
+    return found
+
+
+def test_a_rate_is_its_figures_as_plain_numbers() -> None:
+    found = frame_of([Column("Mended", "rate")], [[rate_cell(a_slice("a", 13, 200, 250), None)]])
+    low, high = found.pop("Mended low")[0], found.pop("Mended high")[0]
+    assert found == {
+        "Mended rate": [0.065], "Mended k": [13], "Mended n": [200], "Mended sessions": [200],
+        "Mended unmeasured": [50],
+    }  # fmt: skip
+    assert 0.03 < low < 0.065 < high < 0.11
+
+
+def test_an_unmeasured_rate_is_empty_and_says_how_much_is_not_known() -> None:
+    cells = [
+        rate_cell(a_slice("a", 0, 0, 7), None),
+        rate_cell(None, None),
+        rate_cell(a_slice("b", 1, 9), None),
+    ]
+    found = frame_of([Column("Mended", "rate")], [[cell] for cell in cells])
+    assert found["Mended rate"] == [None, None, 1 / 9]
+    assert found["Mended unmeasured"] == [7, None, 0]
+
+
+def test_a_difference_and_its_verdict_are_numbers_and_words() -> None:
+    (held,) = compare_pairs([(a_slice("b", 90, 400), a_slice("a", 10, 400))])
+    found = frame_of(
+        [Column("Difference", "rate"), Column("Verdict", "tight")],
+        [[difference_cell(held, 0.3), verdict_cell(held, 0.02)]],
+    )
+    assert found["Difference"] == [pytest.approx(0.2)]
+    assert 0.1 < found["Difference low"][0] < 0.2 < found["Difference high"][0]
+    assert found["Verdict"] == ["Worse"]
+    assert found["Verdict p"][0] < 0.001
+    assert found["Verdict in words"][0].startswith("b is worse (parse errors): 22.5% vs 2.50%")
+
+
+def test_other_cells_are_their_number_or_their_whole_text() -> None:
+    long = "a name of many letters" * 9
+    found = frame_of(
+        [
+            Column("Tool", "name"),
+            Column("Calls", "number"),
+            Column("Tokens", "number"),
+            Column("Seen", "tight"),
+        ],
+        [
+            [
+                Cell("a name…", order=long),
+                Cell("1,234"),
+                Cell("1.2k", order=1234.5),
+                Cell("Monday", sub="Friday"),
+            ],
+            [Cell("b"), Cell("–"), Cell("−0.5"), Cell("–")],
+        ],
+    )
+    assert found["Tool"] == [long, "b"]
+    assert found["Calls"] == [1234, None]
+    assert found["Tokens"] == [1234.5, -0.5]
+    assert found["Seen"] == ["Monday", None]
+    assert found["Seen detail"] == ["Friday", None]
+
+
+def test_columns_of_the_same_title_both_stay() -> None:
+    assert list(frame_of([Column("a"), Column("a")], [[Cell("1"), Cell("2")]])) == ["a", "a (2)"]
+
+
+def decimals_of(*counts: tuple[int, int]) -> int:
+    cells = [share_cell(Share(k, n, n), None) for k, n in counts]
+    return choose_decimals([cell.percentages for cell in cells if cell.percentages])
+
+
+def test_a_column_has_one_number_of_decimals() -> None:
+    assert decimals_of((0, 200), (13, 200), (1, 9)) == 1
+    assert decimals_of((1, 3), (5, 9)) == 0  # a third digit would say nothing
+    assert decimals_of((1, 44)) == 1  # 2% would say too little
+    assert decimals_of((3, 1000), (0, 50)) == 2
+    assert decimals_of((0, 50)) == 1
+
+
+def test_a_share_that_is_not_nothing_never_reads_as_nothing() -> None:
+    cell = part_cell(1, 10_000)
+    assert cell.text == "<0.1%"
+    assert part_cell(9_999, 10_000).text == ">99.9%"
+    assert (part_cell(0, 10).text, part_cell(10, 10).text, part_cell(0, 0).text) == ("0.0%", "100.0%", "–")
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> Files:
+    """The files that a page offers, by name: each made when it is called, as a click makes it."""
+    offered: Files = {}
+
+    def note(_label: str, name: str, _mime: str, made: Callable[[], bytes]) -> None:
+        assert name not in offered, f"{name} is offered twice"
+        offered[name] = made
+
+    monkeypatch.setattr(cards, "_draw_download_button", note)
+    return offered
+
+
+def read(file: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(StringIO(file.decode())))
+
+
+def written(text: str) -> str:
+    return text.lstrip("'")
+
+
+@pytest.mark.parametrize("page", COUNTING)
+def test_on_every_page_the_file_has_the_rows_of_the_table(small: Path, files: Files, page: str) -> None:
+    drawn = sheets(opened(page))
+    by_key = {one["key"]: one for one in drawn.values()}
+    for key, table in by_key.items():
+        if f"{key}.csv" not in files:
+            continue
+        rows = read(files[f"{key}.csv"]())
+        assert len(rows) == len(table["rows"])
+        assert len(pd.read_parquet(BytesIO(files[f"{key}.parquet"]()))) == len(rows)
+        for row, cells in zip(rows, table["rows"], strict=True):
+            for column, cell in zip(table["columns"], cells, strict=True):
+                check_cell(column["full"] or column["title"], cell, row)
+
+
+def check_cell(title: str, cell: dict[str, Any], row: dict[str, str]) -> None:
+    """What the cell shows is in the row: a rate that is k of n, a difference within its interval, a text."""
+    name = written(title)
+    if f"{name} k" in row:
+        if not row[f"{name} rate"]:
+            assert cell["text"] in ("–", "")
+            return
+        rate, k, n = (float(row[f"{name} {one}"]) for one in ("rate", "k", "n"))
+        assert k == pytest.approx(rate * n)
+        assert cell["sub"].startswith(f"{k:,.0f} / {n:,.0f}")
+        assert float(cell["text"].strip("%<>")) == pytest.approx(100 * rate, abs=0.5)
+    elif f"{name} low" in row and row[name]:
+        assert float(row[f"{name} low"]) <= float(row[name]) <= float(row[f"{name} high"])
+        assert float(cell["text"].replace("−", "-")) == pytest.approx(100 * float(row[name]), abs=0.06)
+    elif isinstance(cell["order"], str):
+        assert written(row[name]) == written(cell["order"])
+    elif name in row and cell["order"] is None and not cell["bars"]:
+        if not row[name]:
+            assert not re.search(r"\d", cell["text"])  # a dash, or that there is nothing to compare with
+            return
+        number = cell["text"].replace(",", "").replace("−", "-").rstrip("%")
+        assert written(row[name]) in (cell["text"], number) or float(row[name]) == float(number)
+
+
+def test_the_sums_stay_an_option(small: Path, files: Files) -> None:
+    opened("callgauge/dashboard/pages/errors/page.py")
+    assert read(files["traits_sums.csv"]())
