@@ -17,7 +17,7 @@ def price_lines(known: PriceList, used: Mapping[str, int]) -> Iterator[str]:
     team = [price for owner, price in known.listed() if owner is Owner.TEAM]
     if team:
         models = len({price.model for price in team})
-        yield f"The team's prices: {len(team)} of {models} models, in {known.currency}."
+        yield f"The team's prices: {len(team)}, for {models} model{'' if models == 1 else 's'}."
     else:
         yield "The team has no prices of its own: callgauge prices FILE --store DIR keeps them."
     if known.leaves_ours_out:

@@ -57,9 +57,10 @@ COLUMN_SETS: Mapping[str, ColumnSet] = {
         "Tool", ("unknown_tool", "emission", "tool_rejected", "execution")
     ),
     "turn": ColumnSet("Turn", ("retried", "recovered", "recorded_ok", "derived_ok")),
-    "cost": ColumnSet(
-        "Cost",
-        ("cost_per_completed", "cost_per_turn", "cost_of_retries", "cost"),
+    "cost": ColumnSet("Cost", ("cost_per_completed", "cost_per_turn", "cost_of_retries", "cost")),
+    "effort": ColumnSet(
+        "Tokens and time",
+        ("tokens_per_turn", "tokens_per_success", "seconds_per_turn", "seconds_per_success"),
     ),
     _CUSTOM: ColumnSet("Custom", ()),
 }  # fmt: skip

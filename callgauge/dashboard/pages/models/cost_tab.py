@@ -9,6 +9,7 @@ import streamlit as st
 
 from callgauge.dashboard import charts, filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.chart import draw_chart
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.money.cells import (
     make_cells,
@@ -29,6 +30,7 @@ from callgauge.dashboard.measures.costs import Cost, ask_costs, cost_parameters,
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.measures.verdicts import LESS, RULE
+from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.pages.models.money_columns import DIMENSIONS as TURNS_BY
 
 _SHOWN = 12  # rows before a person asks for all
@@ -43,7 +45,11 @@ def draw_cost(by: str, chosen: Mapping[str, Any]) -> None:
             f"A turn is not told apart by {DIMENSIONS[by].lower()}: rank by model, provider or source."
         )
         return
-    costs = ask_costs(by, **chosen)
+    try:
+        costs = ask_costs(by, **chosen)
+    except MetricError as problem:
+        st.error(wording.in_markdown(str(problem), 600))
+        return
     if any(cost.total is not None for cost in costs):
         _draw_chart(by, costs, chosen)
         _draw_table(by, costs, chosen)
@@ -70,7 +76,7 @@ def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
         with st.container(key="cost_answer"):
             st.markdown(f"**{wording.in_markdown(_describe_front(front, costs[0].currency), 400)}**")
         title = RATES[rate].title
-        st.plotly_chart(
+        draw_chart(
             draw_cost_chart(drawn, front, costs[0].currency, title),
             config=charts.CONFIG,
             key="cost_chart",
