@@ -77,12 +77,10 @@ def test_the_codes_beyond_the_first_twelve_are_one_click_away(store: Path) -> No
     assert "15 of 15 codes." in said(app)
 
 
-def test_the_trend_draws_the_newest_days_with_data(store: Path) -> None:
+def test_the_trend_of_many_days_has_a_point_a_week(store: Path) -> None:
     days = [f"2026-{month:02d}-{day:02d}" for month in (1, 3, 5) for day in range(1, 21)]
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
-    assert "Drawn are the 45 newest days with data" in said(
-        overview(store, {"days": "all"}, tool_calls=calls)
-    )
+    assert "A point is a week" in said(overview(store, {"days": "all"}, tool_calls=calls))
 
 
 def test_counting_is_told_in_sentences_before_the_sql(small: Path) -> None:

@@ -17,6 +17,7 @@ from callgauge.dashboard.measures.same_mix import Stratum
 from callgauge.dashboard.measures.slices import Slice
 from callgauge.dashboard.measures.verdicts import (
     describe_mix,
+    describe_bottom,
     describe_top,
     describe_verdict,
     format_points,
@@ -309,6 +310,26 @@ def test_one_that_is_better_than_all_others_is_the_best() -> None:
     assert top(many[:2]) == "B is the best by parse errors: the other one is worse."
     ok = [of_slice("a", 800, 1000, rate="derived_ok"), of_slice("b", 500, 1000, rate="derived_ok")]
     assert top(ok) == "A is the best by completed (inferred): the other one is worse."
+
+
+def bottom(several: Sequence[Slice]) -> str:
+    table = rank_table(several, several[0])
+    return describe_bottom(table, {row.slice.name: row.slice.name.upper() for row in table.rows})
+
+
+def test_the_worst_is_named_with_whether_it_differs_from_the_next() -> None:
+    several = [of_slice("a", 10, 1000), of_slice("b", 100, 1000), of_slice("c", 300, 1000)]
+    assert bottom(several) == "The worst is C: worse than B, the next, by more than chance."
+    tied = [of_slice("a", 10, 1000), of_slice("b", 290, 1000), of_slice("c", 300, 1000)]
+    assert bottom(tied) == "The worst are C and B: they cannot be told apart."
+    ok = [of_slice("a", 900, 1000, rate="derived_ok"), of_slice("b", 500, 1000, rate="derived_ok")]
+    assert bottom(ok) == "The worst is B: worse than A, the next, by more than chance."
+
+
+def test_where_nothing_is_decided_there_is_no_worst() -> None:
+    assert bottom([of_slice("a", 290, 1000), of_slice("b", 300, 1000)]) == ""
+    assert bottom([of_slice("a", 1, 10), of_slice("b", 9, 10)]) == ""
+    assert bottom([of_slice("a", 10, 1000, rate="refused"), of_slice("b", 500, 1000, rate="refused")]) == ""
 
 
 def test_two_that_are_tied_at_the_top_are_both_named() -> None:

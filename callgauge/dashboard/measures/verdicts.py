@@ -253,6 +253,25 @@ def describe_top(table: RankedTable, names: dict[str, str], noun: str) -> str:
     return f"{listed} cannot be told apart by {title}: {_describe_others(table)}."
 
 
+def describe_bottom(table: RankedTable, names: dict[str, str]) -> str:
+    """Return which slice is the worst, or which cannot be told from it; empty where that is not decided.
+
+    `names`: the label of each slice.
+    """
+    ahead = {better for better, _ in table.wins}
+    worst = [one.name for one in reversed(table.judged) if one.name not in ahead]
+    if table.reference.rate.better is None or not ahead or not worst:
+        return ""
+    listed = list_names([names.get(name, name) for name in worst])
+    if len(worst) > 1:
+        return f"The worst are {listed}: they cannot be told apart."
+    others = [one.name for one in table.judged if one.name != worst[0]]
+    second = names.get(others[-1], others[-1])
+    if (others[-1], worst[0]) in table.wins:
+        return f"The worst is {listed}: worse than {second}, the next, by more than chance."
+    return f"The worst is {listed}: from {second}, the next, it cannot be told apart."
+
+
 def list_names(names: Sequence[str]) -> str:
     """Write names as a list in a sentence: A, B and C; of many the first ones and how many more."""
     if len(names) > _NAMED:

@@ -33,7 +33,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, limit_ranked, rank_table
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice
-from callgauge.dashboard.measures.verdicts import RULE, describe_top
+from callgauge.dashboard.measures.verdicts import RULE, describe_bottom, describe_top
 from callgauge.dashboard.pages.models.added_column import AddedColumn
 from callgauge.dashboard.pages.models.columns import choose_columns, read_columns
 
@@ -95,7 +95,8 @@ def draw_answer(ranking: SliceRanking) -> None:
     }
     with st.container(key="verdict"):
         answer = describe_top(table, names, ranking.noun)
-        st.subheader(wording.in_markdown(answer, 600), anchor=False)
+        answer = " ".join(part for part in (answer, describe_bottom(table, names)) if part)
+        st.subheader(wording.in_markdown(answer, 900), anchor=False)
     if not table.reference.is_solid and ranking.is_compared:
         st.caption(f"The baseline has too few sessions to compare with: it takes {RULE}. Choose another.")
     elif table.pairs:

@@ -10,15 +10,16 @@ import streamlit as st
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import link_here
+from callgauge.dashboard.components.difference_cells import place_cell, rank_column
 from callgauge.dashboard.components.slice_table import calls_link, make_scale, name_cell, rate_cell
 from callgauge.dashboard.components.strata_queries import read_strata
-from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.components.table import Column, draw_table
 from callgauge.dashboard.measures.agreement import describe_agreement
 from callgauge.dashboard.measures.comparisons import RankedTable, choose_reference, rank_table
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.measures.same_mix import ArmStrata
 from callgauge.dashboard.measures.slices import Slice, make_slices
-from callgauge.dashboard.measures.verdicts import describe_top
+from callgauge.dashboard.measures.verdicts import describe_bottom, describe_top
 
 _ROWS = 4
 _SUCCESS = ("recorded_ok", "derived_ok")
@@ -37,8 +38,9 @@ def draw_which_model(
         names = {row.slice.name: wording.one_line(row.slice.name, 40) for row in table.rows}
         st.subheader(wording.in_markdown(describe_top(table, names, "model"), 400), anchor=False)
         agreed = describe_agreement(table, list(tables.values()), names)
-        if agreed:
-            st.caption(wording.in_markdown(agreed, 400))
+        said = " ".join(part for part in (agreed, describe_bottom(table, names)) if part)
+        if said:
+            st.caption(wording.in_markdown(said, 600))
         if table.judged:
             _draw_ranking(rate, table)
         _draw_rest(table)
@@ -69,19 +71,20 @@ def _strata_of(rate: RateDefinition, its: Sequence[Slice], chosen: Mapping[str, 
 
 
 def _draw_ranking(rate: RateDefinition, table: RankedTable) -> None:
-    rows = [row.slice for row in table.rows if row.slice.name in table.ranks][:_ROWS]
+    judged = table.judged
+    rows = judged if len(judged) <= _ROWS else [*judged[: _ROWS - 1], judged[-1]]
     scale = make_scale([one.share for one in rows])
     draw_table(
         "which_model",
         f"Models by {rate.title.lower()}",
         [
-            Column("Rank", "number"),
+            rank_column(),
             Column("Model", "name"),
             Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
         ],
         [
             [
-                Cell(_rank_text(table.ranks[one.name])),
+                place_cell(one, table),
                 name_cell("model", one.name),
                 rate_cell(one, scale, calls_link(rate, {"model": one.name})),
             ]
@@ -90,19 +93,12 @@ def _draw_ranking(rate: RateDefinition, table: RankedTable) -> None:
     )
 
 
-def _rank_text(ranks: tuple[int, int]) -> str:
-    return f"{ranks[0]}" if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
-
-
 def _draw_rest(table: RankedTable) -> None:
     ranked = len(table.ranks)
-    thin = sum(not row.slice.is_solid and row.slice.name != "unknown" for row in table.rows)
+    thin = sum(not row.slice.is_solid and row.slice.is_named for row in table.rows)
     parts = [
-        f"{ranked - _ROWS} more ranked" if ranked > _ROWS else "",
+        f"{ranked - _ROWS} more between" if ranked > _ROWS else "",
         f"{wording.plural(thin, 'model')} with too few sessions" if thin else "",
     ]
-    with st.container(horizontal=True, gap="small"):
-        st.markdown(f"[All models]({link_here('models', {})})", width="content")
-        said = ", ".join(part for part in parts if part)
-        if said:
-            st.caption(said, width="content")
+    said = ", ".join(part for part in parts if part)
+    st.caption(f"[All models]({link_here('models', {})}){f' · {said}' if said else ''}")
