@@ -22,10 +22,9 @@ from callgauge.stats.rates import (
     make_shares,
     relate_shares,
 )
-from callgauge.stats.ratios import compare_ratios, ratio_interval
 from callgauge.stats.repeats import PassK, pass_k
 from callgauge.stats.sample_size import sessions_needed
-from callgauge.stats.session_groups import GROUPS, place_in_groups
+from callgauge.stats.session_groups import GROUPS, compare_ratios, place_in_groups, ratio_interval
 from callgauge.stats.standardisation import StandardisedDifference, standardise
 
 __all__ = [

@@ -30,6 +30,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -50,7 +51,6 @@ from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
-from ingest.token_counts import count_whole_input
 
 SOURCE = Source(
     name="atif",

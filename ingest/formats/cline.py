@@ -27,6 +27,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import Event, FaultLayer, LogLine, PromptSeen, ResultSeen, SessionSeen
 from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.conversations.content_blocks import call_fields, join_text, list_blocks, result_fields
@@ -34,7 +35,6 @@ from ingest.formats.conversations.result_layers import Texts
 from ingest.formats.provider_messages.message_hashes import unique_id
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
-from ingest.token_counts import count_whole_input
 
 SOURCE = Source(
     name="cline",

@@ -33,6 +33,7 @@ from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects, read_text, read_time
 from ingest.decoding.lines import make_snippet
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import Rejected
 from ingest.formats.provider_messages.embedded_json import open_json, to_text
 from ingest.formats.provider_messages.message_lists import read_messages
@@ -44,7 +45,6 @@ from ingest.formats.spans.span_attributes import first_text as text_of
 from ingest.formats.traces.trace_translator import Found, KnownSpan, TraceTranslator
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
-from ingest.token_counts import count_whole_input
 
 SOURCE = Source(
     name="langsmith",

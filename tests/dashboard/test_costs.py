@@ -76,8 +76,8 @@ def cost(**given: Any) -> Cost:
     row = {
         "slice": "owl", "turns": 4, "calls": 9, "told_calls": 6, "priced_calls": 5, "amount": 5.0,
         "ok_by": "recorded", "judged": 3, "retry_calls": 0, "retry_priced": 0, "retry_amount": None,
-        "group_ids": [3, 9], "group_priced_turns": [2, 2], "group_turns_amount": [1.0, 3.0], "group_completed": [1, 1],
-        "group_judged_amount": [1.0, 3.0],
+        "group_ids": [3, 9], "group_priced_turns": [2, 2], "group_turns_amount": [1.0, 3.0],
+        "group_completed": [1, 1], "group_judged_amount": [1.0, 3.0],
     }  # fmt: skip
     return make_cost(row | given, "USD")
 

@@ -16,8 +16,8 @@ from callgauge.dashboard.measures.comparisons import (
 from callgauge.dashboard.measures.same_mix import Stratum
 from callgauge.dashboard.measures.slices import Slice
 from callgauge.dashboard.measures.verdicts import (
-    describe_mix,
     describe_bottom,
+    describe_mix,
     describe_top,
     describe_verdict,
     format_points,

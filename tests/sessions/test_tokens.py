@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ingest.decoding.token_counts import count_input_parts, count_whole_input
 from ingest.events import StepMade
 from ingest.formats.provider_messages import (
     anthropic_messages,
@@ -13,7 +14,6 @@ from ingest.formats.provider_messages import (
     openai_chat,
     openai_responses,
 )
-from ingest.token_counts import count_input_parts, count_whole_input
 from tests.sessions.log import started, turn_of
 
 COUNTED = ("counted_steps", "counted_input", "counted_cached", "counted_cache_write", "counted_output")

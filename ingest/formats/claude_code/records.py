@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from ingest.decoding.fields import read_count, read_object, read_text
+from ingest.decoding.token_counts import count_input_parts
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -21,7 +22,6 @@ from ingest.events import (
 )
 from ingest.formats.claude_code.transcript_entries import ContentBlock, ToolReport, Usage, result_text
 from ingest.formats.claude_code.user_lines import find_fault
-from ingest.token_counts import count_input_parts
 
 MESSAGE = 500  # characters of a failed result that are kept as its reason
 

@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import Event, LogLine, ResultSeen
 from ingest.formats.conversations.agent_session import AgentSession
-from ingest.token_counts import count_whole_input
 
 _HELD = 1_000
 

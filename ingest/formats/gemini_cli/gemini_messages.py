@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import Event, FaultLayer, FlagSource, LogLine, ResultSeen, TurnStatus, Visibility
 from ingest.formats.conversations.agent_session import (
     AgentSession,
@@ -19,7 +20,6 @@ from ingest.formats.conversations.result_layers import PASSED, Texts, failed_fla
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
 from ingest.formats.provider_messages.message_hashes import unique_id
 from ingest.record import Record
-from ingest.token_counts import count_whole_input
 
 _CANCELLED = "Request cancelled"
 _SHELL = "run_shell_command"

@@ -16,6 +16,7 @@ from ingest.decoding.fields import (
     read_objects,
     read_text,
 )
+from ingest.decoding.token_counts import count_input_parts
 from ingest.events import (
     Event,
     FaultLayer,
@@ -32,7 +33,6 @@ from ingest.formats.conversations.agent_session import AgentSession, decoded_arg
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import join_content
 from ingest.record import Record
-from ingest.token_counts import count_input_parts
 
 _HELD = 1_000
 _TEXTS: Texts = (

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text, read_time
+from ingest.decoding.token_counts import count_input_parts
 from ingest.events import (
     ArgsSource,
     Event,
@@ -26,7 +27,6 @@ from ingest.formats.conversations.agent_session import (
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
 from ingest.record import Record
-from ingest.token_counts import count_input_parts
 
 _CUT_OFF = frozenset({"aborted", "error"})
 _TEXTS: Texts = (

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text
+from ingest.decoding.token_counts import count_input_parts
 from ingest.events import ArgsSource, FlagSource, ResultStatus
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,
@@ -30,7 +31,6 @@ from ingest.formats.provider_messages.exchange import (
     read_stop_reason,
 )
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
-from ingest.token_counts import count_input_parts
 
 # Tools that the client runs though Anthropic defines them: they have a name but no schema in the request.
 _CLIENT_TOOLS = ("custom", "bash_", "text_editor_", "computer_", "memory_")

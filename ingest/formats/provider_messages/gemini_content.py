@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import ArgsSource
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,
@@ -30,7 +31,6 @@ from ingest.formats.provider_messages.exchange import (
     read_stop_reason,
 )
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
-from ingest.token_counts import count_whole_input
 
 _LOST = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
 

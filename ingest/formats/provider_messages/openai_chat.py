@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import ArgsSource
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content, list_calls
 from ingest.formats.provider_messages.exchange import (
@@ -28,7 +29,6 @@ from ingest.formats.provider_messages.exchange import (
     read_stop_reason,
 )
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
-from ingest.token_counts import count_whole_input
 
 _ANNOUNCED = "the finish reason says tool calls, but the reply has none"
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import ArgsSource, FlagSource, ResultStatus
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
 from ingest.formats.provider_messages.exchange import (
@@ -33,7 +34,6 @@ from ingest.formats.provider_messages.exchange import (
 )
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
 from ingest.formats.provider_messages.openai_chat import free_text_fields, leading_prompt
-from ingest.token_counts import count_whole_input
 
 # Items whose tool the client runs and the provider defines: its name, and the field with its arguments.
 _CLIENT_CALLS = {

@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 from ingest.decoding.fields import read_objects
+from ingest.decoding.token_counts import count_whole_input
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.message_parts import Message, read_call
 from ingest.formats.provider_messages.model_requests import find_definitions, read_request
 from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind
 from ingest.formats.spans.span_attributes import Attributes, first_count, first_text, first_value
-from ingest.token_counts import count_whole_input
 
 _META = "ai.telemetry.metadata."
 _SESSION = tuple(_META + name for name in ("sessionId", "session_id", "threadId", "thread_id", "chatId"))

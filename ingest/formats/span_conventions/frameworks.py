@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects
+from ingest.decoding.token_counts import count_input_parts, count_whole_input
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.message_lists import read_messages, read_reply
 from ingest.formats.provider_messages.model_requests import find_definitions, read_request
 from ingest.formats.span_conventions.gen_ai_events import read_events
 from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind
 from ingest.formats.spans.span_attributes import first_count, first_text, first_value
-from ingest.token_counts import count_input_parts, count_whole_input
 
 _LANGFUSE = {"generation": SpanKind.INFERENCE, "tool": SpanKind.EXECUTION, "agent": SpanKind.AGENT}
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ingest.decoding.token_counts import count_whole_input
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.message_lists import read_messages
 from ingest.formats.provider_messages.message_parts import Message
 from ingest.formats.provider_messages.model_requests import find_definitions, prompt_text
 from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind
 from ingest.formats.spans.span_attributes import Attributes, first_count, first_text, first_value
-from ingest.token_counts import count_whole_input
 
 _KINDS = {
     "chat": SpanKind.INFERENCE, "text_completion": SpanKind.INFERENCE, "generate_content": SpanKind.INFERENCE,

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects
+from ingest.decoding.token_counts import count_whole_input
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.message_lists import read_messages
 from ingest.formats.provider_messages.message_parts import Message
@@ -25,7 +26,6 @@ from ingest.formats.spans.span_attributes import (
     first_value,
     nest_dotted,
 )
-from ingest.token_counts import count_whole_input
 
 _KINDS = {"LLM": SpanKind.INFERENCE, "TOOL": SpanKind.EXECUTION, "AGENT": SpanKind.AGENT}
 

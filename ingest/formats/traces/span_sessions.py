@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -32,7 +33,6 @@ from ingest.formats.traces.span_calls import call_fields, result_fields
 from ingest.formats.traces.span_steps import TracedCall, TracedStep, find_steps
 from ingest.formats.traces.span_tree import TraceLane
 from ingest.formats.traces.span_turns import TurnPlan, user_texts
-from ingest.token_counts import count_whole_input
 
 _KNOWN = 1_000
 _WAITING = 200  # calls of earlier traces that may still get a result
