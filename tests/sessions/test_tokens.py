@@ -76,6 +76,10 @@ def test_input_is_all_of_it_and_the_cache_is_a_part_of_it(found: Any, expected: 
             openai_chat.count_input({"prompt_tokens": 60, "prompt_tokens_details": {"cached_tokens": 50}}),
             (60, 50, None),
         ),
+        (
+            openai_chat.count_input({"input_tokens": 60, "input_tokens_details": {"cached_tokens": 50}}),
+            (60, 50, None),
+        ),
         (openai_chat.count_input({"prompt_tokens": 60, "prompt_cache_hit_tokens": 50}), (60, 50, None)),
         (openai_chat.count_input({"prompt_tokens": 60, "cached_tokens": 50}), (60, 50, None)),
         (

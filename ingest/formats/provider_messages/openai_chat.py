@@ -125,7 +125,9 @@ def list_choices(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def count_input(usage: Mapping[str, Any], body: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the counts of input tokens by the field names of OpenAI, DeepSeek, Moonshot and LiteLLM."""
-    details = read_object(usage.get("prompt_tokens_details"))
+    details = read_object(usage.get("prompt_tokens_details")) or read_object(
+        usage.get("input_tokens_details")
+    )
     cached = details.get("cached_tokens", usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens")))
     if cached is None:
         cached = usage.get("cache_read_input_tokens")
