@@ -73,11 +73,12 @@ THIRD_PARTY = {
     "numpy": ("callgauge.stats",),
     "scipy": ("callgauge.stats",),
 }  # fmt: skip
-# The playground shows the parser at work, the page of a call its steps, a replay reads calls anew; advice on
-# a definition is that of its lint, a regression case holds what the parser finds, a test set carries
-# definitions. No other part of the dashboard may ask lenient.
+# The playground shows the parser at work, the page of a call its steps, a replay reads calls anew; a form
+# edits a definition, advice on a definition is that of its lint, a regression case holds what the parser
+# finds, a test set carries definitions. No other part of the dashboard may ask lenient.
 ASKS_LENIENT = (
     "callgauge.dashboard.advice",
+    "callgauge.dashboard.components.definition_editor",
     "callgauge.dashboard.pages.calls",
     "callgauge.dashboard.pages.playground",
     "callgauge.dashboard.pages.replay",
@@ -104,7 +105,7 @@ ORDER = {
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",
-        "dashboard/components", "dashboard/components/money",
+        "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli", "",
     ),
 }  # fmt: skip

@@ -5,9 +5,9 @@ from __future__ import annotations
 TITLES = {
     "length": "Length of the arguments",
     "depth": "Nesting of the arguments",
-    "non_ascii": "Characters beyond ASCII",
+    "non_ascii": "Share of non-ASCII text",
     "turn": "Turn of the session",
-    "offered": "Tools offered",
+    "offered": "Number of tools offered",
 }
 _CLASSES = {
     "non_ascii": ("none", "a few, up to 1% more bytes", "some, up to 10%", "many, up to 50%", "mostly"),

@@ -275,7 +275,7 @@ def _test_again(
 def _begin(
     series: DailySeries, night: Night, place: int, rose: bool, q: float, effects: tuple[float, float]
 ) -> LastingChange:
-    """Return the change with its most likely first day: the likelihood of each first day, given both rates."""
+    """Return the change with its most likely first day, given the rates before it and now."""
     observed = np.nonzero(series.sums[place, 1, night.first : night.stop])[0] + night.first
     # Enough days stay before it.
     earliest = max(night.start - _LOOK_BACK, int(observed[LEAST_DAYS]))

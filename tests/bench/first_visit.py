@@ -81,7 +81,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _median(visits: Sequence[Visit], measure: str) -> float:
-    return statistics.median(getattr(visit, measure) for visit in visits)
+    return float(statistics.median(getattr(visit, measure) for visit in visits))
 
 
 def _sample_store(folder: Path) -> Path:

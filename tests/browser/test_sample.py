@@ -59,15 +59,15 @@ def test_every_page_shows_the_sample(app: App) -> None:
         ("/models", "Parse errors by model"),
         ("/prompts", "triage"),
         ("/matrix", "Parse errors by model and prompt version"),
-        ("/tools", "the worst first"),
+        ("/tools", "By expected loss"),
         ("/errors", "Signatures of errors"),
         ("/retries", "From fault to recovery"),
         ("/compare", "Parse errors by tool"),
         ("/calls", "Raw arguments"),
-        ("/sessions", "Turns ok, recorded"),
+        ("/sessions", "Completed (log)"),
         ("/data", "Session history"),
         ("/playground", "Nothing to read yet"),
-        ("/replay", "What to change"),
+        ("/replay", "Settings"),
         ("/sql", "What it answers"),
     ):
         app.open(path)

@@ -91,5 +91,15 @@ def opened(page: str = FILES[0], /, **query: str) -> AppTest:
 
 def said(app: AppTest) -> str:
     """Everything that a page says in text elements."""
-    kinds = (app.title, app.header, app.caption, app.text, app.markdown, app.code, app.error, app.metric)
+    kinds = (
+        app.title,
+        app.header,
+        app.subheader,
+        app.caption,
+        app.text,
+        app.markdown,
+        app.code,
+        app.error,
+        app.metric,
+    )
     return "\n".join(str(element.value) for kind in kinds for element in kind)

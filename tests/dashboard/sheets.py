@@ -37,6 +37,12 @@ def sheet_of(app: AppTest, caption: str) -> list[dict[str, dict[str, Any]]]:
     return [dict(zip(titles, row, strict=True)) for row in drawn[caption]["rows"]]
 
 
+def here_links(app: AppTest) -> dict[str, str | None]:
+    """The links to other views of the page itself: label → URL, None where there is none."""
+    found = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
+    return {one["label"]: one["href"] for one in found if "arrives" in one}
+
+
 def calls(good: int, bad: int, **said: Any) -> list[dict[str, Any]]:
     """So many calls, the bad ones with a syntax error; each in a session of its own."""
     of = "/".join(str(value) for value in said.values())

@@ -18,7 +18,7 @@ from tests.dashboard.made_nights import LAST, Rate, publish_nights, regressed
 from tests.dashboard.store_fixture import HOSTILE, a_call
 
 SINCE = date(2026, 11, 12)
-KESTREL = ":blue[kestrel\\-14b\\: parse errors] "
+KESTREL = ":blue[kestrel\\-14b\\: parse errors"
 
 
 def sentences(app: AppTest) -> list[str]:
@@ -54,7 +54,8 @@ def test_a_rate_that_is_back_says_so_for_a_week_and_leaves(store: Path) -> None:
     rate = regressed(SINCE, date(2026, 11, 16))
     assert "since 12 Nov" in lines_on(store, rate, date(2026, 11, 16))[0]
     assert any(
-        line.startswith(f"{KESTREL}back since 17 Nov") for line in lines_on(store, rate, date(2026, 11, 19))
+        line.startswith(f"{KESTREL}\\,] back since 17 Nov")
+        for line in lines_on(store, rate, date(2026, 11, 19))
     )
     assert not lines_on(store, rate, date(2026, 11, 28))
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.components import call_descriptions
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.sheets import sheet_of
+from tests.dashboard.sheets import here_links, sheet_of
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
 CALLS = "callgauge/dashboard/pages/calls/page.py"
@@ -178,8 +178,9 @@ def test_a_call_leads_to_its_session_its_neighbours_and_the_playground(store: Pa
     links = {link.proto.label: link.proto.query_string for link in app.get("page_link")}
     assert links[":blue[Open session]"] == "session=s1&call=c2"
     assert links[":blue[Open in the playground]"] == "call=c2"
-    assert (links[":blue[← Previous call]"], links[":blue[Next call →]"]) == ("call=c1", "call=c3")
-    assert ":blue[Next fault →]" not in links
+    here = here_links(app)
+    assert (here["← Previous call"], here["Next call →"]) == ("calls?call=c1", "calls?call=c3")
+    assert "Next fault →" not in here
     assert "Call 2 of 3 in the session" in said(app)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import pandas as pd
+import pytest
 
 from callgauge.dashboard.pages.errors.correlates import (
     TraitClass,
     describe_standout,
+    find_apart,
     find_standouts,
     trait_classes,
 )
@@ -26,7 +30,7 @@ def classes_of(*rows: dict[str, object]) -> list[TraitClass]:
     return trait_classes(pd.DataFrame(list(rows)))
 
 
-def test_the_trait_with_the_largest_decisive_difference_stands_first() -> None:
+def test_the_trait_that_goes_with_failure_is_told_by_its_split() -> None:
     classes = classes_of(
         a_class("length", 5, 10, 1000),
         a_class("length", 12, 80, 200),
@@ -34,37 +38,89 @@ def test_the_trait_with_the_largest_decisive_difference_stands_first() -> None:
         a_class("turn", 4, 30, 400),
     )
     first, second = find_standouts(classes)
-    assert (first.worst.trait, first.worst.class_words) == ("length", "4,096 to 8,191 bytes")
-    assert second.worst.trait == "turn"
+    assert (first.start.trait, first.start.class_words) == ("length", "4,096 to 8,191 bytes")
+    assert second.start.trait == "turn"
     told = describe_standout([first, second])
     assert told.startswith(
-        "Length of the arguments goes with failure most: at 4,096 to 8,191 bytes, 40.0% fail (80 / 200); "
-        "at all others 1.00% (10 / 1,000); difference +39.0 points ("
+        "Length of the arguments goes with failure most. From 4,096 to 8,191 bytes on, 40.0% fail "
+        "(80 / 200); below that, 1.00% (10 / 1,000). The difference is +39.0 points ("
     )
-    assert told.endswith("It goes together; it need not be the cause.")
+    assert told.endswith("It need not be the cause.")
 
 
-def test_a_class_with_few_calls_is_not_the_worst() -> None:
-    rows = [a_class("depth", 1, 1, 500), a_class("depth", 2, 1, 500), a_class("depth", 5, 10, 10)]
+def test_a_class_with_few_calls_counts_with_those_below_or_above_it() -> None:
+    rows = [a_class("depth", 1, 1, 500), a_class("depth", 2, 90, 500), a_class("depth", 5, 10, 10)]
     (found,) = find_standouts(classes_of(*rows))
-    assert found.worst.number in (1, 2)
+    assert (found.start.number, found.above.n, found.compared) == (2, 510, 1)
     many_calls_few_sessions = [*rows[:2], a_class("depth", 5, 100, 100, sessions=9)]
-    assert find_standouts(classes_of(*many_calls_few_sessions))[0].worst.number in (1, 2)
-    assert find_standouts(classes_of(*rows[:2], a_class("depth", 5, 100, 100)))[0].worst.number == 5
+    assert find_standouts(classes_of(*many_calls_few_sessions))[0].compared == 1
+    assert find_standouts(classes_of(*rows[:2], a_class("depth", 5, 100, 100)))[0].compared == 2
 
 
-def test_a_class_whose_failures_are_those_of_two_sessions_stands_out_nowhere() -> None:
-    """Sixty of sixty calls failed in each of them: as calls that would be far beyond chance."""
-    apart = classes_of(a_class("turn", 1, 20, 1000), a_class("turn", 4, 120, 1200))
+def test_a_trait_with_which_calls_fail_less_stands_out_too() -> None:
+    (found,) = find_standouts(classes_of(a_class("length", 4, 60, 400), a_class("length", 8, 4, 400)))
+    assert found.is_decisive
+    assert "From 256 to 511 bytes on, 1.00% fail (4 / 400); below that, 15.0%" in describe_standout([found])
+
+
+def test_a_class_whose_failures_are_those_of_one_session_stands_out_nowhere() -> None:
+    """Sixty of sixty calls failed in it: as calls that would be far beyond chance."""
+    apart = classes_of(a_class("turn", 1, 20, 1000), a_class("turn", 4, 60, 1200))
     assert describe_standout(find_standouts(apart)).startswith("Turn of the session goes with failure most")
-    alike = classes_of(a_class("turn", 1, 20, 1000), a_class("turn", 4, 120, 1200, sessions=20))
-    assert describe_standout(find_standouts(alike)).startswith("No trait stands out")
+    alike = classes_of(a_class("turn", 1, 20, 1000), a_class("turn", 4, 60, 1200, sessions=20))
+    assert describe_standout(find_standouts(alike)).startswith(
+        "No trait stands out after correction for 1 comp"
+    )
 
 
 def test_even_rates_stand_out_nowhere() -> None:
-    found = find_standouts(classes_of(*(a_class("turn", number, 20, 200) for number in (1, 2, 3))))
-    assert found
-    assert describe_standout(found).startswith("No trait stands out")
+    classes = classes_of(*(a_class("turn", number, 20, 200) for number in (1, 2, 3)))
+    assert find_apart(classes) is None
+    assert describe_standout(find_standouts(classes)) == (
+        "No trait stands out after correction for 2 comparisons."
+    )
+
+
+def test_what_is_significant_alone_is_said_to_be_so() -> None:
+    rows = [a_class(trait, number, 20, 200) for trait in ("turn", "offered") for number in (1, 2, 3, 4)]
+    found = find_standouts(classes_of(a_class("length", 4, 12, 200), a_class("length", 8, 26, 200), *rows))
+    told = describe_standout(found)
+    assert told.startswith(
+        "No trait stands out after correction for 7 comparisons. "
+        "Length of the arguments is significant alone (p 0.0"
+    )
+    assert told.endswith("From 256 to 511 bytes on, 13.0% fail (26 / 200); below that, 6.00% (12 / 200).")
+
+
+def test_intervals_that_do_not_touch_are_never_passed_over() -> None:
+    """One class in the middle is better: no split shows it, but everybody sees its interval."""
+    rows = [a_class("turn", number, k, 300) for number, k in ((1, 45), (2, 20), (3, 45))]
+    classes = classes_of(*rows, *(a_class("offered", number, 30, 300) for number in (0, 1, 2, 3, 4)))
+    found, apart = find_standouts(classes), find_apart(classes)
+    assert not found[0].is_decisive
+    assert apart is not None
+    assert {one.class_words for one in apart} == {"2nd", "1st"}
+    assert describe_standout(found, apart).endswith(
+        "Turn of the session: the intervals of 2nd and 1st do not touch, but with so many classes that can "
+        "be chance."
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_words_and_intervals_agree(seed: int) -> None:
+    """Whatever the counts: where two solid intervals do not touch, the words never deny a difference."""
+    chance = random.Random(seed)
+    rows = [
+        a_class(trait, number, chance.randint(0, 40), 200)
+        for trait in ("turn", "offered") for number in range(1, 5)
+    ]  # fmt: skip
+    classes = classes_of(*rows)
+    apart = find_apart(classes)
+    told = describe_standout(find_standouts(classes), apart)
+    if apart:
+        assert "goes with failure most" in told or "do not touch" in told
+    if "goes with failure most" in told:
+        assert find_standouts(classes)[0].p < 0.05
 
 
 def test_a_single_class_or_none_cannot_be_compared() -> None:

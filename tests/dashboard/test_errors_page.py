@@ -88,10 +88,20 @@ def test_an_unknown_signature_says_so(failing: Path) -> None:
     assert "error signature" in said(app)
 
 
+def test_the_page_begins_with_how_many_where_and_what_is_new(failing: Path) -> None:
+    assert opened(PAGE).subheader[0].value == (
+        r"14\% of 58 calls went wrong\, most often at execution \(8 \/ 8\)\. "
+        r"On 2026\-11\-21\, 2 errors appeared for the first time\."
+    )
+
+
 def test_layers_and_codes_and_what_goes_with_failure_are_on_the_page(failing: Path) -> None:
     app = opened(PAGE)
     assert "Where calls went wrong first" in said(app)
     assert "What the parser found" in said(app)
+    assert "No trait" not in said(app)  # folded, and not asked for
+    app.session_state["traits_fold"] = True
+    app.run()
     assert "No trait stands out" in said(app) or "No trait can be compared" in said(app)
 
 

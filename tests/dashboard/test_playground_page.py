@@ -53,6 +53,12 @@ def copied(app: AppTest) -> str | None:
     return next((one["path"] for one in drawn if one.get("path")), None)
 
 
+def unfold(app: AppTest, *keys: str) -> None:
+    for key in keys:
+        app.session_state[key] = True
+    app.run()
+
+
 def outcome(app: AppTest) -> str:
     return texts(sheets(app)["Verdict under each policy"], 0)[0]
 
@@ -159,6 +165,8 @@ def test_a_form_without_a_definition_says_what_to_do(small: Path) -> None:
 
 def test_other_readers_the_lint_and_other_shapes_stand_beside_it(small: Path) -> None:
     app = playground(p=link("{'path': 'a'}", TOOL), shape="MCP")
+    assert "How other readers read the text" not in sheets(app), "closed, it asks nobody"
+    unfold(app, "others", "advice", "shapes")
     drawn = sheet_of(app, "How other readers read the text")
     by_reader = {row["Reader"]["text"]: row["Verdict"]["text"] for row in drawn}
     assert by_reader["json.loads"] == "refused"
@@ -175,7 +183,7 @@ def test_a_reply_shows_each_call_its_dialect_and_its_place(small: Path) -> None:
     assert row["Place"]["text"] == "3:1 – 3:64"
     assert row["Outcome"]["text"] == "coerced"
     assert row["Findings"]["text"] == "string_literal_converted_to_integer"
-    assert "^ 1 hermes" in said(app)
+    assert "… 1 hermes" in said(app)
     assert outcome(app) == "coerced"
 
 
@@ -213,8 +221,22 @@ def test_hostile_text_is_text_everywhere(small: Path, mode: str) -> None:
         assert not [field.label for field in labels if "<img" in field.label.replace("\\<img", "")]
 
 
-def test_a_text_with_thousands_of_findings_is_drawn_in_bounds(small: Path) -> None:
-    app = playground(p=link('{"a": 1,, ' * 1 + ", ".join(f"'k{number}': 1" for number in range(2_000)) + "}"))
-    rows = sheets(app).get("Findings of the parser in order", {"rows": []})["rows"]
-    assert 100 >= len(rows) > 50
-    assert "The first 100 of" in said(app)
+def test_the_answer_is_a_sentence_and_a_row_for_each_parameter(small: Path) -> None:
+    app = playground(p=link('{"path": "a", "limit": "5"}', TOOL))
+    assert app.subheader[0].value.replace("\\", "") == "Coerced: 1 of 2 arguments changed type or form."
+    table = sheets(app)["What became of each parameter"]
+    assert [[cell["text"] for cell in row] for row in table["rows"]] == [
+        ["path", '"a"', '"a"', "as sent"],
+        ["limit", '"5"', "5", "converted"],
+    ]
+    assert table["rows"][1][3]["sub"].startswith("1 · ")
+
+
+def test_equal_findings_share_a_row_that_opens_into_each_place(small: Path) -> None:
+    app = playground(p=link('{"a": 1, ' + ", ".join(f"'k{number}': 1" for number in range(2_000)) + "}"))
+    rows = sheet_of(app, "Findings of the parser in order")
+    assert [row["Code"]["text"] for row in rows] == ["2,000 × single_quotes", "tool_definition_missing"]
+    assert rows[0]["Place"]["sub"] == "and 1,999 more"
+    unfold(app, "playground_findings_single_quotes")
+    assert len(sheet_of(app, "Findings of single_quotes")) == 100
+    assert "The first 100 of 2,000 are listed." in said(app)

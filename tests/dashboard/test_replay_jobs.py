@@ -18,6 +18,7 @@ from callgauge.dashboard.replay.jobs import (
     ReplayQueue,
     ReplayQueueFullError,
     ReplayRequest,
+    SessionReplay,
 )
 from callgauge.dashboard.replay.scenarios import Scenario
 from tests.dashboard.store_fixture import a_call, publish, small_tables
@@ -155,6 +156,43 @@ def test_only_so_many_may_wait(desk: ReplayQueue, generation: str) -> None:
         desk.submit(ReplayJob(asked(generation)))
     for job in reversed(jobs):
         desk.drop(job)
+
+
+def test_who_asks_for_the_same_replay_gets_the_finished_one(desk: ReplayQueue, generation: str) -> None:
+    first, second = SessionReplay(desk), SessionReplay(desk)
+    first.begin(ReplayJob(asked(generation)))
+    done = ended(desk, first.job or pytest.fail("no job"))
+    second.begin(ReplayJob(asked(generation), SLEEPS))
+    assert second.job is done
+    first.release()
+    assert done.folder.exists(), "the other session still shows it"
+    assert len(list(done.read_changed_calls())) == 10
+    second.begin(ReplayJob(asked(generation, Scenario(policy="safe"))))
+    assert second.job is not done, "other settings are another replay"
+    second.release()
+
+
+def test_who_waits_for_the_same_replay_gets_it_when_it_is_finished(
+    desk: ReplayQueue, generation: str
+) -> None:
+    first, second = SessionReplay(desk), SessionReplay(desk)
+    first.begin(ReplayJob(asked(generation)))
+    second.begin(ReplayJob(asked(generation), SLEEPS))
+    third = SessionReplay(desk)
+    third.begin(ReplayJob(asked(generation), SLEEPS))
+    ended(desk, first.job or pytest.fail("no job"))
+    third.poll()
+    assert third.job is first.job
+    second.release()
+
+
+def test_the_changed_calls_of_one_move(desk: ReplayQueue, generation: str) -> None:
+    job = ReplayJob(asked(generation))
+    desk.submit(job)
+    ended(desk, job)
+    assert len(list(job.read_changed_calls(flow=("coerced", "failed")))) == 10
+    assert not list(job.read_changed_calls(flow=("clean", "failed")))
+    job.end()
 
 
 def test_a_worker_ends_when_its_server_does(generation: str, tmp_path: Path) -> None:

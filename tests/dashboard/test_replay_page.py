@@ -7,9 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from callgauge.dashboard.pages.replay.sentences import describe_edits, describe_replay
+from callgauge.dashboard.pages.replay.sentences import describe_edits, describe_replay, describe_settings
 from callgauge.dashboard.replay.scenarios import Scenario
 from callgauge.dashboard.replay.tally import CodeMoves, ReplaySummary
 from callgauge.dashboard.texts.url_texts import pack_text
@@ -42,12 +43,7 @@ def replayed(store: Path) -> Path:
 
 
 def run(app: AppTest) -> AppTest:
-    app.button(key="replay_run").click().run()
-    until = time.monotonic() + 240
-    while "Replaying" in said(app):
-        assert time.monotonic() < until
-        time.sleep(0.1)
-        app.run()
+    wait_for_result(app.button(key="replay_run").click().run())
     assert not app.exception
     return app
 
@@ -59,7 +55,7 @@ def verdict(app: AppTest) -> str:
 
 def test_nothing_is_replayed_before_somebody_asks(replayed: Path) -> None:
     words = said(opened(PAGE))
-    assert "Nothing has been replayed yet" in words
+    assert "What would have become of these calls" in words
     assert "Nothing is changed yet" in words
     assert "The store has the text of 41 / 42 calls of this slice." in words
 
@@ -73,7 +69,8 @@ def test_the_same_settings_move_nothing(replayed: Path) -> None:
 def test_a_definition_in_the_link_is_replayed_and_said_in_words(replayed: Path) -> None:
     edited = json.dumps({"name": "read_file", "input_schema": WIDER})
     app = run(opened(PAGE, replay_tool="read_file", definition=pack_text(edited)))
-    assert verdict(app) == "If read_file.limit accepted a string, 100% of the coercions would go (31 / 31)."
+    assert verdict(app) == "With this definition, 31 of 31 mended calls would be clean."
+    assert "If read_file.limit accepted a string." in said(app).replace("\\", "")
     flows = sheet_of(app, "Outcomes before and after")
     assert [(row["Before"]["text"], row["After"]["text"], row["Calls"]["text"]) for row in flows] == [
         ("coerced", "clean", "31"),
@@ -84,6 +81,8 @@ def test_a_definition_in_the_link_is_replayed_and_said_in_words(replayed: Path) 
     assert listed[0]["Values that moved"]["text"] == '$.limit: 20 → "20"'
     assert "− string_literal_converted_to_integer $.limit" in listed[0]["Findings"]["text"]
     assert "call=" in listed[0]["Time (UTC)"]["href"]
+    app.session_state["rates"] = True
+    app.run()
     rates = {row["Outcome"]["text"]: row for row in sheet_of(app, "Rates before and after")}
     assert rates["Clean"]["Difference"]["text"].startswith("+75.6")
 
@@ -98,10 +97,68 @@ def test_the_second_page_of_the_changed_calls_is_in_the_url(replayed: Path) -> N
 def test_codes_and_policy_come_from_the_link_and_hostile_text_stays_text(replayed: Path) -> None:
     app = run(opened(PAGE, refuse="string_literal_converted_to_integer"))
     assert verdict(app) == (
-        "If string_literal_converted_to_integer counted as an error, 76% of the calls that pass would be "
-        "refused (31 / 41)."
+        "If string_literal_converted_to_integer counted as an error, 31 calls that passed would fail."
     )
     assert HOSTILE not in "".join(element.value for element in (*app.markdown, *app.caption, *app.subheader))
+
+
+def wait_for_result(app: AppTest) -> AppTest:
+    until = time.monotonic() + 240
+    while "Replaying" in said(app):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+        app.run()
+    return app
+
+
+def fresh_browser(**query: str) -> AppTest:
+    """The page in another browser: what the session or the server kept of a replay is gone."""
+    st.cache_resource.clear()
+    return opened(PAGE, **query)
+
+
+def test_a_link_opens_with_its_settings_and_its_result(replayed: Path) -> None:
+    edited = json.dumps({"name": "read_file", "input_schema": WIDER})
+    first = run(opened(PAGE, replay_tool="read_file", definition=pack_text(edited)))
+    link = {key: first.query_params[key] for key in ("replay_tool", "definition", "run")}
+    colleague = wait_for_result(fresh_browser(**link))
+    assert verdict(colleague) == verdict(first)
+    assert "limit" in "".join(block.value for block in colleague.code if block.language == "diff")
+
+
+def test_other_settings_than_those_of_the_link_do_not_run_by_themselves(replayed: Path) -> None:
+    mark = run(opened(PAGE)).query_params["run"]
+    app = fresh_browser(run=mark, replay_policy="strict")
+    assert not app.subheader
+    assert "run" not in app.query_params
+
+
+def test_a_link_to_more_calls_than_it_may_start_asks_first(
+    replayed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = run(opened(PAGE)).query_params["run"]
+    monkeypatch.setattr("callgauge.dashboard.replay.jobs.AT_ONCE", 10)
+    app = fresh_browser(run=mark)
+    assert not app.subheader
+    assert "press Run" in said(app)
+
+
+def test_the_calls_of_one_move_are_in_the_link(replayed: Path) -> None:
+    app = run(opened(PAGE, replay_policy="strict", replay_against="stored"))
+    flows = sheet_of(app, "Outcomes before and after")
+    moves = [row for row in flows if row["Outcome"]["text"] == "moves"]
+    assert all("flow=" in row["Calls"]["href"] for row in moves)
+
+
+def test_the_definition_is_edited_by_form_and_shown_as_a_diff(replayed: Path) -> None:
+    app = opened(PAGE, replay_tool="read_file", **{"as": "form"})
+    types = next(box for box in app.multiselect if box.label == "Types of limit")
+    types.set_value(["integer", "string"]).run()
+    assert "As if read_file.limit accepted a string." in said(app).replace("\\", "")
+    [diff] = [block.value for block in app.code if block.language == "diff"]
+    assert '+          "string"' in diff
+    assert "definition" in app.query_params
+    assert verdict(run(app)) == "With this definition, 31 of 31 mended calls would be clean."
 
 
 @pytest.mark.parametrize("link", ["%%%", pack_text("x" * 10), "eJ" + "A" * 50])
@@ -179,7 +236,45 @@ def test_the_sentence_names_conditions_and_moves() -> None:
     )
     scenario = Scenario(policy="strict", silent=("missing_required",))
     assert describe_replay(scenario, found) == (
-        "If missing_required were accepted silently and under the policy strict, 69% of the coercions would "
-        "go (9 / 13); 9.8% of the refused calls would pass (4 / 41); 15% of the calls that pass would be "
-        "refused (9 / 59)."
+        "With these settings, 4 of 41 failed calls would be fine; 9 calls that passed would fail."
     )
+    assert describe_settings(scenario) == (
+        "If missing_required were accepted silently and under the policy strict."
+    )
+
+
+@pytest.mark.parametrize(
+    ("flows", "sentence"),
+    [
+        (
+            [
+                ("failed", "clean", 31),
+                ("failed", "failed", 66),
+                ("clean", "failed", 2),
+                ("clean", "clean", 9),
+            ],
+            "31 of 97 failed calls would be fine; 2 clean calls would fail.",
+        ),
+        (
+            [("failed", "coerced", 3), ("clean", "clean", 9)],
+            "3 of 3 failed calls would be fine; no other call would fail.",
+        ),
+        ([("clean", "failed", 1)], "1 clean call would fail."),
+        (
+            [("coerced", "failed", 1), ("unmeasured", "failed", 3)],
+            "1 call that passed would fail; 3 unmeasured calls would fail.",
+        ),
+        ([("failed", "unmeasured", 2)], "2 calls would have another outcome."),
+        ([("coerced", "clean", 3), ("repaired", "repaired", 1)], "3 of 4 mended calls would be clean."),
+        ([("clean", "coerced", 3)], "3 clean calls would be mended."),
+        ([("unmeasured", "clean", 3)], "3 calls would have another outcome."),
+        ([("clean", "clean", 30)], "No outcome would move; 5 calls would read otherwise."),
+    ],
+)
+def test_the_sentence_counts_what_would_be_fine_and_what_would_fail(
+    flows: list[tuple[str, str, int]], sentence: str
+) -> None:
+    found = ReplaySummary(sum(calls for *_, calls in flows), 5, {}, flows, {}, {})
+    assert describe_replay(Scenario(), found).lower() == sentence.lower()
+    edited = Scenario(edited='{"name": "t", "input_schema": {}}')
+    assert describe_replay(edited, found) == f"With this definition, {sentence[0].lower()}{sentence[1:]}"

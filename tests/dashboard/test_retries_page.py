@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
+import duckdb
 import pytest
 
+from callgauge.dashboard.metrics import answer_metric
+from callgauge.dashboard.metrics.published_store import published_generation
 from callgauge.dashboard.pages.retries.losses import describe_blast, lost_beside
 from callgauge.stats import Share
+from ingest.pipeline.load import load
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.sheets import sheets, texts
+from tests.dashboard.sheets import sheet_of, sheets, texts
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
 
+SAMPLES = Path(__file__).parents[2] / "sample_data" / "logs"
 PAGE = "callgauge/dashboard/pages/retries/page.py"
 
 
@@ -43,15 +49,22 @@ def retried(store: Path) -> Path:
     return store
 
 
+def test_the_page_says_first_what_became_of_the_chains_and_whether_changing_helps(retried: Path) -> None:
+    app = opened(PAGE)
+    assert app.subheader[0].value == (
+        "Of 2 chains, 50% recovered. Changed and identical retries cannot be compared: one kind is missing."
+    )
+
+
 def test_the_funnel_shows_who_got_how_far(retried: Path) -> None:
-    table = sheets(opened(PAGE))["Chains by attempt"]
+    table = sheets(opened(PAGE, by="attempt"))["Chains by attempt"]
     assert texts(table, 1) == ["2", "1", "1"]
     assert texts(table, 2) == ["0", "0", "1"]
     assert texts(table, 3) == ["1", "0", "0"]
 
 
 def test_the_funnel_of_one_layer(retried: Path) -> None:
-    table = sheets(opened(PAGE, layer="execution"))["Chains by attempt"]
+    table = sheets(opened(PAGE, by="attempt", layer="execution"))["Chains by attempt"]
     assert texts(table, 1) == ["1"]
 
 
@@ -112,19 +125,73 @@ def test_cost_says_of_how_many_it_is_known(retried: Path) -> None:
     ]
 
 
-def test_recovery_by_tool_leads_to_the_tool(retried: Path) -> None:
-    found = sheets(opened(PAGE))
-    table = found["Rates by tool"]
-    assert texts(table, 0)[0] == "read_file"
-    assert table["rows"][0][0]["href"] == "tools?tool_open=read_file"
-    assert texts(found["Rates by model"], 1) == ["50%"]
+def test_a_tools_row_leads_to_the_tool_its_chains_and_the_sessions_of_those_that_were_abandoned(
+    retried: Path,
+) -> None:
+    first, second = sheet_of(opened(PAGE), "Chains by tool")
+    assert first["Abandoned in"]["href"].startswith("sessions?tool=%3Cimg")
+    assert first["Abandoned in"]["href"].endswith("&chain=abandoned")
+    assert second["Tool"]["href"] == "tools?tool_open=read_file"
+    assert second["Recovered"]["href"] == "calls?tool=read_file&attempt=first&chain=recovered"
+    assert second["Abandoned"]["href"] is None
+    assert texts(sheets(opened(PAGE, by="model"))["Chains by model"], 3) == ["50%"]
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sample") / "store"
+    load([SAMPLES], folder)
+    return folder
+
+
+@pytest.mark.parametrize("by", ["tool", "model", "layer", "attempt"])
+def test_each_number_is_the_number_of_calls_in_the_list_behind_its_link(
+    sample: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    monkeypatch.setenv("CALLGAUGE_STORE", str(sample))
+    drawn = sheets(opened(PAGE, by=by, days="All days"))
+    told = [
+        (cell["href"], leading_number(cell))
+        for caption in (f"Chains by {by}", "Retries that worked, by kind", "Cost of retries")
+        for row in drawn[caption]["rows"]
+        for cell in row
+        if (cell["href"] or "").startswith("calls")
+    ]
+    assert len(told) > 20
+    with duckdb.connect(str(published_generation(str(sample))), read_only=True) as store:
+        assert told == [(href, count_listed(store, href)) for href, _ in told]
+
+
+def leading_number(cell: dict[str, Any]) -> int:
+    """Return the count that a cell tells: its number, or k of a rate."""
+    text = cell["sub"] if "%" in cell["text"] else cell["text"]
+    return int(text.split()[0].replace(",", ""))
+
+
+def count_listed(store: duckdb.DuckDBPyConnection, href: str) -> int:
+    """Return the number of rows of the list of calls that a link opens, with days that hold all calls."""
+    keys = dict(parse_qsl(href.partition("?")[2]))
+    first, more, last = keys.get("attempts", "").partition("-")
+    asked = {
+        "attempt": keys["attempt"],
+        "chain": keys.get("chain"),
+        "fault": keys.get("fault"),
+        "first_retry": keys.get("first_retry"),
+        "attempts_from": int(first) if first else None,
+        "attempts_to": None if more or not first or first == "10" else int(first),
+        "models": [keys["model"]] if "model" in keys else None,
+        "tools": [keys["tool"]] if "tool" in keys else None,
+    }
+    assert not last
+    rows = answer_metric(store, "calls", asked | {"limit": 1, "offset": 0})
+    return int(rows.found.iloc[0]) if len(rows) else 0
 
 
 def test_turns_with_two_verdicts_lead_to_their_session(retried: Path) -> None:
-    [row] = sheets(opened(PAGE))["Turns with two verdicts"]["rows"]
+    [row] = sheets(opened(PAGE, disagree="1"))["Turns with two verdicts"]["rows"]
     assert [row[2]["text"], row[3]["text"], row[3]["sub"]] == [
-        "ok",
-        "not ok",
+        "completed",
+        "not completed",
         "a chain of attempts was abandoned",
     ]
     assert row[6]["href"] == "sessions?session=s1&turn=1"

@@ -62,10 +62,10 @@ def test_the_list_leads_to_each_session(store: Path) -> None:
     publish(store, small_tables() | {"sessions": [a_session(), a_session("s2", task="airline/7")]})
     rows = sheet_of(opened(SESSIONS), "Sessions")
     assert [row["Session"]["sub"] for row in rows] == ["s1", "s2"]
-    assert rows[0]["Start (UTC)"]["href"] == "sessions?session=s1"
+    assert rows[0]["Start (UTC)"]["href"] == "sessions?session=s1&session_page=1"
     assert rows[0]["Duration"]["text"] == "4 min 12 s"
     assert rows[1]["Session"]["text"] == "airline/7"
-    assert rows[0]["Turns ok, derived"]["text"] == "1 / 2"
+    assert rows[0]["Completed (inferred)"]["text"] == "1 / 2"
 
 
 def test_the_list_is_searched_and_says_what_to_widen(store: Path) -> None:
@@ -175,7 +175,11 @@ def told_session(store: Path, **tables: Any) -> AppTest:
 def test_a_turn_tells_what_was_said_called_and_concluded(store: Path) -> None:
     turn = time_line(told_session(store))["turns"][0]
     assert (turn["user"], turn["answer"], turn["prompt"]["text"]) == ("Look it up.", "It is 42.", "Be kind.")
-    assert [tag[0] for tag in turn["tags"]] == ["recorded ok", "derived not ok", "they disagree"]
+    assert [tag[0] for tag in turn["tags"]] == [
+        "Completed (log)",
+        "Not completed (inferred)",
+        "they disagree",
+    ]
     first, second = turn["steps"]
     assert first["text"] == "Let me see."
     assert second["facts"] == "10:00:02 · 1.2k in, 30 out · 2 calls at once"

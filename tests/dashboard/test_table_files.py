@@ -95,6 +95,15 @@ def test_other_cells_are_their_number_or_their_whole_text() -> None:
     assert found["Seen detail"] == ["Friday", None]
 
 
+def test_what_a_column_is_sorted_by_is_not_its_value() -> None:
+    cells = [Cell("1–2", order=-1.002), Cell("−3.5", order=3.5), Cell("1.2M", order=1_234_567)]
+    assert frame_of([Column("Rank", "number")], [[cell] for cell in cells])["Rank"] == [
+        "1–2",
+        -3.5,
+        1_234_567,
+    ]
+
+
 def test_columns_of_the_same_title_both_stay() -> None:
     assert list(frame_of([Column("a"), Column("a")], [[Cell("1"), Cell("2")]])) == ["a", "a (2)"]
 

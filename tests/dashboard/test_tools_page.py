@@ -70,8 +70,74 @@ def test_the_tool_that_loses_most_stands_first_and_leads_to_itself_and_its_calls
 
 
 def test_another_rate_orders_the_tools_by_its_own_loss(two_tools: Path) -> None:
-    app = opened(PAGE, rate="mended")
-    assert "mended × all calls" in said(app)
+    table = sheets(opened(PAGE, rate="mended"))["Tools by expected loss"]
+    assert table["columns"][2]["help"].startswith("Mended × all calls")
+
+
+@pytest.fixture
+def many_sessions(store: Path) -> Path:
+    """Two real tools in many sessions, one in one session, and one that no log offers."""
+    bad = {"fault_layer": "schema", "outcome": "failed", "parse_error": "missing_required:limit"}
+    unknown = {"fault_layer": "schema", "outcome": "failed", "parse_error": "unknown_tool:serach"}
+    offered = {"tools_offered": True}
+    calls = [
+        *(a_call(number, session_id=f"s{number}") for number in range(40)),
+        *(
+            a_call(number, tool="search", definition_id="d1", session_id=f"s{number}", **offered)
+            for number in range(40, 80)
+        ),
+        *(
+            a_call(number, tool="search", definition_id="d1", session_id=f"s{number}", **offered, **bad)
+            for number in range(80, 90)
+        ),
+        a_call(90, tool="rare"),
+        *(a_call(number, tool="serach", **offered, **unknown) for number in range(91, 94)),
+    ]
+    found = {"file_id": 1, "position": 0, "stage": "check", "lossy": False, "severity": "error"}
+    publish(
+        store,
+        {
+            "tool_calls": calls,
+            "turns": [a_turn(1)],
+            "diagnostics": [
+                *(
+                    found | {"call_id": f"c{number}", "code": "missing_required", "path": "$.limit"}
+                    for number in range(80, 90)
+                ),
+                *(
+                    found | {"call_id": f"c{number}", "code": "unknown_tool", "path": "$"}
+                    for number in range(91, 94)
+                ),
+            ],
+            "tool_definitions": [definition(1)],
+        },
+    )
+    return store
+
+
+def test_a_sentence_names_the_worst_tool_and_its_parameter(many_sessions: Path) -> None:
+    app = opened(PAGE)
+    assert app.subheader[0].value.replace("\\", "") == (
+        "search loses most: 10 of 50 calls (20%), mostly at limit."
+    )
+    assert texts(sheets(app)["Tools by expected loss"], 0) == ["search", "read_file"]
+
+
+def test_names_that_models_invented_stand_apart_with_what_they_meant(many_sessions: Path) -> None:
+    app = opened(PAGE)
+    labels = [fold.label for fold in app.expander]
+    assert labels[-2:] == [
+        "3 calls to 1 tool that were not offered",
+        "1 tool with too few sessions to rank",
+    ]
+    app.session_state["invented"] = True
+    [row] = sheets(app.run())["Tools that were not offered"]["rows"]
+    assert [cell["text"] for cell in row[:4]] == ["serach", "3", "search", "falcon-3"]
+    assert row[4]["href"] == "calls?call=c93"
+
+
+def test_too_few_sessions_are_said(two_tools: Path) -> None:
+    assert opened(PAGE).subheader[0].value.startswith("Too few sessions to say which tool is worst")
 
 
 def test_a_tool_shows_the_parameter_that_calls_get_wrong_and_an_example(two_tools: Path) -> None:

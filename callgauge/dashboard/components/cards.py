@@ -34,6 +34,7 @@ class Download:
     what: Literal["sums", "all rows"] = "sums"
 
 
+_SESSION_GROUPS = "group_ids"  # a column of the metrics whose rates get an interval
 _WHAT = {"sums": "The sums behind it", "all rows": "All rows, not only this page"}
 
 
@@ -145,6 +146,9 @@ def explain_count(*metric_names: str, place: str = "") -> dict[str, DeltaGenerat
                 _list_columns(metric, place)
                 st.code(metric.sql, language="sql", height=320)
             doors[name] = st.empty()
+        if any(_SESSION_GROUPS in metrics()[name].columns for name in metric_names):
+            st.markdown("The 95 % interval counts sessions, not calls: calls of one session are alike.")
+            st.page_link(page_file("glossary"), label=wording.link_label("What the words mean"))
     return doors
 
 

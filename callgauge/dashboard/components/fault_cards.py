@@ -10,11 +10,12 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.finding_list import SEVERITY_TONES
+from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 Row = Mapping[Hashable, Any]
 
-_CODES = 12  # of the findings, until all are asked for
+_CODES = 10  # of the findings, until all are asked for
 LAYERS = {
     "emission": ("Emission", "No call, a leaked call or one cut off"),
     "syntax": ("Syntax", "The arguments are not JSON"),
@@ -52,7 +53,7 @@ def _layer_row(layer: str, calls: int, total: int) -> list[Cell]:
             pale=layer in ("none", "unknown"),
         ),
         Cell(f"{calls:,}"),
-        Cell(wording.rate(calls, total)),
+        part_cell(calls, total),
     ]
 
 
@@ -63,9 +64,8 @@ def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int) -> None:
         if not rows:
             st.caption(_describe_nothing_found(judged, calls))
             return
-        shown = rows if st.session_state.get("all_codes") else rows[:_CODES]
         st.caption(
-            f"{len(shown)} of {wording.plural(len(rows), 'code')}. Share: of the "
+            f"{wording.plural(len(rows), 'code')}. Share: of the "
             f"{wording.plural(rows[0]['measured'], 'call')} that the parser could judge; "
             f"{wording.unmeasured_share(judged, calls)}."
         )
@@ -76,9 +76,9 @@ def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int) -> None:
             Column("Share", "number"),
             Column("Meaning"),
         ]
-        draw_table("findings", "Parser findings by code", columns, [_finding_row(row) for row in shown])
-        if len(rows) > _CODES:
-            st.toggle(f"Show all {len(rows)} codes", key="all_codes")
+        draw_table(
+            "findings", "Parser findings by code", columns, [_finding_row(row) for row in rows], shown=_CODES
+        )
 
 
 def _describe_nothing_found(judged: int, calls: int) -> str:
@@ -90,10 +90,15 @@ def _describe_nothing_found(judged: int, calls: int) -> str:
 
 def _finding_row(row: Row) -> list[Cell]:
     return [
-        Cell(row["code"], mono=True, href=filters.page_link("calls", {}, {"code": row["code"]})),
+        Cell(
+            row["code"],
+            mono=True,
+            href=filters.page_link("calls", {}, {"code": row["code"]}),
+            order=row["code"],
+        ),
         Cell(row["severity"] or "–", tone=SEVERITY_TONES.get(row["severity"])),
-        Cell(f"{row['calls']:,}"),
+        Cell(f"{row['calls']:,}", order=row["calls"]),
         # A code that the harness gave us stands on calls that the parser could not judge.
-        Cell(wording.rate(row["calls"], row["measured"]) if row["calls"] <= row["measured"] else "–"),
+        part_cell(row["calls"], row["measured"]) if row["calls"] <= row["measured"] else Cell("–"),
         Cell(row["summary"] or ""),
     ]

@@ -348,16 +348,23 @@ def share_values(share: Share) -> dict[str, Any]:
     }
 
 
-def part_cell(k: int, n: int, *, href: str | None = None) -> Cell:
-    """Return a cell with `k` of `n` as a percentage, without an interval; a dash when `n` is 0."""
+def part_cell(k: int, n: int, *, href: str | None = None, counts: bool = False) -> Cell:
+    """Return a cell with `k` of `n` as a percentage, without an interval; a dash when `n` is 0.
+
+    `counts`: write k / n below the percentage.
+    """
     if not n:
-        return Cell("–", values={"": None})
+        return Cell("–", values={"rate": None})
+
+    def write(decimals: int) -> tuple[str, str]:
+        return wording.fixed_percent(k / n, decimals), wording.fraction(k, n) if counts else ""
+
     return Cell(
         wording.fixed_percent(k / n, 1),
         href=href,
         order=k / n,
-        values={"": k / n},
-        percentages=Percentages(k / n, n, lambda decimals: (wording.fixed_percent(k / n, decimals), "")),
+        values={"rate": k / n, "k": k, "n": n},
+        percentages=Percentages(k / n, n, write),
     )
 
 

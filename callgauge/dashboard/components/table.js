@@ -107,11 +107,10 @@ function row(cells, columns, tip) {
       place.style.setProperty("--heat", `${Math.round(100 * cell.heat)}%`)
     }
     if ((cell.text === "–" || !cell.text) && !cell.sub && cell.heat === null && cell.bars === null) place.classList.add("empty")
-    const label = element("span", "label", column.full ?? column.title)
-    label.setAttribute("aria-hidden", "true")
+    place.dataset.label = column.full ?? column.title
     const value = element("div", "value")
     value.append(content(cell, column.zero))
-    place.append(label, value)
+    place.append(value)
     if (cell.title && cell.title !== cell.text) {
       const anchor = value.querySelector("a, span")
       if (anchor.tagName === "SPAN") anchor.tabIndex = 0

@@ -21,6 +21,7 @@ Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate
 Tone = Literal["bad", "warn", "good", "calm", "info"]
 
 _NUMBER = re.compile(r"[-−]?[\d,]+(\.\d+)?")
+_COMPACT = re.compile(r"[\d.]+[kMG]")  # as wording.compact writes it
 _NOTHING = "–"
 _FEW = 100  # observations: of fewer, one more or less moves a share by over a point
 
@@ -72,7 +73,7 @@ class Cell:
     `leads`: where a narrow screen shows the row as a card, this cell comes first.
 
     `values`: what a downloaded file holds of the cell, by the words that follow the column's title there
-    ("" for none); without it the file holds `order`, the number in the text, or the text. `percentages`
+    ("" for none); without it the file holds the number or the name that the cell shows. `percentages`
     replaces `text` and `sub`.
     """
 
@@ -223,18 +224,22 @@ def _plain_values(cell: Cell, column: Column) -> Mapping[str, Any]:
     if isinstance(cell.order, str):
         value = cell.order
     elif column.kind == "number":
-        value = cell.order if cell.order is not None else _read_number(cell.text)
+        value = _read_number(cell)
     return {"": value, "detail": cell.sub} if cell.sub else {"": value}
 
 
-def _read_number(text: str) -> int | float | str | None:
-    """Return the number in a cell's text, None for a dash, or the text where it is no number."""
-    if text in ("", _NOTHING):
+def _read_number(cell: Cell) -> float | str | None:
+    """Return the number that a cell's text is, or stands for where it is rounded; else the text.
+
+    A dash is None. `order` may be another quantity than the text, so it counts only for a rounded text.
+    """
+    if cell.text in ("", _NOTHING):
         return None
-    if not _NUMBER.fullmatch(text):
-        return text
-    plain = text.replace(",", "").replace("−", "-")
-    return float(plain) if "." in plain else int(plain)
+    if _NUMBER.fullmatch(cell.text):
+        plain = cell.text.replace(",", "").replace("−", "-")
+        return float(plain) if "." in plain else int(plain)
+    is_rounded = _COMPACT.fullmatch(cell.text) and not isinstance(cell.order, str)
+    return cell.order if is_rounded and cell.order is not None else cell.text
 
 
 def _unused(name: str, taken: Mapping[str, Any]) -> str:

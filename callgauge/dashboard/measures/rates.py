@@ -61,7 +61,11 @@ _ALL = (
         calls={"fault": "schema"},
     ),
     RateDefinition(
-        "strict_failure", "Strict failures", "call", "a strict reader refuses: mended ones and failed ones"
+        "strict_failure",
+        "Strict failures",
+        "call",
+        "a strict reader refuses: mended ones and failed ones",
+        calls={"outcome": "strict"},
     ),
     RateDefinition(
         "salvaged",
@@ -106,7 +110,9 @@ _ALL = (
         "never reached a tool: written into the text, or cut off",
         calls={"fault": "emission"},
     ),
-    RateDefinition("truncated", "Cut off", "call", "end before their arguments do"),
+    RateDefinition(
+        "truncated", "Cut off", "call", "end before their arguments do", calls={"outcome": "truncated"}
+    ),
     RateDefinition(
         "tool_rejected", "Tool rejected", "call", "the tool itself refused", calls={"fault": "tool_rejected"}
     ),
@@ -121,7 +127,14 @@ _ALL = (
         better=None,
         calls={"fault": "refused"},
     ),
-    RateDefinition("recovered", "Recovered", "chain", "ended with an attempt that worked", better="high"),
+    RateDefinition(
+        "recovered",
+        "Recovered",
+        "chain",
+        "ended with an attempt that worked",
+        better="high",
+        calls={"attempt": "first", "chain": "recovered"},
+    ),
     RateDefinition(
         "retried",
         "Turns with a retry",
@@ -129,13 +142,21 @@ _ALL = (
         "tried something again after a fault",
         calls={"turns": "retried"},
     ),
-    RateDefinition("recorded_ok", "Completed (log)", "turn", "the log calls successful", better="high"),
+    RateDefinition(
+        "recorded_ok",
+        "Completed (log)",
+        "turn",
+        "the log calls successful",
+        better="high",
+        calls={"turns": "recorded_ok"},
+    ),
     RateDefinition(
         "derived_ok",
         "Completed (inferred)",
         "turn",
         "ended with an answer, no chain of attempts abandoned, no call lost",
         better="high",
+        calls={"turns": "derived_ok"},
     ),
     RateDefinition(
         "disagree",

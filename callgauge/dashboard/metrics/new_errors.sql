@@ -5,17 +5,15 @@
 -- column first_day: the first day in the whole store, whatever the filters say
 -- column calls, sessions: since then, up to the day $newest
 -- note: A new error was first seen on one of the seven newest days, in at least 5 calls of 3 sessions.
--- note: Its log source had calls on $least_days days before that, so that not everything is new.
+-- note: Chance would hardly do it: were the error as old as the 28 days before, all of its sessions would fall on the days since with a chance of at most 1 in 1,000. At least $least_days of these days have calls of its log source.
 WITH
 ever AS (SELECT signature_id, min(day) AS first_day, arg_min(source, day) AS source FROM daily_errors WHERE day IS NOT NULL GROUP BY ALL),
-source_days AS (
-  SELECT source, day, row_number() OVER (PARTITION BY source ORDER BY day) AS number
-  FROM (SELECT DISTINCT source, day FROM daily_calls WHERE day IS NOT NULL)
-),
-settled AS (SELECT source, day FROM source_days WHERE number = $least_days),
-fresh AS (
-  SELECT signature_id, first_day FROM ever JOIN settled USING (source)
-  WHERE first_day BETWEEN $newest::DATE - 6 AND $newest AND first_day > settled.day
+fresh AS (SELECT signature_id, first_day, source AS first_source FROM ever WHERE first_day BETWEEN $newest::DATE - 6 AND $newest),
+settled AS (
+  SELECT signature_id, first_day, count(DISTINCT day) FILTER (day < first_day) AS before, count(DISTINCT day) AS days
+  FROM fresh JOIN daily_calls ON source = first_source
+  WHERE day BETWEEN first_day - 28 AND $newest
+  GROUP BY ALL
 ),
 counted AS (
   SELECT signature_id, first_day, count(*)::BIGINT AS calls, count(DISTINCT session_id)::BIGINT AS sessions
@@ -24,7 +22,7 @@ counted AS (
   GROUP BY ALL
 )
 SELECT signature_id, fault_layer, text, first_day, calls, sessions
-FROM counted JOIN signatures USING (signature_id)
-WHERE calls >= 5 AND sessions >= 3
+FROM counted JOIN settled USING (signature_id, first_day) JOIN signatures USING (signature_id)
+WHERE calls >= 5 AND sessions >= 3 AND before >= $least_days AND pow(1 - before / days, sessions) <= 0.001
 ORDER BY sessions DESC, calls DESC, signature_id
 LIMIT coalesce($limit, 10)

@@ -1,7 +1,8 @@
 """Replay jobs: runs worker processes one at a time, and tells their progress and result.
 
-A job ends with the session that asked for it: `ReplayJob.end` kills its process and removes its files. A
-worker exits by itself when the server process is gone (see `callgauge.dashboard.replay.worker`).
+A job that is not done ends with the session that asked for it: `ReplayJob.end` kills its process and removes
+its files. The files of a finished job go with the last reference to it. A worker exits by itself when the
+server process is gone (see `callgauge.dashboard.replay.worker`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from ingest.process_exit import describe_exit
 
 COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.dashboard.replay.worker")
 WAITING = 8  # jobs that may wait for the one that runs
+AT_ONCE = 200_000  # calls up to which a link starts its replay by itself
+KEPT = 8  # finished jobs whose results are kept for whoever asks for the same
 _ROOT = Path(__file__).parents[3]
 
 
@@ -150,13 +153,25 @@ class ReplayJob:
             return ""
         return lines[-1] if lines else ""
 
-    def read_changed_calls(self, first: int = 0, count: int | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the listed changed calls, from number `first` (0-based) on, at most `count`."""
+    def read_changed_calls(
+        self, first: int = 0, count: int | None = None, flow: tuple[str, str] | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the listed changed calls, from number `first` (0-based) on, at most `count`.
+
+        `flow`: only the calls with this outcome before and this one after.
+        """
+        last = None if count is None else first + count
+        yield from islice(self._changed_calls(flow), first, last)
+
+    def _changed_calls(self, flow: tuple[str, str] | None) -> Iterator[dict[str, Any]]:
         path = self.folder / CHANGED
-        if path.exists():
-            with path.open("rb") as lines:
-                for line in islice(lines, first, None if count is None else first + count):
-                    yield json.loads(line)
+        if not path.exists():
+            return
+        with path.open("rb") as lines:
+            for line in lines:
+                row = json.loads(line)
+                if flow is None or (row["outcome_before"], row["outcome_after"]) == flow:
+                    yield row
 
     def cancel(self) -> None:
         if self.state in (JobState.WAITING, JobState.RUNNING):
@@ -178,11 +193,21 @@ class ReplayJob:
 
 
 class ReplayQueue:
-    """All replays of this server: one runs, up to eight wait in order. Safe to use from several threads."""
+    """All replays of this server: one runs, up to eight wait in order. Safe to use from several threads.
+
+    The results of the last eight are kept: whoever asks for the same replay of the same store gets them.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._jobs: list[ReplayJob] = []
+        self._finished: list[ReplayJob] = []  # the newest last
+
+    def find_finished(self, asked: ReplayRequest) -> ReplayJob | None:
+        """Return a finished replay of the same request; None when there is none."""
+        with self._lock:
+            self._advance()
+            return next((job for job in self._finished if job.asked == asked), None)
 
     def submit(self, job: ReplayJob) -> None:
         """Add a job, and start it when no other job runs. Raises ReplayQueueFullError."""
@@ -210,6 +235,8 @@ class ReplayQueue:
     def _advance(self) -> None:
         for job in self._jobs:
             job.poll()
+            if job.state == JobState.DONE:
+                self._finished = [*self._finished, job][-KEPT:]
         self._jobs = [job for job in self._jobs if job.state in (JobState.WAITING, JobState.RUNNING)]
         while self._jobs and self._jobs[0].state == JobState.WAITING:
             if not self._jobs[0].start():
@@ -224,8 +251,15 @@ class SessionReplay:
         self.job: ReplayJob | None = None
 
     def begin(self, job: ReplayJob) -> None:
-        """Submit a job in place of the previous job. Raises ReplayQueueFullError."""
+        """Submit a job in place of the previous job, or take a finished one that answers the same request.
+
+        Raises ReplayQueueFullError.
+        """
         self.release()
+        if finished := self._desk.find_finished(job.asked):
+            job.end()
+            self.job = finished
+            return
         try:
             self._desk.submit(job)
         except ReplayQueueFullError:
@@ -235,15 +269,22 @@ class SessionReplay:
 
     def poll(self) -> int:
         """Return how many replays run or wait before the session's job; 0 without a job."""
-        return self._desk.poll(self.job) if self.job else 0
+        if self.job is None:
+            return 0
+        before = self._desk.poll(self.job)
+        if self.job.state == JobState.WAITING and self._desk.find_finished(self.job.asked):
+            self.begin(ReplayJob(self.job.asked))
+            return 0
+        return before
 
     def cancel(self) -> None:
         if self.job:
             self._desk.drop(self.job)
 
     def release(self) -> None:
+        """Leave the session's job: one that is not done ends; a finished one lives while anybody needs it."""
         self.cancel()
-        if self.job:
+        if self.job and self.job.state != JobState.DONE:
             self.job.end()
         self.job = None
 

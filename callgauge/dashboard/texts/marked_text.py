@@ -14,6 +14,7 @@ LIMIT = 20_000  # characters shown at most
 _OFFSET = re.compile(r"\b(?:char|position) (\d{1,9})\b")
 _COLUMN = re.compile(r"(?:\bline (\d{1,9})[ ,:]+)?\bcolumn (\d{1,9})\b")
 _BLANKS = re.compile(r"\s+")
+_GAP = 2  # columns between two marks on one line
 _BEFORE = 2_000  # characters kept before the first mark when the text is longer than that
 
 
@@ -81,10 +82,10 @@ def shown_window(text: str, marks: Sequence[TextMark]) -> tuple[int, int]:
 
 
 def annotate(text: str, marks: Sequence[TextMark] = (), *, spaces: bool = False, width: int = WIDTH) -> str:
-    """Return the text with line numbers, and under each mark a line with carets and the label.
+    """Return the text with line numbers, and under each line carets and the label of its marks.
 
-    Only the span that `shown_window` returns is included. `spaces`: show white space as signs.
-    `width`: columns of text before a line is continued on the next.
+    Marks that do not meet share a line. Only the span that `shown_window` returns is included. `spaces`: show
+    white space as signs. `width`: columns of text before a line is continued on the next.
     """
     start, end = shown_window(text, marks)
     number = text.count("\n", 0, start) + 1
@@ -95,11 +96,12 @@ def annotate(text: str, marks: Sequence[TextMark] = (), *, spaces: bool = False,
             head = str(number) if nth == 0 else "·"
             rows.append(f"{head:>{gutter}} │ {_show_blanks(chunk, spaces)}".rstrip())
             last = at + len(chunk) == offset + len(line)
-            rows += [
-                f"{'':>{gutter}} │ {_draw_carets(chunk, at, mark, spaces)}"
+            here = [
+                mark
                 for mark in marks
                 if at <= mark.start < at + len(chunk) or (last and mark.start == at + len(chunk))
             ]
+            rows += [f"{'':>{gutter}} │ {carets}" for carets in _draw_carets(chunk, at, here, spaces)]
         number += 1
     return "\n".join(rows)
 
@@ -116,12 +118,22 @@ def _split_chunks(line: str, offset: int, width: int) -> Iterator[tuple[int, str
         yield offset + at, line[at : at + width]
 
 
-def _draw_carets(chunk: str, at: int, mark: TextMark, spaces: bool) -> str:
-    begin = mark.start - at
-    inside = chunk[begin : mark.end - at] if mark.end > mark.start else ""
-    carets = "^" * max(1, _count_columns(_show_blanks(inside, spaces)))
-    more = "…" if mark.end > at + len(chunk) + 1 else ""
-    return f"{' ' * _count_columns(_show_blanks(chunk[:begin], spaces))}{carets}{more} {mark.label}"
+def _draw_carets(chunk: str, at: int, marks: Sequence[TextMark], spaces: bool) -> list[str]:
+    """Return the lines of carets and labels below a chunk: a mark stands on the first line with room."""
+    lines: list[str] = []
+    for mark in marks:
+        begin = mark.start - at
+        inside = chunk[begin : mark.end - at] if mark.end > mark.start else ""
+        carets = "^" * max(1, _count_columns(_show_blanks(inside, spaces)))
+        more = "…" if mark.end > at + len(chunk) + 1 else ""
+        column = _count_columns(_show_blanks(chunk[:begin], spaces))
+        place = next(
+            (place for place, line in enumerate(lines) if _count_columns(line) + _GAP <= column), len(lines)
+        )
+        if place == len(lines):
+            lines.append("")
+        lines[place] += f"{' ' * (column - _count_columns(lines[place]))}{carets}{more} {mark.label}"
+    return lines
 
 
 def _show_blanks(text: str, spaces: bool) -> str:

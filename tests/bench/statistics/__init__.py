@@ -35,7 +35,7 @@ SIMULATIONS: dict[str, tuple[Simulation, int, int]] = {
     "interactions": (interaction_cells.find_interaction, 400, 500),
     "tasks": (task_cells.cells, 500, 1000),
     "changes": (change_cells.cells, 300, 500),
-    "alerts": (alert_cells.cells, 200, 300),
+    "alerts": (alert_cells.cells, 60, 60),
 }
 
 

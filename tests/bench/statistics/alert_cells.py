@@ -85,7 +85,7 @@ class Lasting:
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
     """Yield the nights with a false new alert, and how long alerts stand, true ones and false ones.
 
-    20 draws of the named subset take about a minute. `whole`: the full grid.
+    60 draws of the named subset take some two minutes. `whole`: the full grid.
     """
     random = np.random.default_rng(seed)
     for store in _whole_grid() if whole else NAMED:
@@ -94,7 +94,10 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         yield Cell("nights with a false new alert", store.setting, raised, draws * WALKED, most=MOST_FALSE)
     yield from _false_alerts_that_last(draws, random)
     for store in POWER:
-        lasting = [walk_changed_nights(store, number, random) for number in range(draws)]
+        lasting = [
+            walk_changed_nights(store, number, random)
+            for number in range(draws if store.models > 1 else 4 * draws)
+        ]
         yield from describe_lasting(store, lasting)
 
 

@@ -82,6 +82,5 @@ function installKeys(actions) {
     action()
   }
   window.addEventListener("keydown", onKey, { capture: true, signal: installed.signal })
-  return () => installed.abort()
 }
 

@@ -5,19 +5,6 @@ function closeOverPage() {
   if (window.innerWidth <= NARROW) document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
 }
 
-function skipLink() {
-  const made = element("a", "skip", "Skip to the page")
-  made.href = "#"
-  made.onclick = (event) => {
-    event.preventDefault()
-    const heading = document.querySelector("[data-testid=stMain] :is(h1, h2, h3)")
-    if (!heading) return
-    heading.tabIndex = -1
-    heading.focus()
-  }
-  return made
-}
-
 function entry(page) {
   const item = element("li")
   const made = link("page", null, page.href)
@@ -42,6 +29,6 @@ export default function ({ parentElement, data }) {
     list.append(...section.pages.map(entry))
     return [heading, list]
   })
-  root.replaceChildren(skipLink(), ...sections)
+  root.replaceChildren(...sections)
   root.querySelectorAll("a")[focused]?.focus()
 }

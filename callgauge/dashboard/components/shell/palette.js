@@ -202,6 +202,7 @@ function make(root) {
   button.type = "button"
   button.append(icon("search"), element("span", "word", "Find"), element("kbd", "", IS_MAC ? "⌘ K" : "Ctrl K"))
   button.setAttribute("aria-haspopup", "dialog")
+  button.setAttribute("aria-label", "Find") // on a phone only the sign is shown
   root.append(button)
   state.tour = makeTour(root)
   state.palette = makePalette(root, state, (text) => state.ask("ask", text))
@@ -224,9 +225,10 @@ export default function ({ parentElement, data, setTriggerValue }) {
   if (data.found) state.found = data.found
   state.palette.redraw()
   if (first && data.tour) startWhenDrawn(state.tour, root)
-  return installKeys({
-    find: () => state.palette.open(),
-    help: () => state.keys.open(),
+  // They stay installed while the next page is drawn, until its palette installs its own.
+  installKeys({
+    find: () => root.isConnected && state.palette.open(),
+    help: () => root.isConnected && state.keys.open(),
     pages: () => state.data.pages,
     // While a dialog is open, its own keys count.
     busy(event) {

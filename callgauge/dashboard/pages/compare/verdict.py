@@ -13,6 +13,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import name_columns
 from callgauge.dashboard.components.controls.rate_choice import choose_toggle
 from callgauge.dashboard.components.difference_cells import difference_cell, difference_column, track_reach
+from callgauge.dashboard.components.slice_table import share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.comparisons import SliceComparison
 from callgauge.dashboard.measures.headlines import ArmNames
@@ -205,8 +206,7 @@ def _plain_cell(side: CompareSide, rate: RateDefinition) -> Cell:
         return Cell("–")
     share = whole.share
     href = calls_link(side.arm, rate.calls) if rate.calls and share.k else None
-    sub = f"{wording.fraction(share.k, share.n)} · {wording.interval(share.interval)}"
-    return Cell(wording.rate(share.k, share.n), sub=sub, href=href, title=share.method_name)
+    return share_cell(share, None, href=href, pale=False, title=share.method_name, ordered=False)
 
 
 def format_chance(p: float) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from callgauge.dashboard import filters, wording
 from callgauge.dashboard.call_traits import TITLES, class_words
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
+from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures import verdicts
 from callgauge.dashboard.measures.makeup import MakeupShift, find_makeup_shifts
@@ -25,7 +28,7 @@ def draw_makeup(a: CompareSide, b: CompareSide) -> None:
     with cards.draw_card(
         "What differs in their work",
         "makeup",
-        caption="Shares of the calls, the biggest difference first: what else may explain a rate.",
+        caption="Shares of the calls: what else may explain a rate.",
         take=cards.Download("compare_makeup", make_export(a.arm, b.arm, "makeup")),
         height=300,
     ):
@@ -57,14 +60,9 @@ def _shift_row(shift: MakeupShift) -> list[Cell]:
         Cell(wording.one_line(value, 60), title=wording.one_line(value, 400), order=value),
         _part_cell(shift.a, shift.a_total),
         _part_cell(shift.b, shift.b_total),
-        Cell(verdicts.format_points(shift.change), order=abs(shift.change)),
+        Cell(verdicts.fixed_points(shift.change, 1), order=abs(shift.change), values={"": shift.change}),
     ]
 
 
 def _part_cell(calls: int, total: int) -> Cell:
-    return Cell(
-        wording.rate(calls, total),
-        sub=wording.fraction(calls, total),
-        share=calls / total,
-        order=calls / total,
-    )
+    return replace(part_cell(calls, total, counts=True), share=calls / total)

@@ -18,6 +18,8 @@ from callgauge.dashboard.measures.slices import read_shares
 from callgauge.dashboard.measures.verdicts import RULE, format_difference
 from callgauge.stats import Difference, Share, compare_rates, holm, relate_shares
 
+_CHANCE = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class TraitClass:
@@ -34,15 +36,22 @@ class TraitClass:
 
 @dataclass(frozen=True, slots=True)
 class Standout:
-    """The class of a trait with the highest failure rate, compared with all other classes of that trait.
+    """A trait, split where its classes differ most: the calls from the class `start` on, and those below it.
 
-    `p` is corrected by Holm's method.
+    `difference` is `above` minus `below`. `p` is corrected by Holm's method over the `compared` splits of all
+    traits.
     """
 
-    worst: TraitClass
-    others: Share
+    start: TraitClass
+    above: Share
+    below: Share
     difference: Difference
     p: float
+    compared: int
+
+    @property
+    def is_decisive(self) -> bool:
+        return self.p < _CHANCE
 
 
 def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
@@ -61,52 +70,85 @@ def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
 
 
 def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
-    """Return the class of each trait that fails most, the largest decisive difference first.
+    """Return each trait at the split of its classes that is least likely by chance, the clearest trait first.
 
-    A class is compared when it and the other classes of its trait together have enough judged calls and
-    sessions each. Holm's correction is over every class that could have been the worst, since the worst was
-    picked after looking.
+    The classes of every trait have an order, so a trait is judged by its splits: all calls from a class on
+    against all below it, where both sides have enough judged calls and sessions. Holm's correction is over
+    the splits of all traits, since the clearest was picked after looking.
     """
-    found = [
-        (one, others, compared)
+    splits = [split for trait in TITLES for split in _split(trait, classes)]
+    corrected = holm([difference.p for _, _, _, difference in splits])
+    clearest: dict[str, Standout] = {}
+    for (start, above, below, difference), p in zip(splits, corrected, strict=True):
+        known = clearest.get(start.trait)
+        if known is None or difference.p < known.difference.p:
+            clearest[start.trait] = Standout(start, above, below, difference, p, len(splits))
+    return sorted(clearest.values(), key=lambda one: one.difference.p)
+
+
+def _split(trait: str, classes: Sequence[TraitClass]) -> list[tuple[TraitClass, Share, Share, Difference]]:
+    its = sorted((one for one in classes if one.trait == trait), key=lambda one: one.number)
+    found = []
+    for place in range(1, len(its)):
+        below = reduce(add, (one.share for one in its[:place]))
+        above = reduce(add, (one.share for one in its[place:]))
+        if below.has_enough and above.has_enough and (difference := compare_rates(above, below)):
+            found.append((its[place], above, below, difference))
+    return found
+
+
+def find_apart(classes: Sequence[TraitClass]) -> tuple[TraitClass, TraitClass] | None:
+    """Return two classes of one trait whose intervals do not touch, those furthest apart; None for none.
+
+    Only classes with enough judged calls and sessions count: the others are drawn pale.
+    """
+    gaps = [
+        (other.share.interval.low - one.share.interval.high, one, other)
         for one in classes
-        if one.share.has_enough
-        and (others := _other_classes(one, classes)) is not None
-        and others.has_enough
-        and (compared := compare_rates(one.share, others)) is not None
+        for other in classes
+        if one.trait == other.trait
+        and one.share.has_enough
+        and other.share.has_enough
+        and one.share.interval
+        and other.share.interval
     ]
-    corrected = holm([compared.p for _, _, compared in found])
-    worst: dict[str, Standout] = {}
-    for (one, others, compared), p in zip(found, corrected, strict=True):
-        if one.trait not in worst or compared.estimate > worst[one.trait].difference.estimate:
-            worst[one.trait] = Standout(one, others, compared, p)
-    return sorted(worst.values(), key=lambda one: (not _is_decisive(one), -one.difference.estimate))
+    gap, one, other = max(gaps, key=lambda found: found[0], default=(0.0, None, None))
+    return (one, other) if gap > 0 and one and other else None
 
 
-def _is_decisive(one: Standout) -> bool:
-    return one.difference.low > 0 and one.p < 0.05
+def describe_standout(found: Sequence[Standout], apart: tuple[TraitClass, TraitClass] | None = None) -> str:
+    """Return sentences on the trait that goes with failure most, or that none stands out or is known.
 
-
-def _other_classes(one: TraitClass, classes: Sequence[TraitClass]) -> Share | None:
-    rest = [other.share for other in classes if other.trait == one.trait and other is not one]
-    return reduce(add, rest) if rest else None
-
-
-def describe_standout(found: Sequence[Standout]) -> str:
-    """Return a sentence on the trait that goes with failure most, or that none stands out or is known."""
+    `apart`: two classes whose intervals do not touch, of which a reader wants to know what they mean.
+    """
     if not found:
         return f"No trait can be compared: it takes two classes with {RULE} each."
     first = found[0]
-    if not _is_decisive(first):
-        return "No trait stands out: no class of any of them fails more than its others by more than chance."
-    title = TITLES[first.worst.trait]
-    share = first.worst.share
+    if first.is_decisive:
+        return (
+            f"{TITLES[first.start.trait]} goes with failure most. {_describe_split(first)} "
+            f"The difference is {format_difference(first.difference)}, 95%. It need not be the cause."
+        )
+    count = wording.plural(first.compared, "comparison")
+    parts = [f"No trait stands out after correction for {count}."]
+    if first.difference.p < _CHANCE:
+        parts.append(
+            f"{TITLES[first.start.trait]} is significant alone (p {first.difference.p:.3f}). "
+            f"{_describe_split(first)}"
+        )
+    if apart:
+        one, other = apart
+        parts.append(
+            f"{TITLES[one.trait]}: the intervals of {one.class_words} and {other.class_words} do not touch, "
+            "but with so many classes that can be chance."
+        )
+    return " ".join(parts)
+
+
+def _describe_split(one: Standout) -> str:
+    above, below = one.above, one.below
     return (
-        f"{title} goes with failure most: "
-        f"at {first.worst.class_words}, {wording.rate(share.k, share.n)} fail "
-        f"({wording.fraction(share.k, share.n)}); "
-        f"at all others {wording.rate(first.others.k, first.others.n)} "
-        f"({wording.fraction(first.others.k, first.others.n)}); "
-        f"difference {format_difference(first.difference)}, 95%. "
-        "It goes together; it need not be the cause."
+        f"From {one.start.class_words} on, {wording.rate(above.k, above.n)} fail "
+        f"({wording.fraction(above.k, above.n)}); below that, {wording.rate(below.k, below.n)} "
+        f"({wording.fraction(below.k, below.n)})."
     )

@@ -22,6 +22,7 @@ from callgauge.dashboard.pages.errors import signature_list as signatures
 from callgauge.dashboard.pages.errors.correlates import (
     TraitClass,
     describe_standout,
+    find_apart,
     find_standouts,
     trait_classes,
 )
@@ -38,7 +39,11 @@ def show() -> None:
     if known.empty:
         cards.show_no_matches("calls")
         return
-    signatures.show(chosen)
+    layers = store_queries.ask("fault_layers", **chosen).to_dict("records")
+    rows = signatures.read(chosen)
+    with st.container(key="verdict"):
+        st.subheader(wording.in_markdown(describe_errors(layers, rows), 600), anchor=False)
+    signatures.show(rows, chosen)
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:
         totals = {row["rate"]: row for row in known.to_dict("records")}
@@ -46,12 +51,37 @@ def show() -> None:
         fault_cards.draw_findings(chosen, judged, known.total.max())
     with narrow:
         fault_cards.draw_layers(chosen)
-    _draw_correlates(chosen)
+    fold = st.expander("What goes with failure", on_change="rerun", key="traits_fold")
+    if fold.open:
+        with fold:
+            _draw_correlates(chosen)
+
+
+def describe_errors(layers: Sequence[Mapping[Any, Any]], rows: Sequence[signatures.Row]) -> str:
+    """Return sentences on how many calls went wrong, where first, and which signatures are new.
+
+    `layers`: the rows of the metric `fault_layers`. `rows`: signatures, new ones first.
+    """
+    failed = {row["layer"]: row["calls"] for row in layers if row["layer"] not in ("none", "unknown")}
+    wrong, total = sum(failed.values()), layers[0]["total"]
+    if not wrong:
+        return f"No call of {total:,} went wrong."
+    worst = max(failed, key=lambda layer: failed[layer])
+    where = (
+        f"{wording.rate(wrong, total)} of {wording.plural(total, 'call')} went wrong, most often at "
+        f"{fault_cards.LAYERS[worst][0].lower()} ({wording.fraction(failed[worst], wrong)})."
+    )
+    new = sum(bool(row["new"]) for row in rows)
+    newest = rows[0]["days"][-1] if rows and rows[0]["days"] else None
+    if not newest:
+        return where
+    appeared = wording.plural(new, "error") if new else "no error"
+    return f"{where} On {newest}, {appeared} appeared for the first time."
 
 
 def _draw_correlates(chosen: Mapping[str, Any]) -> None:
     with cards.draw_card(
-        "What goes with failure",
+        "Which calls fail more?",
         "traits",
         take=cards.Download("traits", store_queries.ask_later("traits", **chosen)),
     ):
@@ -59,7 +89,8 @@ def _draw_correlates(chosen: Mapping[str, Any]) -> None:
         if not classes:
             st.caption("Not measured: no call of this selection could be judged.")
             return
-        st.markdown(wording.in_markdown(describe_standout(find_standouts(classes)), 600))
+        answer = describe_standout(find_standouts(classes), find_apart(classes))
+        st.markdown(wording.in_markdown(answer, 800))
         st.caption(f"Parse errors by traits of the calls. {READING}")
         scale = make_scale([one.share for one in classes])
         with st.grid(3, min_column_width=300, gap="medium"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -16,42 +17,45 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.page_files import page_file
 
 Row = Mapping[Hashable, Any]
-PER_PAGE = 25
+PER_PAGE = 200
+_SHOWN = 10  # of a page, until all are asked for
 _NAMED = 2  # tools and models that a cell names
 _EXPORTED = 10_000
 
 
-def show(chosen: Mapping[str, Any]) -> None:
-    """Draw the list of all error signatures, page by page."""
+def read(chosen: Mapping[str, Any]) -> Sequence[Row]:
+    """Return the signatures of the page that the URL names: new ones first, then the most frequent."""
     reset_page_number("signature_page", chosen)
     text = st.query_params.get("signature_page")
     page = int(text) if text and text.isdecimal() and int(text) > 0 else 1
     found = store_queries.ask("signatures", **chosen, limit=PER_PAGE, offset=PER_PAGE * (page - 1))
     if found.empty and page > 1:
         found = store_queries.ask("signatures", **chosen, limit=PER_PAGE, offset=0)
-    rows: list[dict[Hashable, Any]] = found.to_dict("records")
+    return found.to_dict("records")
+
+
+def show(rows: Sequence[Row], chosen: Mapping[str, Any]) -> None:
+    """Draw the list of error signatures; `rows` are those of one page."""
     total = rows[0]["found"] if rows else 0
     every = store_queries.ask_later("signatures", **chosen, limit=_EXPORTED, offset=0)
     with cards.draw_card(
         "Signatures of errors",
         "signatures",
-        take=cards.Download(
-            "signatures",
-            lambda: every().drop(columns=["days", "found"]),
-            "all rows",
-        ),
+        take=cards.Download("signatures", lambda: every().drop(columns=["days", "found"]), "all rows"),
         height=400,
     ):
         if not rows:
             st.caption("No call of this selection went wrong.")
             return
         days = rows[0]["days"] or []
-        drawn = f" Bars: the {len(days)} newest days with calls, {days[0]} to {days[-1]}." if days else ""
+        drawn = f" Bars: the {len(days)} newest days with calls." if days else ""
         st.caption(
             f"{wording.plural(total, 'signature')}: what the logs or our parser say, without what differs "
-            f"each time. New on the newest day first, then the most frequent.{drawn}"
+            f"each time.{drawn}"
         )
-        draw_table("signatures", "Signatures of errors", _HEADS, [_build_row(row) for row in rows])
+        # A head that sorts one page of several would tell a wrong worst.
+        built = [_build_row(row, ordered=total <= PER_PAGE) for row in rows]
+        draw_table("signatures", "Signatures of errors", _HEADS, built, shown=_SHOWN)
         draw_pager("signature_page", -(-total // PER_PAGE))
 
 
@@ -68,8 +72,8 @@ _HEADS = (
 )
 
 
-def _build_row(row: Row) -> list[Cell]:
-    return [
+def _build_row(row: Row, *, ordered: bool) -> list[Cell]:
+    cells = [
         Cell(
             wording.one_line(row["text"] or "–", 120),
             href=filters.page_link("errors", {}, {"signature": row["signature_id"]}),
@@ -94,6 +98,7 @@ def _build_row(row: Row) -> list[Cell]:
         _names_cell(row["models"]),
         _example_cell(row["example"]),
     ]
+    return cells if ordered else [replace(cell, order=None) for cell in cells]
 
 
 def bar_shares(counts: Sequence[int]) -> tuple[float, ...]:

@@ -184,11 +184,12 @@ def find_alerts(
     """Return the alerts that stand on the last of the `days`, and those that are over since a week.
 
     `by_day`: for each dimension the rows of the metric `slices` by it and by day. `days`: those with calls,
-    the oldest first; `nights`: what each of them compares.
+    the oldest first; `nights`: what each of them compares. What the logs do not name is left out: it is many
+    things, and nobody could mend it.
     """
     known = {day.isoformat(): day for day in days}
     rows = pd.concat([its.assign(dimension=dimension) for dimension, its in by_day.items()])
-    rows = rows[rows["also"].isin(known) & (rows["total"] > 0)]
+    rows = rows[rows["also"].isin(known) & (rows["total"] > 0) & (rows["slice"] != "unknown")]
     if rows.empty:
         return AlertReport((), 0)
     names, series = DailySeries.from_rows(

@@ -235,11 +235,9 @@ def _draw_folds(items: list[_Item], known: Mapping[str, Acknowledgement], found:
     if seen:
         with st.expander(f"{len(seen)} acknowledged", key="acknowledged"):
             for one in seen:
-                _draw_sentence(one)
-                with st.container(
-                    horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
-                ):
-                    st.caption(_describe_acknowledgement(known[one.key]), width="content")
+                with st.container(gap=None, key=f"alert_{_digest(one.key)}"):
+                    _draw_sentence(one)
+                    st.caption(_describe_acknowledgement(known[one.key]))
                     st.button(
                         "Withdraw",
                         type="tertiary",
@@ -251,8 +249,9 @@ def _draw_folds(items: list[_Item], known: Mapping[str, Acknowledgement], found:
         with st.expander(f"{wording.plural(len(found.improved), 'rate')} became better", key="improved"):
             for better in found.improved:
                 item = _item_of(better, found.newest)
-                _draw_sentence(item)
-                st.caption(wording.in_markdown(item.counts, 200))
+                with st.container(gap=None, key=f"alert_{_digest(item.key)}"):
+                    _draw_sentence(item)
+                    st.caption(wording.in_markdown(item.counts, 200))
 
 
 def _describe_acknowledgement(one: Acknowledgement) -> str:
@@ -280,7 +279,7 @@ def _describe_few_days(found: Attention) -> str:
 def _item_of(one: Alert | NewError, newest: date) -> _Item:
     if isinstance(one, NewError):
         return _Item(
-            one.key, "▲", "red", f"New error: {wording.quote(one.text, 60)}",
+            one.key, "▲", "red", f"New error: {wording.quote(one.text, 60)},",
             f"{wording.plural(one.calls, 'call')} since {_format_day(one.first_day, newest)}",
             f"{wording.plural(one.sessions, 'session')} · never seen before",
             "errors", {"signature": one.signature_id},
@@ -302,7 +301,7 @@ def _item_of(one: Alert | NewError, newest: date) -> _Item:
         one.key,
         "○" if one.back else "▲" if one.rose else "▼",
         "gray" if one.back else "red" if one.is_worse else "green",
-        f"{_name_value(one)}: {one.rate.title.lower()}",
+        f"{_name_value(one)}: {one.rate.title.lower()}{',' if one.back else ''}",
         rest,
         counts,
         "compare",

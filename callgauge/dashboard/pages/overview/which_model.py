@@ -78,14 +78,14 @@ def _draw_ranking(rate: RateDefinition, table: RankedTable) -> None:
         "which_model",
         f"Models by {rate.title.lower()}",
         [
-            rank_column(),
             Column("Model", "name"),
+            rank_column(),
             Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
         ],
         [
             [
-                place_cell(one, table),
                 name_cell("model", one.name),
+                place_cell(one, table),
                 rate_cell(one, scale, calls_link(rate, {"model": one.name})),
             ]
             for one in rows

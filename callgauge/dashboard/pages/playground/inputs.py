@@ -1,8 +1,8 @@
-"""The left side of the playground: the origin of the texts, and two editors or an editor and a form."""
+"""The left side of the playground: where the texts come from, their editors, and the marks between them."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from callgauge.dashboard.components.controls.url_widgets import write_to_url
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.playground import argument_form
+from callgauge.dashboard.pages.playground.link_texts import LONGEST
 from callgauge.dashboard.pages.playground.parsing import ParsedTools, parse_tools_cached
 from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
 from callgauge.dashboard.pages.playground.start import KNOWN, EditorDesk, begin_with
@@ -47,26 +48,55 @@ class PlaygroundInputs:
         return None if self.which is None else self.tools.tools[self.which]
 
 
-def draw_inputs(desk: EditorDesk, *, reply: bool) -> PlaygroundInputs:
+def draw_inputs(
+    desk: EditorDesk, *, reply: bool, draw_marks: Callable[[PlaygroundInputs], None]
+) -> PlaygroundInputs:
     """Draw the editors of the two texts and return the inputs.
 
-    `reply`: True when the text is a whole reply of a model, to be searched for calls.
+    `reply`: True when the text is a whole reply of a model, to be searched for calls. `draw_marks` draws the
+    text with what was found in it, between the two editors.
     """
-    _draw_origin(desk, reply=reply)
-    above = st.container(gap="small")
-    with st.container(gap="xsmall"):
-        _draw_known(desk)
-        label = "Definitions of the tools offered" if reply else "Tool definition, in any supported shape"
-        desk.edit_definition(label, _DEFINITION, 300)
-        st.caption("Anthropic, OpenAI, MCP, Gemini or JSON Schema, one or a list; empty for none.")
-        tools = parse_tools_cached(desk.definition)
-        if tools.problem:
-            st.error(f"The tool definition cannot be read: {wording.in_markdown(tools.problem, 300)}")
+    _draw_origin(desk)
+    above = st.container(gap="xsmall")
+    marked = st.container(gap="xsmall")
+    with st.container(gap="xsmall", key="playground_definition"):
+        tools = _draw_definition(desk, reply=reply)
         which = _choose_tool_number(tools.tools) if not reply else None
     with above:
         _draw_text_editor(desk, tools, which, reply=reply)
         told, leaked = _choose_reply_options() if reply else (None, False)
-    return PlaygroundInputs(desk.raw, desk.definition, tools, which, told, leaked)
+    inputs = PlaygroundInputs(desk.raw, desk.definition, tools, which, told, leaked)
+    if 0 < len(desk.raw) <= LONGEST:
+        with marked:
+            draw_marks(inputs)
+    return inputs
+
+
+def choose_example(*, reply: bool) -> None:
+    """Draw the choice of an example, which fills the editors."""
+    titles = [example.title for example in (REPLIES if reply else EXAMPLES)]
+    named = st.query_params.get("example")
+    st.session_state["example_pick"] = named if named in titles else None
+    st.selectbox(
+        "Example",
+        titles,
+        key="example_pick",
+        index=None,
+        placeholder="Start from an example",
+        on_change=lambda: begin_with(st.session_state["example_pick"]),
+        label_visibility="collapsed",
+        width=280,
+    )
+
+
+def _draw_definition(desk: EditorDesk, *, reply: bool) -> ParsedTools:
+    _draw_known(desk)
+    label = "Definitions of the tools offered" if reply else "Tool definition, in any supported shape"
+    desk.edit_definition(label, _DEFINITION, 270)
+    tools = parse_tools_cached(desk.definition)
+    if tools.problem:
+        st.error(f"The tool definition cannot be read: {wording.in_markdown(tools.problem, 300)}")
+    return tools
 
 
 def _choose_reply_options() -> tuple[str | None, bool]:
@@ -85,26 +115,13 @@ def _draw_text_editor(desk: EditorDesk, tools: ParsedTools, which: int | None, *
         return
     desk.form = None
     if reply:
-        desk.edit_raw("The model's reply, whole", "Paste what the model wrote.", 300)
+        desk.edit_raw("The model's reply, whole", "Paste what the model wrote.", 160)
     else:
-        desk.edit_raw("Raw arguments, as the model sent them", _RAW, 170)
-    st.caption("The result follows while you type; Ctrl+Enter asks at once.")
+        desk.edit_raw("Raw arguments, as the model sent them", _RAW, 110)
 
 
-def _draw_origin(desk: EditorDesk, *, reply: bool) -> None:
-    """Draw the choice of an example, a link to the texts' call, and problems and notes on the texts."""
-    titles = [example.title for example in (REPLIES if reply else EXAMPLES)]
-    named = st.query_params.get("example")
-    st.session_state["example_pick"] = named if named in titles else None
-    st.selectbox(
-        "Example",
-        titles,
-        key="example_pick",
-        index=None,
-        placeholder="Start from an example",
-        on_change=lambda: begin_with(st.session_state["example_pick"]),
-        label_visibility="collapsed",
-    )
+def _draw_origin(desk: EditorDesk) -> None:
+    """Draw a link to the call of the texts, and problems and notes on the texts."""
     if desk.problem:
         st.error(wording.in_markdown(desk.problem, 600))
     call = st.query_params.get("call")
@@ -160,6 +177,7 @@ def _pick_tool(by_tool: Mapping[str, Sequence[Row]], now: Row | None) -> None:
         format_func=name_tool,
         placeholder="A tool that the store knows",
         on_change=pick_tool,
+        label_visibility="collapsed",
     )
 
 
@@ -178,6 +196,7 @@ def _pick_version(rows: Sequence[Row], now: Row) -> None:
         key="known_version",
         format_func=named,
         on_change=lambda: write_to_url(KNOWN, st.session_state["known_version"]),
+        label_visibility="collapsed",
     )
 
 

@@ -14,7 +14,7 @@ from callgauge.dashboard.components.controls.replay_link import draw_replay_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.playground import result, tool_card
 from callgauge.dashboard.pages.playground import whole_reply as reply
-from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs, draw_inputs
+from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs, choose_example, draw_inputs
 from callgauge.dashboard.pages.playground.link_texts import LONGEST, make_link_parameter
 from callgauge.dashboard.pages.playground.parsing import parse_request
 from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
@@ -24,41 +24,78 @@ from callgauge.dashboard.texts.url_texts import LinkError
 
 _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
 # What of the URL goes along with the texts in a link.
-_KEPT = ("mode", "which", "look", "dialect", "nth", "shape")
+_KEPT = ("mode", "which", "look", "dialect", "nth", "shape", "shapes", "steps", "others", "advice")
+
+
+# Wide: the texts stay in sight beside a longer result. Less wide: they stand side by side above it.
+_STYLE = """<style>
+@media (min-width: 1200px) {
+  .stColumn:has(.st-key-playground_texts) {
+    position: sticky; top: 3.6rem; align-self: flex-start; max-height: calc(100vh - 4.2rem); overflow-y: auto;
+    scrollbar-width: thin; padding: 2px;
+  }
+}
+@media (max-width: 1199px) {
+  .stHorizontalBlock:has(> .stColumn .st-key-playground_texts) { flex-direction: column; }
+  .stHorizontalBlock:has(> .stColumn .st-key-playground_texts) > .stColumn { width: 100%; flex: none; }
+}
+@media (min-width: 700px) and (max-width: 1199px) {
+  .st-key-playground_texts { display: grid; grid-template-columns: 1fr 1fr; align-items: start; }
+  .st-key-playground_texts > * { grid-column: 1; min-width: 0; }
+  .st-key-playground_texts > :has(.st-key-playground_definition) { grid-column: 2; grid-row: 1 / span 3; }
+}
+.st-key-playground_head h1, .st-key-result h3 { padding-top: 0; }
+.st-key-playground_texts .stCode pre { padding: 0.5rem 0.7rem; }
+.st-key-playground_texts .stCode code { font-size: 12.5px; }
+</style>"""
 
 
 def show() -> None:
-    st.title("Playground", anchor=False)
-    st.caption("What the parser makes of a call. Nothing leaves this server; nothing is stored.")
-    whole_reply = choose_segment("What the text is", "mode", list(_MODES), _MODES.__getitem__) == "reply"
+    st.html(_STYLE)
+    desk = open_desk()
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="playground_head"):
+        st.title("Playground", anchor=False, width="content")
+        whole_reply = choose_segment("What the text is", "mode", list(_MODES), _MODES.__getitem__) == "reply"
+        choose_example(reply=whole_reply)
+        actions = st.container(
+            horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"
+        )
     left, right = st.columns([5, 7], gap="medium")
-    with left:
-        asked = draw_inputs(open_desk(), reply=whole_reply)
-        if asked.raw or asked.definition:
-            _draw_actions(asked, whole_reply=whole_reply)
+    with left, st.container(key="playground_texts", gap="small"):
+        asked = draw_inputs(
+            desk, reply=whole_reply, draw_marks=reply.draw_marks if whole_reply else _draw_raw
+        )
+    if asked.raw or asked.definition:
+        with actions:
+            problem = _draw_actions(asked, whole_reply=whole_reply)
+        if problem:
+            with left:
+                st.caption(f"No link: {problem} A saved case holds all of it.")
     with right:
-        if len(asked.raw) > LONGEST:
-            _too_long()
-        elif not asked.raw and not asked.definition:
-            _draw_examples(reply_wanted=whole_reply)
-        elif whole_reply:
-            reply.show(asked)
-        else:
-            _draw_arguments(asked)
-        others = st.container()
+        _draw_right(asked, whole_reply=whole_reply)
+
+
+def _draw_right(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
+    if not asked.raw and not asked.definition:
+        _draw_examples(reply_wanted=whole_reply)
+        return
+    if len(asked.raw) > LONGEST:
+        _too_long()
+    elif whole_reply:
+        reply.show(asked)
+    else:
+        request = parse_request(asked.raw, asked.definition, asked.which)
+        result.draw_result(request)
+        result.draw_details(request)
+        result.draw_other_parsers(asked.raw, asked.definition, asked.which)
     if asked.which is not None:
         tool_card.show(asked.definition, asked.which)
-    if not whole_reply and (asked.raw or asked.definition) and len(asked.raw) <= LONGEST:
-        with others:  # last of all: the slowest of them gets two seconds
-            result.draw_other_parsers(asked.raw, asked.definition, asked.which)
+    if asked.tool is not None:
+        draw_replay_link(asked.tool.name, asked.definition)
 
 
-def _draw_arguments(asked: PlaygroundInputs) -> None:
-    request = parse_request(asked.raw, asked.definition, asked.which)
-    result.draw_verdict(request)
-    result.draw_raw(request)
-    result.draw_arguments(request)
-    result.draw_steps(request)
+def _draw_raw(asked: PlaygroundInputs) -> None:
+    result.draw_raw(parse_request(asked.raw, asked.definition, asked.which))
 
 
 def _too_long() -> None:
@@ -74,7 +111,8 @@ def _draw_examples(*, reply_wanted: bool) -> None:
     mode = {"mode": "reply"} if reply_wanted else {}
     with cards.draw_card(
         "Nothing to read yet",
-        caption="Paste what a model sent, open a call from the Calls page, or take one of these.",
+        caption="Paste what a model sent, open a call from the Calls page, or take one of these. The result "
+        "follows while you type. Nothing leaves this server; nothing is stored.",
     ):
         rows = [
             [
@@ -86,31 +124,28 @@ def _draw_examples(*, reply_wanted: bool) -> None:
         draw_table("examples", "Examples", [Column("Example", "name"), Column("Text", "clip")], rows)
 
 
-def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
-    """Draw the buttons that copy a link to the texts, save a regression case, and clear the editors."""
+def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> str | None:
+    """Draw the buttons that copy a link to the texts, save a regression case, and clear the editors.
+
+    Return why there is no link, or None.
+    """
     problem = None
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        try:
-            copy_link(
-                "copy_link", "Copy link", _page_address(make_link_parameter(asked.raw, asked.definition))
-            )
-        except LinkError as too_long:
-            problem = str(too_long)
-        if len(asked.raw) <= LONGEST:
-            st.download_button(
-                "Save as regression case",
-                lambda: _make_case(asked, whole_reply=whole_reply),
-                "saved_case.json",
-                "application/json",
-                on_click="ignore",
-                help="A file for tests/cases/lenient: ./dev test then holds the parser to what it finds now",
-                key="save_case",
-            )
-        st.button("Clear", on_click=clear_desk, key="clear_playground")
-    if asked.tool is not None:
-        draw_replay_link(asked.tool.name, asked.definition)
-    if problem:
-        st.caption(f"No link: {problem} A saved case holds all of it.")
+    try:
+        copy_link("copy_link", "Copy link", _page_address(make_link_parameter(asked.raw, asked.definition)))
+    except LinkError as too_long:
+        problem = str(too_long)
+    if len(asked.raw) <= LONGEST:
+        st.download_button(
+            "Save as regression case",
+            lambda: _make_case(asked, whole_reply=whole_reply),
+            "saved_case.json",
+            "application/json",
+            on_click="ignore",
+            help="A file for tests/cases/lenient: ./dev test then holds the parser to what it finds now",
+            key="save_case",
+        )
+    st.button("Clear", on_click=clear_desk, key="clear_playground")
+    return problem
 
 
 def _make_case(asked: PlaygroundInputs, *, whole_reply: bool) -> bytes:

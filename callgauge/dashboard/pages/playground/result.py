@@ -1,62 +1,176 @@
-"""Draws a parsed text: verdict, text with marked findings, arguments, steps and other parsers."""
+"""Draws a parsed text: the answer, what became of each parameter, the findings, and the rest in folds."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.finding_list import (
     OUTCOME_TONES,
+    SEVERITY_TONES,
     Finding,
     draw_finding_list,
     draw_json,
     draw_marked_text,
+    number_codes,
 )
 from callgauge.dashboard.components.parser_steps import draw_parser_steps
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 from callgauge.dashboard.pages.playground.other_parsers import ParserReading, read_with_others
+from callgauge.dashboard.pages.playground.parameter_changes import (
+    ParameterChange,
+    describe_outcome,
+    list_changes,
+    names_not_sent,
+)
 from callgauge.dashboard.pages.playground.parsing import parse_request
 from lenient import CODES, Diagnostic, Policy, ToolCallRequest
 
 _POLICIES = (
-    (Policy.STRICT, "takes no finding at all"),
-    (Policy.SAFE, "takes notes: the meaning is provably kept"),
-    (Policy.LENIENT, "takes warnings too: guesses"),
+    (Policy.STRICT, "no finding at all"),
+    (Policy.SAFE, "notes: the meaning is provably kept"),
+    (Policy.LENIENT, "warnings too: guesses"),
 )
 _PEER_TONES: dict[str, Tone] = {"read": "good", "refused": "bad"}
+_NAMED = 12  # parameters that were not sent
+_SHORT = 1_000  # characters of the arguments on one line
+_REASONS = 3  # codes that the reason of one parameter names; of more, how many there are
 
 
-def draw_verdict(request: ToolCallRequest) -> None:
+def draw_result(request: ToolCallRequest) -> None:
+    """Draw the answer: the outcome in a sentence, the policies, each parameter, and the typed arguments."""
+    changes = list_changes(request)
+    with st.container(border=True, gap="xsmall", key="result"):
+        with st.container(key="verdict"):
+            st.subheader(wording.in_markdown(describe_outcome(request, changes), 300), anchor=False)
+        _draw_policies(request)
+        _draw_changes(request, changes)
+        _draw_arguments(request)
+
+
+def _draw_policies(request: ToolCallRequest) -> None:
     tones: dict[bool, Tone] = {True: "good", False: "bad"}
     cells = [Cell(request.outcome, tone=OUTCOME_TONES.get(request.outcome))]
     for policy, meaning in _POLICIES:
         accepted = request.accepted_under(policy)
-        against = [found.code for found in request.diagnostics if not policy.accepts([found])]
-        sub = f"{meaning}\nagainst it: {', '.join(dict.fromkeys(against))}" if against else meaning
-        cells.append(Cell("accepted" if accepted else "refused", tone=tones[accepted], sub=sub))
-    unknown = "Checked without a tool definition: no type, no required parameter is known."
-    with cards.draw_card("Verdict", caption=None if request.tool else unknown):
-        columns = [
-            Column("Outcome", "tight"),
-            *(Column(policy.capitalize(), "name") for policy, _ in _POLICIES),
-        ]
-        draw_table("verdict", "Verdict under each policy", columns, [cells])
+        against = dict.fromkeys(found.code for found in request.diagnostics if not policy.accepts([found]))
+        title = f"{policy.capitalize()} takes {meaning}."
+        cells.append(
+            Cell(
+                "accepted" if accepted else "refused",
+                tone=tones[accepted],
+                title=f"{title} Against it: {', '.join(against)}" if against else title,
+            )
+        )
+    columns = [
+        Column("Outcome", "tight"),
+        *(Column(policy.capitalize(), "tight", f"Takes {meaning}") for policy, meaning in _POLICIES),
+    ]
+    draw_table("policies", "Verdict under each policy", columns, [cells])
+    told = []
+    if request.tool is None:
+        told.append("Checked without a tool definition: no type, no required parameter is known.")
+    if request.lossy:
+        told.append("Meaning may be lost or invented: run no tool on it without asking.")
+    if told:
+        st.caption(" ".join(told))
 
 
-def draw_raw(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) -> None:
-    """Draw the raw text with its findings; `around` holds findings on the reply around the arguments."""
-    text = request.raw_arguments if isinstance(request.raw_arguments, str) else ""
+def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> None:
+    columns = [
+        Column("Parameter", "name", width="20%"), Column("Sent", "text", width="22%"),
+        Column("Became", "text", width="22%"), Column("Why", "text"),
+    ]  # fmt: skip
+    if changes:
+        numbers = number_codes(found.code for found in request.diagnostics)
+        rows = [_build_change_row(one, numbers) for one in changes]
+        draw_table("changes", "What became of each parameter", columns, rows)
+    else:
+        st.caption("No parameter was sent.")
+    absent = names_not_sent(request, changes)
+    if absent:
+        named = ", ".join(wording.in_markdown(name, 40) for name in absent[:_NAMED])
+        more = f" and {len(absent) - _NAMED:,} more" if len(absent) > _NAMED else ""
+        st.caption(f"Not sent: {named}{more}.")
+
+
+def _build_change_row(change: ParameterChange, numbers: Mapping[str, int]) -> list[Cell]:
+    codes = Counter(found.code for found in change.findings)
+    reasons = [
+        f"{numbers[code]} · {f'{times:,} times: ' if times > 1 else ''}{CODES[code].summary}"
+        for code, times in codes.most_common(_REASONS)
+    ]
+    if len(codes) > _REASONS:
+        reasons.append(f"and {wording.plural(len(codes) - _REASONS, 'more code')}")
+    if change.name is None:
+        name = Cell("the text itself")
+    else:
+        shown = wording.one_line(change.name, 80)
+        name = Cell(shown, mono=True, sub=change.declared or "not declared")
+    why = Cell(change.verdict, tone=_choose_tone(change), sub="\n".join(reasons) or None)
+    return [name, _value_cell(change.sent), _value_cell(change.became), why]
+
+
+def _choose_tone(change: ParameterChange) -> Tone | None:
+    """Return the tone of what happened: a note is good news here, since the meaning is kept."""
+    if change.severity is None:
+        return None
+    return "info" if change.severity == "note" else SEVERITY_TONES[change.severity]
+
+
+def _value_cell(text: str | None) -> Cell:
+    if text is None:
+        return Cell("–")
+    return Cell(wording.one_line(text, 160), mono=True, title=wording.one_line(text, 400))
+
+
+def _draw_arguments(request: ToolCallRequest) -> None:
+    """Draw the typed arguments on as few lines as they need."""
+    if request.arguments is None:
+        st.caption("Typed arguments: none that a tool could run on.")
+        return
+    st.caption("Typed arguments")
+    # Values of Python that JSON does not know, times above all, show as their text.
+    text = json.dumps(request.arguments, default=str, ensure_ascii=False)
+    st.code(wording.visible(wording.shorten(text, _SHORT)), language=None, wrap_lines=True, height="content")
+
+
+def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) -> None:
+    """Draw the findings, and folded below them the arguments laid out and the parser's steps.
+
+    `around` holds findings on the reply around the arguments.
+    """
+    text = _raw_text(request)
     findings = [make_finding(found) for found in request.diagnostics]
     # Their spans point into the reply, not into this text.
     outside = [replace(make_finding(found), start=None, end=None) for found in around]
-    with cards.draw_card("Raw arguments"):
-        draw_marked_text("playground", text, findings)
+    with cards.draw_card(wording.plural(len(findings) + len(outside), "finding")):
         draw_finding_list("playground_findings", text, [*outside, *findings])
+    if laid_out := draw_fold("Arguments, one value a line", "laid_out"):
+        with laid_out:
+            _draw_laid_out(request)
+    steps = len(request.steps)
+    if parser_steps := draw_fold(f"The parser's steps ({steps})", "steps"):
+        with parser_steps:
+            draw_parser_steps("parser_steps", request.steps)
+
+
+def draw_raw(request: ToolCallRequest) -> None:
+    """Draw the raw text with its findings marked, each by the number of its code in the list of findings."""
+    draw_marked_text(
+        "playground", _raw_text(request), [make_finding(one) for one in request.diagnostics], narrow=True
+    )
+
+
+def _raw_text(request: ToolCallRequest) -> str:
+    return request.raw_arguments if isinstance(request.raw_arguments, str) else ""
 
 
 def make_finding(found: Diagnostic) -> Finding:
@@ -76,21 +190,14 @@ def make_finding(found: Diagnostic) -> Finding:
     )
 
 
-def draw_arguments(request: ToolCallRequest) -> None:
-    with cards.draw_card("Resulting arguments"):
-        if request.arguments is None:
-            st.caption("None: nothing that a tool could run on.")
-        else:
-            # Values of Python that JSON does not know, times above all, show as their text.
-            draw_json(json.dumps(request.arguments, default=str, ensure_ascii=False))
-        if request.rejected:
-            st.caption("Values that could not be converted, as they were sent:")
-            draw_json(json.dumps(dict(request.rejected), default=str, ensure_ascii=False))
-
-
-def draw_steps(request: ToolCallRequest) -> None:
-    with cards.draw_card("Steps"):
-        draw_parser_steps("steps", request.steps)
+def _draw_laid_out(request: ToolCallRequest) -> None:
+    if request.arguments is None:
+        st.caption("None: nothing that a tool could run on.")
+    else:
+        draw_json(json.dumps(request.arguments, default=str, ensure_ascii=False))
+    if request.rejected:
+        st.caption("Values that could not be converted, as they were sent:")
+        draw_json(json.dumps(dict(request.rejected), default=str, ensure_ascii=False))
 
 
 def _show_text(text: str) -> str:
@@ -98,9 +205,12 @@ def _show_text(text: str) -> str:
 
 
 def draw_other_parsers(text: str, definition: str, which: int | None) -> None:
-    with cards.draw_card(
-        "How others read it", caption="The same text; pydantic by a model of the same definition."
-    ):
+    """Draw a fold with the readings of other parsers; they are asked only while it is open."""
+    others = draw_fold("How other parsers read it", "others")
+    if others is None:
+        return
+    with others:
+        st.caption("The same text; pydantic by a model of the same definition.")
         columns = [
             Column("Reader", "tight"),
             Column("Verdict", "tight"),

@@ -14,6 +14,7 @@ import streamlit as st
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.controls import editor
 from callgauge.dashboard.components.controls.url_widgets import write_to_url
+from callgauge.dashboard.components.definition_editor.editor import edit_definition
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.pages.playground.link_texts import (
     PlaygroundTexts,
@@ -21,6 +22,7 @@ from callgauge.dashboard.pages.playground.link_texts import (
     read_link,
     texts_of_call,
 )
+from callgauge.dashboard.pages.playground.parsing import parse_tools_cached
 from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
 from callgauge.dashboard.texts.url_texts import LinkError
 
@@ -72,13 +74,13 @@ class EditorDesk:
         )
 
     def edit_definition(self, label: str, placeholder: str, height: int) -> None:
-        begins = _editor_beginning(self.definition, self.definition_put)
-        self.definition = editor.editor(
+        self.definition = edit_definition(
             "definition",
             label,
-            begins,
-            height=height,
+            self.definition_put,
+            lambda text: parse_tools_cached(text).tools,
             version=self.definition_version,
+            height=height,
             placeholder=placeholder,
         )
 

@@ -8,9 +8,9 @@ import streamlit as st
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.advice import Advice, NotReadableError, find_advice
-from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.advice_table import draw_advice_table
 from callgauge.dashboard.components.controls.copy_button import copy_text
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.pages.playground.link_texts import EXPORTS, export_tool
 from callgauge.dashboard.pages.playground.parsing import parse_tools_cached
@@ -19,15 +19,20 @@ _SHOWN = 20_000  # characters of an export
 
 
 def show(definition: str, which: int) -> None:
-    with cards.draw_card(
-        "What the definition could say better", caption="Read by the lint (callgauge lint)."
-    ):
-        found = _find_advice(definition, which)
-        if isinstance(found, str):
-            st.caption(f"The lint cannot read this definition: {wording.in_markdown(found, 300)}")
-        else:
-            draw_advice_table("playground_advice", found, calls=False)
-    with cards.draw_card("The same tool in other shapes"):
+    """Draw two folds: the lint's advice, and the tool in the shape of each provider."""
+    found = _find_advice(definition, which)
+    number = "" if isinstance(found, str) else f" ({len(found)})"
+    if advice := draw_fold(f"What the definition could say better{number}", "advice"):
+        with advice:
+            st.caption("Read by the lint (callgauge lint).")
+            if isinstance(found, str):
+                st.caption(f"The lint cannot read this definition: {wording.in_markdown(found, 300)}")
+            else:
+                draw_advice_table("playground_advice", found, calls=False)
+    shapes = draw_fold("The same tool in other shapes", "shapes")
+    if shapes is None:
+        return
+    with shapes:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             shape = choose_segment("Shape", "shape", EXPORTS)
             text = _export(definition, which, shape)

@@ -1,4 +1,4 @@
-"""Draws the calls found in a model's whole reply: dialect, place, findings and arguments of each."""
+"""Draws the calls found in a model's whole reply: dialect and place of each, and what one of them became."""
 
 from __future__ import annotations
 
@@ -26,10 +26,19 @@ def show(asked: PlaygroundInputs) -> None:
     if not calls:
         return
     call = calls[_choose_call(calls)]
-    result.draw_verdict(call.request)
-    result.draw_raw(call.request, call.diagnostics)
-    result.draw_arguments(call.request)
-    result.draw_steps(call.request)
+    result.draw_result(call.request)
+    result.draw_raw(call.request)
+    result.draw_details(call.request, call.diagnostics)
+
+
+def draw_marks(asked: PlaygroundInputs) -> None:
+    """Draw the reply with the calls found in it marked by their number and dialect."""
+    calls = find_calls(asked.raw, asked.definition, asked.told, asked.leaked)
+    marks = [
+        spans.TextMark(call.start, call.end, f"{number} {call.dialect}")
+        for number, call in enumerate(calls[:_LISTED], start=1)
+    ]
+    draw_marked_text("reply", asked.raw, (), marks, narrow=True)
 
 
 def _draw_found(text: str, calls: Sequence[TextCall], *, leaked: bool) -> None:
@@ -37,11 +46,6 @@ def _draw_found(text: str, calls: Sequence[TextCall], *, leaked: bool) -> None:
         f"{wording.plural(len(calls), 'call')} found", caption=None if calls else _describe_none(leaked)
     ):
         listed = calls[:_LISTED]
-        marks = [
-            spans.TextMark(call.start, call.end, f"{number} {call.dialect}")
-            for number, call in enumerate(listed, start=1)
-        ]
-        draw_marked_text("reply", text, (), marks)
         if not calls:
             return
         columns = [

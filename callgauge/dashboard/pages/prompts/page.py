@@ -326,7 +326,7 @@ def _draw_all(by_name: Sequence[Slice], rates: Sequence[str], chosen: Mapping[st
     take = cards.Download(
         "rates_by_prompt", store_queries.ask_later("slices", rates=tuple(rates), by="prompt_name", **chosen)
     )
-    with cards.draw_card("All prompts, the most used first", "slices", take=take, height=320):
+    with cards.draw_card("All prompts", "slices", take=take, height=320):
         if solid:
             draw_slice_table(
                 "prompt_name",

@@ -1,22 +1,26 @@
-"""Draws the result of a replay: sentence, flow of outcomes, rates with intervals, codes, changed calls."""
+"""Draws the result of a replay: the sentence, outcomes before and after, changed calls; the rest in folds."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
 
 from callgauge.dashboard import charts, filters, testsets, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import PER_PAGE, draw_pager
+from callgauge.dashboard.components.controls.rate_choice import choose_one
+from callgauge.dashboard.components.controls.url_widgets import reset_page_number
 from callgauge.dashboard.components.finding_list import OUTCOME_TONES
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.measures import verdicts
-from callgauge.dashboard.pages.replay.sentences import describe_replay
+from callgauge.dashboard.pages.replay.sentences import describe_replay, describe_settings
 from callgauge.dashboard.reparsed_call import NOT_READ
 from callgauge.dashboard.replay.jobs import ReplayJob
 from callgauge.dashboard.replay.tally import CodeMoves, ReplayedRate, ReplaySummary
@@ -25,68 +29,86 @@ _TITLES = {"failed": "Refused", "mended": "Mended (coerced or repaired)", "clean
 _BETTER = {"failed": -1, "mended": 0, "clean": 1}
 
 
+def draw_answer(job: ReplayJob, found: ReplaySummary) -> None:
+    """Draw the sentence that answers, the settings in full, and what could not be read."""
+    with st.container(key="verdict"):
+        st.subheader(wording.in_markdown(describe_replay(job.asked.scenario, found), 600), anchor=False)
+    told = [
+        wording.in_markdown(describe_settings(job.asked.scenario), 600),
+        f"{found.replayed_calls:,} calls were read again.",
+    ]
+    for reason, calls in sorted(found.not_read.items(), key=lambda pair: -pair[1]):
+        told.append(f"Not read again: {calls:,} ({NOT_READ.get(reason, reason)}).")
+    if job.asked.every > 1:
+        told.append(f"A sample: every {job.asked.every}th session.")
+    st.caption(" ".join(filter(None, told)))
+
+
 def show(job: ReplayJob, found: ReplaySummary) -> None:
-    _draw_verdict(job, found)
-    if found.replayed_calls:
-        wide, narrow = st.columns([7, 6], gap="small")
-        with wide:
-            _draw_flow(found)
-        with narrow:
-            _draw_rates(found)
-            _draw_codes(found)
-        _draw_changed(job, found)
+    """Draw the outcomes before and after, the changed calls, and the rest in folds."""
+    if not found.replayed_calls:
+        return
+    _draw_flows(found)
+    _draw_changed(job, found)
+    _draw_rates(found)
+    _draw_codes(found)
+    _draw_picture(found)
 
 
-def _draw_verdict(job: ReplayJob, found: ReplaySummary) -> None:
-    with cards.draw_card("What would move"):
-        with st.container(key="verdict"):
-            st.subheader(wording.in_markdown(describe_replay(job.asked.scenario, found), 600), anchor=False)
-        told = [f"{found.changed:,} of {found.replayed_calls:,} calls read otherwise."]
-        for reason, calls in sorted(found.not_read.items(), key=lambda pair: -pair[1]):
-            told.append(f"Not read again: {calls:,} ({NOT_READ.get(reason, reason)}).")
-        if job.asked.every > 1:
-            told.append(f"A sample: every {job.asked.every}th session.")
-        st.caption(" ".join(told))
-
-
-def _draw_flow(found: ReplaySummary) -> None:
-    moved = [(before, after, calls) for before, after, calls in found.flows if before != after]
-    with cards.draw_card("Outcomes, before and after", stretch=True):
-        if moved:
-            st.plotly_chart(
-                charts.draw_flow(moved),
-                config=charts.CONFIG,
-                key="replay_flow",
-                alt="Calls whose outcome moved, from before to after; the table below has the numbers",
-            )
-        still = found.replayed_calls - sum(calls for _, _, calls in moved)
-        st.caption(
-            f"Drawn are the calls whose outcome moves; {still:,} of {found.replayed_calls:,} keep theirs."
-            if moved
-            else "No call moves to another outcome."
-        )
+def _draw_flows(found: ReplaySummary) -> None:
+    moved = sum(calls for before, after, calls in found.flows if before != after)
+    with cards.draw_card("Outcomes, before and after"):
         rows = [
             [
                 Cell(before, tone=OUTCOME_TONES.get(before), order=before),
                 Cell(after, tone=OUTCOME_TONES.get(after), order=after),
-                Cell(f"{calls:,}", share=calls / found.replayed_calls, order=calls),
+                Cell(
+                    f"{calls:,}",
+                    href=None if before == after else _flow_link(before, after),
+                    order=calls,
+                ),
                 Cell(wording.rate(calls, found.replayed_calls), order=calls),
-                Cell("stays" if before == after else "moves"),
+                Cell("stays" if before == after else "moves", order=str(before == after)),
             ]
             for before, after, calls in sorted(found.flows, key=lambda flow: (flow[0] == flow[1], -flow[2]))
         ]
         heads = [
             Column("Before", "tight"),
             Column("After", "tight"),
-            Column("Calls", "number"),
+            Column("Calls", "number", "Those that move lead to the calls below"),
             Column("Of those read", "number"),
             Column("Outcome", "tight"),
         ]
         draw_table("replay_flows", "Outcomes before and after", heads, rows)
+        if not moved:
+            st.caption("No call moves to another outcome.")
+
+
+def _flow_link(before: str, after: str) -> str:
+    kept = {key: value for key, value in st.query_params.items() if key not in ("moved_page", "flow")}
+    return f"replay?{urlencode({**kept, 'flow': f'{before}-{after}'})}"
+
+
+def _draw_picture(found: ReplaySummary) -> None:
+    moved = [(before, after, calls) for before, after, calls in found.flows if before != after]
+    if not moved:
+        return
+    picture = draw_fold("The moves as a picture", "picture")
+    if picture is not None:
+        with picture:
+            st.plotly_chart(
+                charts.draw_flow(moved),
+                config=charts.CONFIG,
+                key="replay_flow",
+                alt="Calls whose outcome moved, from before to after; the table above has the numbers",
+            )
 
 
 def _draw_rates(found: ReplaySummary) -> None:
-    with cards.draw_card("Rates over the same calls"):
+    rates = draw_fold("Rates over the same calls", "rates")
+    if rates is None:
+        return
+    with rates:
         heads = [
             Column("Outcome", "name"),
             Column("Before", "number"),
@@ -131,8 +153,12 @@ def _build_rate_row(name: str, rate: ReplayedRate) -> list[Cell]:
 
 
 def _draw_codes(found: ReplaySummary) -> None:
-    with cards.draw_card("Findings, by code"):
-        moved = {code: moves for code, moves in found.codes.items() if _count_moved(moves)}
+    moved = {code: moves for code, moves in found.codes.items() if _count_moved(moves)}
+    title = f"Findings that come or go, by code ({len(moved)})"
+    codes = draw_fold(title, "codes")
+    if codes is None:
+        return
+    with codes:
         if not moved:
             st.caption("No finding comes or goes, and none refuses a call that passed.")
             return
@@ -165,13 +191,15 @@ def _build_code_row(code: str, moves: CodeMoves) -> list[Cell]:
 def _draw_changed(job: ReplayJob, found: ReplaySummary) -> None:
     if not found.changed:
         return
-    listed = sum(1 for _ in job.read_changed_calls())
+    flow = _choose_flow(found)
+    listed = sum(1 for _ in job.read_changed_calls(flow=flow))
     pages = -(-listed // PER_PAGE)
     asked = st.query_params.get("moved_page")
     page = min(pages, int(asked)) if asked and asked.isdecimal() and int(asked) else 1
-    cut = "" if listed == found.changed else f"The first {listed:,} are listed and exported; all are counted."
+    matching = next((calls for *pair, calls in found.flows if tuple(pair) == flow), found.changed)
+    cut = "" if listed == matching else f"The first {listed:,} are listed and exported; all are counted."
     with cards.draw_card(
-        f"{wording.plural(found.changed, 'changed call')}",
+        wording.plural(matching, "changed call"),
         caption=cut or None,
         beside=lambda: _draw_lines(job, listed),
         take=cards.Download("replay_changed", lambda: _changed_frame(job), "all rows"),
@@ -184,9 +212,29 @@ def _draw_changed(job: ReplayJob, found: ReplaySummary) -> None:
             Column("Findings", "text", "− went, + came; the others stay"),
             Column("Values that moved", "text"),
         ]
-        rows = [_build_row(row) for row in job.read_changed_calls(PER_PAGE * (page - 1), PER_PAGE)]
+        rows = [_build_row(row) for row in job.read_changed_calls(PER_PAGE * (page - 1), PER_PAGE, flow)]
         draw_table("replay_changed", "Calls that read otherwise", heads, rows)
         draw_pager("moved_page", pages)
+
+
+def _choose_flow(found: ReplaySummary) -> tuple[str, str] | None:
+    """Draw the choice of the changed calls to list, and return their outcomes before and after; None: all."""
+    moved = {
+        f"{before}-{after}": (before, after, calls) for before, after, calls in found.flows if before != after
+    }
+    if len(moved) < 2:
+        return None
+
+    def name_flow(flow: str) -> str:
+        if flow not in moved:
+            return f"All changed calls ({found.changed:,})"
+        before, after, calls = moved[flow]
+        return f"{before} → {after} ({calls:,})"
+
+    ordered = sorted(moved, key=lambda flow: -moved[flow][2])
+    chosen = choose_one("Changed calls", "flow", ["", *ordered], "", name_flow, width=280)
+    reset_page_number("moved_page", {"flow": chosen})
+    return moved[chosen][:2] if chosen else None
 
 
 def _build_row(row: Mapping[str, Any]) -> list[Cell]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.url_widgets import write_to_url
 from callgauge.dashboard.pages.replay import moves, settings
 from callgauge.dashboard.replay.jobs import (
+    AT_ONCE,
     JobState,
     ReplayJob,
     ReplayQueue,
@@ -21,6 +24,8 @@ from callgauge.dashboard.replay.scenarios import STORED, Scenario
 from lenient import PARSER_VERSION
 
 MOST = 1_000_000  # calls that one replay reads; of more, whole sessions are left out evenly
+_RUN = "run"
+_SETTINGS = "replay_settings"  # the fold of the settings
 
 
 @st.cache_resource(show_spinner=False)
@@ -37,14 +42,16 @@ def _session_replay() -> SessionReplay:
 
 def show() -> None:
     st.title("Replay", anchor=False)
-    st.caption(
-        "What would have become of these calls under other settings? Nothing is stored; no model is asked."
-    )
     given = filters.chosen_filters().parameters()
     if store_queries.ask("replayed_size", **given).empty:
         cards.show_no_matches("calls")
         return
-    tool, scenario = settings.choose_settings()
+    held = _session_replay()
+    held.poll()
+    answer = st.container()
+    _fold_settings(held.job)
+    with st.expander("Settings", expanded=True, key=_SETTINGS, on_change="rerun"):
+        tool, scenario = settings.choose_settings()
     if tool:
         given |= {"tools": (tool,)}
     sizes = store_queries.ask("replayed_size", **given).to_dict("records")
@@ -56,40 +63,60 @@ def show() -> None:
     asked = ReplayRequest(
         store_queries.shown_generation().path, _list_parameters(given), calls, every, scenario or Scenario()
     )
-    _run(asked, sizes, ready=scenario is not None)
-    _draw_shown(asked)
+    _run(asked, sizes, None if scenario is None else settings.make_run_mark(tool, scenario))
+    _draw_shown(asked, tool, answer)
+
+
+def _fold_settings(job: ReplayJob | None) -> None:
+    """Close the settings once when a replay is done: its answer says them, and the result comes first."""
+    done = job is not None and job.state == JobState.DONE
+    if done and st.session_state.get("_replay_folded") is not job:
+        st.session_state[_SETTINGS] = False
+    st.session_state["_replay_folded"] = job if done else None
 
 
 def _list_parameters(given: dict[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
-def _run(asked: ReplayRequest, sizes: list[dict[Any, Any]], *, ready: bool) -> None:
+def _run(asked: ReplayRequest, sizes: list[dict[Any, Any]], mark: str | None) -> None:
     """Draw the button that starts the replay, and beside it the number of calls that can be parsed again.
 
-    `ready`: False when the chosen settings are invalid; the button is then disabled.
+    `mark`: the value of the URL key `run` with which a link starts the replay by itself; None when the
+    settings are invalid: the button is then disabled.
     """
     held = _session_replay()
     going = held.job is not None and held.job.state in (JobState.WAITING, JobState.RUNNING)
+    number = -(-asked.calls // asked.every)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        number = -(-asked.calls // asked.every)
         pressed = st.button(
-            f"Replay {'about ' if asked.every > 1 else ''}{wording.plural(number, 'call')}",
+            f"Run: read {'about ' if asked.every > 1 else ''}{wording.plural(number, 'call')} again",
             type="primary",
             icon=":material/play_arrow:",
-            disabled=not ready or going,
+            disabled=mark is None or going,
             key="replay_run",
         )
         with st.container(width="stretch"):
             st.caption(_describe_reads(asked, sizes))
+    linked = mark is not None and st.query_params.get(_RUN) == mark
     if pressed:
-        try:
-            held.begin(ReplayJob(asked))
-        except ReplayQueueFullError as refused:
-            st.error(str(refused))
-        else:
-            st.query_params.pop("moved_page", None)
-            st.rerun()
+        write_to_url(_RUN, mark)
+        st.query_params.pop("moved_page", None)
+        st.query_params.pop("flow", None)
+    elif not linked:
+        write_to_url(_RUN, None)  # of other settings than these
+        return
+    elif held.job is not None and held.job.asked == asked:
+        return
+    elif number > AT_ONCE:
+        st.caption(f"A link starts a replay of {AT_ONCE:,} calls at most by itself: press Run.")
+        return
+    try:
+        held.begin(ReplayJob(asked))
+    except ReplayQueueFullError as refused:
+        st.error(str(refused))
+    else:
+        st.rerun()
 
 
 def _describe_reads(asked: ReplayRequest, sizes: list[dict[Any, Any]]) -> str:
@@ -111,27 +138,31 @@ def _describe_reads(asked: ReplayRequest, sizes: list[dict[Any, Any]]) -> str:
     return " ".join(told)
 
 
-def _draw_shown(asked: ReplayRequest) -> None:
-    held = _session_replay()
-    held.poll()
-    job = held.job
-    if job is None:
-        st.caption("Nothing has been replayed yet in this session.")
-    elif job.state in (JobState.WAITING, JobState.RUNNING):
-        _draw_progress()
-    elif job.state == JobState.CANCELLED:
-        st.caption("The replay was cancelled.")
-    elif job.summary is None:
-        with cards.draw_card("The replay failed"):
-            st.text(wording.visible(job.problem or "It ended without saying why."))
-    else:
-        if job.asked != asked:
-            st.caption("What follows was replayed with other settings, filters or data than those above.")
+def _draw_shown(asked: ReplayRequest, tool: str, answer: DeltaGenerator) -> None:
+    job = _session_replay().job
+    with answer:
+        if job is None:
+            st.caption(
+                "What would have become of these calls under other settings? Nothing is stored; no model is "
+                "asked."
+            )
+        elif job.state in (JobState.WAITING, JobState.RUNNING):
+            _draw_progress(f"calls of {wording.in_markdown(tool, 60)}" if tool else "calls of all tools")
+        elif job.state == JobState.CANCELLED:
+            st.caption("The replay was cancelled.")
+        elif job.summary is None:
+            with cards.draw_card("The replay failed"):
+                st.text(wording.visible(job.problem or "It ended without saying why."))
+        else:
+            if job.asked != asked:
+                st.caption("This answers other settings, filters or data than those below: run it again.")
+            moves.draw_answer(job, job.summary)
+    if job is not None and job.summary is not None:
         moves.show(job, job.summary)
 
 
-@st.fragment(run_every="1s")
-def _draw_progress() -> None:
+@st.fragment(run_every="0.5s")
+def _draw_progress(what: str) -> None:
     held = _session_replay()
     before = held.poll()
     job = held.job
@@ -142,9 +173,17 @@ def _draw_progress() -> None:
             st.text(f"{wording.plural(before, 'replay')} of others first: this server runs one at a time.")
         else:
             done, number = job.progress(), -(-job.asked.calls // job.asked.every)
-            told = "Starting a process for it" if done is None else f"{done:,} of {number:,} calls"
-            st.progress(min(1.0, (done or 0) / max(1, number)), text=told)
+            told = "starting a process for it" if done is None else f"{done:,} done"
+            st.progress(
+                min(1.0, (done or 0) / max(1, number)),
+                text=f"Reading {number:,} {what} again{_describe_days(job.asked)}: {told}",
+            )
         st.button("Cancel", on_click=held.cancel, key="replay_cancel", icon=":material/close:")
+
+
+def _describe_days(asked: ReplayRequest) -> str:
+    days = [asked.given.get(name) for name in ("from_day", "to_day")]
+    return f", {days[0]} to {days[1]}" if all(days) else ""
 
 
 show()

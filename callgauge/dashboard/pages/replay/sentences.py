@@ -1,32 +1,58 @@
-"""Describes a replay in one sentence: its settings and the changes in results."""
+"""Describes a replay: what it found in one sentence, and its settings in full."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from callgauge.dashboard import wording
+from callgauge.dashboard.components.definition_editor.parameters import list_types
 from callgauge.dashboard.replay.scenarios import STORED, Scenario, parse_definitions
 from callgauge.dashboard.replay.tally import ReplaySummary
-from lenient import CODES, PARSER_VERSION
-from lenient.diagnostics.codes import Stage
+from lenient import PARSER_VERSION, Outcome
 
+_MENDED = frozenset({"coerced", "repaired"})
+_PASSED = _MENDED | {"clean"}
+_ALL = frozenset(Outcome)
 _TOLD = 3  # edits or codes that are named; of more, how many there are
 _ARTICLES = {"integer": "an integer", "array": "an array", "object": "an object", "null": "null"}
 
 
 def describe_replay(scenario: Scenario, found: ReplaySummary) -> str:
-    """Return a sentence on a replay's settings and result.
+    """Return a sentence on what a replay found.
 
-    Example: “If read.range accepted a string, 31% of the coercions would go (12 / 39).”
+    Example: “With this definition, 31 of 97 failed calls would be fine; 2 clean calls would fail.”
     """
     if not found.replayed_calls:
         return "No call of this slice could be read again."
     words = "; ".join(_list_moves(found))
     if not found.changed:
         words = f"nothing would move: all {found.replayed_calls:,} calls read as before"
+    condition = _name_condition(scenario)
+    return f"{condition}, {words}." if condition else f"{words[0].upper()}{words[1:]}."
+
+
+def _name_condition(scenario: Scenario) -> str:
+    told = []
+    if scenario.edited is not None:
+        told.append("With this definition")
+    if scenario.policy != "lenient":
+        told.append(f"Under the policy {scenario.policy}")
+    for codes, one, several in (
+        (scenario.refused, "If {} counted as an error", "If these {} codes counted as errors"),
+        (scenario.silent, "If {} were accepted silently", "If these {} codes were accepted silently"),
+    ):
+        if codes:
+            told.append(one.format(codes[0]) if len(codes) == 1 else several.format(len(codes)))
+    if scenario.before == STORED:
+        told.append("Read by today's parser")
+    return "With these settings" if len(told) > 1 else "".join(told)
+
+
+def describe_settings(scenario: Scenario) -> str:
+    """Return a sentence with the settings in full; empty when they change nothing."""
     conditions = list(_list_conditions(scenario))
-    return f"{' and '.join(conditions)}, {words}." if conditions else f"{words[0].upper()}{words[1:]}."
+    return f"{' and '.join(conditions)}." if conditions else ""
 
 
 def _list_conditions(scenario: Scenario) -> Iterator[str]:
@@ -42,7 +68,8 @@ def _list_conditions(scenario: Scenario) -> Iterator[str]:
             words = told[:_TOLD] + (
                 [f"{len(told) - _TOLD} more changes were made"] if len(told) > _TOLD else []
             )
-            yield f"{'if' if begun else 'If'} {', '.join(words)}"
+            joined = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+            yield f"{'if' if begun else 'If'} {joined}"
             begun = True
     if scenario.policy != "lenient":
         yield f"{'under' if begun else 'Under'} the policy {scenario.policy}"
@@ -86,7 +113,7 @@ def _required_names(schema: Mapping[str, Any]) -> set[str]:
 
 
 def _describe_parameter(name: str, old: Any, new: Any) -> list[str]:
-    was, now = _type_names(old), _type_names(new)
+    was, now = set(list_types(old)), set(list_types(new))
     told = [f"{name} accepted {_with_article(kind)}" for kind in sorted(now - was)]
     if was and now:
         told += [f"{name} no longer accepted {_with_article(kind)}" for kind in sorted(was - now)]
@@ -95,42 +122,36 @@ def _describe_parameter(name: str, old: Any, new: Any) -> list[str]:
     return told
 
 
-def _type_names(schema: Any) -> set[str]:
-    if not isinstance(schema, Mapping):
-        return set()
-    kinds = schema.get("type", [])
-    found = {kinds} if isinstance(kinds, str) else {kind for kind in kinds if isinstance(kind, str)}
-    for branches in (schema.get("anyOf"), schema.get("oneOf")):
-        for branch in branches if isinstance(branches, list) else ():
-            found |= _type_names(branch)
-    return found
-
-
 def _with_article(kind: str) -> str:
     return _ARTICLES.get(kind, f"a {kind}")
 
 
 def _list_moves(found: ReplaySummary) -> Iterator[str]:
     """Yield clauses that describe the changed results, each worded to follow a condition."""
-    coerced = [moves for code, moves in found.codes.items() if CODES[code].stage is Stage.COERCE]
-    before, after = sum(moves.before for moves in coerced), sum(moves.after for moves in coerced)
-    if after < before:
-        share = wording.rate(before - after, before)
-        yield f"{share} of the coercions would go ({wording.fraction(before - after, before)})"
-    elif after > before:
-        yield f"{wording.plural(after - before, 'coercion')} would come"
-    refused = sum(calls for old, _, calls in found.flows if old == "failed")
-    saved = sum(calls for old, new, calls in found.flows if old == "failed" and new != "failed")
-    lost = sum(calls for old, new, calls in found.flows if old != "failed" and new == "failed")
-    if saved:
-        part = wording.fraction(saved, refused)
-        yield f"{wording.rate(saved, refused)} of the refused calls would pass ({part})"
-    if lost:
-        passed = found.replayed_calls - refused
-        share = wording.rate(lost, passed)
-        yield f"{share} of the calls that pass would be refused ({wording.fraction(lost, passed)})"
+
+    def count(before: Container[str], after: Container[str]) -> int:
+        return sum(calls for old, new, calls in found.flows if old in before and new in after)
+
+    refused, saved = count({"failed"}, _ALL), count({"failed"}, _PASSED)
+    lost, lost_clean = count(_PASSED, {"failed"}), count({"clean"}, {"failed"})
+    lost_unmeasured = count({"unmeasured"}, {"failed"})
+    mended, cleaned = count(_MENDED, _ALL), count(_MENDED, {"clean"})
+    dirtied = count({"clean"}, _MENDED)
     moved = sum(calls for old, new, calls in found.flows if old != new)
-    if moved and not (saved or lost or after != before):
+    if saved:
+        yield f"{saved:,} of {wording.plural(refused, 'failed call')} would be fine"
+    if lost:
+        kind = "clean call" if lost == lost_clean else "call"
+        yield f"{wording.plural(lost, kind)}{'' if lost == lost_clean else ' that passed'} would fail"
+    if lost_unmeasured:
+        yield f"{wording.plural(lost_unmeasured, 'unmeasured call')} would fail"
+    if saved and not (lost or lost_unmeasured):
+        yield "no other call would fail"
+    if cleaned and not lost:
+        yield f"{cleaned:,} of {wording.plural(mended, 'mended call')} would be clean"
+    if dirtied:
+        yield f"{wording.plural(dirtied, 'clean call')} would be mended"
+    if moved and not (saved or lost or lost_unmeasured or cleaned or dirtied):
         yield f"{wording.plural(moved, 'call')} would have another outcome"
-    if not moved and after == before:
+    if not moved:
         yield f"no outcome would move; {wording.plural(found.changed, 'call')} would read otherwise"

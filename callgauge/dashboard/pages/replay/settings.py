@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
-from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.editor import editor
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget, write_to_url
+from callgauge.dashboard.components.definition_editor.editor import edit_definition
+from callgauge.dashboard.pages.replay.sentences import describe_edits
 from callgauge.dashboard.replay.scenarios import (
     BEFORE,
     OWN,
@@ -21,10 +23,13 @@ from callgauge.dashboard.replay.scenarios import (
     definition_text,
     parse_definitions,
 )
+from callgauge.dashboard.texts.text_diff import unified_diff
 from callgauge.dashboard.texts.url_texts import LinkError, pack_text, unpack_text
-from lenient import CODES
+from lenient import CODES, ToolDefinition
 
 _TEXT = "definition"
+_TOLD = 3  # edits that are said in words; the diff has all
+_TALLEST, _LINES = 330, 16  # pixels of a diff, and the lines from which on it scrolls
 _LONGEST = 1_000_000  # bytes of a definition that a link may unpack to
 _POLICIES = {
     "lenient": "Lenient: takes warnings too",
@@ -38,28 +43,30 @@ def choose_settings() -> tuple[str, Scenario | None]:
 
     The scenario is None when the settings are invalid.
     """
-    with cards.draw_card("What to change"):
-        with st.grid(3, min_column_width=260, gap="medium"):
-            tool = _choose_tool()
-            before = _choose_among("Compare with", "replay_against", BEFORE, OWN)
-            policy = _choose_among("Policy", "replay_policy", _POLICIES, "lenient")
-        with st.grid(2, min_column_width=260, gap="medium"):
-            refused = _choose_codes("Codes that count as errors", "refuse")
-            silent = _choose_codes("Codes that are accepted silently", "silent")
-        st.caption(
-            "An error refuses the call. A silent code counts as if it had not been found; a text without any "
-            "arguments stays refused. No policy refuses a call because its tool's definition is missing."
-        )
-        newest, edited = _edit_definition(tool)
-        try:
-            scenario = Scenario(before, newest, edited, policy, refused, silent)
-            scenario.definitions()
-        except ScenarioError as refusal:
-            st.error(wording.in_markdown(str(refusal), 400))
-            return tool, None
-        if scenario.changes_nothing:
-            st.caption("Nothing is changed yet: a replay would show that nothing moves.")
+    with st.grid(3, min_column_width=260, gap="medium"):
+        tool = _choose_tool()
+        before = _choose_among("Compare with", "replay_against", BEFORE, OWN)
+        policy = _choose_among("Policy", "replay_policy", _POLICIES, "lenient")
+    with st.grid(2, min_column_width=260, gap="medium"):
+        refused = _choose_codes("Codes that count as errors", "refuse")
+        silent = _choose_codes("Codes that are accepted silently", "silent")
+    st.caption("An error refuses the call. A silent code counts as if it had not been found.")
+    newest, edited = _edit_definition(tool)
+    try:
+        scenario = Scenario(before, newest, edited, policy, refused, silent)
+        scenario.definitions()
+    except ScenarioError as refusal:
+        st.error(wording.in_markdown(str(refusal), 400))
+        return tool, None
+    if scenario.changes_nothing:
+        st.caption("Nothing is changed yet: a replay would show that nothing moves.")
     return tool, scenario
+
+
+def make_run_mark(tool: str, scenario: Scenario) -> str:
+    """Return the value of the URL key `run` that asks for a replay with just these settings."""
+    told = json.dumps([tool, *asdict(replace(scenario, newest=None)).values()])
+    return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
 def _choose_tool() -> str:
@@ -109,20 +116,59 @@ def _edit_definition(tool: str) -> tuple[str | None, str | None]:
         {"name": tool, "input_schema": {"type": "object", "properties": {}}}, indent=2, ensure_ascii=False
     )
     linked = _linked_text()
-    text = editor(
-        f"replay_definition_{tool}",
-        "Its definition, in any supported shape",
-        begun if linked is None else linked,
-        height=330,
-        version=st.session_state.get("_replay_editor", 0),
-    )
-    edited = None if text.strip() in ("", begun.strip()) else text
-    _write_to_link(edited)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button("Start over", key="replay_start_over", on_click=_start_over, disabled=edited is None)
-        st.caption(_describe_versions(versions, newest))
-    _warn_of_other_tool(tool, edited)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        text = edit_definition(
+            "replay_definition",
+            f"Definition of {wording.one_line(tool, 60)}",
+            begun if linked is None else linked,
+            _read_tools,
+            version=(tool, st.session_state.get("_replay_editor", 0)),
+            height=330,
+            tool=tool,
+        )
+        edited = None if text.strip() in ("", begun.strip()) else text
+        _write_to_link(edited)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.button("Start over", key="replay_start_over", on_click=_start_over, disabled=edited is None)
+            st.caption(_describe_versions(versions, newest))
+        _warn_of_other_tool(tool, edited)
+    with right:
+        _draw_edits(tool, begun, edited)
     return newest, edited
+
+
+def _read_tools(text: str) -> list[ToolDefinition]:
+    """Return the tools that a text defines, none when it cannot be read."""
+    try:
+        return list(parse_definitions(text).values())
+    except ScenarioError:
+        return []
+
+
+def _draw_edits(tool: str, begun: str, edited: str | None) -> None:
+    """Draw what the edited definition changes: in words, and as a diff that passes over the layout."""
+    st.markdown("**What you changed**")
+    before = next((one for one in _read_tools(begun) if one.name == tool), None)
+    after = next((one for one in _read_tools(edited or "") if one.name == tool), None)
+    if edited is None or before is None or after is None:
+        st.caption("Nothing yet." if edited is None else "It shows when the definition can be read.")
+        return
+    changes = unified_diff(
+        *(json.dumps(one.to_anthropic(), indent=2, ensure_ascii=False) for one in (before, after))
+    )
+    if not changes:
+        st.caption("Nothing but the layout.")
+        return
+    edits = describe_edits(tool, before.to_json_schema(), after.to_json_schema())
+    if edits:
+        st.caption(wording.in_markdown(f"As if {'; '.join(edits[:_TOLD])}.", 400))
+    st.code(
+        wording.visible(changes),
+        language="diff",
+        wrap_lines=True,
+        height=_TALLEST if changes.count("\n") > _LINES else "content",
+    )
 
 
 def _newest_definition(tool: str, versions: Sequence[Mapping[Any, Any]]) -> str | None:

@@ -47,7 +47,7 @@ def draw_refusal(problem: SqlError) -> None:
 
 def show(result: QueryResult, page_key: str) -> None:
     numbers = result.number_columns()
-    take = Download("query", result.to_frame) if result.kept_rows else None
+    take = Download("query", result.to_frame, "all rows") if result.kept_rows else None
     with cards.draw_card("Result", caption=_describe_count(result), take=take):
         if not result.kept_rows:
             st.text("The query gives no rows.")
@@ -81,7 +81,7 @@ def _draw_table(result: QueryResult, page_key: str) -> None:
         for row in result.read_rows(_PER_PAGE * (page - 1), _PER_PAGE)
     ]
     with place:
-        draw_table("sql_rows", "Rows of the result", columns, rows)
+        draw_table("sql_rows", "Rows of the result", columns, rows, exported=False)
         if len(result.column_names) > _MOST_COLUMNS:
             st.caption(f"{len(result.column_names) - _MOST_COLUMNS} more columns are in the export.")
 

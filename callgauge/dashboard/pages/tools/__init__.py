@@ -3,5 +3,16 @@
 from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
-    place=("rate", "by", "tool_open", "tool_page", "culprit", "def_before", "def_after"),
+    place=(
+        "rate",
+        "by",
+        "tool_open",
+        "tool_page",
+        "few_page",
+        "invented",
+        "few",
+        "culprit",
+        "def_before",
+        "def_after",
+    ),
 )

@@ -1,14 +1,15 @@
-"""The page Tools: tools by expected loss, the worst first; with `?tool_open=` in the URL, one tool."""
+"""The page Tools: the worst tool in a sentence, then tools by expected loss; `?tool_open=` opens one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.rate_choice import choose_rate
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
@@ -16,11 +17,14 @@ from callgauge.dashboard.components.slice_table import READING, IntervalScale, m
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice, make_slices
-from callgauge.dashboard.pages.tools import one_tool
+from callgauge.dashboard.pages.tools import invented_tools, one_tool
+from callgauge.dashboard.pages.tools.answer import describe_worst
 from callgauge.dashboard.pages.tools.expected_loss import expected_loss, sort_by_loss
 
-PER_PAGE = 50
+PER_PAGE = 25
 SHOWN = ("parse_error", "tool_rejected", "execution", "mended", "recovered")
+
+Columns = Mapping[str, Mapping[str, Slice]]  # the slices by tool, by rate
 
 
 def show() -> None:
@@ -29,72 +33,106 @@ def show() -> None:
         one_tool.show(name)
         return
     st.title("Tools", anchor=False)
+    answer = st.container()
     chosen = filters.chosen_filters().parameters()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         rate = choose_rate(among=tuple(name for name in RATES if RATES[name].better))
     rates = tuple(dict.fromkeys((rate.name, *SHOWN)))
-    rows = store_queries.ask("slices", rates=rates, by="tool", **chosen)
+    rows = store_queries.ask("slices", rates=(*rates, invented_tools.RATE), by="tool", **chosen)
     if rows.empty:
         cards.show_no_matches("calls")
         return
-    columns: dict[str, dict[str, Slice]] = {name: {} for name in rates}
+    found: dict[str, dict[str, Slice]] = {name: {} for name in (*rates, invented_tools.RATE)}
     for one in make_slices(rows):
-        columns[one.rate.name][one.name] = one
-    _draw_table(rate.name, columns, chosen)
+        found[one.rate.name][one.name] = one
+    invented = invented_tools.find_invented(found[invented_tools.RATE])
+    columns = {name: found[name] for name in rates}
+    nameless = found[invented_tools.RATE].get(invented_tools.NAMELESS)
+    apart = {invented_tools.NAMELESS, *invented}
+    names = dict.fromkeys(name for several in columns.values() for name in several if name not in apart)
+    ordered = sort_by_loss(columns[rate.name], list(names))
+    solid = [name for name in ordered if name in columns[rate.name] and columns[rate.name][name].is_solid]
+    few = [name for name in ordered if name not in set(solid)]
+    with answer:
+        _draw_answer(solid, columns[rate.name], rate.name, chosen)
+    take = cards.Download("tools", store_queries.ask_later("slices", rates=rates, by="tool", **chosen))
+    if solid:
+        _draw_solid(solid, rate.name, columns, chosen, take)
+    unknown = [found[invented_tools.RATE][name] for name in invented]
+    invented_tools.draw_list(unknown, nameless.total if nameless else 0, chosen)
+    if not few:
+        return
+    title = f"{wording.plural(len(few), 'tool')} with too few sessions to rank"
+    fold = draw_fold(title, "few") if solid else cards.draw_card(title)
+    if fold is not None:
+        with fold:
+            _draw_page("few_tools", "few_page", few, rate.name, columns, chosen)
 
 
-def _draw_table(rate: str, columns: Mapping[str, Mapping[str, Slice]], chosen: Mapping[str, Any]) -> None:
-    names = sort_by_loss(columns[rate], list(dict.fromkeys(name for one in columns.values() for name in one)))
-    reset_page_number("tool_page", {"rate": rate, **chosen})
-    text = st.query_params.get("tool_page")
-    pages = -(-len(names) // PER_PAGE)
-    page = min(pages, max(1, int(text))) if text and text.isdecimal() else 1
-    shown = names[PER_PAGE * (page - 1) : PER_PAGE * page]
-    title = RATES[rate].title
-    take = cards.Download(
-        "tools", store_queries.ask_later("slices", rates=tuple(columns), by="tool", **chosen)
-    )
+def _draw_answer(
+    solid: Sequence[str], by_tool: Mapping[str, Slice], rate: str, chosen: Mapping[str, Any]
+) -> None:
+    worst = by_tool[solid[0]] if solid else None
+    culprits = []
+    if worst and rate == "parse_error" and expected_loss(worst):
+        culprits = store_queries.ask("culprits", **{**chosen, "tools": (worst.name,)}).to_dict("records")
+    with st.container(key="verdict"):
+        sentence = describe_worst(worst, RATES[rate].title, culprits)
+        st.subheader(wording.in_markdown(sentence, 300), anchor=False)
+
+
+def _draw_solid(
+    names: Sequence[str], rate: str, columns: Columns, chosen: Mapping[str, Any], take: cards.Download
+) -> None:
     with cards.draw_card(
-        f"{wording.plural(len(names), 'tool')}, the worst first",
+        f"{wording.plural(len(names), 'tool')} with enough sessions",
         "slices",
         take=take,
         height=600,
-        caption=f"By expected loss: {title.lower()} × all {RATES[rate].noun}s. Open a tool to see what it is "
-        f"that calls get wrong. {READING}",
+        caption=f"By expected loss: {RATES[rate].title.lower()} × all {RATES[rate].noun}s. "
+        f"Open a tool to see what its calls get wrong. {READING}",
     ):
-        scales = {
-            name: make_scale([several[tool].share for tool in shown if tool in several])
-            for name, several in columns.items()
-        }
-        heads = [
-            Column("Tool", "name"),
-            Column(f"{RATES[rate].noun.capitalize()}s", "number"),
-            Column(
-                "Expected loss",
-                "number",
-                f"{title} × all {RATES[rate].noun}s, as if the unmeasured were like the others",
-            ),
-            *(
-                Column(RATES[name].title, "rate", _describe_rate(name), scale=scales[name].ends())
-                for name in columns
-            ),
-        ]
-        draw_table(
-            "tools",
-            "Tools by expected loss",
-            heads,
-            [_build_row(tool, rate, columns, scales) for tool in shown],
-        )
-        draw_pager("tool_page", pages)
+        _draw_page("tools", "tool_page", names, rate, columns, chosen)
+
+
+def _draw_page(
+    key: str, page_key: str, names: Sequence[str], rate: str, columns: Columns, chosen: Mapping[str, Any]
+) -> None:
+    """Draw one page of a list of tools; the URL key `page_key` holds its number."""
+    reset_page_number(page_key, {"rate": rate, **chosen})
+    text = st.query_params.get(page_key)
+    pages = -(-len(names) // PER_PAGE)
+    page = min(pages, max(1, int(text))) if text and text.isdecimal() else 1
+    shown = names[PER_PAGE * (page - 1) : PER_PAGE * page]
+    scales = {
+        name: make_scale([several[tool].share for tool in shown if tool in several])
+        for name, several in columns.items()
+    }
+    noun, title = RATES[rate].noun, RATES[rate].title
+    heads = [
+        Column("Tool", "name"),
+        Column(f"{noun.capitalize()}s", "number"),
+        Column(
+            "Expected loss",
+            "number",
+            f"{title} × all {noun}s, as if the unmeasured were like the others",
+        ),
+        *(
+            Column(RATES[name].title, "rate", _describe_rate(name), scale=scales[name].ends())
+            for name in columns
+        ),
+    ]
+    draw_table(
+        key, "Tools by expected loss", heads, [_build_row(one, rate, columns, scales) for one in shown]
+    )
+    draw_pager(page_key, pages)
 
 
 def _describe_rate(rate: str) -> str:
     return f"Share of {RATES[rate].noun}s that {RATES[rate].hit}, with its 95% interval"
 
 
-def _build_row(
-    tool: str, rate: str, columns: Mapping[str, Mapping[str, Slice]], scales: Mapping[str, IntervalScale]
-) -> list[Cell]:
+def _build_row(tool: str, rate: str, columns: Columns, scales: Mapping[str, IntervalScale]) -> list[Cell]:
     one = columns[rate].get(tool)
     loss, total = expected_loss(one), one.total if one else 0
     measured = one is not None and one.share.n > 0

@@ -1,0 +1,66 @@
+"""Draws the editor of a tool definition: as JSON or as a form, one text behind both."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from callgauge.dashboard.components.controls.editor import editor
+from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.components.definition_editor.form import DefinitionForm, Parse, draw_definition_form
+
+URL_KEY = "as"
+"""The URL key that holds whether the definition is edited as JSON or as a form; the page declares it."""
+_WAYS = {"json": "JSON", "form": "Form"}
+_ECHOED = 20_000  # characters; a longer text is not sent back to the browser at each keystroke
+
+
+@dataclass(slots=True)
+class _EditedDefinition:
+    """The state of the editor in a browser session.
+
+    `version`: the caller's; `text`: as edited; `put`: as last put in by the page, for the `puts`th time.
+    """
+
+    version: Hashable = None
+    text: str = ""
+    put: str = ""
+    puts: int = 0
+    form: DefinitionForm = field(default_factory=DefinitionForm)
+
+    def put_in(self, text: str) -> None:
+        self.text = self.put = text
+        self.puts += 1
+
+
+def edit_definition(
+    key: str,
+    label: str,
+    text: str,
+    parse: Parse,
+    *,
+    version: Hashable,
+    height: int,
+    tool: str | None = None,
+    placeholder: str = "",
+) -> str:
+    """Draw the editor and return the definition's current text. `height`: pixels of the JSON editor.
+
+    The editor begins with `text`; a new `version` puts `text` in again. `parse` returns the tools of a text,
+    none for one that cannot be read. `tool`: the tool that the form edits, the first without it.
+    """
+    edited: _EditedDefinition = st.session_state.setdefault(f"_{key}_edited", _EditedDefinition())
+    if edited.version != version or not edited.puts:
+        edited.version = version
+        edited.put_in(text)
+    if choose_segment("Edit the definition as", URL_KEY, list(_WAYS), _WAYS.__getitem__) == "form":
+        written = draw_definition_form(f"{key}_form", edited.form, edited.text, parse, tool)
+        if written != edited.text:
+            edited.put_in(written)
+        return written
+    edited.form.close()
+    begins = edited.text if len(edited.text) <= _ECHOED else edited.put
+    edited.text = editor(key, label, begins, height=height, version=edited.puts, placeholder=placeholder)
+    return edited.text

@@ -1,0 +1,113 @@
+"""Draws the form that edits a tool definition: a line for each parameter, and one to add another."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.components.definition_editor.parameters import (
+    MOST,
+    TYPES,
+    ParameterField,
+    list_parameters,
+    write_parameters,
+)
+from lenient import ToolDefinition
+
+_WORD = re.compile(r"\w{1,40}")
+Parse = Callable[[str], Sequence[ToolDefinition]]
+
+
+@dataclass(slots=True)
+class DefinitionForm:
+    """The state of a form in a browser session.
+
+    `text`: the definition as the form last returned it, None before the form is drawn; `base`: the text from
+    which its fields were filled; `filled`: how often they were; `added`: how many lines were added below.
+    """
+
+    text: str | None = None
+    base: str = ""
+    filled: int = 0
+    added: int = 0
+
+    def fill(self, text: str) -> None:
+        """Fill the form from a definition, in place of what it held."""
+        self.text = self.base = text
+        self.filled += 1
+        self.added = 0
+
+    def close(self) -> None:
+        """Forget the form's text: the next form is filled anew."""
+        self.text = None
+
+
+def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse, tool: str | None) -> str:
+    """Draw the form of one tool of the definitions in `text`, and return the text as edited.
+
+    `parse` returns the tools of a text, none for a text that it cannot read. `tool`: the name of the tool to
+    edit; the first one without it. The text stays as it is while nothing is edited; an edited one is written
+    in Anthropic's shape.
+    """
+    if form.text != text:
+        form.fill(text)
+    tools = parse(form.base)
+    if not tools:
+        st.caption("The form needs a definition that can be read: write one as JSON first.")
+        return text
+    which = next((place for place, one in enumerate(tools) if one.name == tool), 0)
+    schema = tools[which].to_json_schema()
+    before = list_parameters(schema)
+    after = [
+        _draw_line(key, form, number, one)
+        for number, one in enumerate([*before, *(ParameterField() for _ in range(form.added))])
+    ]
+    st.button("Add a parameter", key=f"{key}_add", icon=":material/add:", on_click=_add_line, args=(form,))
+    more = len(tools[which].parameters) - MOST
+    st.caption(
+        "Without its name a parameter is taken out. What the form does not show stays as it is."
+        + (f" {wording.plural(more, 'more parameter')} can be edited as JSON." if more > 0 else "")
+    )
+    if after == before:
+        form.text = form.base
+    else:
+        written = [one.to_anthropic() for one in tools]
+        written[which]["input_schema"] = write_parameters(schema, before, after)
+        form.text = json.dumps(written[0] if len(written) == 1 else written, indent=2, ensure_ascii=False)
+    return form.text
+
+
+def _draw_line(key: str, form: DefinitionForm, number: int, begins: ParameterField) -> ParameterField | None:
+    """Draw the line of one parameter and return it as edited; None when its name was emptied."""
+    line = f"{key}_{form.filled}_{number}"
+    named = _name_in_label(begins.name) if begins.name else "the new parameter"
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        name = st.text_input(
+            f"Name of {named}", begins.name, key=f"{line}_name",
+            placeholder="Taken out" if begins.name else "Name", label_visibility="collapsed", width=140,
+        )  # fmt: skip
+        types = st.multiselect(
+            f"Types of {named}", TYPES, begins.types, key=f"{line}_types", placeholder="Any type",
+            label_visibility="collapsed", width=180,
+        )  # fmt: skip
+        allowed = st.text_input(
+            f"Allowed values of {named}", begins.allowed, key=f"{line}_allowed", placeholder="Any value",
+            label_visibility="collapsed", width=120,
+        )  # fmt: skip
+        required = st.checkbox("Required", begins.required, key=f"{line}_required", width="content")
+    kept = begins.types if set(types) == set(begins.types) else tuple(types)
+    return ParameterField(name.strip(), kept, required, allowed.strip()) if name.strip() else None
+
+
+def _name_in_label(name: str) -> str:
+    """Return the name for a label, which screen readers read with the escapes: a plain word needs none."""
+    return name if _WORD.fullmatch(name) else wording.in_markdown(name, 40)
+
+
+def _add_line(form: DefinitionForm) -> None:
+    form.added += 1

@@ -1,0 +1,39 @@
+-- title: Tools that were not offered
+-- question: Which tools did models call that they had not been offered, and which did they probably mean?
+-- unit: calls whose log lists the tools offered, of a tool that is none of them
+-- column models: how many models called it
+-- column model: the model that called it most
+-- column nearest: the tool whose name is nearest, of those offered in logs of the same source; NULL when none is near
+-- column example: the newest such call
+-- note: A name is near when at most a quarter of its characters are other ones, or stand the other way round; names are compared by their first 100 characters.
+-- note: The logs' lists of tools are not kept, only the definitions of the tools that were called: the tool that was meant may be missing here.
+WITH
+found AS (
+  SELECT tool, model, source, sum(calls)::BIGINT AS calls,
+         arg_max(example, (coalesce(day, DATE '0001-01-01'), example)) AS example, max(day) AS last_day
+  FROM daily_parameters
+  WHERE {filters: days, models, prompts, tools, sources} AND code = 'unknown_tool' AND tool IS NOT NULL
+  GROUP BY ALL
+),
+listed AS (
+  SELECT tool, sum(calls)::BIGINT AS calls, count(DISTINCT coalesce(model, 'unknown'))::BIGINT AS models,
+         arg_max(coalesce(model, 'unknown'), calls) AS model, list(DISTINCT source) AS sources,
+         arg_max(example, (coalesce(last_day, DATE '0001-01-01'), example)) AS example
+  FROM found GROUP BY tool
+  ORDER BY calls DESC, tool
+  LIMIT coalesce($limit, 200)
+),
+offered AS (SELECT DISTINCT source, tool FROM daily_definitions WHERE definition_id IS NOT NULL AND tool IS NOT NULL),
+compared AS (
+  SELECT l.tool, o.tool AS other, damerau_levenshtein(l.tool[:100], o.tool[:100]) AS apart
+  FROM listed l JOIN offered o
+    ON list_contains(l.sources, o.source) AND o.tool <> l.tool
+   AND abs(length(l.tool) - length(o.tool)) * 4 <= length(l.tool)
+),
+near AS (
+  SELECT tool, arg_min(other, (apart, other)) AS nearest
+  FROM compared WHERE apart * 4 <= length(tool[:100]) GROUP BY tool
+)
+SELECT tool, calls, models, model, nearest, example
+FROM listed LEFT JOIN near USING (tool)
+ORDER BY calls DESC, tool

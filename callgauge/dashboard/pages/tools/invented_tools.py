@@ -1,0 +1,96 @@
+"""Lists the tools that models called though they were not offered: names that models invented."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
+from callgauge.dashboard.components.controls.session_links import call_link
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.slices import Slice
+
+RATE = "unknown_tool"
+NAMELESS = "unknown"
+"""The value of the dimension tool for calls that name none."""
+_LISTED = 50
+
+
+def find_invented(by_tool: Mapping[str, Slice]) -> list[str]:
+    """Return the tools of which each call was one of a tool that was not offered.
+
+    `by_tool`: the slices of the rate `unknown_tool`. A tool that is offered in some logs is a real one.
+    """
+    return [
+        name for name, one in by_tool.items() if name != NAMELESS and one.share.k and one.share.k == one.total
+    ]
+
+
+def draw_list(invented: Sequence[Slice], nameless: int, chosen: Mapping[str, Any]) -> None:
+    """Draw the fold with the invented tools; nothing when there are none.
+
+    `nameless`: the number of calls that name no tool; `chosen`: the filters.
+    """
+    told = []
+    if invented:
+        calls = wording.plural(sum(one.total for one in invented), "call")
+        told.append(f"{calls} to {wording.plural(len(invented), 'tool')} that were not offered")
+    if nameless:
+        told.append(f"{wording.plural(nameless, 'call')} without a tool's name")
+    if not told:
+        return
+    fold = draw_fold(" · ".join(told), "invented")
+    if fold is None:
+        return
+    with fold:
+        names = {one.name for one in invented}
+        listed = store_queries.ask("invented_tools", **chosen).to_dict("records")
+        shown = [row for row in listed if row["tool"] in names][:_LISTED]
+        with cards.draw_card(
+            "Names that models invented",
+            "invented_tools",
+            caption="They are no tools, so they stand apart from the ranking; each call counts as refused.",
+        ):
+            heads = [
+                Column("Called", "name"),
+                Column("Calls", "number"),
+                Column("Probably meant", "name", "The nearest name among the tools offered in such logs"),
+                Column("Model", "short", "The one that called it most"),
+                Column("Newest", "tight"),
+            ]
+            rows = [_build_row(row) for row in shown]
+            if nameless:
+                rows.append(_build_nameless_row(nameless))
+            draw_table("invented_list", "Tools that were not offered", heads, rows)
+            if len(invented) > len(shown):
+                st.caption(f"The first {len(shown):,} of {len(invented):,}.")
+
+
+def _build_nameless_row(calls: int) -> list[Cell]:
+    return [
+        Cell("no name", sub="lost with the call's text"),
+        Cell(f"{calls:,}", href=filters.page_link("calls", {"tool": NAMELESS}, {}), order=calls),
+        *(Cell("–") for _ in range(3)),
+    ]
+
+
+def _build_row(row: Mapping[Hashable, Any]) -> list[Cell]:
+    name, nearest = row["tool"], row["nearest"]
+    others = f"and {wording.plural(row['models'] - 1, 'other model')}" if row["models"] > 1 else None
+    return [
+        Cell(wording.one_line(name, 60), title=wording.one_line(name, 400), order=name),
+        Cell(f"{row['calls']:,}", href=filters.page_link("calls", {"tool": name}, {}), order=row["calls"]),
+        Cell(
+            wording.one_line(nearest, 60),
+            href=filters.page_link("tools", {}, {"tool_open": nearest}),
+            order=nearest,
+        )
+        if nearest
+        else Cell("–", sub="none is near"),
+        Cell(wording.one_line(row["model"], 60), sub=others, order=row["model"]),
+        Cell("open", href=call_link(row["example"])),
+    ]

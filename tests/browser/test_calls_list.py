@@ -1,0 +1,62 @@
+"""The list of calls by mouse and keyboard: a call beside it, the next one, and Back."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import App
+
+
+def test_a_click_anywhere_in_a_row_shows_the_call_beside_the_list_and_back_undoes_it(app: App) -> None:
+    app.open("/calls?outcome=failed")
+    first, entries = app.page.url, app.page.evaluate("history.length")
+    app.page.get_by_role("region", name="Calls").get_by_text("limit").first.click()
+    app.page.wait_for_url("**peek=c41*")
+    app.settle()
+    assert app.page.evaluate("history.length") == entries + 1
+    peek = app.page.locator(".st-key-peek_view")
+    expect(peek).to_contain_text("json_parse_error")
+    expect(peek).to_contain_text("42 lines")
+    expect(app.page.locator("tr.chosen")).to_contain_text("read_file")
+    app.page.get_by_role("link", name="Open fully").click()
+    app.page.wait_for_url("**call=c41*")
+    app.settle()
+    app.expect("Who said what")
+    app.page.go_back()
+    app.settle()
+    expect(peek).to_contain_text("42 lines")
+    app.page.go_back()
+    app.settle()
+    expect(app.page).to_have_url(first)
+    expect(peek).to_have_count(0)
+
+
+def test_j_and_k_go_through_the_list_across_its_pages(app: App) -> None:
+    app.open("/calls?peek=c5")
+    press_and_arrive(app, "j", "**peek=c4*")
+    press_and_arrive(app, "j", "**page=2&peek=c3*")
+    expect(app.page.locator("tr.chosen")).to_have_count(1)
+    press_and_arrive(app, "k", "**peek=c4*")
+    assert "page=2" not in app.page.url
+    app.page.go_back()
+    app.settle()
+    expect(app.page.locator(".st-key-step_previous a")).to_have_attribute("href", "calls?peek=c4")
+
+
+def press_and_arrive(app: App, key: str, address: str) -> None:
+    app.page.keyboard.press(key)
+    app.page.wait_for_url(address)
+    app.settle()
+
+
+def test_a_head_sorts_the_list_in_the_link(app: App) -> None:
+    app.open("/calls")
+    region = app.page.get_by_role("region", name="Calls")
+    region.get_by_role("link", name="Outcome").click()
+    app.page.wait_for_url("**order=outcome*")
+    app.settle()
+    expect(region.get_by_role("columnheader", name="Outcome")).to_have_attribute("aria-sort", "ascending")
+    region.get_by_role("link", name="Outcome").click()
+    app.page.wait_for_url("**order=-outcome*")
+    app.settle()
+    expect(region.locator("tbody tr").first).to_contain_text("failed")

@@ -1,0 +1,103 @@
+"""Tables in a browser: sorted by a link, cut columns that show it, cards on a phone, help by keyboard."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.conftest import App, Served, watch
+
+SORTED = "/errors?days=all&sort=findings.code.desc"
+
+
+def findings(app: App) -> Locator:
+    return app.page.get_by_role("region", name="Parser findings by code")
+
+
+def test_a_head_sorts_and_the_link_shows_the_same_in_a_fresh_browser(
+    app: App, browser: Browser, served: Served
+) -> None:
+    app.open("/errors?days=all")
+    head = findings(app).get_by_role("columnheader").filter(has_text="Code")
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    head.get_by_role("button").press("Enter")
+    expect(head).to_have_attribute("aria-sort", "descending")
+    assert app.page.url.endswith(SORTED)
+    order = findings(app).get_by_role("rowheader").all_inner_texts()
+    assert order == sorted(order, reverse=True)
+    context = browser.new_context()
+    fresh = App(context.new_page(), served)
+    fresh.open(SORTED)
+    expect(findings(fresh).get_by_role("rowheader")).to_have_text(order)
+    context.close()
+    head.get_by_role("button").click()
+    expect(head).not_to_have_attribute("aria-sort", re.compile("."))
+    assert "sort=" not in app.page.url
+
+
+def test_a_filter_keeps_how_a_table_is_sorted(app: App) -> None:
+    app.open(SORTED)
+    app.page.get_by_text("What goes with failure").click()
+    app.settle()
+    assert "sort=findings.code.desc" in app.page.url
+
+
+def test_what_a_head_means_opens_by_keyboard_and_closes_by_escape(app: App) -> None:
+    app.open("/errors?days=all")
+    help_of = app.page.get_by_role("button", name="Sessions: A session counts once")
+    help_of.focus()
+    tip = app.page.get_by_text("A session counts once for each day")
+    expect(tip).to_be_visible()
+    help_of.press("Escape")
+    expect(tip).to_be_hidden()
+
+
+def test_a_table_that_is_cut_shows_it_and_keeps_its_first_column(browser: Browser, served: Served) -> None:
+    context = browser.new_context(viewport={"width": 800, "height": 900})
+    app = App(context.new_page(), served)
+    watch(app)
+    app.open("/errors?days=all")
+    frame = app.page.get_by_role("region", name="Signatures of errors")
+    edges = frame.locator("..")
+    expect(edges).to_have_class(re.compile(r"\bafter\b"))
+    frame.evaluate("frame => { frame.scrollLeft = 300 }")
+    expect(edges).to_have_class(re.compile(r"\bbefore\b"))
+    place = "element => Math.round(element.getBoundingClientRect().left)"
+    assert frame.get_by_role("rowheader").first.evaluate(place) == frame.evaluate(place), "it stays in sight"
+    context.close()
+    assert not app.problems
+
+
+def test_on_a_phone_a_row_is_a_card_with_the_verdict_first(browser: Browser, served: Served) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    app = App(context.new_page(), served)
+    watch(app)
+    app.open("/matrix?days=all")
+    row = app.page.get_by_role("region", name=re.compile("Parse errors by model")).get_by_role("row").nth(1)
+    expect(row).to_have_css("display", "flex")
+    top = "element => element.getBoundingClientRect().top"
+    verdict = row.locator("[data-label=Verdict]")
+    others = [cell.evaluate(top) for cell in row.get_by_role("cell").all() if cell.is_visible()]
+    assert verdict.evaluate(top) == min(others), "right below the name"
+    app.page.get_by_label("Sort by").first.select_option(index=1)
+    assert "sort=matrix." in app.page.url
+    width = app.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
+    assert width <= 390
+    context.close()
+    assert not app.problems
+
+
+def test_the_file_of_a_card_is_the_table_on_the_screen(app: App) -> None:
+    app.open("/errors?days=all")
+    card = app.page.locator("[data-testid=stVerticalBlock]").filter(has=findings(app)).last
+    card.get_by_role("button", name="Export").click()
+    with app.page.expect_download() as download:
+        app.page.get_by_role("button", name="CSV", exact=True).click()
+    rows = list(csv.reader(Path(download.value.path()).read_text(encoding="utf-8").splitlines()))
+    shown = findings(app).get_by_role("rowheader").all_inner_texts()
+    assert [row[0] for row in rows[1:]] == shown
+    assert rows[0] == ["Code", "Severity", "Calls", "Share rate", "Share k", "Share n", "Meaning"]

@@ -1,0 +1,98 @@
+"""What became of each parameter: the value sent, the typed value, what happened to it, and the sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from callgauge.dashboard.pages.playground.parameter_changes import (
+    ParameterChange,
+    describe_outcome,
+    list_changes,
+    names_not_sent,
+)
+from lenient import ToolDefinition, parse_arguments
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string"},
+        "top_k": {"type": ["integer", "null"]},
+        "odd name": {"type": "integer"},
+        "tags": {"type": "array", "items": {"type": "integer"}},
+        "kind": {"enum": ["a", "b"]},
+    },
+    "required": ["query"],
+}
+
+
+def changes_of(raw: str, schema: dict[str, Any] | None = None) -> tuple[str, list[ParameterChange]]:
+    tool = ToolDefinition.from_json_schema(name="t", schema=SCHEMA if schema is None else schema)
+    request = parse_arguments(raw, tool)
+    found = list_changes(request)
+    return describe_outcome(request, found), found
+
+
+def in_short(found: list[ParameterChange]) -> list[tuple[str | None, str | None, str | None, str]]:
+    return [(one.name, one.sent, one.became, one.verdict) for one in found]
+
+
+def test_a_value_is_kept_converted_refused_or_missing() -> None:
+    sentence, found = changes_of('{"top_k": "5", "odd name": "x", "kind": "c"}')
+    assert in_short(found) == [
+        ("query", None, None, "missing"),
+        ("top_k", '"5"', "5", "converted"),
+        ("odd name", '"x"', None, "refused"),
+        ("kind", '"c"', None, "refused"),
+    ]
+    assert sentence == "Failed: query is missing and odd name and kind do not fit the definition."
+    assert found[1].declared == "integer or null"
+
+
+def test_findings_inside_a_value_belong_to_its_parameter() -> None:
+    _, found = changes_of('{"query": "a", "tags": ["1", "2", 3]}')
+    assert in_short(found)[1] == ("tags", '["1", "2", 3]', "[1, 2, 3]", "converted")
+    assert len(found[1].findings) == 2
+
+
+def test_what_is_mended_around_the_parameters_has_a_row_of_its_own() -> None:
+    sentence, found = changes_of("```json\n{'query': 'a', 'top_k': None,}\n```")
+    assert in_short(found) == [
+        (None, "```json\n{'query': 'a', 'top_k': None,}\n```", '{"query": "a", "top_k": null}', "mended"),
+        ("query", '"a"', '"a"', "mended"),
+        ("top_k", "None", "null", "mended"),
+    ]
+    assert sentence.startswith("Repaired: the text was mended at ")
+
+
+def test_another_spelling_of_a_name_is_one_parameter() -> None:
+    _, found = changes_of('{"query": "a", "topK": 5}')
+    assert in_short(found)[1] == ("top_k", "5", "5", "converted")
+    assert len(found) == 2
+
+
+def test_an_undeclared_parameter_is_flagged_and_kept() -> None:
+    sentence, found = changes_of('{"query": "a", "extra": 1}')
+    assert in_short(found)[1] == ("extra", "1", "1", "flagged")
+    assert found[1].declared is None
+    assert sentence == "Clean: valid JSON, and every declared argument fits; flagged: extra."
+
+
+def test_a_text_without_arguments_has_one_row_and_says_why() -> None:
+    sentence, found = changes_of("Sure! I have searched.")
+    assert in_short(found) == [(None, "Sure! I have searched.", None, "refused")]
+    assert sentence.startswith("Failed: ")
+    assert len(sentence.split()) <= 20
+
+
+@pytest.mark.parametrize("raw", ["", "{}", "[]", "null", '"', '{"query": "\ud800"}', "{" * 300])
+def test_any_text_has_a_sentence(raw: str) -> None:
+    sentence, _ = changes_of(raw)
+    assert sentence.endswith(".")
+
+
+def test_declared_parameters_that_were_not_sent_are_named() -> None:
+    tool = ToolDefinition.from_json_schema(name="t", schema=SCHEMA)
+    request = parse_arguments('{"query": "a"}', tool)
+    assert names_not_sent(request, list_changes(request)) == ["top_k", "odd name", "tags", "kind"]
