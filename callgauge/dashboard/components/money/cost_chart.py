@@ -60,7 +60,7 @@ def draw_cost_chart(
     drawn = layout(height=420, margin={"l": 60, "r": 24, "t": 16, "b": 56}) | {
         "hovermode": "closest",
         "showlegend": True,
-        "legend": {"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
+        "legend": {"orientation": "h", "x": 0.94, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
         "xaxis": _money_axis(points, currency, is_log=is_log),
         "yaxis": _rate_axis(points, rate),
     }

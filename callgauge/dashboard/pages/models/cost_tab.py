@@ -73,6 +73,7 @@ def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
             )
             return
         front = find_front(drawn)
+        unpriced = sum(cost.per_turn is None for cost in costs)
         with st.container(key="cost_answer"):
             st.markdown(f"**{wording.in_markdown(_describe_front(front, costs[0].currency), 400)}**")
         title = RATES[rate].title
@@ -86,6 +87,7 @@ def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
             "Up and to the left is better. Whiskers: 95% intervals over sessions; where they overlap, the "
             "order is not decided."
             + (f" Not drawn: {len(points) - len(drawn)} with {LESS}." if len(points) > len(drawn) else "")
+            + (f" Without a priced turn: {unpriced}." if unpriced else "")
         )
 
 
