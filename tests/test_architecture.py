@@ -34,7 +34,9 @@ OURS = {
     "ingest": ("ingest", "lenient"),
     "callgauge": ("callgauge",),
     "callgauge.cli": ("callgauge.cli", "callgauge.memory", "callgauge.prices", "ingest", "lenient"),
-    "callgauge.cli.render": ("callgauge.cli.render", "ingest", "lenient"),
+    "callgauge.cli.render": (
+        "callgauge.cli.render", "callgauge.memory", "callgauge.prices", "ingest", "lenient",
+    ),
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.memory",),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
@@ -103,7 +105,7 @@ ORDER = {
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",
-        "dashboard/components", "dashboard/components/definition_editor",
+        "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli", "",
     ),
 }  # fmt: skip

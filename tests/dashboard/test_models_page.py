@@ -103,7 +103,7 @@ def test_cost_is_shown_per_turn_and_per_success(store: Path) -> None:
     publish(
         store, {"tool_calls": calls(40, 0, model="falcon"), "turns": [*turns, a_turn(99, model="falcon")]}
     )
-    (row,) = sheet_of(opened(PAGE, columns="cost"), RANKING)
+    (row,) = sheet_of(opened(PAGE, columns="effort"), RANKING)
     assert row["Tokens / turn"]["text"] == "1,000"
     assert row["Tokens / turn"]["sub"] == "of 91%"
     assert row["Seconds / turn"]["text"] == "2"

@@ -10,7 +10,20 @@ import streamlit as st
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one
+from callgauge.dashboard.components.money.cells import (
+    make_cells,
+    per_completed_cell,
+    per_completed_column,
+    per_turn_cell,
+    per_turn_column,
+    retries_cell,
+    retries_column,
+    total_cell,
+    total_column,
+)
+from callgauge.dashboard.components.money.price_table import draw_no_price
 from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.costs import Cost, ask_costs
 from callgauge.dashboard.measures.slices import MEASURED_ENOUGH
 from callgauge.dashboard.measures.turn_costs import cost_per_turn, format_amount
 from callgauge.dashboard.pages.compare.sides import CompareSide
@@ -81,8 +94,9 @@ def _name_cell(side: CompareSide) -> Cell:
 
 
 def draw_costs(a: CompareSide, b: CompareSide) -> None:
-    """Draw the tokens, steps and seconds of both slices per turn and per turn that ended well."""
-    with cards.draw_card("What turns cost", "turn_costs", height=200):
+    """Draw the money, tokens, steps and seconds of both slices per turn and per turn that ended well."""
+    _draw_money(a, b)
+    with cards.draw_card("Tokens, steps and seconds", "turn_costs", height=200):
         found = {side.arm.letter: _read_cost(side) for side in (a, b)}
         if not any(found.values()):
             st.caption("No turn in either slice.")
@@ -100,13 +114,53 @@ def draw_costs(a: CompareSide, b: CompareSide) -> None:
             ),
         ]
         rows = [[_name_cell(side), *_cost_cells(found[side.arm.letter])] for side in (a, b)]
-        draw_table("costs", "What turns cost in both slices", columns, rows)
+        draw_table("costs", "Tokens, steps and seconds of both slices", columns, rows)
         split = sorted({*a.arm.split_by_call(), *b.arm.split_by_call()})
         st.caption(
             "Per success: per turn, over the share of turns that end well, so failed turns are paid for. "
             f"Pale: known of fewer than {100 * MEASURED_ENOUGH:.0f}% of the turns."
             + (f" Turns are not told apart by {' or '.join(split)}." if split else "")
         )
+
+
+def _draw_money(a: CompareSide, b: CompareSide) -> None:
+    with cards.draw_card("What turns cost", "costs", height=200):
+        found = [next(iter(ask_costs(**side.arm.parameters())), None) for side in (a, b)]
+        known = [(side, cost) for side, cost in zip((a, b), found, strict=True) if cost]
+        if not any(cost.total is not None for _, cost in known):
+            draw_no_price()
+            return
+        before, after = found
+        if before and after:
+            st.markdown(f"**{_compare_money(before, after)}**")
+        costs = [cost for _, cost in known]
+        columns = [
+            Column("Slice", "name"),
+            per_completed_column(),
+            per_turn_column(),
+            total_column(),
+            retries_column(),
+        ]
+        drawn = [
+            make_cells(costs, make) for make in (per_completed_cell, per_turn_cell, total_cell, retries_cell)
+        ]
+        rows = [[_name_cell(side), *cells] for (side, _), *cells in zip(known, *drawn, strict=True)]
+        draw_table("money", "What turns cost in both slices, in money", columns, rows)
+        st.caption("Intervals: 95%, over sessions. The page Models lists the prices, under Cost.")
+
+
+def _compare_money(before: Cost, after: Cost) -> str:
+    """Say how many times as much a completed turn costs in B as in A."""
+    first, second = before.per_completed, after.per_completed
+    if first is None or second is None or not first.amount:
+        return "What a completed turn costs is not known of both."
+    times = second.amount / first.amount
+    bounds = second.compare_with(first)
+    told = f"A completed turn costs {times:.2f} times as much in B as in A"
+    if bounds is None:
+        return f"{told}; too few sessions for an interval."
+    decided = "" if bounds.low > 1 or bounds.high < 1 else ": not decided"
+    return f"{told} ({bounds.low:.2f} to {bounds.high:.2f}){decided}."
 
 
 def _read_cost(side: CompareSide) -> Row | None:
