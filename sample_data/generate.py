@@ -232,7 +232,7 @@ def _as_answer(sent: Sent) -> str:
 
 
 def files(seed: int = SEED) -> Iterator[tuple[str, str]]:
-    """(name, content) of every file of the weeks: one a day and model. Another `seed`: other slips and times."""
+    """(name, content) of every file of the weeks: one a day and model. `seed`: of slips and times."""
     for weeks_ago in reversed(range(WEEKS)):
         rng = Random(seed + weeks_ago)
         monday = LAST_MONDAY - timedelta(weeks=weeks_ago)

@@ -1,7 +1,7 @@
 """A store with a planted truth: three made weeks under other names and another seed than the sample's.
 
-The truth: heron-70b takes mender@13 badly (half of its calls fail), which is in use from 12 November on; the two
-boreal models make few mistakes, and nano-1b makes the most.
+The truth: heron-70b takes mender@13 badly (half of its calls fail), which is in use from 12 November on; the
+two boreal models make few mistakes, and nano-1b makes the most.
 """
 
 from __future__ import annotations

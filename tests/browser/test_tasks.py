@@ -136,7 +136,7 @@ def test_f_the_csv_is_the_table(stranger: Stranger) -> None:
     stranger.click(page.get_by_role("button", name="Export").first)
     with page.expect_download() as taking:
         stranger.click(page.get_by_role("button", name="CSV").first)
-    with open(taking.value.path(), encoding="utf-8", newline="") as file:
+    with taking.value.path().open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["Model"] for row in rows] == names
     for row, cells in zip(rows, rates, strict=True):

@@ -47,27 +47,6 @@ class Column:
     sorted: Literal["ascending", "descending"] | None = None
 
 
-def order_column(
-    column: Column, order: str, first: Literal["ascending", "descending"], link: Callable[[str | None], str]
-) -> Column:
-    """Return the column with a head that sorts the list, in the URL's `order`.
-
-    A click sorts by it, a second one turns the order round, a third one brings the list's own order back.
-    `order`: the column's name in the metric; `first`: the way of the first click. `link` returns the link of
-    a list with this order, None for its own.
-    """
-    text = st.query_params.get("order")
-    other: dict[str, Literal["ascending", "descending"]] = {
-        "ascending": "descending",
-        "descending": "ascending",
-    }
-    if text == order:
-        return replace(column, sorted=first, href=link(f"-{order}"))
-    if text == f"-{order}":
-        return replace(column, sorted=other[first], href=link(None))
-    return replace(column, href=link(order))
-
-
 @dataclass(frozen=True, slots=True)
 class Percentages:
     """The percentages of a cell, which a whole column writes with the same decimals.
