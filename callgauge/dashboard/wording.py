@@ -80,8 +80,10 @@ def interval(bounds: Interval | None) -> str:
     return f"{percent(bounds.low).rstrip('%')}–{percent(bounds.high)}"
 
 
-def unmeasured_share(known: int, total: int) -> str:
-    return f"{rate(total - known, total)} unmeasured" if total > known else "all measured"
+def known_share(known: int, total: int, noun: str) -> str:
+    """Write for how many of the `total` things it is known: known for 9.6% of turns."""
+    several = plural_of(noun)
+    return f"known for {rate(known, total)} of {several}" if total > known else f"known for all {several}"
 
 
 def plural(n: int, noun: str) -> str:
