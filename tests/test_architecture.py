@@ -34,6 +34,10 @@ OURS = {
     "ingest": ("ingest", "lenient"),
     "callgauge": ("callgauge",),
     "callgauge.cli": ("callgauge.cli", "callgauge.memory", "callgauge.prices", "ingest", "lenient"),
+    # The report of a load has the headline rates of the pages: by the same metric, in the same words.
+    "callgauge.cli.store_rates": (
+        "callgauge.dashboard.measures.rates", "callgauge.dashboard.metrics", "callgauge.dashboard.wording",
+    ),
     "callgauge.cli.render": ("callgauge.cli.render", "ingest", "lenient"),
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.memory",),
