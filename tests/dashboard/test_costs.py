@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ def priced(store: Path) -> Path:
 
 
 def cost(**given: Any) -> Cost:
-    row = {
+    row: dict[Hashable, Any] = {
         "slice": "owl", "turns": 4, "calls": 9, "told_calls": 6, "priced_calls": 5, "amount": 5.0,
         "ok_by": "recorded", "judged": 3, "retry_calls": 0, "retry_priced": 0, "retry_amount": None,
         "group_ids": [3, 9], "group_priced_turns": [2, 2], "group_turns_amount": [1.0, 3.0],

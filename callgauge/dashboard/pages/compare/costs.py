@@ -22,8 +22,10 @@ from callgauge.dashboard.components.money.cells import (
     total_column,
 )
 from callgauge.dashboard.components.money.price_table import draw_no_price
-from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.components.slice_table import part_cell
+from callgauge.dashboard.components.table import Cell, Column, Percentages, draw_table
 from callgauge.dashboard.measures.costs import Cost, ask_costs
+from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import MEASURED_ENOUGH
 from callgauge.dashboard.measures.turn_costs import cost_per_turn, format_amount
 from callgauge.dashboard.pages.compare.sides import CompareSide
@@ -31,16 +33,15 @@ from callgauge.stats import ENOUGH, pass_k
 
 Row = Mapping[Hashable, Any]
 _MOST = 4  # trials in a row, as tau-bench reports them
-_VERDICTS = {"recorded_ok": "recorded by the log", "derived_ok": "derived by us"}
+_VERDICTS = ("recorded_ok", "derived_ok")
+_JUDGES = {"recorded": "log", "derived": "inferred"}
 
 
 def draw_pass_k(a: CompareSide, b: CompareSide) -> None:
     """Draw pass^1 to pass^4 of both slices, each over the tasks with at least that many trials."""
 
     def verdict_choice() -> str:
-        return choose_one(
-            "Success", "success", tuple(_VERDICTS), "recorded_ok", lambda name: _VERDICTS[name].capitalize()
-        )
+        return choose_one("Success", "success", _VERDICTS, "recorded_ok", lambda name: RATES[name].title)
 
     with cards.draw_card("The same task again: pass^k", "pass_k", height=200):
         measure = verdict_choice()
@@ -53,7 +54,7 @@ def draw_pass_k(a: CompareSide, b: CompareSide) -> None:
         cells = [(side, _build_pass_row(side, measure)) for side in (a, b)]
         if not any(cell.order is not None for _, row in cells for cell in row):
             st.caption(
-                f"No task has a trial whose success is {_VERDICTS[measure]}. A task is what the log names "
+                f"No task has a trial with a known end: {RATES[measure].title}. A task is what the log names "
                 "as one, or a first message of 40 characters or more."
             )
             return
@@ -79,13 +80,26 @@ def _build_pass_row(side: CompareSide, measure: str) -> list[Cell]:
 def _pass_cell(outcomes: list[tuple[int, int, int]], k: int) -> Cell:
     found = pass_k(outcomes, k)
     if found is None:
-        return Cell("–", sub=f"no task tried {wording.plural(k, 'time')}")
-    bounds = f" · {wording.interval(found.interval)}" if found.interval else ""
+        return Cell("–", sub=f"no task tried {wording.plural(k, 'time')}", values={"rate": None})
+    bounds = found.interval
+
+    def write(decimals: int) -> tuple[str, str]:
+        between = f" · {wording.fixed_interval(bounds, decimals)}" if bounds else ""
+        return wording.fixed_percent(found.rate, decimals), f"{wording.plural(found.tasks, 'task')}{between}"
+
+    text, sub = write(1)
     return Cell(
-        wording.percent(found.rate),
-        sub=f"{wording.plural(found.tasks, 'task')}{bounds}",
+        text,
+        sub=sub,
         pale=found.tasks < ENOUGH,
         order=found.rate,
+        values={
+            "rate": found.rate,
+            "tasks": found.tasks,
+            "low": bounds.low if bounds else None,
+            "high": bounds.high if bounds else None,
+        },
+        percentages=Percentages(found.rate, found.tasks, write),
     )
 
 
@@ -104,9 +118,8 @@ def draw_costs(a: CompareSide, b: CompareSide) -> None:
         columns = [
             Column("Slice", "name"),
             Column("Turns", "number"),
-            Column(
-                "End well", "number", "By the log's word where it has one for more turns, else as derived"
-            ),
+            Column("Completed", "number"),
+            Column("By", "tight", "The log, where it has a verdict for as many turns; else inferred"),
             *(
                 Column(f"{what} per {unit}", "number")
                 for what in ("Steps", "Tokens", "Seconds")
@@ -117,7 +130,7 @@ def draw_costs(a: CompareSide, b: CompareSide) -> None:
         draw_table("costs", "Tokens, steps and seconds of both slices", columns, rows)
         split = sorted({*a.arm.split_by_call(), *b.arm.split_by_call()})
         st.caption(
-            "Per success: per turn, over the share of turns that end well, so failed turns are paid for. "
+            "Per success: per turn, over the share of turns that completed, so failed turns are paid for. "
             f"Pale: known of fewer than {100 * MEASURED_ENOUGH:.0f}% of the turns."
             + (f" Turns are not told apart by {' or '.join(split)}." if split else "")
         )
@@ -170,7 +183,7 @@ def _read_cost(side: CompareSide) -> Row | None:
 
 def _cost_cells(row: Row | None) -> list[Cell]:
     if row is None:
-        return [Cell("–")] * 8
+        return [Cell("–")] * 9
     turns, ok, known = row["turns"], row["ok"], row["ok_known"]
     success = ok / known if known else 0.0
     amounts = [
@@ -180,10 +193,8 @@ def _cost_cells(row: Row | None) -> list[Cell]:
     ]
     cells = [
         Cell(f"{turns:,}", order=turns),
-        Cell(
-            wording.rate(ok, known),
-            sub=f"{wording.fraction(ok, known)} {row['ok_by']}" if known else "unmeasured",
-        ),
+        part_cell(ok, known, counts=True) if known else Cell("–", sub="unmeasured", values={"rate": None}),
+        Cell(_JUDGES[row["ok_by"]]),
     ]
     for total, of in amounts:
         each = cost_per_turn(total, of)

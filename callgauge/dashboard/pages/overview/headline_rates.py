@@ -11,12 +11,12 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components.controls.goals import describe_goal
 from callgauge.dashboard.measures.comparisons import SliceComparison, Standing, compare_pairs
+from callgauge.dashboard.measures.rates import HEADLINES
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.measures.verdicts import format_points
 from callgauge.dashboard.page_files import page_file
 from callgauge.memory.records import Goal
 
-HEADLINES = ("parse_error", "mended", "retried", "recorded_ok", "derived_ok")
 _DAYS = 28  # of the small line, the newest with data
 
 

@@ -13,10 +13,10 @@ from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.goals import draw_goals_form, read_goals
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
-from callgauge.dashboard.measures.rates import RateDefinition
+from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
 from callgauge.dashboard.measures.slices import make_slices
 from callgauge.dashboard.pages.overview.attention import draw_attention, find_events
-from callgauge.dashboard.pages.overview.headline_rates import HEADLINES, draw_headlines
+from callgauge.dashboard.pages.overview.headline_rates import draw_headlines
 from callgauge.dashboard.pages.overview.load_line import draw_load_line
 from callgauge.dashboard.pages.overview.which_model import draw_which_model
 from callgauge.dashboard.pages.overview.which_prompt import draw_which_prompt
