@@ -6,9 +6,9 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.data.sources_card import file_name
 
 BY_SOURCE_ONLY = "Filtered by source only, not by day, model, prompt or tool."
@@ -87,7 +87,7 @@ def _draw_one_by_one(several: bool) -> None:
     ):
         rows, pages = read_page_of("rejects", "rejects", code=code)
         if code and several:
-            st.page_link(page_file("data"), label=wording.link_label("All reasons"))
+            draw_link("all_reasons", "All reasons", filters.page_link("data", {}, {}))
         columns = [
             Column("Place", "file"), Column("What is wrong there"), Column("Snippet"),
             Column("Reason", "tight"), Column("Byte", "number"),

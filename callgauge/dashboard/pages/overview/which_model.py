@@ -9,6 +9,7 @@ import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.difference_cells import place_cell, rank_column
 from callgauge.dashboard.components.slice_table import calls_link, make_scale, name_cell, rate_cell
@@ -114,4 +115,7 @@ def _draw_rest(table: RankedTable) -> None:
         f"{wording.plural(thin, 'model')} with too few sessions" if thin else "",
     ]
     said = ", ".join(part for part in parts if part)
-    st.caption(f"[All models]({link_here('models', {})}){f' · {said}' if said else ''}")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        draw_link("all_models", "All models", link_here("models", {}))
+        if said:
+            st.caption(said, width="content")
