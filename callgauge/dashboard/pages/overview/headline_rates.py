@@ -124,7 +124,7 @@ def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], 
 
 def _describe_known(it: _Headline) -> str:
     n, total = it.slice.share.n, it.slice.total
-    return f"known for {wording.rate(n, total)} of {it.slice.rate.noun}s{it.by}" if total > n else ""
+    return f"{wording.known_share(n, total, it.slice.rate.noun)}{it.by}" if total > n else ""
 
 
 def _describe_change(
