@@ -53,9 +53,13 @@ def choose_arms(
     return a, b
 
 
-def choose_at_once(rate: RateDefinition, first: date | None, last: date | None) -> None:
-    """Draw the button that swaps A and B, and links that choose both slices of a common comparison."""
+def draw_swap() -> None:
+    """Draw the button that swaps A and B."""
     st.button("Swap A and B", on_click=_swap, key="swap", icon=":material/swap_horiz:")
+
+
+def choose_at_once(rate: RateDefinition, first: date | None, last: date | None) -> None:
+    """Draw links that choose both slices of a common comparison."""
     ready = {"The two models measured most": _most_measured_models(rate)}
     if first and last and last - first >= _WEEK:
         days = (last - _WEEK + timedelta(1), last)
@@ -71,8 +75,9 @@ def choose_at_once(rate: RateDefinition, first: date | None, last: date | None) 
             **comparison.arm_query("B", {"prompt": [str(row.newest)]}),
         }
     kept = {"rate": st.query_params["rate"]} if "rate" in st.query_params else {}
-    for label, query in ready.items():
-        st.page_link(_PAGE, label=wording.link_label(label), query_params=query | kept, width="content")
+    with st.container(horizontal=True, gap="medium", key="at_once"):
+        for label, query in ready.items():
+            st.page_link(_PAGE, label=wording.link_label(label), query_params=query | kept, width="content")
 
 
 def _most_measured_models(rate: RateDefinition) -> dict[str, str]:
