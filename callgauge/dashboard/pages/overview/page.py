@@ -40,13 +40,13 @@ def show() -> None:
         cards.show_no_matches("calls or turns")
         return
     costs = read_costs(chosen)
-    model, prompt, attention = st.columns(3, gap="small")
+    # The two cards that may have little to say share the height of the one that has a table.
+    model, others = st.columns(2, gap="small")
     with model:
         draw_which_model(rate, chosen, smallest, costs, height=_ANSWERS)
-    with prompt:
-        draw_which_prompt(rate, chosen, smallest, height=_ANSWERS)
-    with attention:
-        draw_attention(chosen, height=_ANSWERS)
+    with others, st.container(height="stretch", gap="small"):
+        draw_which_prompt(rate, chosen, smallest, height=_ANSWERS // 2)
+        draw_attention(chosen, height=_ANSWERS // 2)
     draw_headlines(rates, store_queries.ask("mended_refused", **chosen).iloc[0].refused, chosen, goals, costs)
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:
