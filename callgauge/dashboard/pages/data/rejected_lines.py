@@ -6,11 +6,8 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
-<<<<<<< HEAD
-from callgauge.dashboard.components.controls.page_links import draw_link
-=======
 from callgauge.dashboard.components.controls.folds import draw_fold
->>>>>>> feed
+from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.data.sources_card import file_name
