@@ -12,8 +12,10 @@ import math
 import re
 import unicodedata
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from callgauge.stats import Interval
+if TYPE_CHECKING:  # no figure of a terminal needs scipy
+    from callgauge.stats import Interval
 
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 # What Streamlit makes a link without any sign of Markdown: an address, also one that is escaped.

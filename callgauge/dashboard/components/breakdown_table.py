@@ -39,7 +39,7 @@ def draw_headline(found: Breakdown, names: ArmNames, smallest: float) -> None:
     """Draw the sentences that answer the page's question, and in small print what they rest on."""
     with st.container(key="verdict", gap="xsmall"):
         said = headlines.write_headline(found, names, label_value, smallest)
-        st.subheader(wording.in_markdown(said, 900), anchor=False)
+        st.header(wording.in_markdown(said, 900), anchor=False)
         st.caption(wording.in_markdown(verdicts.describe_basis(found.whole, names, smallest), 900))
 
 

@@ -173,3 +173,5 @@ _ALL = (
 )
 RATES: Mapping[str, RateDefinition] = {rate.name: rate for rate in _ALL}
 """In the order in which a person reads them."""
+HEADLINES = ("parse_error", "mended", "retried", "recorded_ok", "derived_ok")
+"""The rates of the Overview's cards and of the report of a load."""

@@ -54,7 +54,7 @@ def show() -> None:
     if found.rows.empty:
         show_nothing_found(found, "call", lambda: cards.show_no_matches("calls"))
         return
-    slot.subheader(_describe_calls(found), anchor=False)
+    slot.header(_describe_calls(found), anchor=False)
     if peeked is None:
         _draw_list(chosen, found, pages, None)
         return

@@ -70,7 +70,7 @@ def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
     unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
     with st.container(key="verdict"):
         said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
-        st.subheader(wording.in_markdown(said, 300), anchor=False)
+        st.header(wording.in_markdown(said, 300), anchor=False)
     st.caption("Choose another rate, or widen what narrows that slice.")
 
 

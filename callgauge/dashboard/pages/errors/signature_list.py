@@ -10,6 +10,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
 from callgauge.dashboard.components.fault_cards import LAYERS
@@ -136,12 +137,7 @@ def _calls_link(signature: str) -> str:
 
 def show_one(signature: str) -> None:
     """Draw one signature: its whole text, its first and last day, and the tools and models that have it."""
-    st.page_link(
-        page_file("errors"),
-        label="All errors",
-        icon=":material/arrow_back:",
-        width="content",
-    )
+    draw_link("all_errors", "← All errors", filters.page_link("errors", {}, {}))
     st.title("Error signature", anchor=False)
     chosen = filters.chosen_filters().parameters()
     rows = store_queries.ask("signatures", signature=signature, **chosen, limit=1, offset=0).to_dict(

@@ -114,7 +114,7 @@ def _draw_answer(it: _Matrix) -> None:
         for row in it.judged.rows
     }
     with st.container(key="verdict"):
-        st.subheader(wording.in_markdown(describe_top(it.judged, names, it.noun), 600), anchor=False)
+        st.header(wording.in_markdown(describe_top(it.judged, names, it.noun), 600), anchor=False)
     baseline = wording.in_markdown(names[it.judged.reference.name], 60)
     compared = f" Verdict: each row as a whole against {baseline}." if it.judged.pairs else ""
     st.caption(f"{it.rate.meaning}. Each cell leads to its calls.{compared}")

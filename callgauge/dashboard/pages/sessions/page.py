@@ -48,7 +48,7 @@ def show() -> None:
     if found.rows.empty:
         show_nothing_found(found, "session", lambda: cards.show_no_matches("sessions"))
         return
-    slot.subheader(_describe_sessions(found), anchor=False)
+    slot.header(_describe_sessions(found), anchor=False)
     _draw_list(chosen, found, pages)
 
 
