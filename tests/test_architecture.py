@@ -56,7 +56,8 @@ OURS = {
 THIRD_PARTY = {
     "orjson": ("lenient", "ingest", "callgauge.dashboard"),
     "streamlit": (
-        "callgauge.app", "callgauge.server", "callgauge.dashboard.components", "callgauge.dashboard.filters",
+        "callgauge.app", "callgauge.server", "callgauge.server_process",
+        "callgauge.dashboard.components", "callgauge.dashboard.filters",
         "callgauge.dashboard.pages", "callgauge.dashboard.store_queries", "callgauge.dashboard.url_keys",
     ),
     "plotly": ("callgauge.dashboard.charts",),
@@ -73,6 +74,7 @@ THIRD_PARTY = {
     "detect_secrets": ("ingest.privacy",),
     "rich": ("callgauge.cli.render",),
     "typer": ("callgauge.cli",),
+    "click": ("callgauge.server_process",),
     "pandas": ("callgauge.dashboard",),
     "numpy": ("callgauge.stats",),
     "scipy": ("callgauge.stats",),

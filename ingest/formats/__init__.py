@@ -9,8 +9,9 @@ A format module begins with notes on the producer's fields and has
 
 Four functions are optional. `decode(line)` makes the value of a record from a line, where decoding the whole
 line as a JSON object would be more work than the format needs. `skim(data)` does the same quickly for the
-lines that it can read (see `ingest.decoding.containers.Skim`). `read_with(about)` names the file beside a file that no format reads, with
-which this format reads it. `explain(about)` says what is missing for that.
+lines that it can read (see `ingest.decoding.containers.Skim`). `read_with(about)` names the file together
+with which this format reads a file that no format reads by itself; `explain(about)` says what is missing for
+that.
 
 A format module only recognises and translates. Code that several formats share is in folders named by their
 content: `provider_messages`, `conversations`, `spans`, `span_conventions`, `traces`. Two formats that claim

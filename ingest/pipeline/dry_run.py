@@ -37,8 +37,8 @@ from ingest.store.reader import read_ledger
 class PlannedAction(StrEnum):
     """What a load would do with a file.
 
-    A load reads the file in all cases except `UNCHANGED`, `COMPANION` and `REFUSED`; in case `ALIKE` it first compares the
-    content.
+    A load reads the file in all cases except `UNCHANGED`, `COMPANION` and `REFUSED`; in case `ALIKE` it first
+    compares the content.
     """
 
     NEW = "new"
@@ -69,7 +69,8 @@ class FileShare:
 class LoadForecast:
     """What a load would do: the files by action and format, and the files it would refuse.
 
-    `companions` are files that it would read together with another one, which the reason names. `left` is the number of files that `--since` and `--limit` would leave out.
+    `companions` are files that it would read together with another one, which the reason names. `left` is the
+    number of files that `--since` and `--limit` would leave out.
     """
 
     shares: tuple[FileShare, ...]

@@ -72,7 +72,7 @@ SHOWN = {
     "compare": (),
     "calls": ("model", "tool", "prompt", "broken"),
     "sessions": ("session", "task", "asks"),
-    "data": ("file", "reason", "snippet", "prompt", "tool"),
+    "data": ("file", "reason", "snippet"),
 }
 
 
@@ -113,6 +113,7 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
         ("calls", {"model": label}, ("model",)),
         ("compare", {"a_model": hostile("model"), "b_model": hostile("model", 1)}, ("model",)),
         ("sql", {"sql": pack_text(SQL)}, ("session", "column", "broken")),
+        ("data", {"inventory": "1", "versions": "1", "lines": "1"}, ("file", "prompt", "tool")),
         ("data", {"changed": f"prompt:session_history:{hostile('prompt')}"}, ("prompt", "promptversion")),
     ]
     whole = {"/" if page is PAGES[0] else f"/{page.name}": SHOWN.get(page.name, ()) for page in PAGES}

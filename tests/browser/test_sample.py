@@ -63,7 +63,7 @@ def test_every_page_shows_the_sample(app: App) -> None:
         ("/compare", "is better than"),
         ("/calls", "Raw arguments"),
         ("/sessions", "Completed (log)"),
-        ("/data", "Session history"),
+        ("/data", "No line was rejected"),
         ("/playground", "Nothing to read yet"),
         ("/replay", "Settings"),
         ("/sql", "What it answers"),
@@ -112,8 +112,9 @@ def test_an_open_page_keeps_answering_during_a_load_and_then_shows_it(
         app.page.get_by_role("link", name="Overview").click()
         app.expect("What the parser found")
         app.page.get_by_role("link", name="Data").click()
-        app.expect("Session history")
+        app.expect("files in")
     said, _ = loading.communicate()
     assert loading.returncode == 0, said
     app.expect(f"{before + 1} files in")
+    app.open("/data?inventory=1")
     app.expect("session-log.example.jsonl")

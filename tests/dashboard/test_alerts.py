@@ -73,7 +73,7 @@ def test_nothing_that_stands_out_is_said_with_what_was_compared(store: Path) -> 
     publish_nights(store)
     app = opened()
     assert sentences(app) == []
-    assert "Nothing stands out on 2026-11-20: " in said(app)
+    assert "No alert on 2026-11-20. Of " in said(app)
 
 
 def test_with_too_few_days_before_no_change_is_claimed(store: Path) -> None:

@@ -169,7 +169,8 @@ def check_cell(title: str, cell: dict[str, Any], row: dict[str, str]) -> None:
     name = written(title)
     if f"{name} k" in row:
         if not row[f"{name} rate"]:
-            assert cell["text"] in ("–", "")
+            counts = f"{int(row[f'{name} k']):,} / {int(row[f'{name} n']):,}" if row[f"{name} n"] else "–"
+            assert cell["text"] in ("–", "", counts)
             return
         rate, k, n = (float(row[f"{name} {one}"]) for one in ("rate", "k", "n"))
         assert k == pytest.approx(rate * n)

@@ -230,7 +230,7 @@ def judged_rate_cell(one: Slice, scale: IntervalScale, href: str | None = None) 
         sub=describe_little(one),
         href=href if one.share.k else None,
         pale=True,
-        values=_count_values(one),
+        values=count_values(one),
     )
 
 
@@ -245,7 +245,7 @@ def compact_rate_cell(one: Slice | None, href: str | None = None, *, heat: float
     known = wording.known_share(share.n, one.total, one.rate.noun)
     if not one.is_solid:
         why = f"Too little to tell: {describe_little(one)}; {known}"
-        return Cell(counts, href=href, pale=True, title=why, values=_count_values(one))
+        return Cell(counts, href=href, pale=True, title=why, values=count_values(one))
     rate = share.k / share.n
     return Cell(
         wording.fixed_percent(rate, 1),
@@ -277,11 +277,11 @@ def _count_cell(one: Slice | None) -> Cell:
         wording.fraction(one.share.k, one.share.n),
         title=wording.known_share(one.share.n, one.total, one.rate.noun),
         order=one.share.n,
-        values=_count_values(one),
+        values=count_values(one),
     )
 
 
-def _count_values(one: Slice) -> dict[str, Any]:
+def count_values(one: Slice) -> dict[str, Any]:
     """Return what a downloaded file holds of a slice of which too little is known: counts, and no rate."""
     share = one.share
     unmeasured = one.total - share.n

@@ -185,9 +185,7 @@ def draw_table(
     draw(key=key, data=data, height=_estimate_height(columns, first, more=len(first) < len(rows)))
 
 
-def _estimate_height(
-    columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, more: bool = False
-) -> int:
+def _estimate_height(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, more: bool = False) -> int:
     """Return about how many pixels the table takes on a wide screen, where no text wraps (table.css)."""
     head = 41 if any(column.scale for column in columns) else 25
     tall = sum(13 + max((_cell_height(cell) for cell in row), default=0) for row in rows)

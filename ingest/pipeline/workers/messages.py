@@ -72,8 +72,8 @@ class TaskEnded(msgspec.Struct):
     """The end of a file in a worker: the result of the reading, or the reason why the file cannot be used.
 
     `intake` is the result, None = the file cannot be used, for the reason `refused`; `may_pass` and
-    `is_companion` are those of the error. `counted`: the reading needed a file id. `went_on`: the reading resumed at the job's
-    checkpoint.
+    `is_companion` are those of the error. `counted`: the reading needed a file id. `went_on`: the reading
+    resumed at the job's checkpoint.
     """
 
     ticket: int

@@ -52,9 +52,13 @@ def choose_arms(
     return a, b
 
 
-def choose_at_once(rate: RateDefinition, first: date | None, last: date | None) -> None:
-    """Draw the button that swaps A and B, and links that choose both slices of a common comparison."""
+def draw_swap() -> None:
+    """Draw the button that swaps A and B."""
     st.button("Swap A and B", on_click=_swap, key="swap", icon=":material/swap_horiz:")
+
+
+def choose_at_once(rate: RateDefinition, first: date | None, last: date | None) -> None:
+    """Draw links that choose both slices of a common comparison."""
     ready = {"The two models measured most": _most_measured_models(rate)}
     if first and last and last - first >= _WEEK:
         days = (last - _WEEK + timedelta(1), last)
@@ -70,8 +74,9 @@ def choose_at_once(rate: RateDefinition, first: date | None, last: date | None) 
             **comparison.arm_query("B", {"prompt": [str(row.newest)]}),
         }
     kept = {"rate": st.query_params["rate"]} if "rate" in st.query_params else {}
-    for number, (label, query) in enumerate(ready.items()):
-        draw_link(f"ready_{number}", label, filters.page_link("compare", {}, query | kept))
+    with st.container(horizontal=True, gap="medium", key="at_once"):
+        for number, (label, query) in enumerate(ready.items()):
+            draw_link(f"ready_{number}", label, filters.page_link("compare", {}, query | kept))
 
 
 def _most_measured_models(rate: RateDefinition) -> dict[str, str]:

@@ -13,7 +13,13 @@ from callgauge.dashboard.components.controls.rate_choice import choose_rate, cho
 from callgauge.dashboard.components.controls.tabs import draw_tabs
 from callgauge.dashboard.measures.headlines import ArmNames
 from callgauge.dashboard.pages.compare.all_rates import draw_all_rates
-from callgauge.dashboard.pages.compare.arms import calls_link, choose_arms, choose_at_once, read_labels
+from callgauge.dashboard.pages.compare.arms import (
+    calls_link,
+    choose_arms,
+    choose_at_once,
+    draw_swap,
+    read_labels,
+)
 from callgauge.dashboard.pages.compare.costs import draw_pass_k
 from callgauge.dashboard.pages.compare.sides import (
     break_sides_down,
@@ -39,7 +45,8 @@ def show() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         rate = choose_rate()
         smallest = choose_smallest()
-        choose_at_once(rate, extent.first_day, extent.last_day)
+        draw_swap()
+    choose_at_once(rate, extent.first_day, extent.last_day)
     arms = choose_arms(rate, known, extent.first_day, extent.last_day)
     if filters.chosen_filters().active_names():
         st.caption("The filter bar narrows both slices; a slice's own choice takes the place of the bar's.")

@@ -12,7 +12,8 @@ _TEXT = Path(__file__).with_name("glossary.md")
 def show() -> None:
     title, _, rest = _TEXT.read_text(encoding="utf-8").partition("\n")
     st.title(title.removeprefix("# "), anchor=False)
-    st.markdown(rest)
+    with st.container(key="glossary"):
+        st.markdown(rest)
 
 
 show()

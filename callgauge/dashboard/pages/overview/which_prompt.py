@@ -24,7 +24,7 @@ def draw_which_prompt(
     rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, *, height: int
 ) -> None:
     """Draw the card: for each prompt whether its newest version is better by `rate`, and for whom not."""
-    with cards.draw_card("Which prompt", "newest_prompts", "breakdown", stretch=True, height=height):
+    with cards.draw_card("Which prompt", "newest_prompts", "breakdown", height=height):
         newest = store_queries.ask("newest_prompts", limit=_PROMPTS)
         pairs = [(str(row.newest), str(row.previous)) for row in newest.itertuples()]
         judged = judge_pairs(rate, "prompt", pairs, chosen)

@@ -11,6 +11,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.sql.table_notes import read_table_notes
 
 _FIRST = "tool_calls"
+_SHOWN = 20  # columns before a person asks for all
 
 
 def show() -> None:
@@ -46,4 +47,5 @@ def show() -> None:
                 [Cell(str(name), mono=True), Cell(str(kind).lower(), mono=True)]
                 for name, kind in zip(columns.name, columns.type, strict=True)
             ],
+            shown=_SHOWN,
         )
