@@ -73,7 +73,9 @@ def serving(store: Path, folder: Path, callgauge: Sequence[str] = FROM_THE_CHECK
         url = f"http://127.0.0.1:{port}"
         _wait_until_up(url, server, log)
         yield Served(url, store)
-        assert "Traceback" not in log.read_text(encoding="utf-8")
+        told = log.read_text(encoding="utf-8")
+        if "Traceback" in told:
+            pytest.fail(f"an error in the server's log:\n{told}")
     finally:
         server.terminate()
         server.wait(30)
