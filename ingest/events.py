@@ -161,7 +161,9 @@ class StepMade(Event, frozen=True, kw_only=True, gc=False):
     provider: str | None = None
     model: str | None = None
     strategy: Strategy | None = None
-    input_tokens: int | None = None
+    input_tokens: int | None = None  # all of them; the next two are parts of it
+    cached_tokens: int | None = None  # read from the provider's cache
+    cache_write_tokens: int | None = None  # written to it
     output_tokens: int | None = None
     latency_ms: float | None = None
     answers: bool = (

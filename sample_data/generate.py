@@ -231,10 +231,10 @@ def _as_answer(sent: Sent) -> str:
     return f'```json\n{{"tool": "{sent.tool}", "input": {sent.raw}}}\n```'
 
 
-def files() -> Iterator[tuple[str, str]]:
-    """(name, content) of every file of the weeks: one a day and model."""
+def files(seed: int = SEED) -> Iterator[tuple[str, str]]:
+    """(name, content) of every file of the weeks: one a day and model. `seed`: of slips and times."""
     for weeks_ago in reversed(range(WEEKS)):
-        rng = Random(SEED + weeks_ago)
+        rng = Random(seed + weeks_ago)
         monday = LAST_MONDAY - timedelta(weeks=weeks_ago)
         for date in (monday + timedelta(days=day) for day in range(_WEEK)):
             for model in MODELS:

@@ -38,7 +38,9 @@ OURS = {
     "callgauge.cli.store_rates": (
         "callgauge.dashboard.measures.rates", "callgauge.dashboard.metrics", "callgauge.dashboard.wording",
     ),
-    "callgauge.cli.render": ("callgauge.cli.render", "ingest", "lenient"),
+    "callgauge.cli.render": (
+        "callgauge.cli.render", "callgauge.memory", "callgauge.prices", "ingest", "lenient",
+    ),
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.memory",),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
@@ -109,7 +111,7 @@ ORDER = {
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",
-        "dashboard/components", "dashboard/components/definition_editor",
+        "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli", "",
     ),
 }  # fmt: skip

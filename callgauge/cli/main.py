@@ -18,7 +18,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from callgauge.cli import ingest_command, maintenance_commands, render
+from callgauge.cli import ingest_command, maintenance_commands, price_command, render
 from ingest.import_guard import leave_pandas_out
 from lenient import (
     CODES,
@@ -215,6 +215,7 @@ for store_command in (
     maintenance_commands.reparse,
     maintenance_commands.rejects,
     maintenance_commands.forget,
+    price_command.prices,
 ):
     app.command()(_explain_errors(store_command))
 

@@ -158,7 +158,7 @@ def draw_trend(
             "xref": "container",
             "y": 0.99,
             "yanchor": "top",
-            "font": {"size": 12},
+            "font": {"size": 12, "weight": 400},
         },
         "hovermode": "closest",
         "showlegend": True,

@@ -82,8 +82,10 @@ def interval(bounds: Interval | None) -> str:
     return f"{percent(bounds.low).rstrip('%')}–{percent(bounds.high)}"
 
 
-def unmeasured_share(known: int, total: int) -> str:
-    return f"{rate(total - known, total)} unmeasured" if total > known else "all measured"
+def known_share(known: int, total: int, noun: str) -> str:
+    """Write for how many of the `total` things it is known: known for 9.6% of turns."""
+    several = plural_of(noun)
+    return f"known for {rate(known, total)} of {several}" if total > known else f"known for all {several}"
 
 
 def plural(n: int, noun: str) -> str:
@@ -149,6 +151,24 @@ def compact(n: float | None) -> str:
         if n >= 0.9995 * factor:
             return f"{n / factor:.3g}{unit}"
     return f"{n:,.0f}"
+
+
+_CURRENCY_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
+_MOST_PLACES = 5  # decimals of an amount of money
+
+
+def money_places(amount: float, digits: int = 2) -> int:
+    """Return the decimals that show so many digits of an amount above 0: at least cents, at most 5."""
+    return min(_MOST_PLACES, max(2, digits - 1 - math.floor(math.log10(amount)))) if amount > 0 else 2
+
+
+def money(amount: float, currency: str, places: int) -> str:
+    """Write an amount with so many decimals: $0.013, CHF 12.50; what would round to zero as <$0.01."""
+    sign = _CURRENCY_SIGNS.get(currency, f"{currency} ")
+    least = 10.0**-places
+    if 0 < amount < least / 2:
+        return f"<{sign}{least:.{places}f}"
+    return f"{sign}{amount:,.{places}f}"
 
 
 def shorten(text: str, limit: int) -> str:

@@ -24,7 +24,7 @@ from callgauge.stats.rates import (
 )
 from callgauge.stats.repeats import PassK, pass_k
 from callgauge.stats.sample_size import sessions_needed
-from callgauge.stats.session_groups import GROUPS, place_in_groups
+from callgauge.stats.session_groups import GROUPS, compare_ratios, place_in_groups, ratio_interval
 from callgauge.stats.standardisation import StandardisedDifference, standardise
 
 __all__ = [
@@ -44,12 +44,14 @@ __all__ = [
     "compare_estimates",
     "compare_paired",
     "compare_rates",
+    "compare_ratios",
     "compare_same_calls",
     "holm",
     "make_shares",
     "pass_k",
     "place_in_groups",
     "rank_arms",
+    "ratio_interval",
     "relate_shares",
     "sessions_needed",
     "standardise",

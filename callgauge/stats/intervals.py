@@ -15,7 +15,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95 % interval of a share, both ends within 0 to 1."""
+    """A 95 % interval; of a share both ends lie within 0 to 1."""
 
     low: float
     high: float

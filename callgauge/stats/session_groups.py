@@ -1,16 +1,23 @@
-"""Counts by random group of sessions, as arrays."""
+"""Counts and amounts by random group of sessions, as arrays, and the intervals of ratios of their sums.
+
+A ratio, such as money per completed turn, has a delete-a-group jackknife of its logarithm (Wolter 2007,
+chapter 4), with Student's t.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
+from math import exp, log, sqrt
 
 import numpy as np
 
-from callgauge.stats.intervals import Floats
+from callgauge.stats.intervals import Floats, Interval, t_quantile
 
 GROUPS = 50
 """The number of random groups of sessions, in ingest/store/session_group.sql as well."""
+_FEWEST = 8  # groups of sessions: of fewer the variance of a ratio is not known
+_CAUTION = 0.6  # of the degrees of freedom: amounts are skewed, which Student's t does not allow for
 
 
 def place_in_groups(ids: Collection[Sequence[int]], *counts: Iterable[Sequence[int]]) -> Floats:
@@ -24,3 +31,44 @@ def place_in_groups(ids: Collection[Sequence[int]], *counts: Iterable[Sequence[i
     for place, column in enumerate(counts):
         found[rows, place, groups] = np.fromiter(chain.from_iterable(column), float)
     return found
+
+
+def ratio_interval(tops: Floats, bottoms: Floats) -> Interval | None:
+    """Return the 95 % interval of sum(tops) / sum(bottoms), both by group of sessions, in their unit.
+
+    None for fewer than eight groups, and where the ratio without one of them is not known.
+    """
+    moves = _log_moves(tops, bottoms)
+    used = (tops > 0) | (bottoms > 0)
+    if moves is None or used.sum() < _FEWEST:
+        return None
+    return _spread(log(tops.sum() / bottoms.sum()), moves, int(used.sum()))
+
+
+def compare_ratios(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Interval | None:
+    """Return the 95 % interval of the second ratio divided by the first, each as tops and bottoms by group.
+
+    Sessions that are in both ratios are left out of both at once. None where `ratio_interval` of either is
+    not known.
+    """
+    if ratio_interval(*first) is None or ratio_interval(*second) is None:
+        return None
+    before, after = _log_moves(*first), _log_moves(*second)
+    if before is None or after is None:
+        return None
+    used = np.any([first[0] > 0, first[1] > 0, second[0] > 0, second[1] > 0], axis=0)
+    found = log(second[0].sum() / second[1].sum()) - log(first[0].sum() / first[1].sum())
+    return _spread(found, after - before, int(used.sum()))
+
+
+def _log_moves(tops: Floats, bottoms: Floats) -> Floats | None:
+    """Return by how much the logarithm of the ratio moves without each group; None where it is not known."""
+    rest_top, rest_bottom = tops.sum() - tops, bottoms.sum() - bottoms
+    if (rest_top <= 0).any() or (rest_bottom <= 0).any():
+        return None
+    return np.asarray(np.log(rest_top / rest_bottom) - log(tops.sum() / bottoms.sum()))
+
+
+def _spread(logarithm: float, moves: Floats, groups: int) -> Interval:
+    reach = t_quantile(_CAUTION * (groups - 1)) * sqrt((groups - 1) / groups * float(moves @ moves))
+    return Interval(exp(logarithm - reach), exp(logarithm + reach))

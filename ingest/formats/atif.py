@@ -30,6 +30,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -143,7 +144,7 @@ class _AtifRun:
             text=words,
             model=read_text(step.get("model_name")),
             strategy=Strategy.TOOL_USE if calls else None,
-            input_tokens=read_count(metrics.get("prompt_tokens")),
+            **count_whole_input(metrics.get("prompt_tokens"), metrics.get("cached_tokens")),
             output_tokens=read_count(metrics.get("completion_tokens")),
         )
         for call in calls:

@@ -27,6 +27,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import Event, FaultLayer, LogLine, PromptSeen, ResultSeen, SessionSeen
 from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.conversations.content_blocks import call_fields, join_text, list_blocks, result_fields
@@ -104,7 +105,7 @@ def _make_events(message: Mapping[str, Any], record: Record, dialogue: AgentSess
             join_text(blocks),
             provider=read_text(model.get("provider")),
             model=read_text(model.get("id")),
-            input_tokens=read_count(metrics.get("inputTokens")) or None,
+            **count_whole_input(*map(metrics.get, ("inputTokens", "cacheReadTokens", "cacheWriteTokens"))),
             output_tokens=read_count(metrics.get("outputTokens")) or None,
         )
         for call in call_fields(blocks):

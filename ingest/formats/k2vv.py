@@ -44,6 +44,7 @@ from ingest.events import (
 )
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
+from ingest.formats.provider_messages.openai_chat import count_input
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
 from ingest.sessions.stored_text import json_text
@@ -123,7 +124,7 @@ def _take_reply(
         **shared,
         text=words,
         strategy=strategy,
-        input_tokens=read_count(usage.get("prompt_tokens")),
+        **count_input(usage),
         output_tokens=read_count(usage.get("completion_tokens")),
         latency_ms=read_number(value.get("duration_ms")),
     )

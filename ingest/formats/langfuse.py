@@ -42,6 +42,7 @@ from ingest.formats.provider_messages.message_lists import read_reply
 from ingest.formats.provider_messages.message_parts import Message, MessageCall
 from ingest.formats.provider_messages.model_requests import find_definitions, read_request
 from ingest.formats.span_conventions import collect_facts
+from ingest.formats.span_conventions.frameworks import count_usage_input
 from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind, to_nanoseconds
 from ingest.formats.spans.span_attributes import first_count, first_value, flatten
 from ingest.formats.spans.span_attributes import first_text as text_of
@@ -170,7 +171,7 @@ def _read_generation(row: Mapping[str, Any], metadata: Mapping[str, Any], facts:
     facts.fill(
         model=text_of(row, "model", "providedModelName", "provided_model_name"),
         provider=text_of(metadata, "ls_provider"),
-        input_tokens=first_count(usage, "input", "prompt_tokens", "promptTokens", "input_tokens"),
+        **count_usage_input(usage),
         output_tokens=first_count(usage, "output", "completion_tokens", "completionTokens", "output_tokens"),
     )
     if request is not None:

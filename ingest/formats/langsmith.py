@@ -33,6 +33,7 @@ from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects, read_text, read_time
 from ingest.decoding.lines import make_snippet
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import Rejected
 from ingest.formats.provider_messages.embedded_json import open_json, to_text
 from ingest.formats.provider_messages.message_lists import read_messages
@@ -154,12 +155,15 @@ def _read_facts(run: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
 def _read_model_call(run: Mapping[str, Any], extra: Mapping[str, Any], facts: SpanFacts) -> None:
     metadata, parameters = read_object(extra.get("metadata")), read_object(extra.get("invocation_params"))
     request = read_request(run.get("inputs"))
+    cached = read_object(run.get("prompt_token_details"))
     facts.fill(
         provider=text_of(metadata, "ls_provider"),
         model=text_of(metadata, "ls_model_name") or text_of(parameters, "model", "model_name"),
         definitions=find_definitions(first_value(parameters, "tools", "functions")) or None,
         output=tuple(read_messages(run.get("outputs"), "assistant")) or None,
-        input_tokens=first_count(run, "prompt_tokens"),
+        **count_whole_input(
+            first_count(run, "prompt_tokens"), cached.get("cache_read"), cached.get("cache_creation")
+        ),
         output_tokens=first_count(run, "completion_tokens"),
     )
     if request is not None:

@@ -26,6 +26,7 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import Event, FaultLayer, LogLine, ResultSeen, SessionSeen, TurnStatus, Visibility
 from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.conversations.gemini_parts import call_fields, join_answers, join_spoken
@@ -138,7 +139,7 @@ class _QwenSession:
             ts,
             "\n".join(filter(None, words)),
             model=read_text(last.get("model")),
-            input_tokens=read_count(usage.get("promptTokenCount")) or None,
+            **count_whole_input(usage.get("promptTokenCount"), usage.get("cachedContentTokenCount")),
             output_tokens=_sum_counts(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
         )
         for each, place in records:

@@ -47,6 +47,7 @@ from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.task_names import policy_domain, task_name
 from ingest.formats.conversations.trial_messages import TrialMessages, python_fault_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content, list_calls
+from ingest.formats.provider_messages.openai_chat import count_input
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
 
@@ -181,7 +182,7 @@ def _make_step(message: Mapping[str, Any]) -> dict[str, Any]:
     took = read_number(message.get("generation_time_seconds"))
     return {
         "model": read_text(read_object(message.get("raw_data")).get("model")),
-        "input_tokens": read_count(usage.get("prompt_tokens")),
+        **count_input(usage),
         "output_tokens": read_count(usage.get("completion_tokens")),
         "latency_ms": took * 1000 if took is not None else None,
     }

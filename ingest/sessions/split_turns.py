@@ -15,7 +15,10 @@ from ingest.sessions.turns import ConclusionReason
 
 Place = tuple[int, int, int]
 
-_ADDED = ("calls", "faults", "retries", "input_tokens", "output_tokens", "model_latency_ms")
+_ADDED = (
+    "calls", "faults", "retries", "input_tokens", "output_tokens", "model_latency_ms",
+    "counted_steps", "counted_input", "counted_cached", "counted_cache_write", "counted_output",
+)  # fmt: skip
 _LATEST = ("provider", "model", "ended_at", "answer_text", "latency_ms")
 _OF_THE_END = ("recorded_status", "recorded_ok", "derived_ok", "derived_reason")
 

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from hashlib import blake2b, sha256
 from typing import Any
 
-from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus
+from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus, StepMade
 from ingest.sessions.classification import Verdict
 from ingest.sessions.nesting_depth import text_depth, value_depth
 from ingest.sessions.stored_text import (
@@ -75,6 +75,7 @@ def turn_row(turn: OpenTurn, conclusion: Conclusion) -> Row:
         "derived_reason": conclusion.reason,
         "input_tokens": _sum_known(step.input_tokens for step in turn.steps.values()),
         "output_tokens": _sum_known(step.output_tokens for step in turn.steps.values()),
+        **_count_tokens(turn.steps.values()),
         "latency_ms": end.latency_ms if end else None,
         "model_latency_ms": _sum_known(step.latency_ms for step in turn.steps.values()),
         "begun": turn.begun,
@@ -97,6 +98,25 @@ def _sum_known(numbers: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
+def _count_tokens(steps: Iterable[StepMade]) -> dict[str, int]:
+    """Return the steps whose input and output tokens are known, and their tokens in parts by price."""
+    counted = fresh = cached = written = output = 0
+    for step in steps:
+        if step.input_tokens is not None and step.output_tokens is not None:
+            counted += 1
+            fresh += step.input_tokens - (step.cached_tokens or 0) - (step.cache_write_tokens or 0)
+            cached += step.cached_tokens or 0
+            written += step.cache_write_tokens or 0
+            output += step.output_tokens
+    return {
+        "counted_steps": counted,
+        "counted_input": fresh,
+        "counted_cached": cached,
+        "counted_cache_write": written,
+        "counted_output": output,
+    }
+
+
 JUDGED = (
     "step", "ordinal", "provider", "model", "prompt_id",
     "tool", "tool_sent", "tool_call_id", "strategy", "args_source",
@@ -106,7 +126,8 @@ JUDGED = (
     "definition_origin", "tools_offered", "fault_layer",
     "result_status", "error_flag_source", "result_text", "result_bytes", "result_fault_layer", "latency_ms",
     "retry_of", "attempt", "retry_kind", "chain_outcome",
-    "input_tokens", "output_tokens", "model_latency_ms", "parser_version",
+    "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens",
+    "model_latency_ms", "parser_version",
 )  # fmt: skip
 """The columns of `tool_calls` that the turn knows, in the order of `call_values`."""
 
@@ -160,6 +181,8 @@ def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
         link.retry_kind if link else None,
         link.outcome if link else None,
         step.input_tokens if step else None,
+        step.cached_tokens if step else None,
+        step.cache_write_tokens if step else None,
         step.output_tokens if step else None,
         step.latency_ms if step else None,
         PARSER_VERSION,

@@ -40,6 +40,9 @@ _LEDGER_OF_1 = """
     SELECT file_id, path, status, reason, size_bytes, mtime_ns, '', NULL, NULL,
            tools_hash, cut_at, NULL, size_bytes, fingerprint, NULL, source, false
     FROM files"""
+_MODELS = """
+    SELECT model, coalesce(sum(steps), 0) AS calls FROM daily_turns WHERE model IS NOT NULL
+    GROUP BY model ORDER BY calls DESC, model"""
 _STATUS = {str(status): status for status in FileStatus}  # an Enum asked by value takes ten times as long
 _COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archive_seen FROM copies"
 
@@ -98,6 +101,12 @@ def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -
         query = "SELECT count(*) FROM tool_calls WHERE parser_version IS DISTINCT FROM ?"
         row = con.execute(query, [parser_version]).fetchone()
         return int(row[0]) if row else 0
+
+
+def read_models(generation: Path) -> dict[str, int]:
+    """Return the model calls of each model that the logs name, the most used first. Raises StoreError."""
+    with open_generation(generation) as con:
+        return {name: int(calls) for name, calls in con.execute(_MODELS).fetchall()}
 
 
 def has_new_labels(generation: Path, labels: Mapping[str, str]) -> bool:

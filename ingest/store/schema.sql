@@ -69,6 +69,8 @@ CREATE TABLE tool_definitions (
 -- recorded_* = what the log says; derived_* = what we conclude. NULL = unmeasured.
 -- derived_reason: ended_with_answer | no_answer | chain_abandoned | call_lost | ended_badly | not_ended
 -- prompt_hash: of the prompt's text in force, see prompt_texts.
+-- counted_*: the steps whose input and output tokens the log tells, and their tokens in parts that do not overlap;
+-- counted_input is what a provider's cache neither read nor wrote.
 -- results_expected: the session shows results, so a call without one was lost. begun: the turn's beginning is in this
 -- file, else the file goes on with a turn that another one began; first_step: the lowest number that the log itself
 -- gives a step of it.
@@ -80,6 +82,7 @@ CREATE TABLE turns (
     steps INTEGER, calls INTEGER, faults INTEGER, retries INTEGER,
     recorded_status VARCHAR, recorded_ok BOOLEAN, derived_ok BOOLEAN, derived_reason VARCHAR,
     input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE, model_latency_ms DOUBLE,
+    counted_steps INTEGER, counted_input BIGINT, counted_cached BIGINT, counted_cache_write BIGINT, counted_output BIGINT,
     results_expected BOOLEAN, begun BOOLEAN, first_step INTEGER, offered_tools INTEGER,
     duplicate BOOLEAN
 );
@@ -90,6 +93,7 @@ CREATE TABLE turns (
 -- fault_layer: emission | syntax | schema | tool_rejected | execution | refused | NULL.
 -- latency_ms: the tool's time for a call, the whole time for a turn; model_latency_ms: the model's, of the step that
 -- made the call, summed over a turn. Tokens are those of the whole step, too: add them up over turns, not over calls.
+-- cached_tokens and cache_write_tokens, read from and written to a provider's cache, are parts of input_tokens.
 -- chain_id: the call_id of the chain's first call; attempt counts from 1; retry_kind: identical | changed | NULL.
 -- chain_outcome: recovered | abandoned | NULL (in no chain, or the turn may still go on).
 -- What it takes to judge a call again without its log: tool_sent = the name as the model sent it where `tool` is not
@@ -113,7 +117,8 @@ CREATE TABLE tool_calls (
     result_status VARCHAR, error_flag_source VARCHAR,
     result_text VARCHAR USING COMPRESSION zstd, result_bytes BIGINT,
     chain_id VARCHAR, attempt INTEGER, retry_of VARCHAR, retry_kind VARCHAR, chain_outcome VARCHAR,
-    input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE, model_latency_ms DOUBLE,
+    input_tokens BIGINT, cached_tokens BIGINT, cache_write_tokens BIGINT, output_tokens BIGINT,
+    latency_ms DOUBLE, model_latency_ms DOUBLE,
     file_id INTEGER, line BIGINT, byte_offset BIGINT, parser_version VARCHAR, duplicate BOOLEAN
 );
 
@@ -181,6 +186,13 @@ CREATE TABLE daily_turns (
     tokens_known BIGINT, tokens BIGINT, ms_known BIGINT, ms DOUBLE
 );
 
+-- Tokens, apart by what they cost. `whole`: every step of the turn is counted (see turns).
+CREATE TABLE daily_tokens (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, session_group UTINYINT,
+    whole BOOLEAN, recorded_ok BOOLEAN, derived_ok BOOLEAN, turns BIGINT, steps BIGINT,
+    counted_steps BIGINT, counted_input BIGINT, counted_cached BIGINT, counted_cache_write BIGINT, counted_output BIGINT
+);
+
 -- Which text of a prompt, and which definition of a tool, was in force when; first_ts and last_ts within the day.
 CREATE TABLE daily_prompts (
     day DATE, source VARCHAR, prompt_id VARCHAR, prompt_hash VARCHAR,
@@ -212,7 +224,8 @@ CREATE TABLE daily_chains (
     ended VARCHAR, attempts INTEGER, session_group UTINYINT, chains BIGINT, retries BIGINT,
     identical BIGINT, first_identical BIGINT, first_identical_worked BIGINT,
     first_changed BIGINT, first_changed_worked BIGINT,
-    steps BIGINT, tokens BIGINT, tokens_known BIGINT, ms DOUBLE, ms_known BIGINT
+    steps BIGINT, tokens BIGINT, tokens_known BIGINT, ms DOUBLE, ms_known BIGINT,
+    counted_steps BIGINT, counted_input BIGINT, counted_cached BIGINT, counted_cache_write BIGINT, counted_output BIGINT
 );
 
 CREATE TABLE daily_parallel (

@@ -64,7 +64,7 @@ def main(arguments: list[str]) -> int:
         print("no browser found: name one in BROWSER_BIN", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory(prefix="callgauge-bench-") as folder:
-        store = options.store or _sample_store(Path(folder))
+        store = options.store or sample_store(Path(folder))
         visits = _visits(path, store, empty_script(Path(folder)), options.rounds)
     empty = _median(visits[EMPTY], "drawn")
     print(
@@ -84,7 +84,7 @@ def _median(visits: Sequence[Visit], measure: str) -> float:
     return float(statistics.median(getattr(visit, measure) for visit in visits))
 
 
-def _sample_store(folder: Path) -> Path:
+def sample_store(folder: Path) -> Path:
     store = folder / "store"
     command = [
         sys.executable,

@@ -64,7 +64,7 @@ WHERE contains(raw_arguments, '{MARK}broken')"""  # noqa: S608 - our own text
 # By page, what is read there: the fields whose text stands on it, by their names in the log.
 SHOWN = {
     "overview": ("model",),
-    "models": ("model", "provider", "probe"),
+    "models": ("model",),
     "prompts": ("prompt", "prompttext"),
     "matrix": ("model", "prompt"),
     "tools": ("tool",),
@@ -107,6 +107,8 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
         ),
         ("sessions", {"session": session}, ("big",)),
         ("tools", {"tool_open": hostile("tool")}, ("tool", "model", "does")),
+        ("models", {"tab": "strategies"}, ("model", "provider", "probe")),
+        ("models", {"tab": "hosts"}, ("model",)),
         ("errors", {"signature": signature}, ("tool",)),
         ("playground", {"call": refused}, ("sent", "more", "parameter")),
         ("calls", {"model": label}, ("model",)),

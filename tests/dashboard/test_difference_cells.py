@@ -26,17 +26,6 @@ def of_interval(low: float, high: float, p: float | None = 0.01) -> SliceCompari
     return SliceComparison(ONE, Difference((low + high) / 2, low, high, 0.01, "made"), p)
 
 
-@pytest.mark.parametrize(
-    ("several", "reach"),
-    [
-        ([(-0.031, 0.02)], 0.04),
-        ([(-0.03, 0.02)], 0.03),
-        ([(0.01, 0.02), (-0.09, -0.01)], 0.09),
-        ([(0.01, 0.121)], 0.15),
-        ([(-0.99, 0.2)], 1.0),
-        ([], 0.05),
-    ],
-)
 def test_beside_other_columns_the_difference_stands_below_the_verdict() -> None:
     held = hold(of_slice("a", 200, 1000), of_slice("b", 10, 1000))
     cell = verdict_with_difference_cell(held, 0.02)
@@ -59,6 +48,17 @@ def test_a_tie_shares_a_place_and_says_which_ranks_it_may_have() -> None:
     assert cells["unknown"].title == "No rank: it may be several things."
 
 
+@pytest.mark.parametrize(
+    ("several", "reach"),
+    [
+        ([(-0.031, 0.02)], 0.04),
+        ([(-0.03, 0.02)], 0.03),
+        ([(0.01, 0.02), (-0.09, -0.01)], 0.09),
+        ([(0.01, 0.121)], 0.15),
+        ([(-0.99, 0.2)], 1.0),
+        ([], 0.05),
+    ],
+)
 def test_the_track_ends_on_a_round_number_beyond_every_interval(
     several: list[tuple[float, float]], reach: float
 ) -> None:

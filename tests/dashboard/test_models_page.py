@@ -103,12 +103,12 @@ def test_cost_is_shown_per_turn_and_per_success(store: Path) -> None:
     publish(
         store, {"tool_calls": calls(40, 0, model="falcon"), "turns": [*turns, a_turn(99, model="falcon")]}
     )
-    (row,) = sheet_of(opened(PAGE, columns="cost"), RANKING)
+    (row,) = sheet_of(opened(PAGE, columns="effort"), RANKING)
     assert row["Tokens / turn"]["text"] == "1,000"
     assert row["Tokens / turn"]["sub"] == "of 91%"
     assert row["Seconds / turn"]["text"] == "2"
     assert row["Tokens / success"]["text"] == "1,830"
-    assert row["Tokens / success"]["title"].endswith("; 6 / 11 turns end well, by the log")
+    assert row["Tokens / success"]["title"].endswith("; 6 / 11 turns completed, by the log")
 
 
 def test_a_set_of_columns_is_chosen_in_the_url_and_leaves_out_the_chosen_rate(ranked: Path) -> None:

@@ -37,7 +37,7 @@ def test_nothing_found_where_nothing_could_be_read_is_not_called_clean(store: Pa
 def test_nothing_found_says_in_how_many_calls_and_how_many_are_unmeasured(store: Path) -> None:
     calls = [a_call(1), *(a_call(number, **BLIND) for number in (2, 3, 4))]
     words = said(overview(store, FINDINGS, tool_calls=calls))
-    assert "No findings in the 1 call that could be judged; 75% unmeasured." in words
+    assert "No findings in the 1 call that could be judged; known for 25% of calls." in words
 
 
 def test_recorded_and_derived_success_each_have_their_counts_and_interval(small: Path) -> None:

@@ -16,7 +16,7 @@ import duckdb
 from ingest.store.generations import published_generation
 
 ROLLUPS = (
-    "daily_calls", "daily_turns", "daily_codes", "daily_prompts", "daily_definitions",
+    "daily_calls", "daily_turns", "daily_tokens", "daily_codes", "daily_prompts", "daily_definitions",
     "daily_rates", "daily_chains", "daily_parallel", "daily_errors", "daily_parameters", "daily_traits",
     "task_trials", "signatures",
 )  # fmt: skip

@@ -195,14 +195,42 @@ def chains(facts: Facts) -> Iterator[Row]:
             own = [one for one in again if one["call_id"] in paid]
             tokens = sum(one["input_tokens"] + one["output_tokens"] for one in own)
             cell.update(tokens=tokens, tokens_known=1)
+        for one in again:
+            if one["call_id"] in paid and None not in (one["input_tokens"], one["output_tokens"]):
+                cell.update(token_parts(one), counted_steps=1)
         timed = [one for one in again if (one["model_latency_ms"], one["latency_ms"]) != (None, None)]
         if timed:
             model = sum(one["model_latency_ms"] or 0 for one in timed if one["call_id"] in paid)
             cell.update(ms=model + sum(one["latency_ms"] or 0 for one in timed), ms_known=1)
     kinds = [f"first_{kind}{worked}" for kind in ("identical", "changed") for worked in ("", "_worked")]
     counted = ("chains", "retries", "identical", *kinds, "steps", "tokens", "tokens_known", "ms", "ms_known")
+    counted += COUNTED
     for key, cell in cells.items():
         yield {**dict(zip(names, key, strict=True)), **{name: cell[name] for name in counted}}
+
+
+COUNTED = ("counted_steps", "counted_input", "counted_cached", "counted_cache_write", "counted_output")
+
+
+def token_parts(call: Row) -> dict[str, int]:
+    cached, written = call["cached_tokens"] or 0, call["cache_write_tokens"] or 0
+    return {
+        "counted_input": call["input_tokens"] - cached - written, "counted_cached": cached,
+        "counted_cache_write": written, "counted_output": call["output_tokens"],
+    }  # fmt: skip
+
+
+def tokens(facts: Facts) -> Iterator[Row]:
+    cells: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    for turn in facts.turns:
+        steps = turn["steps"] or 0
+        whole = turn["counted_steps"] is not None and steps > 0 and turn["counted_steps"] >= steps
+        group = group_of(turn["source"], turn["session_id"])
+        cell = cells[(*(turn[name] for name in WHO), group, whole, *(turn[name] for name in VERDICTS))]
+        cell.update(turns=1, steps=steps, **{name: turn[name] or 0 for name in COUNTED})
+    for key, cell in cells.items():
+        named = dict(zip((*WHO, "session_group", "whole", *VERDICTS), key, strict=True))
+        yield {**named, **{name: cell[name] for name in ("turns", "steps", *COUNTED)}}
 
 
 def parallel(facts: Facts) -> Iterator[Row]:
@@ -322,6 +350,7 @@ def trials(facts: Facts) -> Iterator[Row]:
 
 ROLLUPS: Mapping[str, Callable[[Facts], Iterator[Row]]] = {
     "daily_rates": rates,
+    "daily_tokens": tokens,
     "daily_chains": chains,
     "daily_parallel": parallel,
     "daily_parameters": parameters,

@@ -17,6 +17,10 @@ from tests.store.older import described, make_older
 from tests.store.recount import ROLLUPS, Facts, sorted_rows
 
 OLDER = range(1, SCHEMA_VERSION)
+TOKENS = (
+    "counted_steps", "counted_input", "counted_cached", "counted_cache_write", "counted_output",
+    "cached_tokens", "cache_write_tokens",
+)  # fmt: skip
 # What an older version did not keep and no UPDATE can tell.
 LOST = {
     1: (
@@ -29,9 +33,10 @@ LOST = {
         "first_step",
         "offered_tools",
         "arguments_depth",
+        *TOKENS,
     ),
-    2: (),
-    3: (),
+    2: TOKENS,
+    3: TOKENS,
 }
 KEPT = tuple(table for table in FACTS if table != "step_texts")  # no older version has what was said in steps
 

@@ -108,6 +108,7 @@ def one_session(tmp_path: Path) -> Path:
         ("daily_parameters", "unnest(group_ids)"),
         ("daily_chains", "session_group"),
         ("daily_parallel", "session_group"),
+        ("daily_tokens", "session_group"),
     ],
 )
 def test_a_session_is_in_one_group_wherever_it_counts(one_session: Path, table: str, group: str) -> None:

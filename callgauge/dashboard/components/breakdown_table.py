@@ -16,7 +16,7 @@ from callgauge.dashboard.components.difference_cells import (
     track_reach,
     verdict_cell,
 )
-from callgauge.dashboard.components.slice_table import name_cell, rate_cell
+from callgauge.dashboard.components.slice_table import name_cell, rate_cell, share_values
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures import headlines, verdicts
 from callgauge.dashboard.measures.breakdown import Breakdown, StratumComparison
@@ -137,7 +137,12 @@ def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[C
             sub=f"{listed}{more}",
             title=f"Too few for a verdict: it takes {verdicts.PAIR_RULE}.",
         ),
-        *(replace(count_cell(one, None), pale=True) for one in sums),
+        *(
+            Cell(wording.fraction(one.share.k, one.share.n), pale=True, values=share_values(one.share))
+            if one
+            else Cell("–")
+            for one in sums
+        ),
         Cell("–"),
         Cell("Too few", tone="calm"),
     ]

@@ -34,8 +34,10 @@ class Download:
     what: Literal["sums", "all rows"] = "sums"
 
 
+MOST_ROWS = 10_000
+"""Rows that a download of a list holds at most."""
 _SESSION_GROUPS = "group_ids"  # a column of the metrics whose rates get an interval
-_WHAT = {"sums": "The sums behind it", "all rows": "All rows, not only this page"}
+_WHAT = {"sums": "The sums behind it", "all rows": f"All rows, not only this page; at most {MOST_ROWS:,}"}
 
 
 def _draw_export(tables: Sequence[Table], take: Download | None) -> None:
@@ -179,7 +181,8 @@ def show_no_matches(noun: str) -> None:
             st.caption(f"Widen or clear: {', '.join(active)}.")
             st.button("Clear all filters, show all days", on_click=filters.show_everything, key="clear")
         else:
-            st.caption("The store holds none. Load logs with: callgauge ingest PATH --store DIR")
+            st.caption("The store holds none. Load logs that have some:")
+            st.code(f"callgauge ingest PATH --store {store_queries.store_folder()}", language=None)
 
 
 def show_no_store(problem: UnshownStoreError) -> None:

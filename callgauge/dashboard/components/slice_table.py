@@ -242,9 +242,9 @@ def compact_rate_cell(one: Slice | None, href: str | None = None, *, heat: float
     if one is None or not one.share.n:
         return Cell("–" if one else "", title="unmeasured" if one else None, pale=True, values={"rate": None})
     share, counts = one.share, wording.fraction(one.share.k, one.share.n)
-    missing = wording.unmeasured_share(share.n, one.total)
+    known = wording.known_share(share.n, one.total, one.rate.noun)
     if not one.is_solid:
-        why = f"Too little to tell: {describe_little(one)}; {missing}"
+        why = f"Too little to tell: {describe_little(one)}; {known}"
         return Cell(counts, href=href, pale=True, title=why, values=_count_values(one))
     rate = share.k / share.n
     return Cell(
@@ -252,7 +252,7 @@ def compact_rate_cell(one: Slice | None, href: str | None = None, *, heat: float
         sub=counts,
         href=href,
         heat=heat,
-        title=f"{wording.interval(share.interval)} · {describe_basis(share)}; {missing}",
+        title=f"{wording.interval(share.interval)} · {describe_basis(share)}; {known}",
         order=rate,
         values=share_values(share) | {"unmeasured": one.total - share.n},
         percentages=Percentages(
@@ -266,7 +266,7 @@ def describe_little(one: Slice) -> str:
     if not one.share.n:
         return "unmeasured"
     if one.share.has_enough:
-        return wording.unmeasured_share(one.share.n, one.total)
+        return wording.known_share(one.share.n, one.total, one.rate.noun)
     return wording.plural(one.share.sessions or 0, "session")
 
 
@@ -275,7 +275,7 @@ def _count_cell(one: Slice | None) -> Cell:
         return Cell("–", title="unmeasured" if one else None, values={"k": None})
     return Cell(
         wording.fraction(one.share.k, one.share.n),
-        title=wording.unmeasured_share(one.share.n, one.total),
+        title=wording.known_share(one.share.n, one.total, one.rate.noun),
         order=one.share.n,
         values=_count_values(one),
     )

@@ -63,8 +63,12 @@ def write_advice(found: Breakdown, names: ArmNames, label: Label, smallest: floa
         for wanted in (Standing.WORSE, Standing.BETTER)
     )
     if standing is Standing.WORSE:
+        most = _list_strata(
+            [each for each in named if each.standing(smallest) is standing and _exceeds(each, found)], label
+        )
+        more = f" Most of all for {most}." if most else ""
         but = f" But better for {better}." if better else ""
-        return f"keep {names.against}. {names.of} is worse: {rates}.{but}"
+        return f"keep {names.against}. {names.of} is worse: {rates}.{more}{but}"
     if standing is Standing.BETTER and not worse:
         return f"take {names.of}. It is better: {rates}."
     if standing is Standing.BETTER:
@@ -127,11 +131,7 @@ def _describe_stratum(found: Breakdown, each: StratumComparison, label: Label, s
         return f"Different for {name}: {rates}."
     word = _WORDS[own].capitalize()
     if own is whole:
-        return (
-            f"Most of all for {name}: {rates}."
-            if _exceeds(held, found.whole)
-            else f"Less so for {name}: {rates}."
-        )
+        return f"{'Most of all' if _exceeds(each, found) else 'Less so'} for {name}: {rates}."
     opposite = whole in _WORDS
     return f"But {word.lower()} for {name}: {rates}." if opposite else f"{word} for {name}: {rates}."
 
@@ -153,9 +153,10 @@ def describe_dimension(found: Breakdown, dimension: str, label: Label) -> str:
     return f"Too few sessions to tell whether the difference depends on the {dimension}."
 
 
-def _exceeds(held: SliceComparison, whole: SliceComparison) -> bool:
-    one, other = held.difference, whole.difference
-    return one is not None and other is not None and abs(one.estimate) >= abs(other.estimate)
+def _exceeds(stratum: StratumComparison, found: Breakdown) -> bool:
+    """Return True when the difference within a stratum is larger than the whole one."""
+    one, whole = stratum.held.difference if stratum.held else None, found.whole.difference
+    return one is not None and whole is not None and abs(one.estimate) >= abs(whole.estimate)
 
 
 def _list_strata(strata: Sequence[StratumComparison], label: Label) -> str:

@@ -14,7 +14,7 @@ from ingest.events import Event, LogLine, SessionSeen, StepMade, TurnEnded, Turn
 from ingest.formats.claude_code.open_turn import OpenMessage, TranscriptPrompt, TranscriptTurn
 from ingest.formats.claude_code.records import (
     MESSAGE,
-    count_input_tokens,
+    count_input,
     make_call,
     make_lost_call,
     make_result,
@@ -267,7 +267,7 @@ class ClaudeConversation:
             ts=message.ts,
             text=said or None,
             model=message.model,
-            input_tokens=count_input_tokens(message.usage),
+            **count_input(message.usage),
             output_tokens=message.output_tokens if message.usage_is_final else None,
             answers=message.stop_reason == "end_turn",
         )

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from ingest.decoding.fields import read_count, read_object, read_text
+from ingest.decoding.token_counts import count_input_parts
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -121,15 +122,10 @@ def _failure_reason(content: str) -> str:
     return content.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")[:MESSAGE]
 
 
-def count_input_tokens(usage: Usage | None) -> int | None:
-    """Return the number of all input tokens, with those read from or written to the cache.
-
-    `input_tokens` alone leaves the cache out. None when the record has no counts.
-    """
+def count_input(usage: Usage | None) -> dict[str, Any]:
+    """Return the counts of input tokens; `input_tokens` alone leaves out those of the cache."""
     if usage is None:
-        return None
-    total = None
-    for count in (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens):
-        if count is not None and count >= 0:
-            total = count if total is None else total + count
-    return total
+        return {}
+    return count_input_parts(
+        usage.input_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+    )

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import Event, LogLine, ResultSeen
 from ingest.formats.conversations.agent_session import AgentSession
 
@@ -88,7 +89,7 @@ class StepTracker:
             step.ts,
             "\n".join(filter(None, step.texts)),
             model=self.model,
-            input_tokens=read_count(step.usage.get("input_tokens")),
+            **count_whole_input(step.usage.get("input_tokens"), step.usage.get("cached_input_tokens")),
             output_tokens=read_count(step.usage.get("output_tokens")),
             answers=step.final and not step.calls,
         )

@@ -201,6 +201,8 @@ class ExchangeTranslator:
             model=reply.model or asked.model,
             strategy=Strategy.TOOL_USE if reply.calls or asked.tools else None,
             input_tokens=reply.input_tokens,
+            cached_tokens=reply.cached_tokens,
+            cache_write_tokens=reply.cache_write_tokens,
             output_tokens=reply.output_tokens,
             latency_ms=exchange.latency_ms,
             answers=ended is True,

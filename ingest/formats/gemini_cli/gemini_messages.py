@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import Event, FaultLayer, FlagSource, LogLine, ResultSeen, TurnStatus, Visibility
 from ingest.formats.conversations.agent_session import (
     AgentSession,
@@ -89,7 +90,7 @@ class GeminiConversation(AgentSession):
                 ts,
                 words,
                 model=read_text(message.get("model")),
-                input_tokens=read_count(tokens.get("input")) or None,
+                **count_whole_input(tokens.get("input"), tokens.get("cached")),
                 output_tokens=_sum_counts(tokens.get("output"), tokens.get("thoughts")),
             )
         self._may_call = not calls

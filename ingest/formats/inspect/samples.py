@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text, read_time
+from ingest.decoding.token_counts import count_input_parts, count_whole_input
 from ingest.events import (
     Event,
     FlagSource,
@@ -148,7 +149,7 @@ class _SampleTranslator:
         usage, took = read_object(output.get("usage")), read_number(output.get("time"))
         facts = {
             "model": read_text(event.get("model")),
-            "input_tokens": read_count(usage.get("input_tokens")),
+            **_count_input(usage),
             "output_tokens": read_count(usage.get("output_tokens")),
             "latency_ms": took * 1000 if took is not None else None,
         }
@@ -254,3 +255,12 @@ class _SampleTranslator:
 
     def _event_place(self, conversation: _SampleConversation) -> dict[str, Any]:
         return {"session_id": conversation.session_id, "where": self._where, "ts": self._ts}
+
+
+def _count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the counts of input tokens; whether they include those of the cache is told by the total."""
+    names = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
+    counts = [read_count(usage.get(name)) for name in names]
+    together = sum(count or 0 for count in counts) + (read_count(usage.get("output_tokens")) or 0)
+    is_apart = together == read_count(usage.get("total_tokens"))
+    return count_input_parts(*counts) if is_apart else count_whole_input(*counts)

@@ -16,6 +16,7 @@ from ingest.decoding.fields import (
     read_objects,
     read_text,
 )
+from ingest.decoding.token_counts import count_input_parts
 from ingest.events import (
     Event,
     FaultLayer,
@@ -217,7 +218,7 @@ class KimiAgent:
             step.ts,
             "\n".join(step.texts),
             **self._model,
-            input_tokens=_count_input_tokens(usage),
+            **count_input_parts(*map(usage.get, ("inputOther", "inputCacheRead", "inputCacheCreation"))),
             output_tokens=read_count(usage.get("output")) or None,
             latency_ms=_read_latency(told),
             answers=told.get("finishReason") == "end_turn" and not step.calls,
@@ -231,12 +232,6 @@ class KimiAgent:
     @property
     def _event_place(self) -> dict[str, Any]:
         return {"session_id": self._dialogue.session_id, "where": self._where, "ts": self._ts}
-
-
-def _count_input_tokens(usage: Mapping[str, Any]) -> int | None:
-    """Return the number of all input tokens, cached ones included; None when it is zero (no measurement)."""
-    names = ("inputOther", "inputCacheRead", "inputCacheCreation")
-    return sum(read_count(usage.get(name)) or 0 for name in names) or None
 
 
 def _read_latency(told: Mapping[str, Any]) -> float | None:

@@ -65,6 +65,7 @@ from ingest.formats.mini_swe.replies import (
     refusal_layer,
 )
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
+from ingest.formats.provider_messages.openai_chat import count_input
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
 
@@ -246,7 +247,7 @@ class _MiniSweRun(SweRun):
         response_id = read_text(response.get("id"))
         self.where = self.record.find_line(f'"{response_id}"') if response_id else self.where
         usage = read_object(response.get("usage"))
-        sent, received = (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
+        received = ("completion_tokens", "output_tokens")
         return StepMade(
             **self.event_place(),
             step=self._step,
@@ -254,7 +255,7 @@ class _MiniSweRun(SweRun):
             provider=read_text(response.get("provider")),
             model=read_text(response.get("model")) or self._model,
             strategy=Strategy.TOOL_USE if native else Strategy.JSON_FALLBACK,
-            input_tokens=next((read_count(usage[name]) for name in sent if name in usage), None),
+            **count_input(usage),
             output_tokens=next((read_count(usage[name]) for name in received if name in usage), None),
         )
 

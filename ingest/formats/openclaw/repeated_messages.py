@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text
+from ingest.decoding.token_counts import count_input_parts
 from ingest.events import CallMade, Event, ResultSeen, StepMade, Strategy, TurnEnded, TurnStarted
 from ingest.formats.provider_messages.chat_messages import join_content
 from ingest.formats.provider_messages.message_hashes import unique_id
@@ -71,7 +72,6 @@ class _RepeatedMessages:
     def make_step(self, number: int, at: Event) -> StepMade:
         reply = self.replies[number]
         usage = read_object(reply.get("usage"))
-        read = [read_count(usage.get(name)) or 0 for name in ("input", "cacheRead", "cacheWrite")]
         return StepMade(
             session_id=at.session_id,
             where=at.where,
@@ -81,7 +81,7 @@ class _RepeatedMessages:
             provider=read_text(reply.get("provider")),
             model=read_text(reply.get("model")),
             strategy=Strategy.TOOL_USE if _find_calls(reply) else None,
-            input_tokens=sum(read) or None,
+            **count_input_parts(*map(usage.get, ("input", "cacheRead", "cacheWrite"))),
             output_tokens=read_count(usage.get("output")) or None,
         )
 

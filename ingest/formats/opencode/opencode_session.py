@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text
+from ingest.decoding.token_counts import count_input_parts
 from ingest.events import Event, LogLine, ResultSeen, SessionSeen, TurnStatus
 from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.opencode.opencode_calls import call_fields, result_fields
@@ -82,6 +83,7 @@ class _AnswerMessage:
         itself.
         """
         tokens = read_object(told.get("tokens"))
+        cache = read_object(tokens.get("cache"))
         words = [read_text(part.get("text")) or "" for part in parts if part.get("type") == "text"]
         calls = [part for part in parts if part.get("type") == "tool"]
         yield from self._dialogue.add_step(
@@ -90,7 +92,7 @@ class _AnswerMessage:
             "\n".join(words),
             provider=read_text(self._info.get("providerID")),
             model=read_text(self._info.get("modelID")),
-            input_tokens=_sum_counts(tokens.get("input"), *read_object(tokens.get("cache")).values()),
+            **count_input_parts(tokens.get("input"), cache.get("read"), cache.get("write")),
             output_tokens=_sum_counts(tokens.get("output"), tokens.get("reasoning")),
             answers=told.get("reason", told.get("finish")) == "stop" and not calls,
         )

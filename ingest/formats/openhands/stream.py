@@ -27,6 +27,7 @@ from ingest.events import (
 from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.openhands.action_texts import find_lost_call
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
+from ingest.formats.provider_messages.openai_chat import count_input
 
 _TEXT_ACTIONS = frozenset(
     ("run", "run_ipython", "read", "write", "edit", "browse", "browse_interactive", "delegate", "think",
@@ -91,7 +92,7 @@ class StreamEvents:
                 text=join_content(message.get("content")),
                 model=read_text(response.get("model")),
                 strategy=Strategy.TOOL_USE,
-                input_tokens=read_count(usage.get("prompt_tokens")),
+                **count_input(usage),
                 output_tokens=read_count(usage.get("completion_tokens")),
             )
         made = next((call for call in list_calls(message) if call["id"] == call_id), None)

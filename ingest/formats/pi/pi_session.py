@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text, read_time
+from ingest.decoding.token_counts import count_input_parts
 from ingest.events import (
     ArgsSource,
     Event,
@@ -107,7 +108,7 @@ class PiSession:
             "\n".join(words),
             provider=read_text(message.get("provider")),
             model=read_text(message.get("model")),
-            input_tokens=_count_input_tokens(usage),
+            **count_input_parts(*map(usage.get, ("input", "cacheRead", "cacheWrite"))),
             output_tokens=read_count(usage.get("output")) or None,
             answers=stop == "stop",
         )
@@ -163,11 +164,6 @@ def _read_flag(is_error: Any, content: str) -> ResultFlag:
         layer = FaultLayer.REFUSED if _ABORTED.search(content[-_TAIL:]) else find_layer(content, _TEXTS)
         return failed_flag(content, layer or FaultLayer.EXECUTION)
     return PASSED if is_error is False else ResultFlag()
-
-
-def _count_input_tokens(usage: Mapping[str, Any]) -> int | None:
-    """Return the number of all input tokens, cached ones included; None when it is zero (no measurement)."""
-    return sum(read_count(usage.get(name)) or 0 for name in ("input", "cacheRead", "cacheWrite")) or None
 
 
 def _world_key(entry: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text
+from ingest.decoding.token_counts import count_input_parts
 from ingest.events import ArgsSource, FlagSource, ResultStatus
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,
@@ -48,13 +49,10 @@ def join_block_texts(blocks: list[Mapping[str, Any]]) -> str | None:
     return join_texts(read_text(block.get("text")) for block in blocks if block.get("type") == "text")
 
 
-def count_input_tokens(usage: Mapping[str, Any]) -> int | None:
-    """Return the number of tokens the model read; None when it is 0 or not stated.
-
-    Tokens of the cache are included; the field `input_tokens` alone leaves them out.
-    """
-    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    return sum(read_count(usage.get(name)) or 0 for name in names) or None
+def count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the counts of input tokens; the field `input_tokens` leaves out those of the cache."""
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return count_input_parts(*map(usage.get, names))
 
 
 def read_request(body: Mapping[str, Any]) -> ModelRequest:
@@ -94,7 +92,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
         calls=calls,
         word=word,
         end=end,
-        input_tokens=count_input_tokens(usage),
+        **count_input(usage),
         # Until a stream has ended, the count is that of its start.
         output_tokens=read_count(usage.get("output_tokens")) or None
         if end is not StopReason.BROKEN

@@ -157,6 +157,8 @@ class ModelReply:
     word: str | None = None
     end: StopReason = StopReason.UNKNOWN
     input_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
     output_tokens: int | None = None
     marks: tuple[str, ...] = ()
     ties: tuple[str, ...] = ()  # ids by which a later reply refers to this one …

@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import ArgsSource
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,
@@ -70,7 +71,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
             calls=calls,
             word=word,
             end=StopReason.CALLS if calls and word == "STOP" else read_stop_reason(word),
-            input_tokens=read_count(read_field(usage, "promptTokenCount")) or None if number == 0 else None,
+            **(count_input(usage) if number == 0 else {}),
             output_tokens=count_output_tokens(usage) if number == 0 else None,
             marks=part_marks(parts),
         )
@@ -84,6 +85,12 @@ def read_field(body: Mapping[str, Any], name: str) -> Any:
     if name in body:
         return body[name]
     return body.get("".join("_" + c.lower() if c.isupper() else c for c in name))
+
+
+def count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
+    return count_whole_input(
+        read_field(usage, "promptTokenCount"), read_field(usage, "cachedContentTokenCount")
+    )
 
 
 def count_output_tokens(usage: Mapping[str, Any]) -> int | None:

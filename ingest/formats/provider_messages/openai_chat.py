@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import ArgsSource
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content, list_calls
 from ingest.formats.provider_messages.exchange import (
@@ -96,7 +97,7 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
             calls=calls,
             word="refusal" if refusal is not None else word,
             end=StopReason.REFUSED if refusal is not None else end,
-            input_tokens=count_tokens(usage, body, "prompt") if number == 0 else None,
+            **(count_input(usage, body) if number == 0 else {}),
             output_tokens=count_tokens(usage, body, "completion") if number == 0 else None,
             marks=message_marks(message),
         )
@@ -120,6 +121,18 @@ def list_choices(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         return list(read_objects(body["choices"]))
     word = body.get("finish_reason", body.get("done_reason"))
     return [{"message": body.get("message"), "finish_reason": word}]
+
+
+def count_input(usage: Mapping[str, Any], body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the counts of input tokens by the field names of OpenAI, DeepSeek, Moonshot and LiteLLM."""
+    details = read_object(usage.get("prompt_tokens_details")) or read_object(
+        usage.get("input_tokens_details")
+    )
+    cached = details.get("cached_tokens", usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens")))
+    if cached is None:
+        cached = usage.get("cache_read_input_tokens")
+    written = details.get("cache_write_tokens", usage.get("cache_creation_input_tokens"))
+    return count_whole_input(count_tokens(usage, body or {}, "prompt"), cached, written)
 
 
 def count_tokens(usage: Mapping[str, Any], body: Mapping[str, Any], side: str) -> int | None:

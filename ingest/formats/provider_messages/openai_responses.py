@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import ArgsSource, FlagSource, ResultStatus
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
 from ingest.formats.provider_messages.exchange import (
@@ -90,6 +91,7 @@ def client_tools(tools: Any) -> list[Mapping[str, Any]]:
 def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
     output = read_objects(body.get("output"))
     usage = read_object(body.get("usage"))
+    details = read_object(usage.get("input_tokens_details"))
     calls = [call for item in output if (call := read_call(item)) is not None]
     words = [item_words(item) for item in output if item.get("type") == "message"]
     refusals = [refusal_text(item) for item in output if item.get("type") == "message"]
@@ -107,7 +109,9 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
         calls=calls,
         word=word,
         end=end,
-        input_tokens=read_count(usage.get("input_tokens")) or None,
+        **count_whole_input(
+            usage.get("input_tokens"), details.get("cached_tokens"), details.get("cache_write_tokens")
+        ),
         output_tokens=read_count(usage.get("output_tokens")) or None,
         marks=tuple(mark for item in output for mark in item_marks(item)),
         ties=tuple(filter(None, [conversation_id(body)])),

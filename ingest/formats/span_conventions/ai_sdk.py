@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ingest.decoding.fields import read_objects
+from ingest.decoding.token_counts import count_whole_input
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.message_parts import Message, read_call
 from ingest.formats.provider_messages.model_requests import find_definitions, read_request
@@ -60,8 +61,11 @@ def _read_model_call(attributes: Attributes, facts: SpanFacts) -> None:
         definitions=find_definitions(attributes.get("ai.prompt.tools")) or None,
         input=request.messages if request and request.messages else None,
         output=read_output(attributes),
-        input_tokens=first_count(
-            attributes, "gen_ai.usage.input_tokens", "ai.usage.inputTokens", "ai.usage.promptTokens"
+        **count_whole_input(
+            first_count(
+                attributes, "gen_ai.usage.input_tokens", "ai.usage.inputTokens", "ai.usage.promptTokens"
+            ),
+            first_count(attributes, "ai.usage.cachedInputTokens"),
         ),
         output_tokens=first_count(
             attributes, "gen_ai.usage.output_tokens", "ai.usage.outputTokens", "ai.usage.completionTokens"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ingest.decoding.fields import read_object, read_objects
+from ingest.decoding.token_counts import count_input_parts, count_whole_input
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.message_lists import read_messages, read_reply
 from ingest.formats.provider_messages.model_requests import find_definitions, read_request
@@ -112,9 +116,24 @@ def read_langfuse(raw: RawSpan, facts: SpanFacts) -> None:
             system=request.system if request else None,
             definitions=request.definitions if request else None,
             output=read_reply(first_value(attributes, start + "output")),
-            input_tokens=first_count(usage, "input"),
+            **count_usage_input(usage),
             output_tokens=first_count(usage, "output"),
         )
+
+
+def count_usage_input(usage: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the counts of input tokens in Langfuse's usage, whose `input` leaves out those of the cache.
+
+    `prompt_tokens` and other names are the provider's own, and include them.
+    """
+    cached = first_count(usage, "input_cached_tokens", "input_cache_read", "cache_read_input_tokens")
+    written = first_count(usage, "input_cache_creation", "cache_creation_input_tokens")
+    fresh = first_count(usage, "input")
+    if fresh is not None:
+        return count_input_parts(fresh, cached, written)
+    return count_whole_input(
+        first_count(usage, "prompt_tokens", "promptTokens", "input_tokens"), cached, written
+    )
 
 
 def read_codex(raw: RawSpan, facts: SpanFacts) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ingest.decoding.token_counts import count_whole_input
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.message_lists import read_messages
 from ingest.formats.provider_messages.message_parts import Message
@@ -35,7 +36,17 @@ def read(raw: RawSpan, facts: SpanFacts) -> None:
         model=first_text(attributes, "gen_ai.response.model", "gen_ai.request.model"),
         system=prompt_text(first_value(attributes, "gen_ai.system_instructions")),
         definitions=find_definitions(first_value(attributes, "gen_ai.tool.definitions")) or None,
-        input_tokens=first_count(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+        **count_whole_input(
+            first_count(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+            first_count(
+                attributes, "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"
+            ),
+            first_count(
+                attributes,
+                "gen_ai.usage.cache_creation.input_tokens",
+                "gen_ai.usage.cache_creation_input_tokens",
+            ),
+        ),
         output_tokens=first_count(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
         finish=first_finish_reason(first_value(attributes, "gen_ai.response.finish_reasons")),
         tool=first_text(attributes, "gen_ai.tool.name"),

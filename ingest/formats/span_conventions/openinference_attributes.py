@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects
+from ingest.decoding.token_counts import count_whole_input
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.message_lists import read_messages
 from ingest.formats.provider_messages.message_parts import Message
@@ -59,7 +60,11 @@ def _read_model_call(attributes: Attributes, facts: SpanFacts) -> None:
         definitions=find_definitions(collect_indexed(attributes, "llm.tools")) or None,
         input=tuple(indexed_messages(attributes, "llm.input_messages", "user")) or None,
         output=tuple(indexed_messages(attributes, "llm.output_messages", "assistant")) or None,
-        input_tokens=first_count(attributes, "llm.token_count.prompt"),
+        **count_whole_input(
+            first_count(attributes, "llm.token_count.prompt"),
+            first_count(attributes, "llm.token_count.prompt_details.cache_read"),
+            first_count(attributes, "llm.token_count.prompt_details.cache_write"),
+        ),
         output_tokens=first_count(attributes, "llm.token_count.completion"),
         finish=first_text(attributes, "llm.finish_reason"),
     )

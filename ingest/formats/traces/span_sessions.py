@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
+from ingest.decoding.token_counts import count_whole_input
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -154,7 +155,12 @@ class TracedSession:
             text=step.text or (None if step.calls else step.text),
             provider=facts.provider,
             model=facts.model,
-            input_tokens=facts.input_tokens if step.whole else None,
+            # Counted again: what one convention left out, another may have filled in.
+            **(
+                count_whole_input(facts.input_tokens, facts.cached_tokens, facts.cache_write_tokens)
+                if step.whole
+                else {}
+            ),
             output_tokens=facts.output_tokens if step.whole else None,
             latency_ms=span.latency_ms if step.whole else None,
             answers=not step.calls and step.stop_reason is StopReason.ANSWER,

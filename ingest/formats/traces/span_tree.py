@@ -16,7 +16,9 @@ import msgspec
 from ingest.formats.spans.span import SpanKind, UnderstoodSpan
 
 _HANDED_DOWN = ("provider", "model", "system", "definitions", "prompt_name", "prompt_version", "input")
-_OF_THE_ONE_CALL = ("output", "finish", "input_tokens", "output_tokens")
+_OF_THE_ONE_CALL = (
+    "output", "finish", "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens",
+)  # fmt: skip
 _AROUND = 20  # spans around a model call that are asked
 _PREFIXES = ("execute_tool ", "tool.", "running tool: ", "tool: ")
 

@@ -20,3 +20,29 @@ ALTER TABLE daily_chains ADD COLUMN session_group UTINYINT;
 ALTER TABLE daily_parallel ADD COLUMN session_group UTINYINT;
 ALTER TABLE daily_parameters ADD COLUMN group_ids UTINYINT[];
 ALTER TABLE daily_parameters ADD COLUMN group_calls UINTEGER[];
+
+-- Tokens are told apart by what they cost: of calls that are in by then, only all input and all output is known.
+
+ALTER TABLE turns ADD COLUMN counted_steps INTEGER;
+ALTER TABLE turns ADD COLUMN counted_input BIGINT;
+ALTER TABLE turns ADD COLUMN counted_cached BIGINT;
+ALTER TABLE turns ADD COLUMN counted_cache_write BIGINT;
+ALTER TABLE turns ADD COLUMN counted_output BIGINT;
+ALTER TABLE turn_parts ADD COLUMN counted_steps INTEGER;
+ALTER TABLE turn_parts ADD COLUMN counted_input BIGINT;
+ALTER TABLE turn_parts ADD COLUMN counted_cached BIGINT;
+ALTER TABLE turn_parts ADD COLUMN counted_cache_write BIGINT;
+ALTER TABLE turn_parts ADD COLUMN counted_output BIGINT;
+ALTER TABLE tool_calls ADD COLUMN cached_tokens BIGINT;
+ALTER TABLE tool_calls ADD COLUMN cache_write_tokens BIGINT;
+ALTER TABLE daily_chains ADD COLUMN counted_steps BIGINT;
+ALTER TABLE daily_chains ADD COLUMN counted_input BIGINT;
+ALTER TABLE daily_chains ADD COLUMN counted_cached BIGINT;
+ALTER TABLE daily_chains ADD COLUMN counted_cache_write BIGINT;
+ALTER TABLE daily_chains ADD COLUMN counted_output BIGINT;
+
+CREATE TABLE daily_tokens (
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, session_group UTINYINT,
+    whole BOOLEAN, recorded_ok BOOLEAN, derived_ok BOOLEAN, turns BIGINT, steps BIGINT,
+    counted_steps BIGINT, counted_input BIGINT, counted_cached BIGINT, counted_cache_write BIGINT, counted_output BIGINT
+);

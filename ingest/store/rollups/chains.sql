@@ -20,6 +20,8 @@ WITH
     retried AS (
         SELECT
             chain_id, attempt, fault_layer, retry_kind, latency_ms, model_latency_ms, input_tokens + output_tokens AS tokens,
+            coalesce(cached_tokens, 0) AS cached, coalesce(cache_write_tokens, 0) AS cache_write,
+            input_tokens - cached - cache_write AS fresh, output_tokens,
             (row_number() OVER (PARTITION BY turn_id, step ORDER BY ordinal, call_id) = 1)::INTEGER AS is_first
         FROM tool_calls
         WHERE NOT duplicate AND attempt > 1 AND turn_id IN (SELECT turn_id FROM begun)
@@ -34,6 +36,11 @@ WITH
             count(*) FILTER (attempt = 2 AND retry_kind = 'changed' AND fault_layer IS NULL) AS first_changed_worked,
             sum(is_first) AS steps,
             if(count(tokens) = count(*), sum(is_first * tokens), NULL) AS tokens,
+            sum(is_first) FILTER (tokens IS NOT NULL) AS counted_steps,
+            sum(is_first * fresh) FILTER (tokens IS NOT NULL) AS counted_input,
+            sum(is_first * cached) FILTER (tokens IS NOT NULL) AS counted_cached,
+            sum(is_first * cache_write) FILTER (tokens IS NOT NULL) AS counted_cache_write,
+            sum(is_first * output_tokens) FILTER (tokens IS NOT NULL) AS counted_output,
             sum(is_first * coalesce(model_latency_ms, 0) + coalesce(latency_ms, 0))
                 FILTER (model_latency_ms IS NOT NULL OR latency_ms IS NOT NULL) AS ms
         FROM retried
@@ -51,6 +58,11 @@ SELECT
     coalesce(sum(first_changed_worked), 0) AS first_changed_worked,
     coalesce(sum(steps), 0) AS steps,
     coalesce(sum(tokens), 0) AS tokens, count(tokens) AS tokens_known,
-    coalesce(sum(ms), 0)::DOUBLE AS ms, count(ms) AS ms_known
+    coalesce(sum(ms), 0)::DOUBLE AS ms, count(ms) AS ms_known,
+    coalesce(sum(counted_steps), 0) AS counted_steps,
+    coalesce(sum(counted_input), 0) AS counted_input,
+    coalesce(sum(counted_cached), 0) AS counted_cached,
+    coalesce(sum(counted_cache_write), 0) AS counted_cache_write,
+    coalesce(sum(counted_output), 0) AS counted_output
 FROM begun LEFT JOIN again USING (chain_id)
 GROUP BY ALL;

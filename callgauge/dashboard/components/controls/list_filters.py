@@ -1,17 +1,14 @@
-"""Filters and the order of a list, kept in the URL: selectors of one value, a search box, sorting heads."""
+"""Filters and the order of a list, kept in the URL: selectors of one value, a search box."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import streamlit as st
 
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
-from callgauge.dashboard.components.table import Column
 
-OrderLink = Callable[[str | None], str]
 TURNS: Mapping[str, str] = {
     "": "All turns",
     "recorded_ok": "Completed (log)",
@@ -79,27 +76,6 @@ def read_order(orders: Iterable[str]) -> dict[str, Any]:
     text = st.query_params.get("order") or ""
     order = text.removeprefix("-")
     return {"order": order, "reversed": text != order or None} if order in orders else {}
-
-
-def order_column(
-    column: Column, order: str, first: Literal["ascending", "descending"], link: OrderLink
-) -> Column:
-    """Return the column with a head that sorts the list, in the URL's `order`.
-
-    A click sorts by it, a second one turns the order round, a third one brings the list's own order back.
-    `order`: the column's name in the metric; `first`: the way of the first click. `link` returns the link of
-    a list with this order, None for its own.
-    """
-    text = st.query_params.get("order")
-    other: dict[str, Literal["ascending", "descending"]] = {
-        "ascending": "descending",
-        "descending": "ascending",
-    }
-    if text == order:
-        return replace(column, sorted=first, href=link(f"-{order}"))
-    if text == f"-{order}":
-        return replace(column, sorted=other[first], href=link(None))
-    return replace(column, href=link(order))
 
 
 def draw_search_box(label: str, key: str, placeholder: str, *, width: int) -> str | None:

@@ -20,7 +20,7 @@ export default function ({ parentElement, data }) {
   const drawn = JSON.stringify(data)
   if (root.drawn === drawn) return
   root.drawn = drawn
-  const focused = [...root.querySelectorAll("a")].indexOf(parentElement.activeElement ?? root.getRootNode().activeElement)
+  const focused = [...root.querySelectorAll("a")].indexOf(root.getRootNode().activeElement)
   const sections = data.sections.flatMap((section) => {
     const heading = element("h2", "", section.title)
     const list = element("ul")

@@ -40,8 +40,9 @@ def draw_navigation(pages: Sequence[PageLink]) -> None:
     ]
     draw = st.components.v2.component(
         "navigation",
-        html="<nav aria-label='Pages'></nav>",
+        html="<nav class='pages-list' aria-label='Pages'></nav>",
         css=read_source(__file__, "navigation.css"),
+        isolate_styles=False,
         js=read_source(beside_folder(__file__), "drawing.js")
         + read_source(__file__, "icons.js", "navigation.js"),
     )

@@ -8,9 +8,8 @@ from typing import Any
 import streamlit as st
 
 from callgauge.dashboard import filters, wording
-from callgauge.dashboard.components.controls.list_filters import order_column
 from callgauge.dashboard.components.finding_list import OUTCOME_TONES
-from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.components.table import Cell, Column, draw_table, order_column
 from callgauge.dashboard.pages.calls.call_filters import kept_keys
 from callgauge.dashboard.texts.marked_text import one_line_with_hits
 

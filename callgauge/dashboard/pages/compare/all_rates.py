@@ -54,7 +54,7 @@ def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | Non
         f"- **{group.capitalize()}**: {_describe_group(_choose_group(judged.values(), group), smallest)}"
         for group in GROUPS
     ]
-    st.markdown("\n".join([*lines, "- **Cost**: steps, tokens and seconds a turn and a success."]))
+    st.markdown("\n".join([*lines, "- **Cost**: money, tokens, steps and seconds a turn and a success."]))
     group = choose_segment("Group of rates", "group", (*GROUPS, _COST), str.capitalize)
     if group == _COST:
         draw_costs(a, b)

@@ -81,7 +81,7 @@ def draw_warnings(a: CompareSide, b: CompareSide, rate: RateDefinition, held: Sl
 
 
 def _describe_measured(side: CompareSide, whole: Slice) -> str:
-    known = wording.unmeasured_share(whole.share.n, whole.total)
+    known = wording.known_share(whole.share.n, whole.total, whole.rate.noun)
     return f"{side.arm.letter}, {wording.in_markdown(side.name, 80)}: {known}."
 
 

@@ -20,7 +20,6 @@ Row = Mapping[Hashable, Any]
 PER_PAGE = 200
 _SHOWN = 10  # of a page, until all are asked for
 _NAMED = 2  # tools and models that a cell names
-_EXPORTED = 10_000
 
 
 def read(chosen: Mapping[str, Any]) -> Sequence[Row]:
@@ -37,7 +36,7 @@ def read(chosen: Mapping[str, Any]) -> Sequence[Row]:
 def show(rows: Sequence[Row], chosen: Mapping[str, Any]) -> None:
     """Draw the list of error signatures; `rows` are those of one page."""
     total = rows[0]["found"] if rows else 0
-    every = store_queries.ask_later("signatures", **chosen, limit=_EXPORTED, offset=0)
+    every = store_queries.ask_later("signatures", **chosen, limit=cards.MOST_ROWS, offset=0)
     with cards.draw_card(
         "Signatures of errors",
         "signatures",

@@ -50,7 +50,9 @@ def draw_strategies(chosen: Mapping[str, Any]) -> None:
             st.caption("No calls and no probes in the chosen logs.")
             return
         found = audit_strategies(used, least)
-        told = [one for one in found if one.used.calls.is_solid or one.tone in ("bad", "warn")]
+        told = [
+            one for one in found if one.used.calls.is_solid or one.used.probes or one.tone in ("bad", "warn")
+        ]
         shown = told[:_SHOWN]
         if shown:
             scale = make_scale([one.used.calls.share for one in shown])

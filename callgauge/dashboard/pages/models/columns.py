@@ -11,9 +11,10 @@ import streamlit as st
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.pages.models import cost_columns
+from callgauge.dashboard.pages.models import cost_columns, money_columns
 from callgauge.dashboard.pages.models.added_column import AddedColumn
 from callgauge.dashboard.pages.models.cost_columns import read_cost_columns
+from callgauge.dashboard.pages.models.money_columns import read_money_columns
 from callgauge.dashboard.pages.models.rate_columns import read_rate_columns
 
 
@@ -32,6 +33,7 @@ class _Origin:
 
 _ORIGINS = (
     _Origin({rate.name: rate.title for rate in RATES.values()}, read_rate_columns),
+    _Origin(money_columns.TITLES, read_money_columns, money_columns.DIMENSIONS),
     _Origin(cost_columns.TITLES, read_cost_columns, cost_columns.DIMENSIONS),
 )
 
@@ -55,8 +57,9 @@ COLUMN_SETS: Mapping[str, ColumnSet] = {
         "Tool", ("unknown_tool", "emission", "tool_rejected", "execution")
     ),
     "turn": ColumnSet("Turn", ("retried", "recovered", "recorded_ok", "derived_ok")),
-    "cost": ColumnSet(
-        "Cost",
+    "cost": ColumnSet("Cost", ("cost_per_completed", "cost_per_turn", "cost_of_retries", "cost")),
+    "effort": ColumnSet(
+        "Tokens and time",
         ("tokens_per_turn", "tokens_per_success", "seconds_per_turn", "seconds_per_success"),
     ),
     _CUSTOM: ColumnSet("Custom", ()),

@@ -22,6 +22,7 @@ from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import make_slices
 from callgauge.dashboard.pages.models import RANKED
 from callgauge.dashboard.pages.models.audit_card import draw_strategies
+from callgauge.dashboard.pages.models.cost_tab import draw_cost
 from callgauge.dashboard.pages.models.first_seen import find_first_uses
 from callgauge.dashboard.pages.models.hosts import draw_hosts
 from callgauge.dashboard.pages.models.model_versions import draw_versions
@@ -29,6 +30,7 @@ from callgauge.dashboard.pages.models.ranking import draw_answer, draw_ranking, 
 
 _TABS = {
     "days": "Over time",
+    "cost": "Cost",
     "hosts": "Same model, other hosts",
     "strategies": "Calling strategy",
     "versions": "Harness versions",
@@ -53,6 +55,8 @@ def show() -> None:
     with draw_tabs("tab", _TABS) as tab:
         if tab == "days":
             _draw_trend(by, rate, chosen)
+        elif tab == "cost":
+            draw_cost(by, chosen)
         elif tab == "hosts":
             draw_hosts(rate, chosen, smallest)
         elif tab == "strategies":

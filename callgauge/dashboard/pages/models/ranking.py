@@ -115,10 +115,8 @@ def _describe_reading(table: RankedTable, baseline: str) -> str:
 def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: float) -> None:
     """Draw the card with the table, and one folded line of the slices of which too little is known."""
     by, rate = ranking.by, ranking.rate
-    end = "highest" if rate.is_good else "lowest"
-    order = "the best first" if ranking.table.places else f"the {end} rate first"
     with cards.draw_card(
-        f"{rate.title} by {ranking.noun}, {order}",
+        f"{rate.title} by {ranking.noun}",
         "slices",
         "strata",
         take=cards.Download(

@@ -26,6 +26,7 @@ STANDS = 42
 _WARM_UP = 14  # days walked before these, so that what began earlier is not taken for new
 SHOWN_AFTER = 7
 """Days on which an alert is shown that is over."""
+_ECHOED = 0.8  # of the hits of an alert, which larger ones must have as well
 MOST_DAYS = STANDS + _WARM_UP + _LENGTHS[-1] * (1 + _BEFORE)
 """Days before the newest one that can matter."""
 
@@ -96,6 +97,11 @@ class Alert:
     def expected(self) -> float:
         """The rate that the baseline lets one expect, 0 to 1."""
         return min(1.0, max(0.0, (self.now.rate or 0.0) - self.difference.estimate))
+
+    @property
+    def excess(self) -> float:
+        """By how many hits there are more, or fewer, than the baseline lets one expect."""
+        return abs(self.difference.estimate) * self.now.n
 
     @property
     def least_change(self) -> float:
@@ -213,6 +219,32 @@ def find_alerts(
 def _order(one: Alert) -> tuple[object, ...]:
     """Return what alerts are sorted by: what is worse and open first, then the largest certain change."""
     return not one.is_worse, not one.is_open, -one.least_change, one.q, one.rate.name, one.name
+
+
+def find_echoes(alerts: Sequence[Alert]) -> frozenset[str]:
+    """Return the keys of alerts that may be another one, seen by another dimension.
+
+    A model that fails more makes the prompts and tools that it uses look worse, each a little: the largest
+    change leads. An alert echoes larger ones of the same rate, by one other dimension and on some of the same
+    days, which have four fifths as many hits too many. It need not be the same calls.
+    """
+    leading: list[Alert] = []
+    echoes = set()
+    for one in sorted(alerts, key=lambda one: -one.least_change):
+        told: dict[str, float] = {}
+        for other in leading:
+            is_same = other.rate.name == one.rate.name and other.is_worse == one.is_worse
+            if is_same and other.dimension != one.dimension and _overlap(other.days, one.days):
+                told[other.dimension] = told.get(other.dimension, 0.0) + other.excess
+        if max(told.values(), default=0.0) >= _ECHOED * one.excess:
+            echoes.add(one.key)
+        else:
+            leading.append(one)
+    return frozenset(echoes)
+
+
+def _overlap(one: Days, other: Days) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
 
 
 def _is_shown(series: DailySeries, change: LastingChange) -> bool:

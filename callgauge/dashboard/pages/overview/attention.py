@@ -23,6 +23,7 @@ from callgauge.dashboard.pages.overview.alerts import (
     NewError,
     choose_windows,
     find_alerts,
+    find_echoes,
     first_night,
     list_nights,
 )
@@ -56,9 +57,16 @@ class Attention:
     @property
     def needing(self) -> list[Alert | NewError]:
         """Changed rates that are open, the worst first; then new errors, then rates that are back."""
-        worse = [one for one in self._alerts if one.is_worse]
+        echoes = find_echoes(self._alerts)
+        worse = [one for one in self._alerts if one.is_worse and one.key not in echoes]
         open_ones = [one for one in worse if one.is_open]
         return [*open_ones, *self.new_errors, *(one for one in worse if not one.is_open)]
+
+    @property
+    def echoing(self) -> list[Alert]:
+        """Changed rates that may be those that need attention, seen by another dimension."""
+        echoes = find_echoes(self._alerts)
+        return [one for one in self._alerts if one.is_worse and one.key in echoes]
 
     @property
     def improved(self) -> list[Alert]:
@@ -245,13 +253,16 @@ def _draw_folds(items: list[_Item], known: Mapping[str, Acknowledgement], found:
                         on_click=_withdraw,
                         args=(one.key,),
                     )
-    if found.improved:
-        with st.expander(f"{wording.plural(len(found.improved), 'rate')} became better", key="improved"):
-            for better in found.improved:
-                item = _item_of(better, found.newest)
-                with st.container(gap=None, key=f"alert_{_digest(item.key)}"):
-                    _draw_sentence(item)
-                    st.caption(wording.in_markdown(item.counts, 200))
+    echoing = f"{len(found.echoing)} more, maybe the same calls"
+    better = f"{wording.plural(len(found.improved), 'rate')} became better"
+    for label, several, key in ((echoing, found.echoing, "echoing"), (better, found.improved, "improved")):
+        if several:
+            with st.expander(label, key=key):
+                for alert in several:
+                    item = _item_of(alert, found.newest)
+                    with st.container(gap=None, key=f"alert_{_digest(item.key)}"):
+                        _draw_sentence(item)
+                        st.caption(wording.in_markdown(item.counts, 200))
 
 
 def _describe_acknowledgement(one: Acknowledgement) -> str:

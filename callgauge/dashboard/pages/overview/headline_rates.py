@@ -11,10 +11,12 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components.controls.goals import describe_goal
 from callgauge.dashboard.measures.comparisons import SliceComparison, Standing, compare_pairs
+from callgauge.dashboard.measures.costs import CostSummary
 from callgauge.dashboard.measures.rates import HEADLINES
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.measures.verdicts import format_points
 from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.pages.overview.headline_cost import draw_cost_headline
 from callgauge.memory.records import Goal
 
 _DAYS = 28  # of the small line, the newest with data
@@ -32,16 +34,22 @@ class _Headline:
 
 
 def draw_headlines(
-    rates: Mapping[str, Slice], refused: int, chosen: Mapping[str, Any], goals: Mapping[str, Goal]
+    rates: Mapping[str, Slice],
+    refused: int,
+    chosen: Mapping[str, Any],
+    goals: Mapping[str, Goal],
+    costs: CostSummary | None,
 ) -> None:
-    """Draw the headline rates; `refused` is the number of mended calls that the harness had refused."""
+    """Draw the headline rates and the cost; `refused`: mended calls that the harness had refused."""
     changes = _compare_with_baseline(rates, chosen)
     days = _rates_by_day(chosen)
-    with st.grid(5, min_column_width=150, gap="small"):
+    with st.grid(6 if costs else 5, min_column_width=150, gap="small"):
         for name in HEADLINES:
             if name in rates:
                 it = _headline(name, rates, refused)
                 _draw(it, changes.get(name), days.get(name, ()), goals.get(name))
+        if costs:
+            draw_cost_headline(costs)
 
 
 def _compare_with_baseline(
@@ -110,7 +118,7 @@ def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], 
         ]
         st.caption("  \n".join(line for line in lines if line))
         if it.leads:
-            label = f"See {'these calls' if rate.noun == 'call' else 'the calls of these turns'}"
+            label = f"See {'these' if rate.noun == 'call' else 'their'} calls"
             st.page_link(page_file("calls"), label=wording.link_label(label), query_params=it.query)
 
 

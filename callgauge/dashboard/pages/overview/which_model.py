@@ -16,19 +16,26 @@ from callgauge.dashboard.components.strata_queries import read_strata
 from callgauge.dashboard.components.table import Column, draw_table
 from callgauge.dashboard.measures.agreement import describe_agreement
 from callgauge.dashboard.measures.comparisons import RankedTable, choose_reference, rank_table
+from callgauge.dashboard.measures.costs import CostSummary
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.measures.same_mix import ArmStrata
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.measures.verdicts import describe_bottom, describe_top
+from callgauge.dashboard.pages.overview.headline_cost import describe_model_costs
 
 _ROWS = 4
 _SUCCESS = ("recorded_ok", "derived_ok")
 
 
 def draw_which_model(
-    rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, *, height: int
+    rate: RateDefinition,
+    chosen: Mapping[str, Any],
+    smallest: float,
+    costs: CostSummary | None,
+    *,
+    height: int,
 ) -> None:
-    """Draw the card: the best models by `rate`, whether the other main rates agree, and a short ranking."""
+    """Draw the card: the best models by `rate`, whether other rates agree, a short ranking, their cost."""
     with cards.draw_card("Which model", "slices", "strata", stretch=True, height=height):
         tables = _rank_models(rate, chosen, smallest)
         if rate.name not in tables:
@@ -42,7 +49,10 @@ def draw_which_model(
         if said:
             st.caption(wording.in_markdown(said, 600))
         if table.judged:
-            _draw_ranking(rate, table)
+            shown = _draw_ranking(rate, table)
+            priced = describe_model_costs(costs, shown) if costs else ""
+            if priced:
+                st.caption(wording.in_markdown(priced, 400))
         _draw_rest(table)
 
 
@@ -70,7 +80,8 @@ def _strata_of(rate: RateDefinition, its: Sequence[Slice], chosen: Mapping[str, 
     return read_strata(rate, "model", chosen, arms=solid) if len(solid) > 1 else None
 
 
-def _draw_ranking(rate: RateDefinition, table: RankedTable) -> None:
+def _draw_ranking(rate: RateDefinition, table: RankedTable) -> list[str]:
+    """Draw the best models and the worst, and return their names."""
     judged = table.judged
     rows = judged if len(judged) <= _ROWS else [*judged[: _ROWS - 1], judged[-1]]
     scale = make_scale([one.share for one in rows])
@@ -91,6 +102,8 @@ def _draw_ranking(rate: RateDefinition, table: RankedTable) -> None:
             for one in rows
         ],
     )
+
+    return [one.name for one in rows]
 
 
 def _draw_rest(table: RankedTable) -> None:

@@ -42,7 +42,6 @@ from callgauge.dashboard.components.strata_queries import (
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.version_texts import VersionedText, draw_difference, read_versions
-from callgauge.dashboard.measures import verdicts
 from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.dashboard.measures.headlines import ArmNames
 from callgauge.dashboard.measures.rates import RateDefinition
@@ -114,7 +113,7 @@ def _choose_prompt(by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str
     several = {name for name in names if len({one.name for one in by_version if one.also == name}) > 1}
     order = sorted(names, key=lambda name: (name == "unknown", name not in several, -names[name], name))
     return choose_one(
-        "Prompt", "of", order, order[0], lambda name: wording.one_line(_prompt_label(name), 60), width=320
+        "Prompt", "of", order, order[0], lambda name: wording.one_line(_prompt_label(name), 60), width=250
     )
 
 
@@ -141,11 +140,11 @@ def _choose_pair(versions: Sequence[str]) -> Pair | None:
     def name_version(version: str) -> str:
         return labels.get(version, version)
 
-    of = choose_one("Version", "version", newest_first, newest_first[0], name_version, width=200)
+    of = choose_one("Version", "version", newest_first, newest_first[0], name_version, width=180)
     others = [version for version in newest_first if version != of]
     before = versions[: versions.index(of)]
     baseline = before[-1] if before else others[0]
-    return of, choose_one("Baseline", "versus", others, baseline, name_version, width=200)
+    return of, choose_one("Baseline", "versus", others, baseline, name_version, width=180)
 
 
 def _label_version(version: str) -> str:
@@ -196,12 +195,12 @@ def _draw_alone(
     label = wording.in_markdown(_prompt_label(name), _LONGEST)
     with st.container(key="verdict"):
         if not order:
-            st.subheader(f"Nothing to compare: no {rate.noun} of {label} is one of this rate.", anchor=False)
+            st.subheader(f"Nothing to compare: {label} has no {rate.noun} of this rate.", anchor=False)
             return
-        one = order[-1]
-        share = f"{wording.rate(one.share.k, one.share.n)} ({wording.fraction(one.share.k, one.share.n)})"
-        said = f"Nothing to compare: {label} has one version. {rate.title}: {share}."
-        st.subheader(wording.shorten(said, 400), anchor=False)
+        share = order[-1].share
+        known = f"{wording.rate(share.k, share.n)} ({wording.fraction(share.k, share.n)})"
+        what = f"{rate.title}: {known}." if share.n else f"Of no {rate.noun} this rate can be known."
+        st.subheader(f"Nothing to compare: {label} has one version. {what}", anchor=False)
     _draw_versions(rate, compare_pairs([(each, None) for each in order]), since, smallest)
 
 
@@ -314,29 +313,27 @@ def _draw_all(by_name: Sequence[Slice], rates: Sequence[str], chosen: Mapping[st
     for one in by_name:
         totals[one.name] = max(totals.get(one.name, 0), one.total)
     names = sorted(totals, key=lambda name: (-totals[name], name))
+    solid = {one.name for one in by_name if one.is_solid}
+    hidden = set([name for name in names if name in solid][_SHOWN:])
     columns = {
         rate: sorted(
-            (one for one in by_name if one.rate.name == rate and one.name in names[:_SHOWN]),
+            (one for one in by_name if one.rate.name == rate and one.name not in hidden),
             key=lambda one: names.index(one.name),
         )
         for rate in rates
     }
-    solid = {one.name for its in columns.values() for one in its if one.is_solid}
-    shown = {rate: [one for one in its if one.name in solid] for rate, its in columns.items()}
     take = cards.Download(
         "rates_by_prompt", store_queries.ask_later("slices", rates=tuple(rates), by="prompt_name", **chosen)
     )
     with cards.draw_card("All prompts", "slices", take=take, height=320):
-        if solid:
-            draw_slice_table(
-                "prompt_name",
-                shown,
-                key="all_prompts",
-                leads=lambda name: link_here("prompts", {}, of=name, show="text"),
-            )
-        thin = len(names) - len(solid)
-        if thin:
-            st.caption(f"{wording.plural(thin, 'prompt')} with too few sessions. It takes {verdicts.RULE}.")
+        draw_slice_table(
+            "prompt_name",
+            columns,
+            key="all_prompts",
+            leads=lambda name: link_here("prompts", {}, of=name, show="text"),
+        )
+        if hidden:
+            st.caption(f"{_SHOWN} of {len(solid)} prompts; a filter brings up the others.")
 
 
 show()

@@ -12,7 +12,6 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.list_filters import (
     draw_pick,
     draw_search_box,
-    order_column,
 )
 from callgauge.dashboard.components.controls.paging import (
     Row,
@@ -22,7 +21,7 @@ from callgauge.dashboard.components.controls.paging import (
     read_newest,
     show_nothing_found,
 )
-from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.components.table import Cell, Column, draw_table, order_column
 from callgauge.dashboard.day_paging import SESSIONS, ListPage, read_page
 from callgauge.dashboard.measures.slices import make_slices
 from callgauge.dashboard.pages.sessions import URL_KEYS, one_session
@@ -34,7 +33,6 @@ from callgauge.dashboard.pages.sessions.session_filters import (
     read_filters,
 )
 
-EXPORTED = 10_000
 _MODELS = 3  # that a cell names
 
 
@@ -92,7 +90,7 @@ def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int) -> None:
         "sessions",
         take=cards.Download(
             "sessions",
-            lambda: read_page(ask, SESSIONS, chosen, EXPORTED).rows.drop(columns="found"),
+            lambda: read_page(ask, SESSIONS, chosen, cards.MOST_ROWS).rows.drop(columns="found"),
             "all rows",
         ),
         height=600,

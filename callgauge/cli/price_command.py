@@ -1,0 +1,75 @@
+"""The command `callgauge prices`: keeps a team's prices, and lists those that hold."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from callgauge.cli import render
+from callgauge.memory.team_memory import MemoryProblemError, TeamMemory
+from callgauge.prices import PriceFileError, PriceList, read_price_file
+
+_REFUSED, _WRONG_USE = 1, 2
+
+
+def prices(
+    store: Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")],
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE",
+            readable=False,
+            help="Prices per million tokens, CSV or JSON: model, from_day, input, output, and if wanted "
+            "cached_input, cache_write, currency. They replace the team's earlier prices.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Keep the prices of a file for a store, or list the prices that hold and the models without one."""
+    from ingest.store.generations import published_generation
+    from ingest.store.reader import read_models
+
+    generation = published_generation(store)
+    if generation is None:
+        _fail(f"{store} holds no data yet: run `callgauge ingest PATH --store {store}` first", _REFUSED)
+    memory = TeamMemory(store)
+    try:
+        if file is not None:
+            memory.replace_prices(read_price_file(file))
+        known = PriceList(memory.prices())
+    except PriceFileError as problem:
+        _fail(str(problem), _WRONG_USE)
+    except MemoryProblemError as problem:
+        _fail(str(problem), _REFUSED)
+    used = read_models(generation)
+    if as_json:
+        print(render.to_json(_describe(known, used)))
+    else:
+        print("\n".join(render.price_lines(known, used)))
+
+
+def _describe(known: PriceList, used: dict[str, int]) -> dict[str, object]:
+    matches = {model: known.match(model) for model in used}
+    return {
+        "currency": known.currency,
+        "prices": [{"owner": owner, **asdict(price)} for owner, price in known.listed()],
+        "models": [
+            {
+                "model": model,
+                "model_calls": calls,
+                "owner": match.owner if match else None,
+                "price": match.prices[0].model if match else None,
+                "matched": match.how if match else None,
+            }
+            for (model, calls), match in zip(used.items(), matches.values(), strict=True)
+        ],
+    }
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    for line in message.splitlines():
+        render.print_message(line)
+    raise typer.Exit(code)

@@ -1,0 +1,48 @@
+"""Formats the prices that hold, and the models of a store that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from callgauge.cli.render.printable import escape_for_terminal
+from callgauge.memory.records import ModelPrice
+from callgauge.prices import Owner, PriceList
+
+_HEADS = ("model", "from", "input", "output", "cached", "cache write", "whose")
+_LONGEST = 60  # characters of a model's name
+
+
+def price_lines(known: PriceList, used: Mapping[str, int]) -> Iterator[str]:
+    """Yield the lines of the list. `used`: the model calls of each model that the store names."""
+    team = [price for owner, price in known.listed() if owner is Owner.TEAM]
+    if team:
+        models = len({price.model for price in team})
+        yield f"The team's prices: {len(team)}, for {models} model{'' if models == 1 else 's'}."
+    else:
+        yield "The team has no prices of its own: callgauge prices FILE --store DIR keeps them."
+    if known.leaves_ours_out:
+        yield f"Ours are not used: they are not in {known.currency}."
+    yield f"Per million tokens, in {known.currency}. Ours are list prices as known in 2025."
+    yield ""
+    yield from _align([_HEADS, *(_row(owner, price) for owner, price in known.listed())])
+    unpriced = {model: calls for model, calls in used.items() if known.match(model) is None}
+    yield ""
+    yield f"Models of the store without a price: {len(unpriced)} of {len(used)}."
+    for model, calls in unpriced.items():
+        yield f"  {_name(model)}: {calls:,} model call{'' if calls == 1 else 's'}"
+
+
+def _row(owner: Owner, price: ModelPrice) -> tuple[str, ...]:
+    amounts = (price.input, price.output, price.cached_input, price.cache_write)
+    told = ("as input" if amount is None else f"{amount:g}" for amount in amounts)
+    return _name(price.model), price.from_day.isoformat(), *told, owner
+
+
+def _name(model: str) -> str:
+    return escape_for_terminal(model if len(model) <= _LONGEST else f"{model[: _LONGEST - 1]}…")
+
+
+def _align(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()

@@ -1,0 +1,145 @@
+"""Cells of money, each beside what of it is not known; an unknown amount is never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.components.table import Cell, Column
+from callgauge.dashboard.measures.costs import Cost, MeanCost
+from callgauge.dashboard.measures.slices import MEASURED_ENOUGH
+from callgauge.stats import ENOUGH
+
+MakeCell = Callable[[Cost, int], Cell]
+_OK_BY = {"recorded": "by the log", "derived": "inferred"}
+
+
+def per_turn_column() -> Column:
+    return Column("Cost / turn", "cell", "Over the turns of which every model call is priced")
+
+
+def per_completed_column() -> Column:
+    return Column(
+        "Cost / completed",
+        "cell",
+        "What all turns cost, divided by the turns that completed: failed turns are paid for, too",
+    )
+
+
+def retries_column() -> Column:
+    return Column("Of retries", "cell", "What the attempts after the first cost, and their share of the cost")
+
+
+def total_column() -> Column:
+    return Column("Cost", "cell", "Of the model calls that are priced; the others are counted below it")
+
+
+def make_cells(costs: Sequence[Cost], make: MakeCell) -> list[Cell]:
+    """Return the cells of a column, with the same decimals in each.
+
+    Means of which enough is known show two digits of the smallest, other columns three of the largest.
+    """
+    found = [make(cost, 2) for cost in costs]
+    amounts = [(float(cell.order), cell.pale) for cell in found if cell.order is not None]
+    solid = [amount for amount, pale in amounts if amount and not pale]
+    if solid and make in (per_turn_cell, per_completed_cell):
+        places = wording.money_places(min(solid))
+    else:
+        places = wording.money_places(max((amount for amount, _ in amounts), default=0.0), 3)
+    return [make(cost, places) for cost in costs]
+
+
+def per_turn_cell(cost: Cost, places: int) -> Cell:
+    return _mean_cell(
+        cost, cost.per_turn, places, f"{wording.fraction(_turns(cost.per_turn), cost.turns)} turns are priced"
+    )
+
+
+def per_completed_cell(cost: Cost, places: int) -> Cell:
+    how = _OK_BY[cost.ok_by]
+    if cost.judged and not cost.per_completed:
+        return Cell("none completed", pale=True, title=f"0 / {cost.judged} priced turns completed, {how}")
+    completed = wording.fraction(_turns(cost.per_completed), cost.judged)
+    return _mean_cell(cost, cost.per_completed, places, f"{completed} priced turns completed, {how}")
+
+
+def retries_cell(cost: Cost, places: int) -> Cell:
+    if not cost.retry_calls:
+        return Cell("none", pale=True, title="No attempt was made again")
+    if cost.retries is None:
+        return _unpriced_cell(cost.retry_calls)
+    unpriced = cost.retry_calls - cost.retry_priced
+    share = wording.percent(cost.retries / cost.total, 2) if cost.total else None
+    return Cell(
+        wording.money(cost.retries, cost.currency, places),
+        sub="\n".join(
+            filter(None, [share and f"{share} of the cost", _tell_unpriced(unpriced, cost.retry_calls)])
+        ),
+        order=cost.retries,
+        title=f"{cost.retry_calls:,} model calls were attempts after the first",
+        values={"": cost.retries, "unpriced calls": unpriced, "calls": cost.retry_calls},
+    )
+
+
+def total_cell(cost: Cost, places: int) -> Cell:
+    if cost.total is None:
+        return _unpriced_cell(cost.calls)
+    return Cell(
+        wording.money(cost.total, cost.currency, places),
+        sub=_tell_unpriced(cost.unpriced_calls, cost.calls),
+        order=cost.total,
+        pale=cost.priced_calls < MEASURED_ENOUGH * cost.calls,
+        title=describe_unpriced(cost),
+        values={"": cost.total, "unpriced calls": cost.unpriced_calls, "calls": cost.calls},
+    )
+
+
+def describe_unpriced(cost: Cost) -> str:
+    """Return why calls are unpriced: the log tells no tokens, or the model has no price on their day."""
+    if not cost.unpriced_calls:
+        return f"All {wording.plural(cost.calls, 'model call')} are priced"
+    untold, without = cost.calls - cost.told_calls, cost.told_calls - cost.priced_calls
+    told = [f"{untold:,} without tokens in the log"] if untold else []
+    told += [f"{without:,} without a price on their day"] if without else []
+    return f"Unpriced of {wording.plural(cost.calls, 'model call')}: {', '.join(told)}"
+
+
+def _tell_unpriced(unpriced: int, calls: int) -> str | None:
+    return f"unpriced {unpriced:,} of {calls:,} calls" if unpriced else None
+
+
+def _unpriced_cell(calls: int) -> Cell:
+    return Cell(
+        "–",
+        sub=_tell_unpriced(calls, calls),
+        pale=True,
+        values={"": None, "unpriced calls": calls, "calls": calls},
+    )
+
+
+def _turns(mean: MeanCost | None) -> int:
+    return mean.turns if mean else 0
+
+
+def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, known: str) -> Cell:
+    if mean is None:
+        return Cell("–", pale=True, title=describe_unpriced(cost), values={"": None})
+    bounds = mean.interval
+    between = (
+        f"{wording.money(bounds.low, cost.currency, places)}–{bounds.high:,.{places}f}"
+        if bounds
+        else "no interval"
+    )
+    return Cell(
+        wording.money(mean.amount, cost.currency, places),
+        sub=between,
+        order=mean.amount,
+        pale=mean.turns < ENOUGH or bounds is None,
+        title=known if bounds else f"{known}; too few sessions for an interval",
+        values={
+            "": mean.amount,
+            "low": bounds.low if bounds else None,
+            "high": bounds.high if bounds else None,
+            "turns": mean.turns,
+        },
+    )

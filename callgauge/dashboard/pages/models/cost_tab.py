@@ -1,0 +1,149 @@
+"""The tab of cost: which models complete most for their money, what each costs, and at which prices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import charts, filters, store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.chart import draw_chart
+from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
+from callgauge.dashboard.components.money.cells import (
+    make_cells,
+    per_completed_cell,
+    per_completed_column,
+    per_turn_cell,
+    per_turn_column,
+    retries_cell,
+    retries_column,
+    total_cell,
+    total_column,
+)
+from callgauge.dashboard.components.money.cost_chart import CostPoint, draw_cost_chart, find_front
+from callgauge.dashboard.components.money.price_table import draw_no_price, draw_prices
+from callgauge.dashboard.components.slice_table import name_cell
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.costs import Cost, ask_costs, cost_parameters, match_models, read_prices
+from callgauge.dashboard.measures.rates import RATES
+from callgauge.dashboard.measures.slices import Slice, make_slices
+from callgauge.dashboard.measures.verdicts import LESS, RULE
+from callgauge.dashboard.metrics import MetricError
+from callgauge.dashboard.pages.models.money_columns import DIMENSIONS as TURNS_BY
+
+_SHOWN = 12  # rows before a person asks for all
+_NAMED = 3  # models of the front that the sentence lists
+_ENDINGS = ("recorded_ok", "derived_ok")
+
+
+def draw_cost(by: str, chosen: Mapping[str, Any]) -> None:
+    """Draw the chart, the table and the prices of the dimension `by`."""
+    if by not in TURNS_BY:
+        st.caption(
+            f"A turn is not told apart by {DIMENSIONS[by].lower()}: rank by model, provider or source."
+        )
+        return
+    try:
+        costs = ask_costs(by, **chosen)
+    except MetricError as problem:
+        st.error(wording.in_markdown(str(problem), 600))
+        return
+    if any(cost.total is not None for cost in costs):
+        _draw_chart(by, costs, chosen)
+        _draw_table(by, costs, chosen)
+    else:
+        with st.container(border=True):
+            draw_no_price()
+    opened = st.expander("Prices", on_change="rerun", key="prices_open")
+    if opened.open:
+        with opened:
+            prices = read_prices()
+            draw_prices(prices, match_models(prices))
+
+
+def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> None:
+    with cards.draw_card("Cost against success", "costs", "slices", height=460):
+        rate, points = _make_points(by, costs, chosen)
+        drawn = [point for point in points if point.is_solid]
+        if not drawn:
+            st.caption(
+                f"Too little to draw: no {DIMENSIONS[by].lower()} has {RULE} with a known cost and end."
+            )
+            return
+        front = find_front(drawn)
+        unpriced = sum(cost.per_turn is None for cost in costs)
+        with st.container(key="cost_answer"):
+            st.markdown(f"**{wording.in_markdown(_describe_front(front, costs[0].currency), 400)}**")
+        title = RATES[rate].title
+        draw_chart(
+            draw_cost_chart(drawn, front, costs[0].currency, title),
+            config=charts.CONFIG,
+            key="cost_chart",
+            alt=f"{title} by cost per turn, a point for each {DIMENSIONS[by].lower()}",
+        )
+        st.caption(
+            "Up and to the left is better. Whiskers: 95% intervals over sessions; where they overlap, the "
+            "order is not decided."
+            + (f" Not drawn: {len(points) - len(drawn)} with {LESS}." if len(points) > len(drawn) else "")
+            + (f" Without a priced turn: {unpriced}." if unpriced else "")
+        )
+
+
+def _make_points(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> tuple[str, list[CostPoint]]:
+    """Return the name of the rate that is known of more turns, and a point for each slice with a cost."""
+    found: dict[str, dict[str, Slice]] = {name: {} for name in _ENDINGS}
+    for one in make_slices(store_queries.ask("slices", rates=_ENDINGS, by=by, **chosen)):
+        if one.share.n:
+            found[one.rate.name][one.name] = one
+    priced = {cost.slice: cost.per_turn for cost in costs if cost.per_turn}
+    points = {
+        name: [
+            CostPoint(filters.value_label(by, slice_), mean, its[slice_].share)
+            for slice_, mean in priced.items()
+            if slice_ in its
+        ]
+        for name, its in found.items()
+    }
+    return max(points.items(), key=lambda item: sum(point.completed.n for point in item[1]))
+
+
+def _describe_front(front: Sequence[CostPoint], currency: str) -> str:
+    places = wording.money_places(front[0].cost.amount)
+    named = [
+        f"{wording.one_line(point.name, 60)} ({wording.money(point.cost.amount, currency, places)} a turn, "
+        f"{wording.rate(point.completed.k, point.completed.n)})"
+        for point in front[:_NAMED]
+    ]
+    more = f" and {len(front) - _NAMED} more" if len(front) > _NAMED else ""
+    if len(front) == 1:
+        return f"Cheapest, and none completes more: {named[0]}."
+    return f"No other completes more for less: {', '.join(named)}{more}."
+
+
+def _draw_table(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> None:
+    _, asked = cost_parameters(by, chosen)
+    take = cards.Download(f"costs_by_{by}", store_queries.ask_later("costs", **asked))
+    title = f"What turns cost, by {DIMENSIONS[by].lower()}"
+    with cards.draw_card(title, "costs", take=take, height=320):
+        columns = [
+            Column(DIMENSIONS[by], "name"),
+            Column("Turns", "number"),
+            per_completed_column(),
+            per_turn_column(),
+            total_column(),
+            retries_column(),
+        ]
+        drawn = [
+            make_cells(costs, make) for make in (per_completed_cell, per_turn_cell, total_cell, retries_cell)
+        ]
+        rows = [
+            [name_cell(by, cost.slice), Cell(f"{cost.turns:,}", order=cost.turns), *cells]
+            for cost, *cells in zip(costs, *drawn, strict=True)
+        ]
+        draw_table("costs", title, columns, rows, shown=_SHOWN)
+        st.caption(
+            "Intervals: 95%, over sessions. Pale: fewer than 30 turns, or too few sessions for an interval. "
+            "A log that does not tell of a cache: all input counts as ordinary input."
+        )

@@ -1,0 +1,6 @@
+"""Prices of models: our dated list and the team's, and which of them holds for a model on a day."""
+
+from callgauge.prices.price_file import PriceFileError, read_price_file
+from callgauge.prices.price_list import Owner, PriceList, PriceMatch, our_prices
+
+__all__ = ["Owner", "PriceFileError", "PriceList", "PriceMatch", "our_prices", "read_price_file"]

@@ -1,0 +1,97 @@
+"""Finds the price of a model: the team's before ours, by the model's name, never by likeness."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+from callgauge.memory.records import ModelPrice
+from callgauge.prices.price_file import read_price_file
+
+_OURS = Path(__file__).with_name("prices.csv")
+# -20250929, @20250929, -2025-08-07: how Anthropic, Vertex AI and OpenAI write the day of a model's version.
+_DATE = re.compile(r"[-@](20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$")
+
+
+class Owner(StrEnum):
+    """Whose price it is."""
+
+    TEAM = "team"
+    OURS = "ours"
+
+
+@dataclass(frozen=True, slots=True)
+class PriceMatch:
+    """The prices of a model, oldest first. `model`: as the logs name it; `how`: how the name was matched."""
+
+    model: str
+    how: str
+    owner: Owner
+    prices: tuple[ModelPrice, ...]
+
+    def periods(self) -> Iterator[tuple[ModelPrice, date | None]]:
+        """Yield each price and the first day on which it no longer holds; None for the last."""
+        ends = [later.from_day for _, later in pairwise(self.prices)]
+        yield from zip(self.prices, [*ends, None], strict=True)
+
+    def price_on(self, day: date) -> ModelPrice | None:
+        """Return the price that holds on a day; None before the first."""
+        return next((price for price in reversed(self.prices) if price.from_day <= day), None)
+
+
+class PriceList:
+    """The prices of a team and ours. Amounts of several currencies are never mixed: the team's wins.
+
+    Where the team prices a model, ours of that model hold on no day.
+    """
+
+    def __init__(self, team: Iterable[ModelPrice] = ()) -> None:
+        own, ours = tuple(team), our_prices()
+        self.currency = own[0].currency if own else "USD"
+        self.leaves_ours_out = any(price.currency != self.currency for price in ours)
+        self._of_owner = {
+            Owner.TEAM: _group_by_model(own),
+            Owner.OURS: _group_by_model(price for price in ours if price.currency == self.currency),
+        }
+
+    def match(self, model: str) -> PriceMatch | None:
+        """Return the prices of a model as the logs name it; None where neither list names it."""
+        for owner, prices in self._of_owner.items():
+            for name, how in _name_forms(model):
+                if name in prices:
+                    return PriceMatch(model, how, owner, prices[name])
+        return None
+
+    def listed(self) -> Iterator[tuple[Owner, ModelPrice]]:
+        """Yield all prices with their owner, the team's first, by model and day."""
+        for owner, prices in self._of_owner.items():
+            for name in sorted(prices):
+                yield from ((owner, price) for price in prices[name])
+
+
+@cache
+def our_prices() -> tuple[ModelPrice, ...]:
+    """Return the prices that come with Callgauge."""
+    return tuple(read_price_file(_OURS))
+
+
+def _group_by_model(prices: Iterable[ModelPrice]) -> dict[str, tuple[ModelPrice, ...]]:
+    found: dict[str, list[ModelPrice]] = {}
+    for price in sorted(prices, key=lambda one: one.from_day):
+        found.setdefault(price.model, []).append(price)
+    return {model: tuple(several) for model, several in found.items()}
+
+
+def _name_forms(model: str) -> Iterator[tuple[str, str]]:
+    """Yield the names under which a model may be listed, each with how it was made."""
+    bare = model.rpartition("/")[2]
+    yield model, "exact name"
+    yield _DATE.sub("", model), "without its date"
+    yield bare, "without its provider"
+    yield _DATE.sub("", bare), "without provider and date"

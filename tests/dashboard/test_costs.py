@@ -1,0 +1,273 @@
+"""What turns cost in money: on Models and Compare, beside what is unpriced, at the prices in use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from callgauge.dashboard.components.money.cells import (
+    make_cells,
+    per_completed_cell,
+    per_turn_cell,
+    retries_cell,
+    total_cell,
+)
+from callgauge.dashboard.components.money.cost_chart import CostPoint, draw_cost_chart, find_front
+from callgauge.dashboard.measures.costs import Cost, MeanCost, make_cost, write_parameter
+from callgauge.dashboard.wording import money, money_places
+from callgauge.memory.records import ModelPrice
+from callgauge.memory.team_memory import FILE, TeamMemory
+from callgauge.prices import PriceList
+from callgauge.stats import Interval, Share
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import calls, sheet_of
+from tests.dashboard.store_fixture import HOSTILE, a_turn, publish
+
+MODELS = "callgauge/dashboard/pages/models/page.py"
+COMPARE = "callgauge/dashboard/pages/compare/page.py"
+TABLE = "What turns cost, by model"
+NOTHING = np.zeros(50)
+
+
+def turns(model: str, of: int, completed: int, **said: Any) -> list[dict[str, Any]]:
+    """Turns of a call each, in a session each, with a million input and a hundred thousand output tokens."""
+    told = {
+        "steps": 1, "counted_steps": 1, "counted_input": 1_000_000, "counted_cached": 0,
+        "counted_cache_write": 0, "counted_output": 100_000,
+    }  # fmt: skip
+    return [
+        a_turn(
+            number,
+            **{**told, **said},
+            model=model,
+            session_id=f"{model}{number}",
+            turn_id=f"{model}{number}",
+            recorded_ok=number < completed,
+            derived_ok=None,
+        )
+        for number in range(of)
+    ]
+
+
+def price(model: str, amount: float, day: date = date(2026, 1, 1), currency: str = "USD") -> ModelPrice:
+    return ModelPrice(model, day, amount, 10 * amount, currency=currency)
+
+
+@pytest.fixture
+def priced(store: Path) -> Path:
+    rows = [
+        *turns("falcon", 40, 20),
+        *turns(HOSTILE, 40, 40),
+        *turns("heron", 40, 40, counted_steps=0, counted_input=0, counted_output=0),
+        *turns("new", 3, 3),
+    ]
+    made = [call for model in ("falcon", HOSTILE, "heron") for call in calls(40, 0, model=model)]
+    publish(store, {"tool_calls": made, "turns": rows})
+    TeamMemory(store).replace_prices([price("falcon", 1), price(HOSTILE, 3), price("heron", 1)])
+    return store
+
+
+def cost(**given: Any) -> Cost:
+    row: dict[Hashable, Any] = {
+        "slice": "owl", "turns": 4, "calls": 9, "told_calls": 6, "priced_calls": 5, "amount": 5.0,
+        "ok_by": "recorded", "judged": 3, "retry_calls": 0, "retry_priced": 0, "retry_amount": None,
+        "group_ids": [3, 9], "group_priced_turns": [2, 2], "group_turns_amount": [1.0, 3.0],
+        "group_completed": [1, 1], "group_judged_amount": [1.0, 3.0],
+    }  # fmt: skip
+    return make_cost(row | given, "USD")
+
+
+def test_the_models_page_tells_cost_per_turn_and_per_completed_turn_beside_what_is_unpriced(
+    priced: Path,
+) -> None:
+    rows = {row["Model"]["text"]: row for row in sheet_of(opened(MODELS, tab="cost"), TABLE)}
+    falcon = rows["falcon"]
+    assert (falcon["Cost / turn"]["text"], falcon["Cost / completed"]["text"]) == ("$2.00", "$4.00")
+    assert falcon["Cost / completed"]["title"] == "20 / 40 priced turns completed, by the log"
+    assert (falcon["Cost"]["text"], falcon["Cost"]["sub"]) == ("$80.00", None)
+    assert falcon["Of retries"]["text"] == "none"
+    heron = rows["heron"]
+    assert [heron[name]["text"] for name in ("Cost", "Cost / turn", "Cost / completed")] == ["–"] * 3
+    assert heron["Cost"]["sub"] == "unpriced 40 of 40 calls"
+    assert heron["Cost / turn"]["title"] == "Unpriced of 40 model calls: 40 without tokens in the log"
+    assert rows["new"]["Cost / turn"]["title"] == "Unpriced of 3 model calls: 3 without a price on their day"
+
+
+def test_the_ranking_has_the_same_amounts(priced: Path) -> None:
+    rows = {
+        row["Model"]["text"]: row for row in sheet_of(opened(MODELS, columns="cost"), "Parse errors by model")
+    }
+    assert rows["falcon"]["Cost / completed"]["text"] == "$4.00"
+    assert rows["heron"]["Cost"]["sub"] == "unpriced 40 of 40 calls"
+
+
+def test_one_sentence_says_which_models_complete_most_for_their_money(priced: Path) -> None:
+    text = said(opened(MODELS, tab="cost")).replace("\\", "")
+    assert "No other completes more for less: falcon ($2.00 a turn, 50%), <img" in text
+    assert "($6.00 a turn, 100%)" in text
+
+
+def test_the_price_of_a_day_is_that_of_the_turns_day(store: Path) -> None:
+    publish(store, {"tool_calls": calls(40, 0, model="falcon"), "turns": [
+        *turns("falcon", 10, 10),
+        *turns("falcon", 10, 10, day="2026-11-21"),
+        *turns("falcon", 10, 10, day=None),
+    ]})  # fmt: skip
+    TeamMemory(store).replace_prices(
+        [price("falcon", 1, date(2026, 11, 20)), price("falcon", 5, date(2026, 11, 21))]
+    )
+    (row,) = sheet_of(opened(MODELS, tab="cost", days="all"), TABLE)
+    assert (row["Cost"]["text"], row["Cost"]["sub"]) == ("$120.00", "unpriced 10 of 30 calls")
+
+
+def test_without_a_price_the_command_is_said(store: Path) -> None:
+    publish(store, {"tool_calls": calls(40, 0, model="falcon"), "turns": turns("falcon", 40, 40)})
+    app = opened(MODELS, tab="cost")
+    assert "callgauge prices FILE --store DIR" in said(app)
+    (row,) = sheet_of(opened(MODELS, columns="cost"), "Parse errors by model")
+    assert row["Cost"]["sub"] == "unpriced 40 of 40 calls"
+
+
+def test_the_prices_in_use_say_whose_they_are_and_how_they_were_matched(store: Path) -> None:
+    models = ("acme/falcon-20261101", "gpt-4o", "heron")
+    publish(store, {"tool_calls": [call for model in models for call in calls(5, 0, model=model)]})
+    TeamMemory(store).replace_prices([price("falcon", 1)])
+    app = opened(MODELS, tab="cost")
+    app.session_state["prices_open"] = True
+    rows = sheet_of(app.run(), "Prices of the models in the store")
+    told = [(row["Model"]["text"], row["Whose"]["text"], row["Matched by"]["text"]) for row in rows]
+    assert told == [
+        ("acme/falcon-20261101", "the team's", "without provider and date"),
+        ("gpt-4o", "ours", "exact name"),
+        ("gpt-4o", "ours", "exact name"),
+        ("heron", "no price", "–"),
+    ]
+
+
+def test_another_currency_leaves_ours_out_and_is_written_everywhere(store: Path) -> None:
+    both = ("falcon", "gpt-4o")
+    publish(store, {
+        "tool_calls": [call for model in both for call in calls(40, 0, model=model)],
+        "turns": [turn for model in both for turn in turns(model, 40, 40)],
+    })  # fmt: skip
+    TeamMemory(store).replace_prices([price("falcon", 1, currency="CHF")])
+    rows = {row["Model"]["text"]: row for row in sheet_of(opened(MODELS, tab="cost"), TABLE)}
+    assert rows["falcon"]["Cost"]["text"] == "CHF 80.00"
+    assert rows["gpt-4o"]["Cost"]["sub"] == "unpriced 40 of 40 calls"
+
+
+def test_a_broken_memory_is_said_in_the_card(priced: Path) -> None:
+    (priced / FILE).write_bytes(b"no database" * 1000)
+    app = opened(MODELS, tab="cost")
+    assert "cannot be read or written" in "".join(str(error.value) for error in app.error)
+
+
+def test_the_parameter_of_the_metric_holds_each_price_with_its_days() -> None:
+    known = PriceList([price("owl", 2), ModelPrice("owl", date(2026, 6, 1), 1, 5, 0.1, 1.25)])
+    first, second = json.loads(write_parameter([known.match("acme/owl"), None]))
+    assert (first["model"], first["from_day"], first["to_day"]) == ("acme/owl", "2026-01-01", "2026-06-01")
+    assert (first["cached_input"], first["cache_write"]) == (2, 2)  # they cost what other input costs
+    assert (second["to_day"], second["cached_input"], second["cache_write"]) == (None, 0.1, 1.25)
+
+
+def test_a_mean_is_over_turns_that_are_priced_and_without_an_interval_from_few_sessions() -> None:
+    found = cost()
+    assert found.per_turn is not None
+    assert found.per_completed is not None
+    assert (found.per_turn.amount, found.per_turn.turns, found.per_turn.interval) == (1.0, 4, None)
+    assert (found.per_completed.amount, found.per_completed.turns) == (2.0, 2)
+    cell = per_turn_cell(found, 2)
+    assert (cell.text, cell.sub, cell.pale) == ("$1.00", "no interval", True)
+
+
+def test_no_completed_turn_has_no_cost_of_one() -> None:
+    cell = per_completed_cell(cost(group_completed=[0, 0]), 2)
+    assert (cell.text, cell.order, cell.title) == (
+        "none completed",
+        None,
+        "0 / 3 priced turns completed, by the log",
+    )
+
+
+def test_retries_are_told_with_their_share_and_what_of_them_is_unpriced() -> None:
+    assert retries_cell(cost(), 2).text == "none"
+    cell = retries_cell(cost(retry_calls=4, retry_priced=3, retry_amount=1.0), 2)
+    assert (cell.text, cell.sub) == ("$1.00", "20% of the cost\nunpriced 1 of 4 calls")
+    assert (retries_cell(cost(retry_calls=4), 2).text, retries_cell(cost(retry_calls=4), 2).order) == (
+        "–",
+        None,
+    )
+
+
+def test_a_files_row_holds_the_amount_and_what_is_unpriced_as_numbers() -> None:
+    assert total_cell(cost(), 2).values == {"": 5.0, "unpriced calls": 4, "calls": 9}
+    assert total_cell(cost(amount=None, priced_calls=0), 2).values == {
+        "": None,
+        "unpriced calls": 9,
+        "calls": 9,
+    }
+
+
+def test_amounts_of_a_column_have_the_same_decimals() -> None:
+    several = [cost(amount=amount) for amount in (3.64182, 0.1421, 0.0005)]
+    assert [cell.text for cell in make_cells(several, total_cell)] == ["$3.64", "$0.14", "<$0.01"]
+
+
+@pytest.mark.parametrize(
+    ("amount", "places"), [(0.0, 2), (12.0, 2), (0.5, 2), (0.03, 3), (0.0012, 4), (0.00004, 5), (1e-9, 5)]
+)
+def test_two_digits_of_an_amount_are_shown(amount: float, places: int) -> None:
+    assert money_places(amount) == places
+
+
+def test_an_amount_is_written_in_its_currency() -> None:
+    assert money(1234.5, "USD", 2) == "$1,234.50"
+    assert money(0.0004, "EUR", 2) == "<€0.01"
+    assert money(0.0, "XYZ", 2) == "XYZ 0.00"
+
+
+def point(name: str, amount: float, k: int, n: int = 100) -> CostPoint:
+    return CostPoint(
+        name, MeanCost(amount, n, Interval(amount / 2, 2 * amount), (NOTHING, NOTHING)), Share(k, n)
+    )
+
+
+def test_the_front_has_the_points_than_which_none_is_cheaper_and_completes_more() -> None:
+    points = [
+        point("dear", 9, 99),
+        point("cheap", 1, 50),
+        point("worse", 2, 40),
+        point("twin", 1, 45),
+        point("even", 9, 98),
+    ]
+    assert [one.name for one in find_front(points)] == ["cheap", "dear"]
+
+
+def test_the_chart_is_logarithmic_where_amounts_are_far_apart_and_log_text_stays_text() -> None:
+    points = [point(HOSTILE, 0.001, 50), point("dear", 1.0, 99)]
+    figure = draw_cost_chart(points, find_front(points), "EUR", "Completed (log)")
+    axis = figure["layout"]["xaxis"]
+    assert (axis["type"], axis["title"]["text"]) == ("log", "Cost per turn, EUR, logarithmic")
+    assert "<img" not in json.dumps(figure)
+    near = draw_cost_chart([point("a", 1, 50), point("b", 2, 40)], [], "EUR", "Completed (log)")
+    assert "type" not in near["layout"]["xaxis"]
+
+
+def test_compare_says_how_many_times_as_much_a_completed_turn_costs(priced: Path) -> None:
+    query = {"a_model": "falcon", "b_model": HOSTILE, "show": "rates", "group": "cost"}
+    app = opened(COMPARE, **query)
+    assert "A completed turn costs 1.50 times as much in B as in A (1." in said(app)
+    first, second = sheet_of(app, "What turns cost in both slices, in money")
+    assert (first["Cost / completed"]["text"], second["Cost / completed"]["text"]) == ("$4.00", "$6.00")
+
+
+def test_compare_says_that_nothing_is_priced(priced: Path) -> None:
+    TeamMemory(priced).replace_prices([])
+    app = opened(COMPARE, a_model="falcon", b_model=HOSTILE, show="rates", group="cost")
+    assert "callgauge prices FILE --store DIR" in said(app)

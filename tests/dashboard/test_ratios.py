@@ -1,0 +1,56 @@
+"""The interval of money per completed turn, and of two such amounts, over sessions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from callgauge.stats import GROUPS, Interval, compare_ratios, ratio_interval
+
+RANDOM = np.random.default_rng(7)
+TURNS = RANDOM.integers(1, 9, GROUPS).astype(float)
+MONEY = TURNS * RANDOM.lognormal(0, 0.3, GROUPS)
+NONE = np.zeros(GROUPS)
+
+
+def width(found: Interval | None) -> float:
+    assert found is not None
+    return found.high / found.low
+
+
+def test_the_interval_holds_the_ratio_and_is_one_in_any_currency() -> None:
+    found, dearer = ratio_interval(MONEY, TURNS), ratio_interval(100 * MONEY, TURNS)
+    assert found is not None
+    assert dearer is not None
+    assert found.low < MONEY.sum() / TURNS.sum() < found.high
+    assert [dearer.low, dearer.high] == pytest.approx([100 * found.low, 100 * found.high])
+
+
+def test_equal_sessions_leave_no_doubt_and_fewer_leave_more() -> None:
+    assert width(ratio_interval(2 * TURNS, TURNS)) == pytest.approx(1)
+    few = np.arange(GROUPS) < 10
+    assert width(ratio_interval(MONEY * few, TURNS * few)) > width(ratio_interval(MONEY, TURNS))
+
+
+def test_it_is_not_known_from_few_groups_or_where_one_group_is_all() -> None:
+    few = np.arange(GROUPS) < 7
+    one = np.arange(GROUPS) == 3
+    assert ratio_interval(MONEY * few, TURNS * few) is None
+    assert ratio_interval(MONEY, TURNS * one) is None
+    assert ratio_interval(NONE, TURNS) is None
+    assert ratio_interval(NONE, NONE) is None
+
+
+def test_a_ratio_compared_with_itself_is_exactly_one() -> None:
+    """Both have the same sessions, which are left out of both at once."""
+    found = compare_ratios((MONEY, TURNS), (3 * MONEY, TURNS))
+    assert found is not None
+    assert [found.low, found.high] == pytest.approx([3, 3])
+
+
+def test_sessions_of_their_own_make_the_difference_wider_than_either() -> None:
+    even = np.arange(GROUPS) % 2 == 0
+    first, second = (MONEY * even, TURNS * even), (MONEY * ~even, TURNS * ~even)
+    between = width(compare_ratios(first, second))
+    assert between > max(width(ratio_interval(*first)), width(ratio_interval(*second)))
+    assert compare_ratios(first, (NONE, NONE)) is None

@@ -1,0 +1,89 @@
+"""Which price holds for a model on a day: by its name, never by likeness; the team's before ours."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from callgauge.memory.records import ModelPrice
+from callgauge.prices import Owner, PriceList, our_prices
+
+DAY = date(2026, 11, 1)
+
+
+def price(model: str, day: date = DAY, *, currency: str = "USD", amount: float = 1.0) -> ModelPrice:
+    return ModelPrice(model, day, amount, 2 * amount, currency=currency)
+
+
+@pytest.mark.parametrize(
+    ("logged", "listed", "how"),
+    [
+        ("owl-1", "owl-1", "exact name"),
+        ("owl-1-20261101", "owl-1", "without its date"),
+        ("owl-1-2026-11-01", "owl-1", "without its date"),
+        ("owl-1@20261101", "owl-1", "without its date"),
+        ("acme/owl-1", "owl-1", "without its provider"),
+        ("router/acme/owl-1-20261101", "owl-1", "without provider and date"),
+        ("acme/owl-1", "acme/owl-1", "exact name"),
+        ("北斗-20261101", "北斗", "without its date"),
+    ],
+)
+def test_a_name_matches_exactly_or_without_provider_and_date(logged: str, listed: str, how: str) -> None:
+    match = PriceList([price(listed)]).match(logged)
+    assert match is not None
+    assert (match.model, match.how, match.owner, match.prices[0].model) == (logged, how, Owner.TEAM, listed)
+
+
+@pytest.mark.parametrize(
+    "logged",
+    [
+        "owl", "owl-10", "Owl-1", "owl-1 ", "owl-1-latest", "owl-1:free", "owl-1-1101", "owl-1-19990101",
+        "my-owl-1", "acme.owl-1", "", "/", "owl-1/", "owl-1-20261101-20261101", "'; DROP TABLE prices --",
+        "owl-1\x00", "x" * 100_000,
+    ],
+)  # fmt: skip
+def test_nothing_else_matches(logged: str) -> None:
+    assert PriceList([price("owl-1")]).match(logged) is None
+
+
+def test_the_price_of_a_dated_version_is_not_that_of_others() -> None:
+    known = PriceList([price("owl-1-20261101")])
+    assert known.match("owl-1-20261101") is not None
+    assert known.match("owl-1") is None
+
+
+def test_a_price_holds_until_the_next_and_none_before_the_first() -> None:
+    match = PriceList([price("owl", date(2026, 11, 10), amount=3), price("owl", DAY)]).match("owl")
+    assert match is not None
+    found = [match.price_on(date(2026, *day)) for day in ((10, 31), (11, 1), (11, 9), (11, 10))]
+    assert [one and one.input for one in found] == [None, 1.0, 1.0, 3.0]
+    assert [(one.input, end) for one, end in match.periods()] == [(1.0, date(2026, 11, 10)), (3.0, None)]
+
+
+def test_the_team_prices_a_model_alone_even_by_a_looser_name() -> None:
+    known = PriceList([price("gpt-4o", date(2026, 1, 1), amount=7)])
+    match = known.match("gpt-4o-2024-08-06")  # ours has just this name
+    assert match is not None
+    assert (match.owner, match.how, match.price_on(date(2025, 1, 1))) == (
+        Owner.TEAM,
+        "without its date",
+        None,
+    )
+
+
+def test_prices_of_another_currency_than_the_teams_are_left_out() -> None:
+    known = PriceList([price("owl", currency="EUR")])
+    assert (known.currency, known.leaves_ours_out, known.match("gpt-4o")) == ("EUR", True, None)
+    assert {owner for owner, _ in known.listed()} == {Owner.TEAM}
+    assert not PriceList().leaves_ours_out
+
+
+def test_our_prices_are_plausible_and_dated() -> None:
+    for one in our_prices():
+        assert one.currency == "USD"
+        assert one.source
+        assert date(2023, 1, 1) <= one.from_day <= date(2026, 1, 1)
+        assert 0 < one.input <= one.output <= 100
+        assert one.cached_input is None or 0 < one.cached_input < one.input
+        assert one.cache_write is None or one.cache_write >= one.input
