@@ -37,7 +37,7 @@ def draw_headlines(
     """Draw the headline rates; `refused` is the number of mended calls that the harness had refused."""
     changes = _compare_with_baseline(rates, chosen)
     days = _rates_by_day(chosen)
-    with st.grid(5, min_column_width=150, gap="small"):
+    with st.grid(5, min_column_width=130, gap="small"):
         for name in HEADLINES:
             if name in rates:
                 it = _headline(name, rates, refused)
