@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RejectedFile:
-    """A file that could not be used.
+    """A file that could not be used, or not by itself.
 
     `reason` is the part of a sentence that follows the file's path.
     """
@@ -23,7 +23,8 @@ class LoadReport:
 
     `loaded` files were read. `unchanged` files were in the store already, under this name or as a copy.
     `moved` files were in the store under another name. `unread` files were left for another load because the
-    user asked to stop; `left` files were left out by `--since` and `--limit`.
+    user asked to stop; `left` files were left out by `--since` and `--limit`. `companions` are files that
+    were read together with another one, which the reason names; they are no failures.
 
     `rejects` counts lines and values that could not be used, `duplicates` calls that another row counts
     already. `faults` (by layer, in the order in which a call passes the layers) and `judged` (calls of which
@@ -35,6 +36,7 @@ class LoadReport:
     unchanged: int
     moved: int
     rejected: tuple[RejectedFile, ...]
+    companions: tuple[RejectedFile, ...]
     lines: int
     bytes: int
     sessions: int

@@ -34,6 +34,10 @@ OURS = {
     "ingest": ("ingest", "lenient"),
     "callgauge": ("callgauge",),
     "callgauge.cli": ("callgauge.cli", "callgauge.memory", "callgauge.prices", "ingest", "lenient"),
+    # The report of a load has the headline rates of the pages: by the same metric, in the same words.
+    "callgauge.cli.store_rates": (
+        "callgauge.dashboard.measures.rates", "callgauge.dashboard.metrics", "callgauge.dashboard.wording",
+    ),
     "callgauge.cli.render": (
         "callgauge.cli.render", "callgauge.memory", "callgauge.prices", "ingest", "lenient",
     ),
@@ -52,7 +56,8 @@ OURS = {
 THIRD_PARTY = {
     "orjson": ("lenient", "ingest", "callgauge.dashboard"),
     "streamlit": (
-        "callgauge.app", "callgauge.server", "callgauge.dashboard.components", "callgauge.dashboard.filters",
+        "callgauge.app", "callgauge.server", "callgauge.server_process",
+        "callgauge.dashboard.components", "callgauge.dashboard.filters",
         "callgauge.dashboard.pages", "callgauge.dashboard.store_queries", "callgauge.dashboard.url_keys",
     ),
     "plotly": ("callgauge.dashboard.charts",),
@@ -69,6 +74,7 @@ THIRD_PARTY = {
     "detect_secrets": ("ingest.privacy",),
     "rich": ("callgauge.cli.render",),
     "typer": ("callgauge.cli",),
+    "click": ("callgauge.server_process",),
     "pandas": ("callgauge.dashboard",),
     "numpy": ("callgauge.stats",),
     "scipy": ("callgauge.stats",),
@@ -271,16 +277,35 @@ def test_the_browsers_entry_stays_short() -> None:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 30
 
 
-def test_the_lock_file_names_no_registry_and_covers_every_dependency() -> None:
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+def read_pins(name: str) -> set[str]:
+    """The lines of a lock that pin a version, with the marker of the systems for which they do."""
+    lock = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in lock
+    pins = re.findall(r"^(\S+==.*?) \\\n\s+--hash=", lock, re.MULTILINE)
+    assert len(pins) == len(re.findall(r"^[\w.-]+==", lock, re.MULTILINE)), f"{name}: a pin has no hash"
+    return set(pins)
+
+
+def lacking(pins: set[str], requirements: list[str]) -> list[str]:
+    pinned = {pin.split("==")[0] for pin in pins}
+    return [one for one in requirements if re.split(r"[<>=~!\[; ]", one)[0] not in pinned]
+
+
+def test_the_locks_name_no_registry_and_cover_every_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    wanted = project["project"]["dependencies"] + project["dependency-groups"]["dev"]
-    for requirement in wanted:
-        name = re.split(r"[<>=~!\[; ]", requirement)[0]
-        assert re.search(rf"^{re.escape(name)}==.*\\\n\s+--hash=", lock, re.MULTILINE), (
-            f"{name} is not locked"
-        )
+    used, tests = project["project"]["dependencies"], project["dependency-groups"]["dev"]
+    assert lacking(read_pins("requirements.lock"), used) == []
+    assert lacking(read_pins("requirements-dev.lock"), used + tests) == []
+
+
+def test_the_lock_of_a_user_is_a_part_of_that_of_the_tests() -> None:
+    def unmarked(pins: set[str]) -> set[str]:
+        return {pin.split(" ;")[0] for pin in pins}
+
+    used, tests = read_pins("requirements.lock"), read_pins("requirements-dev.lock")
+    assert unmarked(used) <= unmarked(tests)
+    for tool in ("pytest", "playwright", "mypy", "ruff", "moto"):
+        assert not any(pin.startswith(f"{tool}==") for pin in used), f"a user needs no {tool}"
 
 
 def test_nothing_reads_the_folder_beside_the_project() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from callgauge.cli import maintenance_commands, render
+from callgauge.cli.store_rates import describe_store_rates
 from ingest.decoding.lines import MAX_LINE
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _show(report: LoadReport, *, store: Path, quiet: bool, as_json: bool) -> Non
     if as_json:
         print(render.to_json(asdict(report)))
     elif not quiet:
-        print(render.load_report(report, store))
+        print(render.load_report(report, store, describe_store_rates(store) if report.generation else ()))
     else:
         for line in render.load_trouble(report):
             render.print_message(line)

@@ -41,6 +41,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 ENTRY = Path(__file__).resolve().parents[1] / "server.py"
+STREAMLIT = ENTRY.with_name("server_process.py")
 NOTHING_READ, WRONG_USE = 1, 2
 LOOPBACK = "127.0.0.1"
 
@@ -76,7 +77,7 @@ def serve(
     options = ["--server.port", str(port), "--server.address", address]
     for name in ("localhost", LOOPBACK, *(host or ())):
         options += ["--server.allowedHosts", name]  # anything else could be another site's DNS trick
-    command = [sys.executable, "-P", "-m", "streamlit", "run", str(ENTRY), *options]
+    command = [sys.executable, "-P", str(STREAMLIT), "run", str(ENTRY), *options]
     environment = {**os.environ, "CALLGAUGE_STORE": str(store)}
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point
 

@@ -195,7 +195,9 @@ def _draw_choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:
     chosen = [labels[value] for value in st.session_state.get(name, ()) if value in labels] or [
         label for label in st.query_params.get_all(name) if label in known
     ]
-    with st.popover(wording.in_markdown(_button_text(name, chosen), 40), key=f"choose_{name}"):
+    # No popover: it takes a widget out of the page while it is closed, and the URL loses the filter with it.
+    # The frame's styles make the fold a list that opens below its button.
+    with st.expander(wording.in_markdown(_button_text(name, chosen), 40), key=f"choose_{name}"):
         taken = st.multiselect(
             name.capitalize(),
             list(labels),

@@ -12,8 +12,10 @@ import math
 import re
 import unicodedata
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from callgauge.stats import Interval
+if TYPE_CHECKING:  # no figure of a terminal needs scipy
+    from callgauge.stats import Interval
 
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 # What Streamlit makes a link without any sign of Markdown: an address, also one that is escaped.
@@ -80,8 +82,10 @@ def interval(bounds: Interval | None) -> str:
     return f"{percent(bounds.low).rstrip('%')}–{percent(bounds.high)}"
 
 
-def unmeasured_share(known: int, total: int) -> str:
-    return f"{rate(total - known, total)} unmeasured" if total > known else "all measured"
+def known_share(known: int, total: int, noun: str) -> str:
+    """Write for how many of the `total` things it is known: known for 9.6% of turns."""
+    several = plural_of(noun)
+    return f"known for {rate(known, total)} of {several}" if total > known else f"known for all {several}"
 
 
 def plural(n: int, noun: str) -> str:

@@ -40,10 +40,6 @@ class PriceMatch:
         ends = [later.from_day for _, later in pairwise(self.prices)]
         yield from zip(self.prices, [*ends, None], strict=True)
 
-    def price_on(self, day: date) -> ModelPrice | None:
-        """Return the price that holds on a day; None before the first."""
-        return next((price for price in reversed(self.prices) if price.from_day <= day), None)
-
 
 class PriceList:
     """The prices of a team and ours. Amounts of several currencies are never mixed: the team's wins.

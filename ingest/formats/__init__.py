@@ -7,10 +7,11 @@ A format module begins with notes on the producer's fields and has
 - `recognise(head)`: return True when the first records of a file are this producer's;
 - `translator(about)`: return a new `Translator` for one file, which is given the file's records one by one.
 
-Three functions are optional. `decode(line)` makes the value of a record from a line, where decoding the whole
+Four functions are optional. `decode(line)` makes the value of a record from a line, where decoding the whole
 line as a JSON object would be more work than the format needs. `skim(data)` does the same quickly for the
-lines that it can read (see `ingest.decoding.containers.Skim`). `explain(about)` says how a file that no
-format reads belongs to a file that this format reads.
+lines that it can read (see `ingest.decoding.containers.Skim`). `read_with(about)` names the file together
+with which this format reads a file that no format reads by itself; `explain(about)` says what is missing for
+that.
 
 A format module only recognises and translates. Code that several formats share is in folders named by their
 content: `provider_messages`, `conversations`, `spans`, `span_conventions`, `traces`. Two formats that claim
@@ -55,6 +56,12 @@ def line_decoder(form: Format) -> Callable[..., Any]:
 def line_skimmer(form: Format) -> Callable[[bytes], Any] | None:
     """Return the format's `skim`, the quick decoder of a line's bytes; None when the format has none."""
     return cast("Callable[[bytes], Any] | None", getattr(form, "skim", None))
+
+
+def find_companion(about: About) -> str | None:
+    """Return the name of the file beside it with which a format reads a file; None when none does."""
+    finders = (getattr(form, "read_with", None) for form in formats().values())
+    return next((name for find in finders if find and (name := find(about))), None)
 
 
 def explain_unread(form: Format, about: About) -> str | None:

@@ -14,9 +14,8 @@ writes them as one piece. A reply in which no call is found is a reply without a
 not: nothing in the file says for certain that one was.
 
 **Traps.**
-- A `.txt` alone says nothing: no model, no tools, no prompt. It is refused as a file without JSON, or, when
-  the reply is JSON itself, as one in no known format. It is read with its `.json`, and the reason says which
-  that is, or that it is not there.
+- A `.txt` alone says nothing: no model, no tools, no prompt. It is read with its `.json`. Without that it is
+  refused as a file without JSON, or, when the reply is JSON itself, as one in no known format.
 - `summary.json` beside them is an index of the captures and refused too.
 - `natural_output_class` is what the bench made of the reply (`no_tool`, `semi_structured_repairable` …): the
   status of the turn, no verdict.
@@ -78,20 +77,32 @@ def translator(about: About) -> Translator:
     return _CaptureTranslator(about)
 
 
-def explain(about: About) -> str | None:
-    """Return a sentence on the JSON file that a captured reply (`.txt`) belongs to.
+def read_with(about: About) -> str | None:
+    """Return the name of the JSON file with which a captured reply (`.txt`) is read.
 
-    The sentence also says when that file is not beside the reply. None: `about` is no captured reply.
+    None: `about` is no captured reply, or that file is not beside it.
     """
-    if not about.name.endswith(_REPLY):
+    request = _request_name(about)
+    data = about.read_sibling(request) if request else None
+    if data is None:
         return None
-    request = about.name.removesuffix(_REPLY) + _REQUEST
-    if (data := about.read_sibling(request)) is None:
-        return f"if it is a captured reply: {request}, with which it would be read, is not beside it"
     value = decode_object(Line(LogLine(1, 0), data, True))
-    if isinstance(value, Rejected) or not recognise([value]):
+    return None if isinstance(value, Rejected) or not recognise([value]) else request
+
+
+def explain(about: About) -> str | None:
+    """Return a sentence on the JSON file that is missing beside a captured reply (`.txt`).
+
+    None: `about` is no captured reply, or there is a file of that name.
+    """
+    request = _request_name(about)
+    if request is None or about.read_sibling(request) is not None:
         return None
-    return f"it is the reply to {request}, from which its offered tools and calls are read"
+    return f"if it is a captured reply: {request}, with which it would be read, is not beside it"
+
+
+def _request_name(about: About) -> str | None:
+    return about.name.removesuffix(_REPLY) + _REQUEST if about.name.endswith(_REPLY) else None
 
 
 class _CaptureTranslator:

@@ -41,7 +41,7 @@ class LedgerUpdate:
         if decision.change is Change.MOVED and known is not None and found.place.can_reopen:
             self._note_name(known, found)
         elif decision.change is Change.REFUSED and known is not None:
-            self._totals.add_rejected(found.name, known.reason or "")
+            self._totals.add_refused(known)
         else:
             self._totals.unchanged += 1
             if decision.change is Change.COPIED and known is not None:
@@ -103,7 +103,7 @@ class LedgerUpdate:
         self._totals.add_loaded(row, intake)
 
     def note_refused(self, found: LogFile, unusable: UnusableFileError) -> None:
-        """Record why a log cannot be used, unless the store records that reason already.
+        """Record why a log cannot be used by itself, unless the store records that reason already.
 
         Rows of an earlier reading of the log stay.
         """
@@ -115,18 +115,20 @@ class LedgerUpdate:
             found = replace(found, archive_seen=None)
         if known is not None and known.fingerprint is not None:
             reason += KEPT
-        self._totals.add_rejected(found.name, reason)
+        status = FileStatus.COMPANION if unusable.is_companion else FileStatus.REJECTED
         if known is None:
             outside = FileLook.look_of(found)
-            row = LedgerRow(self._writer.begin_file(), found.name, FileStatus.REJECTED, reason, outside)
+            row = LedgerRow(self._writer.begin_file(), found.name, status, reason, outside)
             self._ledger.add(row)
             self._totals.refused_new.append(row)
+            self._totals.add_refused(row)
             return
-        if (known.status, known.reason) != (FileStatus.REJECTED, reason):
+        if (known.status, known.reason) != (status, reason):
             self._ledger.remove(known)
-            known = replace(known, status=FileStatus.REJECTED, reason=reason)
+            known = replace(known, status=status, reason=reason)
             self._ledger.add(known)
-            self._totals.refused_again.append((known.file_id, reason))
+            self._totals.refused_again.append(known)
+        self._totals.add_refused(known)
         if found.archive is not None:
             self._note_look(known, found)
 

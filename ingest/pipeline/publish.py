@@ -18,7 +18,7 @@ from ingest.sessions.row_batches import Row, to_arrow
 from ingest.store.generation_file import utc_now
 from ingest.store.generations import StoreFolder
 from ingest.store.late_arrivals import conclude_late_turns
-from ingest.store.ledger import FileLook, LedgerCopy, LedgerRow
+from ingest.store.ledger import FileLook, FileStatus, LedgerCopy, LedgerRow
 from ingest.store.vacuum import drop_unused, rewrite_building
 from ingest.store.writer import BATCH_ROWS, FactWriter
 from ingest.version import CALLGAUGE_VERSION
@@ -51,7 +51,8 @@ class LoadTotals:
     forgot: list[int] = field(default_factory=list)  # ids of files with sessions that are to be forgotten
     rejected: list[RejectedFile] = field(default_factory=list)
     refused_new: list[LedgerRow] = field(default_factory=list)
-    refused_again: list[tuple[int, str]] = field(default_factory=list)  # file id, reason
+    companions: list[RejectedFile] = field(default_factory=list)
+    refused_again: list[LedgerRow] = field(default_factory=list)
     renamed: list[LedgerRow] = field(default_factory=list)
     seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)  # file id, how it looks by now
     copies: list[LedgerCopy] = field(default_factory=list)
@@ -80,8 +81,9 @@ class LoadTotals:
         if intake.forgot:
             self.forgot.append(row.file_id)
 
-    def add_rejected(self, name: str, reason: str) -> None:
-        self.rejected.append(RejectedFile(name, reason))
+    def add_refused(self, row: LedgerRow) -> None:
+        listed = self.companions if row.status is FileStatus.COMPANION else self.rejected
+        listed.append(RejectedFile(row.name, row.reason or ""))
 
     def make_report(self, generation: str | None, seconds: float) -> LoadReport:
         return LoadReport(
@@ -89,6 +91,7 @@ class LoadTotals:
             unchanged=self.unchanged,
             moved=len(self.renamed),
             rejected=tuple(self.rejected),
+            companions=tuple(self.companions),
             lines=self.lines_read,
             bytes=self.bytes_read,
             sessions=sum(one.sessions for one in self.loaded),
@@ -133,8 +136,8 @@ def publish(
         building.rename(known.file_id, known.name)
     looks = [(row.file_id, row.outside) for row in totals.renamed] + totals.seen_anew
     building.update_stamps([{"file_id": file_id, **_look_row(outside)} for file_id, outside in looks])
-    for file_id, reason in totals.refused_again:
-        building.note_refusal(file_id, reason)
+    for row in totals.refused_again:
+        building.note_refusal(row)
     run = _run_row(totals, run_id, started_at) | {"rejects": rejects}
     building.add(_arrow_tables(building.schemas, {"ingest_runs": [run]}))
     building.replace_tables(standing_tables(building.schemas))

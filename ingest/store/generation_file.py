@@ -26,6 +26,7 @@ from ingest.store.connection import (
     share_memory,
 )
 from ingest.store.generations import OnWrite
+from ingest.store.ledger import LedgerRow
 from ingest.store.migrations import SCHEMA_VERSION, migrate, read_schema_version
 from ingest.store.reader import LABELLED
 from ingest.store.reconciliation import SETTLING, SIGNED
@@ -158,9 +159,10 @@ class GenerationBuilder:
             con.execute(_SEE_ANEW)
             con.unregister("incoming")
 
-    def note_refusal(self, file_id: int, reason: str) -> None:
-        """Store the reason why a file of the ledger could not be read this time."""
-        self._change("UPDATE files SET status = 'rejected', reason = ? WHERE file_id = ?", [reason, file_id])
+    def note_refusal(self, row: LedgerRow) -> None:
+        """Store the status of a file of the ledger that was not read this time, and the reason."""
+        found = [row.status.value, row.reason, row.file_id]
+        self._change("UPDATE files SET status = ?, reason = ? WHERE file_id = ?", found)
 
     def _change(self, statement: str, values: list[Any]) -> None:
         self._on_write("ledger")

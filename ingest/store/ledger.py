@@ -14,9 +14,10 @@ Key = TypeVar("Key")
 
 
 class FileStatus(StrEnum):
-    """Whether a file was loaded or rejected; the values of `files.status`."""
+    """What became of a file; the values of `files.status`."""
 
     LOADED = "loaded"
+    COMPANION = "companion"  # it is read together with another file, which `reason` names
     REJECTED = "rejected"
 
 

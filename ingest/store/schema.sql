@@ -17,7 +17,8 @@ CREATE TABLE ingest_runs (
 -- privacy: what was left out, "redacted:<rules and key>" and "without_results"; NULL = nothing.
 -- tools_hash: the definitions given with --tools when the file was read; cut_at: --max-line where it cut a line;
 -- forgetful: sessions of it are forgotten, so no line of it is quoted.
--- The ledger: which bytes of which files are in. `status`: loaded | rejected. `reason`: why a file was rejected.
+-- The ledger: which bytes of which files are in. `status`: loaded | companion (read together with
+-- another file) | rejected. `reason`: why a file was rejected, or which file it is read with.
 CREATE TABLE files (
     file_id INTEGER, run_id INTEGER, path VARCHAR, source VARCHAR, status VARCHAR, reason VARCHAR,
     size_bytes BIGINT, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Response, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Response, expect, sync_playwright
 
 from tests.dashboard.store_fixture import publish, small_tables
 
@@ -73,7 +73,9 @@ def serving(store: Path, folder: Path, callgauge: Sequence[str] = FROM_THE_CHECK
         url = f"http://127.0.0.1:{port}"
         _wait_until_up(url, server, log)
         yield Served(url, store)
-        assert "Traceback" not in log.read_text(encoding="utf-8")
+        told = log.read_text(encoding="utf-8")
+        if "Traceback" in told:
+            pytest.fail(f"an error in the server's log:\n{told}")
     finally:
         server.terminate()
         server.wait(30)
@@ -131,6 +133,19 @@ class App:
             }""",
             timeout=LONGEST_WAIT,
         )
+
+    def open_filter(self, name: str) -> Locator:
+        """Open the popover of a filter (`model`, `prompt`, …) and return its field."""
+        self.page.locator(f".st-key-choose_{name} button").first.click()
+        return self.page.get_by_role("combobox", name=name.capitalize())
+
+    def choose(self, name: str, option: str) -> None:
+        """Choose a value in the popover of a filter, and close it."""
+        self.open_filter(name).click()
+        self.page.get_by_role("option", name=option, exact=True).click()
+        self.page.keyboard.press("Escape")
+        self.page.keyboard.press("Escape")
+        self.settle()
 
     def expect(self, text: str) -> None:
         """The page shows `text` within some seconds: tables draw themselves after the script has run."""

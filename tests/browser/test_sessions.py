@@ -12,6 +12,7 @@ from tests.browser.conftest import App
 def test_a_fault_leads_to_its_call_its_session_and_the_next(app: App) -> None:
     app.open("/calls?fault=syntax")
     app.page.get_by_role("link", name=re.compile("^2026-11-20")).first.click()
+    app.page.get_by_role("link", name="Open fully").click()
     app.page.wait_for_url("**call=c41*")
     app.settle()
     app.expect("Attempts")

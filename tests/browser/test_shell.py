@@ -142,7 +142,7 @@ def test_a_slash_opens_the_palette_where_a_page_has_no_search(app: App) -> None:
 
 def test_j_and_k_move_over_the_rows(app: App) -> None:
     opened(app, "/calls")
-    rows = app.page.get_by_role("region", name="Calls, newest first").get_by_role("row")
+    rows = app.page.get_by_role("region", name="Calls").get_by_role("row")
     expect(rows.nth(3)).to_be_visible()
     app.page.keyboard.press("j")
     app.page.keyboard.press("j")
@@ -150,7 +150,7 @@ def test_j_and_k_move_over_the_rows(app: App) -> None:
     app.page.keyboard.press("k")
     expect(rows.nth(2).get_by_role("link").first).to_be_focused()
     app.page.keyboard.press("Enter")
-    app.page.wait_for_url("**call=*")
+    app.page.wait_for_url("**peek=*")
 
 
 def test_the_first_page_has_a_name_of_its_own(app: App) -> None:
@@ -311,7 +311,7 @@ def test_text_in_any_script_shows_in_tables_and_in_the_marked_text(app: App) -> 
     try:
         publish(app.served.store, small_tables() | {"tool_calls": calls}, number=6)
         app.open("/calls")
-        cell = app.page.get_by_role("region", name="Calls, newest first").get_by_text(name).first
+        cell = app.page.get_by_role("region", name="Calls").get_by_text(name).first
         expect(cell).to_be_visible()
         font = cell.evaluate(
             "node => { const css = getComputedStyle(node); return `20px ${css.fontFamily}` }"

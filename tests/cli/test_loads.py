@@ -40,6 +40,7 @@ REPORT = LoadReport(
     moved=0,
     left=0,
     rejected=(),
+    companions=(),
     lines=1_234,
     bytes=24_000_000,
     sessions=3,
@@ -94,12 +95,20 @@ def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch: pytes
     assert [line.split(" of 12")[0][-1] for line in out.getvalue().splitlines()] == ["5"]
 
 
-def test_the_closing_table_has_the_failures_by_layer_and_what_could_be_judged() -> None:
-    lines = dict(line.strip().split(maxsplit=1) for line in load_report(REPORT, Path("s")).splitlines())
+def test_the_closing_table_has_what_was_read_and_the_rates_of_the_store() -> None:
+    rates = [("parse errors", "1 of 4 calls (25%)"), ("mended", "0 of 4 calls (0%)")]
+    text = load_report(REPORT, Path("s"), rates)
+    lines = dict(line.strip().split(maxsplit=1) for line in text.splitlines())
     assert lines["tool"] == "calls  50, 10 of them copies that count once"
-    assert lines["failures"] == "4 of 40 calls (10.0%): syntax 1, tool rejected 3"
-    assert lines["judged"].startswith("20 of 40 calls (50.0%)")
     assert lines["read"] == "24.0 MB in 2.0 s (12.0 MB/s)"
+    assert text.endswith("  parse errors  1 of 4 calls (25%)\n  mended        0 of 4 calls (0%)")
+
+
+def test_a_file_that_is_read_together_with_another_is_no_failure() -> None:
+    beside = (RejectedFile("/logs/a.txt", "is read with a.json"),)
+    text = load_report(replace(REPORT, companions=beside), Path("s"))
+    assert text.startswith("3 files in: 2 read, 1 unchanged, 0 moved; 1 read together with another\n")
+    assert "rejected" not in text
 
 
 def test_the_closing_lines_name_refused_files_and_what_waits() -> None:

@@ -63,5 +63,5 @@ def publish_nights(
                 own = {"model": model, "session_id": name, "turn_id": f"{name}:1", "tool": "read_file"}
                 when = {"day": str(day), "ts": f"{day}T10:00:00"}
                 calls.append(a_call(n, **(own | when | refused | {"call_id": name})))
-    own = {"tool_calls": [*calls, *tool_calls], "turns": [], "diagnostics": []}
-    publish(store, small_tables() | own, number=number)
+    made = {"tool_calls": [*calls, *tool_calls], "turns": [], "diagnostics": []}
+    publish(store, {**small_tables(), **made}, number=number)

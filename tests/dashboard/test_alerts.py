@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.metrics import answer_metric
 from callgauge.dashboard.metrics.published_store import open_generation, published_generation
-from callgauge.dashboard.pages.overview.alerts import find_alerts, first_night, list_nights
+from callgauge.dashboard.pages.overview.alerts import Alert, find_alerts, first_night, list_nights
 from callgauge.memory.team_memory import FILE
 from callgauge.stats.day_effects import LEAST_DAYS
 from tests.dashboard.conftest import opened, said
@@ -73,7 +73,7 @@ def test_nothing_that_stands_out_is_said_with_what_was_compared(store: Path) -> 
     publish_nights(store)
     app = opened()
     assert sentences(app) == []
-    assert "Nothing stands out on 2026-11-20: " in said(app)
+    assert "No alert on 2026-11-20. Of " in said(app)
 
 
 def test_with_too_few_days_before_no_change_is_claimed(store: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_night_finds_the_same_whatever_came_later(store: Path) -> None:
     assert found[0]
 
 
-def alerts_of(store: Path, last: date) -> tuple:
+def alerts_of(store: Path, last: date) -> tuple[Alert, ...]:
     with open_generation(published_generation(str(store))) as connection:
         by_day = {
             "model": answer_metric(

@@ -17,6 +17,7 @@ from callgauge.dashboard.measures.headlines import (
 from callgauge.dashboard.measures.same_mix import ArmStrata, Stratum
 from callgauge.dashboard.measures.slices import Slice, merge_slices
 from callgauge.stats import Share
+from tests.bench.statistics.interaction_cells import differing_dimensions
 from tests.dashboard.session_shares import of_slice
 
 NAMES = ArmNames("fixer@13", "fixer@12")
@@ -64,7 +65,7 @@ def test_a_model_that_got_worse_is_named_where_the_whole_is_not_decided() -> Non
     found = broken_down(ONE_WORSE)
     assert found.whole.standing() is Standing.UNDECIDED
     assert [(one.dimension, one.name) for one in found.find_named()] == [("model", "heron")]
-    assert found.differs_by == ["model"]
+    assert differing_dimensions(found) == ["model"]
     assert headline(found) == (
         "fixer@13 against fixer@12: not decided over all models. "
         "Worse for heron: 50.0% against 2.00% (+48 points, 200 sessions)."
@@ -79,7 +80,7 @@ def test_a_model_that_got_worse_is_named_where_the_whole_is_not_decided() -> Non
 def test_where_all_are_alike_nobody_is_named() -> None:
     found = broken_down(ALL_ALIKE)
     assert found.find_named() == []
-    assert found.differs_by == []
+    assert differing_dimensions(found) == []
     assert headline(found) == "fixer@13 against fixer@12: not decided (parse errors 10.0% against 10.0%)."
     assert advice(found) == "@13 against @12: not decided (10.0% against 10.0%)."
 
@@ -112,7 +113,7 @@ def test_the_one_that_makes_the_difference_is_named() -> None:
 def test_an_interaction_is_told_where_neither_side_of_it_is_decided() -> None:
     found = broken_down({"model": {"heron": (20, 100, 32, 100), "owl": (32, 100, 20, 100)}})
     assert [one.standing() for one in found.strata["model"]] == [Standing.UNDECIDED] * 2
-    assert found.differs_by == ["model"]
+    assert differing_dimensions(found) == ["model"]
     assert "Different for heron: 32.0% against 20.0% (+12 points, 200 sessions)." in headline(found)
 
 

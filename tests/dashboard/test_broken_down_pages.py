@@ -40,7 +40,7 @@ def plain(text: str) -> str:
 
 
 def headline(app: AppTest) -> str:
-    return plain(str(app.subheader[0].value))
+    return next(plain(str(each.value)) for each in app.header if not str(each.value).startswith("Slice "))
 
 
 def test_over_all_days_of_the_sample_the_new_version_is_worse_most_of_all_for_one_model(
@@ -160,7 +160,7 @@ def two_versions(store: Path, *models: str, **more: Any) -> None:
 def test_names_of_a_log_are_text_in_the_headline_and_the_table(store: Path) -> None:
     two_versions(store, HOSTILE, "owl", "wren", "crow", "jay")
     app = opened(PROMPTS)
-    assert "\\<" in str(app.subheader[0].value)
+    assert "\\<" in str(app.header[0].value)
     rows = sheet_of(app, "Parse errors by model, triage@2 and triage@1")
     assert rows[1]["Verdict"]["text"] == "Worse"
     assert rows[1]["Model"]["text"].startswith(HOSTILE[:10])

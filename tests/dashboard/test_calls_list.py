@@ -33,8 +33,8 @@ def shown_calls(app: AppTest) -> list[str]:
 
 def test_the_page_says_first_how_many_calls_there_are_and_how_many_went_wrong(small: Path) -> None:
     app = opened(PAGE)
-    assert app.subheader[0].value == "44 calls; 2.3% went wrong, 2.3% by their arguments."
-    assert opened(PAGE, outcome="coerced").subheader[0].value == "1 call of 44: 2.3%."
+    assert app.header[0].value == "44 calls; 2.3% went wrong, 2.3% by their arguments."
+    assert opened(PAGE, outcome="coerced").header[0].value == "1 call of 44: 2.3%."
 
 
 def test_a_row_opens_its_call_beside_the_list_which_stays(small: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ def priced(store: Path) -> Path:
 
 
 def cost(**given: Any) -> Cost:
-    row = {
+    row: dict[Hashable, Any] = {
         "slice": "owl", "turns": 4, "calls": 9, "told_calls": 6, "priced_calls": 5, "amount": 5.0,
         "ok_by": "recorded", "judged": 3, "retry_calls": 0, "retry_priced": 0, "retry_amount": None,
         "group_ids": [3, 9], "group_priced_turns": [2, 2], "group_turns_amount": [1.0, 3.0],
@@ -137,9 +138,8 @@ def test_the_prices_in_use_say_whose_they_are_and_how_they_were_matched(store: P
     models = ("acme/falcon-20261101", "gpt-4o", "heron")
     publish(store, {"tool_calls": [call for model in models for call in calls(5, 0, model=model)]})
     TeamMemory(store).replace_prices([price("falcon", 1)])
-    app = opened(MODELS, tab="cost")
-    app.session_state["prices_open"] = True
-    rows = sheet_of(app.run(), "Prices of the models in the store")
+    app = opened(MODELS, tab="cost", price_list="1")
+    rows = sheet_of(app, "Prices of the models in the store")
     told = [(row["Model"]["text"], row["Whose"]["text"], row["Matched by"]["text"]) for row in rows]
     assert told == [
         ("acme/falcon-20261101", "the team's", "without provider and date"),

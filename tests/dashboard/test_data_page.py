@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.pages.data import sources_card
+from callgauge.dashboard.pages.data.feed import describe_feed, describe_status
 from callgauge.dashboard.texts.text_diff import definition_text, unified_diff
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
@@ -31,33 +35,115 @@ def test_a_promise_is_yes_partly_or_no_beside_what_is_known_here(
     assert (cell.text, cell.sub, cell.tone, cell.share) == (word, below, tone, 0.5)
 
 
-def test_every_card_has_something_to_show_of_a_small_store(small: Path) -> None:
-    words = said(opened(PAGE))
-    for title in (
-        "What each source can tell",
-        "Sessions in several files",
-        "Prompts and tools that changed",
-        "Refused files",
-        "Rejected lines",
-        "Files",
-        "Loads",
-    ):
-        assert title in words.splitlines()
+FOLDS = {
+    "What each source can tell": "formats",
+    "All files": "inventory",
+    "Sessions in several files": "doubles",
+    "Prompts and tools that changed": "versions",
+}
 
 
-def test_cards_about_trouble_are_not_there_without_trouble(store: Path) -> None:
+def folds(app: AppTest) -> list[str]:
+    """The folds of the page, without those of the filter bar and of explanations."""
+    return [part.label for part in app.expander if part.label in ("Every line", *FOLDS)]
+
+
+def test_what_a_nightly_feed_needs_comes_first_and_the_rest_asks_nothing_until_it_is_opened(
+    small: Path,
+) -> None:
+    app = opened(PAGE)
+    assert folds(app) == ["Every line", *FOLDS]
+    words = said(app).splitlines()
+    assert [title for title in words if title in ("Loads", "Refused files", "Rejected lines")] == [
+        "Loads", "Refused files", "Rejected lines",
+    ]  # fmt: skip
+    assert "loads" in app.session_state["_asked"]
+    for metric in ("coverage", "files", "session_copies", "changed", "rejects"):
+        assert metric not in app.session_state["_asked"]
+
+
+@pytest.mark.parametrize("title", FOLDS)
+def test_every_fold_has_something_to_show_of_a_small_store(small: Path, title: str) -> None:
+    assert title in said(opened(PAGE, **{FOLDS[title]: "1"})).splitlines()
+
+
+def test_without_trouble_the_page_says_so(store: Path) -> None:
     publish(store, {"tool_calls": [a_call(1)], "files": [{"file_id": 1, "path": "a", "status": "loaded"}]})
     words = said(opened(PAGE))
-    for title in ("Sessions in several files", "Prompts and tools that changed", "Refused files"):
+    for title in ("Refused files", "Silent sources"):
         assert title not in words
-    assert "None." in words
+    assert "No line was rejected. A broken line would stand here with file, line, byte and reason" in words
+    words = said(opened(PAGE, doubles="1", versions="1"))
+    assert "No session stands in several files." in words
+    assert "No prompt and no tool has two texts." in words
+
+
+NIGHT = datetime(2026, 11, 21, 2, 14)  # noqa: DTZ001 - as the store keeps it, in UTC
+LOAD = {"finished_at": NIGHT, "files_loaded": 412, "files_rejected": 2, "rejects": 0}
+SILENT = {"title": "Gateway EU", "silent_days": 2}
+
+
+@pytest.mark.parametrize(
+    ("changes", "silent", "sentence"),
+    [
+        ({}, [SILENT], "2 files were not read; Gateway EU has been silent for 2 days."),
+        ({"files_rejected": 1}, [], "1 file was not read; no source is silent."),
+        ({"rejects": 3}, [], "2 files and 3 lines were not read; no source is silent."),
+        (
+            {"files_rejected": 0},
+            [SILENT | {"silent_days": 9}, SILENT],
+            "nothing was rejected; 2 sources have been silent, one for 9 days.",
+        ),
+    ],
+)
+def test_one_sentence_says_how_the_feed_is(
+    changes: dict[str, int], silent: list[dict[str, Any]], sentence: str
+) -> None:
+    told = describe_feed([LOAD | changes], silent)
+    assert told == f"Last load 2026-11-21 02:14 UTC read 412 files; {sentence}"
+
+
+def test_a_store_without_a_load_says_so() -> None:
+    assert describe_feed([], []) == "The store records no load."
+
+
+def silent_store() -> dict[str, list[dict[str, Any]]]:
+    """A source that goes on to 20 November, and one with a hostile title that ended on the 17th."""
+    calls = [
+        a_call(number) | {"source": source, "day": f"2026-11-{day:02d}", "ts": f"2026-11-{day:02d}T10:00:00"}
+        for number, (source, day) in enumerate(
+            [("steady", day) for day in range(1, 21)] + [("gateway", day) for day in range(1, 18)]
+        )
+    ]
+    return {"tool_calls": calls, "sources": [{"source": "gateway", "title": HOSTILE}]}
+
+
+def test_a_silent_source_is_in_the_sentence_and_has_a_row(store: Path) -> None:
+    publish(store, silent_store() | {"ingest_runs": small_tables()["ingest_runs"]})
+    app = opened(PAGE)
+    assert "silent for 3 days" in app.subheader[0].value
+    assert "Silent sources" in said(app)
+
+
+def test_the_overview_leads_to_the_page_when_a_source_is_silent(store: Path) -> None:
+    publish(store, silent_store())
+    links = opened("callgauge/dashboard/pages/overview/page.py").get("page_link")
+    (label,) = [link.proto.label for link in links if "silent for" in link.proto.label]
+    assert label.endswith("silent for 3 days →]")
+    assert "<img" not in label.replace("\\<img", "")
+
+
+def test_a_file_that_is_read_with_another_says_with_which() -> None:
+    beside = {"status": "companion", "reason": "is read with a.json"}
+    assert describe_status(beside) == "read with a.json"
+    assert describe_status({"status": "loaded", "reason": None}) == "loaded"
 
 
 def test_formats_that_the_store_has_no_file_of_are_folded_away(store: Path) -> None:
     other = {"source": "otlp", "title": "OpenTelemetry", "raw_arguments": "no"}
     sources = [*small_tables()["sources"], other]
     publish(store, small_tables() | {"sources": sources})
-    (folded,) = [part for part in opened(PAGE).expander if "other format" in part.label]
+    (folded,) = [part for part in opened(PAGE, formats="1").expander if "other format" in part.label]
     assert folded.label == "1 other format that can be read, without a file here"
     assert not folded.proto.expanded
 
@@ -70,16 +156,19 @@ def test_two_versions_of_a_prompt_are_compared(small: Path) -> None:
     assert "These two are the same." in said(app)
 
 
-@pytest.mark.parametrize("named", ["", "prompt", "prompt:session_history:gone", "tool:::", "x:y:z"])
+@pytest.mark.parametrize("named", ["prompt:session_history:gone", "tool:::", "x:y:z"])
 def test_a_link_to_what_is_not_there_shows_the_page_all_the_same(small: Path, named: str) -> None:
     assert "Prompts and tools that changed" in said(opened(PAGE, changed=named, before="9", after="x"))
 
 
-def test_a_link_to_one_reason_opens_its_lines(small: Path) -> None:
-    (lines,) = [
-        part for part in opened(PAGE, reject="not_json").expander if part.label.startswith("Every line")
-    ]
-    assert lines.proto.expanded
+@pytest.mark.parametrize("named", ["", "prompt"])
+def test_a_link_that_names_nothing_opens_nothing(small: Path, named: str) -> None:
+    assert folds(opened(PAGE, changed=named)) == ["Every line", *FOLDS]
+
+
+def test_a_link_to_one_reason_shows_its_lines(small: Path) -> None:
+    app = opened(PAGE, reject="not_json")
+    assert "Every line: not\\_json" in [part.value for part in app.subheader]
     assert "Rejected lines" in said(opened(PAGE, reject="no_such_reason"))
 
 

@@ -40,12 +40,12 @@ def test_a_cell_has_its_rate_its_shade_and_leads_to_its_calls(filled: Path) -> N
     assert (cell["text"], cell["sub"], cell["heat"]) == ("25.0%", "25 / 100", DEEPEST)
     assert cell["href"] == "calls?model=falcon&prompt=p1&fault=arguments"
     assert cell["title"].startswith(
-        "17.7–34.0% · 100 sessions · Wilson over sessions, 95 % (design effect 0.8); all measured"
+        "17.7–34.0% · 100 sessions · Wilson over sessions, 95 % (design effect 0.8); known for all calls"
     )
     assert rows["heron"]["p1"]["heat"] == 0
     assert rows["heron"]["p2"]["pale"]
     assert rows["heron"]["p2"]["text"] == "2 / 4", "of four sessions no percentage is told"
-    assert rows["heron"]["p2"]["title"] == "Too little to tell: 4 sessions; all measured"
+    assert rows["heron"]["p2"]["title"] == "Too little to tell: 4 sessions; known for all calls"
     assert rows["heron"]["p2"]["heat"] is None
     assert rows["falcon"]["p2"]["text"] == ""
     assert rows["heron"]["All"]["sub"] == "2 / 154"
@@ -82,7 +82,7 @@ def test_the_page_begins_with_the_best_row_and_each_row_has_its_verdict(filled: 
     assert rows["heron"]["text"] == "Baseline"
     assert (rows["falcon"]["text"], rows["falcon"]["tone"]) == ("Worse", "bad")
     assert rows["<img s"]["text"] == "Different work"
-    assert "heron is the best by parse errors" in str(app.subheader[0].value)
+    assert "heron is the best by parse errors" in str(app.header[0].value)
     app = opened(PAGE, smallest="10")
     (falcon,) = (
         row["Verdict"]
@@ -106,7 +106,7 @@ def test_rows_that_got_different_work_are_judged_at_the_same_mix(store: Path) ->
     rows = {row["Model"]["text"]: row for row in sheet_of(app, "Parse errors by model and tool")}
     assert (rows["A"]["All"]["text"], rows["B"]["All"]["text"]) == ("22.0%", "17.4%")
     assert {name: row["Verdict"]["text"] for name, row in rows.items()} == {"A": "Better", "B": "Baseline"}
-    assert "A is the best by parse errors" in str(app.subheader[0].value)
+    assert "A is the best by parse errors" in str(app.header[0].value)
 
 
 def test_other_pairs_are_chosen_in_the_url(filled: Path) -> None:
@@ -146,7 +146,7 @@ def test_rows_with_too_few_sessions_are_one_folded_line_that_lists_counts(few_of
 def test_where_no_row_has_enough_there_is_no_table_of_percentages(store: Path) -> None:
     publish(store, {"tool_calls": [*calls(5, 4, model="falcon"), *calls(3, 0, model="heron")]})
     app = opened(PAGE)
-    assert "0 of 2 models have" in str(app.subheader[0].value)
+    assert "0 of 2 models have" in str(app.header[0].value)
     assert not [name for name in sheets(app) if "Parse errors by" in name]
 
 

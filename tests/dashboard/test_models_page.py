@@ -67,7 +67,7 @@ def test_another_reference_is_chosen_in_the_url(ranked: Path) -> None:
 
 
 def test_the_card_begins_with_the_tie_group_at_the_top(ranked: Path) -> None:
-    (answer,) = (block.value for block in opened(PAGE).subheader if "parse errors" in str(block.value))
+    (answer,) = (block.value for block in opened(PAGE).header if "parse errors" in str(block.value))
     assert answer.startswith(r"\<img src\=x")
     told = r"and falcon cannot be told apart by parse errors\: the other one is worse than each of them\."
     assert told in answer
@@ -108,7 +108,7 @@ def test_cost_is_shown_per_turn_and_per_success(store: Path) -> None:
     assert row["Tokens / turn"]["sub"] == "of 91%"
     assert row["Seconds / turn"]["text"] == "2"
     assert row["Tokens / success"]["text"] == "1,830"
-    assert row["Tokens / success"]["title"].endswith("; 6 / 11 turns end well, by the log")
+    assert row["Tokens / success"]["title"].endswith("; 6 / 11 turns completed, by the log")
 
 
 def test_a_set_of_columns_is_chosen_in_the_url_and_leaves_out_the_chosen_rate(ranked: Path) -> None:
@@ -136,7 +136,7 @@ def test_of_forty_models_three_have_enough_and_the_others_are_one_folded_line(fe
     rows = sheet_of(app, RANKING)
     assert [row["Model"]["text"] for row in rows] == FEW
     assert [row["Rank"]["text"] for row in rows] == ["1", "2", "3"]
-    assert "egret is the best by parse errors" in str(app.subheader[0].value)
+    assert "egret is the best by parse errors" in str(app.header[0].value)
     fold = "37 models with too few sessions"
     assert fold in [one.label for one in app.expander]
     rows = sheet_of(open_fold(app, "ranking"), f"{fold}: counts")
@@ -170,7 +170,7 @@ def test_one_model_alone_has_neither_rank_nor_verdict(store: Path) -> None:
     app = opened(PAGE)
     (row,) = sheet_of(app, RANKING)
     assert list(row) == ["Model", "Parse errors", "Sessions", "Known"]
-    assert "1 of 2 models has" in str(app.subheader[0].value)
+    assert "1 of 2 models has" in str(app.header[0].value)
 
 
 def test_a_baseline_with_too_few_sessions_says_so(few_of_many: Path) -> None:
@@ -247,7 +247,7 @@ def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) 
     assert first["As they are"]["at"] > 0.5 > first["At the same mix"]["at"]
     assert (first["Verdict"]["text"], first["Verdict"]["sub"][-10:]) == ("Better", ", same mix")
     assert first["Verdict"]["title"].endswith("The mix turns the order round.")
-    assert "A is the best by parse errors" in str(app.subheader[0].value)
+    assert "A is the best by parse errors" in str(app.header[0].value)
     assert "each kind is compared with itself, and that decides" in said(app)
 
 

@@ -24,9 +24,10 @@ def overview(store: Path, query: Mapping[str, str] | None = None, /, **tables: A
 
 
 def doors(app: AppTest) -> list[str]:
-    """What links say, but for those to the SQL of each card."""
+    """What links say, but for those in each card's explanation: to its SQL and to the glossary."""
     labels = [str(link.proto.label) for link in app.get("page_link")]
-    return [label for label in labels if "Open in SQL" not in label]
+    explained = ("Open in SQL", "What the words mean")
+    return [label for label in labels if not any(words in label for words in explained)]
 
 
 def test_nothing_found_where_nothing_could_be_read_is_not_called_clean(store: Path) -> None:
@@ -37,7 +38,7 @@ def test_nothing_found_where_nothing_could_be_read_is_not_called_clean(store: Pa
 def test_nothing_found_says_in_how_many_calls_and_how_many_are_unmeasured(store: Path) -> None:
     calls = [a_call(1), *(a_call(number, **BLIND) for number in (2, 3, 4))]
     words = said(overview(store, FINDINGS, tool_calls=calls))
-    assert "No findings in the 1 call that could be judged; 75% unmeasured." in words
+    assert "No findings in the 1 call that could be judged; known for 25% of calls." in words
 
 
 def test_recorded_and_derived_success_each_have_their_counts_and_interval(small: Path) -> None:
@@ -85,7 +86,7 @@ def test_the_trend_of_many_days_has_a_point_a_week(store: Path) -> None:
 
 def test_counting_is_told_in_sentences_before_the_sql(small: Path) -> None:
     words = said(opened())
-    assert "A retry is the same tool called again in a later step of the same turn after a fault" in words
+    assert "A retry is the same tool called again after a fault, in a later step of the same turn" in words
     assert "Unmeasured is what the log cannot tell." in words
 
 

@@ -56,7 +56,7 @@ def test_versions_stand_in_the_order_of_first_use_each_beside_the_one_before(cha
 
 def answer(app: AppTest) -> str:
     """The sentence that answers the page, without the signs that keep Markdown from reading it."""
-    return re.sub(r"\\(.)", r"\1", str(app.subheader[0].value))
+    return re.sub(r"\\(.)", r"\1", str(app.header[0].value))
 
 
 def test_the_newest_version_is_judged_in_a_sentence(changed: Path) -> None:

@@ -36,7 +36,7 @@ def test_without_a_word_in_the_url_parse_errors_by_model_are_shown() -> None:
     app = opened()
     assert not app.exception
     assert app.text[0].value == "parse_error by model"
-    assert app.selectbox(key="rate").options[0] == "Parse errors"
+    assert app.selectbox(key="rate").options[0] == "Parse errors · arguments"
     assert not app.query_params
 
 

@@ -51,7 +51,7 @@ def retried(store: Path) -> Path:
 
 def test_the_page_says_first_what_became_of_the_chains_and_whether_changing_helps(retried: Path) -> None:
     app = opened(PAGE)
-    assert app.subheader[0].value == (
+    assert app.header[0].value == (
         "Of 2 chains, 50% recovered. Changed and identical retries cannot be compared: one kind is missing."
     )
 

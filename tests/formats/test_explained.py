@@ -11,7 +11,7 @@ from ingest.pipeline.reading.format_explanation import explain_files
 
 CASES = Path(__file__).parents[1] / "cases" / "formats" / "text_captures"
 NAME = "a_call_in_a_dialect_of_its_own"
-BELONGS = "it is the reply to 0141.json, from which its offered tools and calls are read"
+BELONGS = "is read with 0141.json"
 ALONE = "if it is a captured reply: 0141.json, with which it would be read, is not beside it"
 
 
@@ -28,7 +28,7 @@ def test_a_reply_names_the_file_that_it_is_read_with(tmp_path: Path, reply: str)
     text.write_text(reply)
     assert reason(text).endswith(ALONE)
     shutil.copy(CASES / f"{NAME}.json", tmp_path / "0141.json")
-    assert reason(text).endswith(BELONGS)
+    assert reason(text) == BELONGS
 
 
 @pytest.mark.parametrize("beside", [b"", b"[]", b"{", b'{"prompt": 1}', b"\xff\xfe{}", b"{" * 100_000])

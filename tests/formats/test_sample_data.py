@@ -18,6 +18,7 @@ from tests.formats.test_cases import events_of as events_in
 
 LOGS = Path(__file__).parents[2] / "sample_data" / "logs"
 HISTORY = LOGS / "session_history"
+DAMAGED = Path(__file__).parents[1] / "cases" / "damaged"
 REPLIES = set(LOGS.glob("text_captures/*.txt"))  # they are read with the .json beside them
 OTHERS = sorted(path for path in LOGS.glob("*/*") if path.parent != HISTORY and path not in REPLIES)
 HOME = re.compile(rb"(?:/|__)(?:Users|home)(?:/|__)(?!(?:dev|user)(?![A-Za-z0-9]))[A-Za-z0-9._]+")
@@ -62,11 +63,15 @@ def test_the_made_week_has_identical_and_changed_retries() -> None:
     assert min(kinds[True], kinds[False]) > 20
 
 
-def test_only_the_damaged_sample_has_rejected_lines() -> None:
-    damaged = events_of(HISTORY / "damaged", "session_history")
-    assert [event.code for event in damaged if isinstance(event, Rejected)] == ["not_json", "torn_line"]
-    others = [*made(), *events_of(HISTORY / "wild", "session_history")]
-    assert [event for event in others if isinstance(event, Rejected)] == []
+def test_nothing_of_the_sample_is_rejected() -> None:
+    sessions = [*made(), *events_of(HISTORY / "wild", "session_history")]
+    assert [event for event in sessions if isinstance(event, Rejected)] == []
+
+
+def test_a_broken_line_and_a_torn_end_cost_themselves() -> None:
+    found = events_of(DAMAGED, "session_history")
+    assert [event.code for event in found if isinstance(event, Rejected)] == ["not_json", "torn_line"]
+    assert any(isinstance(event, CallMade) for event in found)
 
 
 def test_every_format_has_a_sample() -> None:

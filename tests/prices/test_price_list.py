@@ -56,20 +56,16 @@ def test_the_price_of_a_dated_version_is_not_that_of_others() -> None:
 def test_a_price_holds_until_the_next_and_none_before_the_first() -> None:
     match = PriceList([price("owl", date(2026, 11, 10), amount=3), price("owl", DAY)]).match("owl")
     assert match is not None
-    found = [match.price_on(date(2026, *day)) for day in ((10, 31), (11, 1), (11, 9), (11, 10))]
-    assert [one and one.input for one in found] == [None, 1.0, 1.0, 3.0]
-    assert [(one.input, end) for one, end in match.periods()] == [(1.0, date(2026, 11, 10)), (3.0, None)]
+    found = [(one.from_day, end, one.input) for one, end in match.periods()]
+    assert found == [(DAY, date(2026, 11, 10), 1.0), (date(2026, 11, 10), None, 3.0)]
 
 
 def test_the_team_prices_a_model_alone_even_by_a_looser_name() -> None:
     known = PriceList([price("gpt-4o", date(2026, 1, 1), amount=7)])
     match = known.match("gpt-4o-2024-08-06")  # ours has just this name
     assert match is not None
-    assert (match.owner, match.how, match.price_on(date(2025, 1, 1))) == (
-        Owner.TEAM,
-        "without its date",
-        None,
-    )
+    assert (match.owner, match.how) == (Owner.TEAM, "without its date")
+    assert [one.from_day for one in match.prices] == [date(2026, 1, 1)]
 
 
 def test_prices_of_another_currency_than_the_teams_are_left_out() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -135,10 +135,11 @@ def _print_lines(stream: TextIO) -> Tell:
 # --- the closing table -----------------------------------------------------------------------------
 
 
-def load_report(report: LoadReport, store: Path) -> str:
+def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]] = ()) -> str:
     """Return the closing lines of a load as text.
 
-    A table of the files read comes first, then the files refused and what the user can do.
+    A table of the files read comes first, then the files refused and what the user can do, then `rates`:
+    titles and figures of the whole store.
     """
     rows = list(_report_figures(report)) if report.loaded else []
     width = max((len(name) for name, _ in rows), default=0)
@@ -148,7 +149,12 @@ def load_report(report: LoadReport, store: Path) -> str:
         *load_trouble(report),
     ]
     published = f"published {report.generation} in" if report.generation else "nothing new for"
-    return "\n".join([*lines, f"{published} {store}"])
+    lines.append(f"{published} {store}")
+    if rates:
+        width = max(len(title) for title, _ in rates)
+        lines.append("all that the store holds, as the Overview shows it for all days:")
+        lines += [f"  {title:{width}}  {figures}" for title, figures in rates]
+    return "\n".join(lines)
 
 
 def load_trouble(report: LoadReport) -> Iterator[str]:
@@ -186,7 +192,7 @@ def outlook_text(outlook: LoadForecast) -> str:
         lines.append(f"… and {len(outlook.refused) - _REJECTED_SHOWN:,} more files")
     if outlook.left:
         lines.append(f"left out: {outlook.left:,} files (--since, --limit)")
-    reading = [share for share in outlook.shares if share.would not in ("unchanged", "refused")]
+    reading = [share for share in outlook.shares if share.would not in ("unchanged", "companion", "refused")]
     files, stored = sum(share.files for share in reading), sum(share.bytes for share in reading)
     return "\n".join(
         [*lines, f"a load would read {files:,} files, {format_size(stored)}; nothing was changed"]
@@ -196,31 +202,16 @@ def outlook_text(outlook: LoadForecast) -> str:
 def _count_files(report: LoadReport) -> str:
     read = report.loaded + report.unchanged + report.moved
     how = f"{report.loaded:,} read, {report.unchanged:,} unchanged, {report.moved:,} moved"
-    return f"{read:,} files in: {how}"
+    beside = f"; {len(report.companions):,} read together with another" if report.companions else ""
+    return f"{read:,} files in: {how}{beside}"
 
 
 def _report_figures(report: LoadReport) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of the report's table.
-
-    From `failures` on, calls that another file contains, too, count once.
-    """
+    """Yield the names and values of the report's table."""
     yield "sessions", f"{report.sessions:,}"
     yield "turns", f"{report.turns:,}"
     copies = f", {report.duplicates:,} of them copies that count once" if report.duplicates else ""
     yield "tool calls", f"{report.calls:,}{copies}"
-    counted = report.calls - report.duplicates
-    yield "failures", _format_shares(report.faults, counted)
-    rest = ": of the others the log does not tell whether arguments failed"
-    yield "judged", f"{_format_share(report.judged, counted)}{rest if report.judged < counted else ''}"
     yield "lines", f"{report.lines:,}"
     rate = report.bytes / max(report.seconds, 1e-3)
     yield "read", f"{format_size(report.bytes)} in {report.seconds:,.1f} s ({rate / 1e6:,.1f} MB/s)"
-
-
-def _format_shares(faults: Mapping[str, int], counted: int) -> str:
-    listed = ", ".join(f"{layer.replace('_', ' ')} {count:,}" for layer, count in faults.items())
-    return f"{_format_share(sum(faults.values()), counted)}{f': {listed}' if listed else ''}"
-
-
-def _format_share(some: int, every: int) -> str:
-    return f"{some:,} of {every:,} calls ({some / every:.1%})" if every else "0 calls"

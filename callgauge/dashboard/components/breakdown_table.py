@@ -16,7 +16,7 @@ from callgauge.dashboard.components.difference_cells import (
     track_reach,
     verdict_cell,
 )
-from callgauge.dashboard.components.slice_table import name_cell, rate_cell, share_values
+from callgauge.dashboard.components.slice_table import count_values, name_cell, rate_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures import headlines, verdicts
 from callgauge.dashboard.measures.breakdown import Breakdown, StratumComparison
@@ -39,7 +39,7 @@ def draw_headline(found: Breakdown, names: ArmNames, smallest: float) -> None:
     """Draw the sentences that answer the page's question, and in small print what they rest on."""
     with st.container(key="verdict", gap="xsmall"):
         said = headlines.write_headline(found, names, label_value, smallest)
-        st.subheader(wording.in_markdown(said, 900), anchor=False)
+        st.header(wording.in_markdown(said, 900), anchor=False)
         st.caption(wording.in_markdown(verdicts.describe_basis(found.whole, names, smallest), 900))
 
 
@@ -138,7 +138,7 @@ def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[C
             title=f"Too few for a verdict: it takes {verdicts.PAIR_RULE}.",
         ),
         *(
-            Cell(wording.fraction(one.share.k, one.share.n), pale=True, values=share_values(one.share))
+            Cell(wording.fraction(one.share.k, one.share.n), pale=True, values=count_values(one))
             if one
             else Cell("–")
             for one in sums

@@ -34,8 +34,10 @@ class Download:
     what: Literal["sums", "all rows"] = "sums"
 
 
+MOST_ROWS = 10_000
+"""Rows that a download of a list holds at most."""
 _SESSION_GROUPS = "group_ids"  # a column of the metrics whose rates get an interval
-_WHAT = {"sums": "The sums behind it", "all rows": "All rows, not only this page"}
+_WHAT = {"sums": "The sums behind it", "all rows": f"All rows, not only this page; at most {MOST_ROWS:,}"}
 
 
 def _draw_export(tables: Sequence[Table], take: Download | None) -> None:

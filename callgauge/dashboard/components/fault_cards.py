@@ -67,7 +67,7 @@ def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int) -> None:
         st.caption(
             f"{wording.plural(len(rows), 'code')}. Share: of the "
             f"{wording.plural(rows[0]['measured'], 'call')} that the parser could judge; "
-            f"{wording.unmeasured_share(judged, calls)}."
+            f"{wording.known_share(judged, calls, 'call')}."
         )
         columns = [
             Column("Code", "name"),
@@ -84,7 +84,7 @@ def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int) -> None:
 def _describe_nothing_found(judged: int, calls: int) -> str:
     if not judged:
         return "Not measured: these logs keep neither the model's text nor a tool definition."
-    known = wording.unmeasured_share(judged, calls)
+    known = wording.known_share(judged, calls, "call")
     return f"No findings in the {wording.plural(judged, 'call')} that could be judged; {known}."
 
 

@@ -89,10 +89,7 @@ def draw_slice_table(
             caption or f"Rates by {dimension.replace('_', ' ')}",
             [
                 Column(dimension.replace("_", " ").capitalize(), "name"),
-                *(
-                    Column(RATES[rate].title, "rate", _describe_rate(rate), scale=scales[rate].ends())
-                    for rate in columns
-                ),
+                *(rate_column(rate, scales[rate]) for rate in columns),
             ],
             [
                 [
@@ -171,8 +168,10 @@ def _thin_row(
     ]
 
 
-def _describe_rate(rate: str) -> str:
-    return f"Share of {RATES[rate].noun}s that {RATES[rate].hit}, with its 95% interval"
+def rate_column(name: str, scale: IntervalScale) -> Column:
+    """Return the head of a column of one rate with its intervals."""
+    rate = RATES[name]
+    return Column(rate.title, "rate", f"{rate.meaning}, with its 95% interval", scale=scale.ends())
 
 
 def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
@@ -230,7 +229,7 @@ def judged_rate_cell(one: Slice, scale: IntervalScale, href: str | None = None) 
         sub=describe_little(one),
         href=href if one.share.k else None,
         pale=True,
-        values=_count_values(one),
+        values=count_values(one),
     )
 
 
@@ -242,17 +241,17 @@ def compact_rate_cell(one: Slice | None, href: str | None = None, *, heat: float
     if one is None or not one.share.n:
         return Cell("–" if one else "", title="unmeasured" if one else None, pale=True, values={"rate": None})
     share, counts = one.share, wording.fraction(one.share.k, one.share.n)
-    missing = wording.unmeasured_share(share.n, one.total)
+    known = wording.known_share(share.n, one.total, one.rate.noun)
     if not one.is_solid:
-        why = f"Too little to tell: {describe_little(one)}; {missing}"
-        return Cell(counts, href=href, pale=True, title=why, values=_count_values(one))
+        why = f"Too little to tell: {describe_little(one)}; {known}"
+        return Cell(counts, href=href, pale=True, title=why, values=count_values(one))
     rate = share.k / share.n
     return Cell(
         wording.fixed_percent(rate, 1),
         sub=counts,
         href=href,
         heat=heat,
-        title=f"{wording.interval(share.interval)} · {describe_basis(share)}; {missing}",
+        title=f"{wording.interval(share.interval)} · {describe_basis(share)}; {known}",
         order=rate,
         values=share_values(share) | {"unmeasured": one.total - share.n},
         percentages=Percentages(
@@ -266,7 +265,7 @@ def describe_little(one: Slice) -> str:
     if not one.share.n:
         return "unmeasured"
     if one.share.has_enough:
-        return wording.unmeasured_share(one.share.n, one.total)
+        return wording.known_share(one.share.n, one.total, one.rate.noun)
     return wording.plural(one.share.sessions or 0, "session")
 
 
@@ -275,13 +274,13 @@ def _count_cell(one: Slice | None) -> Cell:
         return Cell("–", title="unmeasured" if one else None, values={"k": None})
     return Cell(
         wording.fraction(one.share.k, one.share.n),
-        title=wording.unmeasured_share(one.share.n, one.total),
+        title=wording.known_share(one.share.n, one.total, one.rate.noun),
         order=one.share.n,
-        values=_count_values(one),
+        values=count_values(one),
     )
 
 
-def _count_values(one: Slice) -> dict[str, Any]:
+def count_values(one: Slice) -> dict[str, Any]:
     """Return what a downloaded file holds of a slice of which too little is known: counts, and no rate."""
     share = one.share
     unmeasured = one.total - share.n

@@ -413,5 +413,6 @@ export default function ({ parentElement, data }) {
   const holder = parentElement.querySelector(".sheet")
   holder.replaceChildren()
   const sheet = new Sheet(holder, data)
+  parentElement.host?.setAttribute("data-drawn", "")
   return () => sheet.remove()
 }

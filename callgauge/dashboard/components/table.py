@@ -180,7 +180,25 @@ def draw_table(
         css=read_source(__file__, "table.css"),
         js=read_source(__file__, "drawing.js", "table.js"),
     )
-    draw(key=key, data=data)
+    first = rows if shown is None else rows[:shown]
+    # Kept free until table.js has drawn, so that nothing below moves; then shell.css lets the height go.
+    draw(key=key, data=data, height=_estimate_height(columns, first, more=len(first) < len(rows)))
+
+
+def _estimate_height(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, more: bool = False) -> int:
+    """Return about how many pixels the table takes on a wide screen, where no text wraps (table.css)."""
+    head = 41 if any(column.scale for column in columns) else 25
+    tall = sum(13 + max((_cell_height(cell) for cell in row), default=0) for row in rows)
+    return head + tall + (30 if more else 0)
+
+
+def _cell_height(cell: Cell) -> int:
+    below = [15 for drawn in (cell.at, cell.share) if drawn is not None]
+    if cell.bars is not None:
+        below.append(20)
+    if cell.sub:
+        below.append(17 * len(cell.sub.splitlines()))
+    return (18 if cell.text or not below else 0) + sum(below)
 
 
 def _send(cell: Cell) -> dict[str, Any]:

@@ -72,11 +72,6 @@ class Breakdown:
     whole: SliceComparison
     strata: Mapping[str, Sequence[StratumComparison]]
 
-    @property
-    def differs_by(self) -> list[str]:
-        """The dimensions by which the difference differs: some stratum is unlike the others."""
-        return [name for name, its in self.strata.items() if any(each.is_unlike_others for each in its)]
-
     def find_named(self, smallest: float = SMALLEST) -> list[StratumComparison]:
         """Return the strata that a reader must know of beside the whole, the most certain first.
 

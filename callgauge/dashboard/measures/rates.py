@@ -36,6 +36,11 @@ class RateDefinition:
         return self.better == "high"
 
     @property
+    def meaning(self) -> str:
+        """The rate in words: Share of calls that …"""
+        return f"Share of {self.noun}s that {self.hit}"
+
+    @property
     def group(self) -> Group:
         """The group of rates that this one is shown in."""
         if self.noun != "call":
@@ -168,3 +173,5 @@ _ALL = (
 )
 RATES: Mapping[str, RateDefinition] = {rate.name: rate for rate in _ALL}
 """In the order in which a person reads them."""
+HEADLINES = ("parse_error", "mended", "retried", "recorded_ok", "derived_ok")
+"""The rates of the Overview's cards and of the report of a load."""

@@ -62,14 +62,12 @@ def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
     The slices of a rate lend each other what they tell of how alike the calls of a session are; not so with
     `related` False, for slices that are only parts of others.
     """
-    shares = read_shares(rows)
-    if related:
-        shares = relate_shares(shares, list(rows["rate"]))
     columns = (rows[name] for name in ("rate", "slice", "also", "total"))
-    return [
+    found = [
         Slice(RATES[rate], name, also, share, total)
-        for rate, name, also, total, share in zip(*columns, shares, strict=True)
+        for rate, name, also, total, share in zip(*columns, read_shares(rows), strict=True)
     ]
+    return relate_slices(found) if related else found
 
 
 def read_shares(rows: pd.DataFrame) -> list[Share]:

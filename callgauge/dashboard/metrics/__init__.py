@@ -18,10 +18,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pandas as pd
+
+if TYPE_CHECKING:  # the report of a load asks metrics, too, and does without
+    import pandas as pd
 
 _FOLDER = Path(__file__).parent
 _FIELD = re.compile(r"^-- (title|question|unit|note|column (\w+)): (.+)$")
@@ -131,6 +133,8 @@ def answer_metric(connection: duckdb.DuckDBPyConnection, name: str, given: Mappi
         cursor = _execute(connection, name, given)
         names = [column[0] for column in cursor.description or ()]
         rows = cursor.fetchall()
+    import pandas as pd
+
     return pd.DataFrame(rows, columns=pd.Index(names), dtype=object)
 
 

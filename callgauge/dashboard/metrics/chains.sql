@@ -10,7 +10,7 @@
 -- column steps: model calls that the retries took
 -- column tokens_known: chains with retries whose tokens the log tells, as ms_known for their time
 -- column group_ids: the groups of sessions, of fifty, that have such chains, in order; the other group_… are of each of them what the column without group_ is of all
--- note: A chain begins with a call that went wrong; the next call of the same tool in a later step of the turn joins it, or the call that the log names as its retry. It counts on the day on which it began.
+-- note: A chain begins with a call that went wrong. The next call of the same tool in a later step of the turn joins it. So does the call that the log names as its retry. It counts on the day on which it began.
 -- note: Cost is what the attempts after the first took: their steps, and the tokens and time of these steps.
 -- $by: 'model' or 'tool' of the first call; NULL = the layer at which it went wrong.
 WITH of_groups AS (

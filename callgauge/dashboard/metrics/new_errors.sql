@@ -5,7 +5,7 @@
 -- column first_day: the first day in the whole store, whatever the filters say
 -- column calls, sessions: since then, up to the day $newest
 -- note: A new error was first seen on one of the seven newest days, in at least 5 calls of 3 sessions.
--- note: Chance would hardly do it: were the error as old as the 28 days before, all of its sessions would fall on the days since with a chance of at most 1 in 1,000. At least $least_days of these days have calls of its log source.
+-- note: Chance would hardly do it. Were the error as old as the 28 days before, its sessions would fall on those days too. That all fall on the days since has a chance of at most 1 in 1,000. At least $least_days of these days have calls of its log source.
 WITH
 ever AS (SELECT signature_id, min(day) AS first_day, arg_min(source, day) AS source FROM daily_errors WHERE day IS NOT NULL GROUP BY ALL),
 fresh AS (SELECT signature_id, first_day, source AS first_source FROM ever WHERE first_day BETWEEN $newest::DATE - 6 AND $newest),

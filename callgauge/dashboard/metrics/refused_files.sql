@@ -1,8 +1,9 @@
 -- title: Refused files
 -- question: Which files could not be used as a whole, and why?
 -- unit: one row a file
+-- column size_bytes: of what was read of it before, else as stored
 -- column found: all files that match, of which this is one page
-SELECT path, source, size_bytes, reason, (count(*) OVER ())::BIGINT AS found
+SELECT path, source, coalesce(nullif(size_bytes, 0), stored_bytes) AS size_bytes, reason, (count(*) OVER ())::BIGINT AS found
 FROM files
 WHERE status = 'rejected' AND ($sources IS NULL OR source IS NULL OR list_contains($sources, source))
 ORDER BY path

@@ -1,7 +1,7 @@
 -- title: Sessions
 -- question: Which sessions match, and how did they go?
 -- unit: one row a session; copies in other files are left out
--- note: The newest first, unless another order is chosen; sessions without a time stand last. Filters by model and prompt keep sessions with such a turn, the filter by tool those that called it, days those that were under way on one of them. The search looks at ids, tasks and what users wrote.
+-- note: The newest first, unless another order is chosen; sessions without a time stand last. Filters by model and prompt keep sessions with such a turn. The filter by tool keeps those that called it, days those under way on one of them. The search looks at ids, tasks and what users wrote.
 -- note: Filters by chain and attempt keep sessions with such a call; a model, prompt or tool that is chosen too is that of the call.
 -- note: Turns, steps, calls and faults are those of the session's own turns: a turn that a fuller file tells too is counted there.
 -- column said: the beginning of the first user message

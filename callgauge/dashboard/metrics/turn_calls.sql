@@ -1,7 +1,7 @@
 -- title: Calls of one turn
 -- question: Which calls did the turn make, in order, and which of them are one chain of attempts?
 -- unit: one row a call; copies in repeated transcripts are left out
--- note: A retry is the same tool called again in a later step of the turn after a fault, or what the log itself calls a retry. Calls that try the same thing form one chain of attempts.
+-- note: A retry is the same tool called again after a fault, in a later step of the turn. What the log itself calls a retry is one, too. Calls that try the same thing form one chain of attempts.
 -- column chain: number of the attempt chain within the turn, by its first call; NULL = the call is in none
 WITH calls AS (
   SELECT *, CASE WHEN chain_id IS NOT NULL THEN min((step, ordinal, call_id)) OVER (PARTITION BY chain_id) END AS begins

@@ -61,7 +61,7 @@ def expand_archives(
 
 def _is_unchanged_log(found: LogFile, ledger: Ledger) -> bool:
     row = ledger.find_by_name(found.name) or ledger.find_copy(found.name)
-    if isinstance(row, LedgerRow) and row.status is FileStatus.REJECTED:
+    if isinstance(row, LedgerRow) and row.status is not FileStatus.LOADED:
         return False
     return row is not None and found.seen.is_telling and row.outside.seen == found.seen
 

@@ -104,7 +104,7 @@ def decide_change(found: LogFile, ledger: Ledger, options: ReadOptions) -> Chang
     Reads the content when name, size and time do not decide. Raises OSError when that fails.
     """
     known = ledger.find_by_name(found.name)
-    refused = known is not None and known.status is FileStatus.REJECTED
+    refused = known is not None and known.status is not FileStatus.LOADED
     if found.settled:
         return ChangeDecision(Change.REFUSED if refused else Change.UNCHANGED, known)
     if known is not None and (refused or options.reads_otherwise_than(known)):
@@ -176,7 +176,7 @@ def is_likely_read(found: LogFile, ledger: Ledger, options: ReadOptions, again: 
     if found.problem is not None or found.settled or not found.place.can_reopen:
         return False
     known = ledger.find_by_name(found.name)
-    if known is not None and (found.name in again or known.status is FileStatus.REJECTED):
+    if known is not None and (found.name in again or known.status is not FileStatus.LOADED):
         return True
     if known is not None and options.reads_otherwise_than(known):
         return True

@@ -17,7 +17,7 @@ from typing import Any
 from ingest.damaged_file import DamagedFileError
 from ingest.decoding.containers import Container, detect_container, read_records
 from ingest.events import Rejected
-from ingest.formats import claiming_formats, explain_unread, formats
+from ingest.formats import claiming_formats, explain_unread, find_companion, formats
 from ingest.log_format import About, Format
 from ingest.record import Record
 from ingest.sources.log_content import LogContent, open_log
@@ -34,10 +34,12 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 class UnusableFileError(Exception):
     """The file as a whole cannot be used; the message ends a sentence that begins with the file's name.
 
-    `may_pass` True = the cause is the disk or the network, so a later load may succeed.
+    `may_pass` True = the cause is the disk or the network, so a later load may succeed. `is_companion` True =
+    nothing failed: the file is read together with another one, which the message names.
     """
 
     may_pass = False
+    is_companion = False
 
 
 def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
@@ -133,8 +135,14 @@ def _collect_objects(
 def choose_format(head: LogHead, about: About, form: str | None = None) -> Format:
     """Return the only format that claims the log, or the format named `form`.
 
-    Raises UnusableFileError when the log contains no object, or when no format or more than one claims it.
+    Raises UnusableFileError when the log contains no object, or when no format or more than one claims it;
+    also when it is read together with another file.
     """
+    named = form is not None and bool(head.objects)
+    if not named and not head.claiming and (companion := find_companion(about)) is not None:
+        beside = UnusableFileError(f"is read with {_one_line(companion)}")
+        beside.is_companion = True
+        raise beside
     if not head.objects:
         raise UnusableFileError("; ".join((_describe_no_records(head.first), *_collect_explanations(about))))
     if form is not None:
@@ -155,7 +163,11 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
 def _collect_explanations(about: About) -> list[str]:
     """Return the explanations that the formats give for a file that none of them reads."""
     told = (explain_unread(form, about) for form in formats().values())
-    return [" ".join(stored_path(one).split()) for one in told if one is not None]
+    return [_one_line(one) for one in told if one is not None]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(stored_path(text).split())
 
 
 def _head_identity(head: LogHead) -> str:

@@ -71,15 +71,16 @@ class RowsPart(msgspec.Struct):
 class TaskEnded(msgspec.Struct):
     """The end of a file in a worker: the result of the reading, or the reason why the file cannot be used.
 
-    `intake` is the result, None = the file cannot be used, for the reason `refused` (`may_pass`: a later load
-    may succeed). `counted`: the reading needed a file id. `went_on`: the reading resumed at the job's
-    checkpoint.
+    `intake` is the result, None = the file cannot be used, for the reason `refused`; `may_pass` and
+    `is_companion` are those of the error. `counted`: the reading needed a file id. `went_on`: the reading
+    resumed at the job's checkpoint.
     """
 
     ticket: int
     intake: FileResult | None = None
     refused: str = ""
     may_pass: bool = False
+    is_companion: bool = False
     counted: bool = False
     went_on: bool = False
 
@@ -88,7 +89,7 @@ class TaskEnded(msgspec.Struct):
         if self.intake is not None:
             return replace(self.intake, file_id=file_id, begun=job.begun if self.went_on else None)
         unusable = UnusableFileError(self.refused)
-        unusable.may_pass = self.may_pass
+        unusable.may_pass, unusable.is_companion = self.may_pass, self.is_companion
         raise unusable
 
 

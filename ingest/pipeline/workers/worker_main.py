@@ -76,7 +76,12 @@ def _read_task(task: ReadTask, start: StartMessage, outbox: Outbox) -> TaskEnded
     try:
         intake = read_file(task.job, start.settings, outbox, outbox.end_part)
     except UnusableFileError as unusable:
-        return TaskEnded(task.ticket, refused=str(unusable), may_pass=unusable.may_pass)
+        return TaskEnded(
+            task.ticket,
+            refused=str(unusable),
+            may_pass=unusable.may_pass,
+            is_companion=unusable.is_companion,
+        )
     # The state that it went on from can be large, and the load has it.
     return TaskEnded(task.ticket, replace(intake, begun=None), went_on=intake.begun is not None)
 

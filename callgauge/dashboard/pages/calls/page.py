@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -21,13 +22,11 @@ from callgauge.dashboard.components.controls.paging import (
 )
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.day_paging import CALLS, ListPage, read_page
-from callgauge.dashboard.export import to_csv
 from callgauge.dashboard.pages.calls import one_call
 from callgauge.dashboard.pages.calls.call_filters import draw_filters, is_narrowed, kept_keys, read_filters
 from callgauge.dashboard.pages.calls.call_rows import draw_rows
 from callgauge.dashboard.pages.calls.peek import draw_peek
 
-EXPORTED = 10_000
 _ORDERED = {
     "time": "time",
     "tool": "tool",
@@ -55,7 +54,7 @@ def show() -> None:
     if found.rows.empty:
         show_nothing_found(found, "call", lambda: cards.show_no_matches("calls"))
         return
-    slot.subheader(_describe_calls(found), anchor=False)
+    slot.header(_describe_calls(found), anchor=False)
     if peeked is None:
         _draw_list(chosen, found, pages, None)
         return
@@ -109,31 +108,22 @@ def _describe_calls(found: ListPage) -> str:
 def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int, peeked: str | None) -> None:
     order = chosen.get("order")
     title = f"Sorted by {_ORDERED[order]}" if order else "Newest first"
-    with cards.draw_card(title, "calls", beside=lambda: _draw_export(chosen, found), height=600):
+    read = partial(read_page, store_queries.keep_asking(), CALLS, chosen)
+
+    def listed_ids() -> list[str]:
+        ids: list[str] = read(testsets.MOST).rows.call_id.tolist()
+        return ids
+
+    with cards.draw_card(
+        title,
+        "calls",
+        beside=lambda: draw_testset_export("calls", listed_ids, found.found),
+        take=cards.Download("calls", lambda: read(cards.MOST_ROWS).rows.drop(columns="found"), "all rows"),
+        height=600,
+    ):
         draw_rows(found.rows.to_dict("records"), peeked, is_narrow=peeked is not None)
         offer_further_days(found, "call")
         draw_pager("page", pages)
-
-
-def _draw_export(chosen: Mapping[str, Any], found: ListPage) -> None:
-    ask = store_queries.keep_asking()
-    capped = f" (first {EXPORTED:,})" if found.found > EXPORTED or not found.is_complete else ""
-    st.download_button(
-        f"CSV{capped}",
-        lambda: to_csv(read_page(ask, CALLS, chosen, EXPORTED).rows.drop(columns="found")),
-        "calls.csv",
-        "text/csv",
-        type="tertiary",
-        icon=":material/download:",
-        on_click="ignore",
-        key="export",
-    )
-
-    def ids() -> list[str]:
-        found_ids: list[str] = read_page(ask, CALLS, chosen, testsets.MOST).rows.call_id.tolist()
-        return found_ids
-
-    draw_testset_export("calls", ids, found.found)
 
 
 show()

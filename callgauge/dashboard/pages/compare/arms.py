@@ -10,15 +10,14 @@ import streamlit as st
 
 from callgauge.dashboard import comparison, filters, store_queries, wording
 from callgauge.dashboard.comparison import PARAMETERS, Arm, Days, Letter
+from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget, write_to_url
 from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.compare import ARM_KEYS
 
 _SEEN = ("model", "prompt", "tool")  # the others are one click away
 _WORDS = {"harness_version": "harness version", "strategy": "strategy"}
 _MANY = {"strategy": "strategies"}
-_PAGE = page_file("compare")
 _PROMPTS = 3  # offered at once
 _WEEK = timedelta(days=7)
 Labels = Mapping[str, Mapping[str, str]]
@@ -69,15 +68,15 @@ def choose_at_once(rate: RateDefinition, first: date | None, last: date | None) 
             **comparison.arm_query("B", {}, days),
         }
     for row in store_queries.ask("newest_prompts", limit=_PROMPTS).itertuples():
-        name = wording.in_markdown(str(row.name), 40)
+        name = wording.one_line(str(row.name), 40)
         ready[f"{name}: newest version vs the one before"] = {
             **comparison.arm_query("A", {"prompt": [str(row.previous)]}),
             **comparison.arm_query("B", {"prompt": [str(row.newest)]}),
         }
     kept = {"rate": st.query_params["rate"]} if "rate" in st.query_params else {}
     with st.container(horizontal=True, gap="medium", key="at_once"):
-        for label, query in ready.items():
-            st.page_link(_PAGE, label=wording.link_label(label), query_params=query | kept, width="content")
+        for number, (label, query) in enumerate(ready.items()):
+            draw_link(f"ready_{number}", label, filters.page_link("compare", {}, query | kept))
 
 
 def _most_measured_models(rate: RateDefinition) -> dict[str, str]:

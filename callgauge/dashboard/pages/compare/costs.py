@@ -10,20 +10,12 @@ import streamlit as st
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one
-from callgauge.dashboard.components.money.cells import (
-    make_cells,
-    per_completed_cell,
-    per_completed_column,
-    per_turn_cell,
-    per_turn_column,
-    retries_cell,
-    retries_column,
-    total_cell,
-    total_column,
-)
+from callgauge.dashboard.components.money.cells import make_money_columns
 from callgauge.dashboard.components.money.price_table import draw_no_price
-from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.components.slice_table import part_cell
+from callgauge.dashboard.components.table import Cell, Column, Percentages, draw_table
 from callgauge.dashboard.measures.costs import Cost, ask_costs
+from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import MEASURED_ENOUGH
 from callgauge.dashboard.measures.turn_costs import cost_per_turn, format_amount
 from callgauge.dashboard.pages.compare.sides import CompareSide
@@ -31,16 +23,15 @@ from callgauge.stats import ENOUGH, pass_k
 
 Row = Mapping[Hashable, Any]
 _MOST = 4  # trials in a row, as tau-bench reports them
-_VERDICTS = {"recorded_ok": "recorded by the log", "derived_ok": "derived by us"}
+_VERDICTS = ("recorded_ok", "derived_ok")
+_JUDGES = {"recorded": "log", "derived": "inferred"}
 
 
 def draw_pass_k(a: CompareSide, b: CompareSide) -> None:
     """Draw pass^1 to pass^4 of both slices, each over the tasks with at least that many trials."""
 
     def verdict_choice() -> str:
-        return choose_one(
-            "Success", "success", tuple(_VERDICTS), "recorded_ok", lambda name: _VERDICTS[name].capitalize()
-        )
+        return choose_one("Success", "success", _VERDICTS, "recorded_ok", lambda name: RATES[name].title)
 
     with cards.draw_card("The same task again: pass^k", "pass_k", height=200):
         measure = verdict_choice()
@@ -53,7 +44,7 @@ def draw_pass_k(a: CompareSide, b: CompareSide) -> None:
         cells = [(side, _build_pass_row(side, measure)) for side in (a, b)]
         if not any(cell.order is not None for _, row in cells for cell in row):
             st.caption(
-                f"No task has a trial whose success is {_VERDICTS[measure]}. A task is what the log names "
+                f"No task has a trial with a known end: {RATES[measure].title}. A task is what the log names "
                 "as one, or a first message of 40 characters or more."
             )
             return
@@ -79,13 +70,26 @@ def _build_pass_row(side: CompareSide, measure: str) -> list[Cell]:
 def _pass_cell(outcomes: list[tuple[int, int, int]], k: int) -> Cell:
     found = pass_k(outcomes, k)
     if found is None:
-        return Cell("–", sub=f"no task tried {wording.plural(k, 'time')}")
-    bounds = f" · {wording.interval(found.interval)}" if found.interval else ""
+        return Cell("–", sub=f"no task tried {wording.plural(k, 'time')}", values={"rate": None})
+    bounds = found.interval
+
+    def write(decimals: int) -> tuple[str, str]:
+        between = f" · {wording.fixed_interval(bounds, decimals)}" if bounds else ""
+        return wording.fixed_percent(found.rate, decimals), f"{wording.plural(found.tasks, 'task')}{between}"
+
+    text, sub = write(1)
     return Cell(
-        wording.percent(found.rate),
-        sub=f"{wording.plural(found.tasks, 'task')}{bounds}",
+        text,
+        sub=sub,
         pale=found.tasks < ENOUGH,
         order=found.rate,
+        values={
+            "rate": found.rate,
+            "tasks": found.tasks,
+            "low": bounds.low if bounds else None,
+            "high": bounds.high if bounds else None,
+        },
+        percentages=Percentages(found.rate, found.tasks, write),
     )
 
 
@@ -104,9 +108,8 @@ def draw_costs(a: CompareSide, b: CompareSide) -> None:
         columns = [
             Column("Slice", "name"),
             Column("Turns", "number"),
-            Column(
-                "End well", "number", "By the log's word where it has one for more turns, else as derived"
-            ),
+            Column("Completed", "number"),
+            Column("By", "tight", "The log, where it has a verdict for as many turns; else inferred"),
             *(
                 Column(f"{what} per {unit}", "number")
                 for what in ("Steps", "Tokens", "Seconds")
@@ -117,7 +120,7 @@ def draw_costs(a: CompareSide, b: CompareSide) -> None:
         draw_table("costs", "Tokens, steps and seconds of both slices", columns, rows)
         split = sorted({*a.arm.split_by_call(), *b.arm.split_by_call()})
         st.caption(
-            "Per success: per turn, over the share of turns that end well, so failed turns are paid for. "
+            "Per success: per turn, over the share of turns that completed, so failed turns are paid for. "
             f"Pale: known of fewer than {100 * MEASURED_ENOUGH:.0f}% of the turns."
             + (f" Turns are not told apart by {' or '.join(split)}." if split else "")
         )
@@ -133,19 +136,11 @@ def _draw_money(a: CompareSide, b: CompareSide) -> None:
         before, after = found
         if before and after:
             st.markdown(f"**{_compare_money(before, after)}**")
-        costs = [cost for _, cost in known]
-        columns = [
-            Column("Slice", "name"),
-            per_completed_column(),
-            per_turn_column(),
-            total_column(),
-            retries_column(),
-        ]
-        drawn = [
-            make_cells(costs, make) for make in (per_completed_cell, per_turn_cell, total_cell, retries_cell)
-        ]
-        rows = [[_name_cell(side), *cells] for (side, _), *cells in zip(known, *drawn, strict=True)]
-        draw_table("money", "What turns cost in both slices, in money", columns, rows)
+        heads, drawn = make_money_columns([cost for _, cost in known])
+        rows = [[_name_cell(side), *cells] for (side, _), cells in zip(known, drawn, strict=True)]
+        draw_table(
+            "money", "What turns cost in both slices, in money", [Column("Slice", "name"), *heads], rows
+        )
         st.caption("Intervals: 95%, over sessions. The page Models lists the prices, under Cost.")
 
 
@@ -170,7 +165,7 @@ def _read_cost(side: CompareSide) -> Row | None:
 
 def _cost_cells(row: Row | None) -> list[Cell]:
     if row is None:
-        return [Cell("–")] * 8
+        return [Cell("–")] * 9
     turns, ok, known = row["turns"], row["ok"], row["ok_known"]
     success = ok / known if known else 0.0
     amounts = [
@@ -180,10 +175,8 @@ def _cost_cells(row: Row | None) -> list[Cell]:
     ]
     cells = [
         Cell(f"{turns:,}", order=turns),
-        Cell(
-            wording.rate(ok, known),
-            sub=f"{wording.fraction(ok, known)} {row['ok_by']}" if known else "unmeasured",
-        ),
+        part_cell(ok, known, counts=True) if known else Cell("–", sub="unmeasured", values={"rate": None}),
+        Cell(_JUDGES[row["ok_by"]]),
     ]
     for total, of in amounts:
         each = cost_per_turn(total, of)

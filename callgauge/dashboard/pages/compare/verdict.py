@@ -70,7 +70,7 @@ def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
     unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
     with st.container(key="verdict"):
         said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
-        st.subheader(wording.in_markdown(said, 300), anchor=False)
+        st.header(wording.in_markdown(said, 300), anchor=False)
     st.caption("Choose another rate, or widen what narrows that slice.")
 
 
@@ -81,7 +81,7 @@ def draw_warnings(a: CompareSide, b: CompareSide, rate: RateDefinition, held: Sl
 
 
 def _describe_measured(side: CompareSide, whole: Slice) -> str:
-    known = wording.unmeasured_share(whole.share.n, whole.total)
+    known = wording.known_share(whole.share.n, whole.total, whole.rate.noun)
     return f"{side.arm.letter}, {wording.in_markdown(side.name, 80)}: {known}."
 
 

@@ -3,5 +3,8 @@
 from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
-    place=("rejects", "files", "refused", "copies", "changes", "reject", "changed", "before", "after"),
+    place=(
+        *("lines", "formats", "inventory", "doubles", "versions"),  # folds
+        *("rejects", "files", "refused", "copies", "changes", "reject", "changed", "before", "after"),
+    ),
 )

@@ -1,35 +1,72 @@
-"""The page Data: loaded files, rejected files and lines with reasons, and the limits of each source."""
+"""The page Data: the loads, what they did not read and why, silent sources, and what each source can tell."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 from callgauge.dashboard.pages.data import rejected_lines, sources_card, versions_in_use
+from callgauge.dashboard.pages.data.feed import describe_feed, describe_status
 from callgauge.dashboard.pages.data.rejected_lines import BY_SOURCE_ONLY
 from callgauge.dashboard.pages.data.sources_card import file_name
 
 
 def show() -> None:
     st.title("Data", anchor=False)
+    loads = store_queries.ask("loads").to_dict("records")
+    silent = store_queries.ask("silent_sources").to_dict("records")
+    with st.container(key="verdict"):
+        st.subheader(wording.in_markdown(describe_feed(loads, silent), 400), anchor=False)
     load = store_queries.ask("last_load").iloc[0]
     st.caption(
-        f"Data as of {wording.utc(load.loaded_at)} · {wording.plural(load.files, 'file')} in · "
-        f"{wording.plural(load.rejected_files, 'file')} and {wording.plural(load.rejected_lines, 'line')} "
-        f"rejected · newest turn {wording.utc(load.newest)}"
+        f"{wording.plural(load.files, 'file')} in · {wording.plural(load.rejected_files, 'file')} and "
+        f"{wording.plural(load.rejected_lines, 'line')} rejected in all · newest turn "
+        f"{wording.utc(load.newest)}"
     )
-    sources_card.show()
-    versions_in_use.show()
+    _draw_loads(loads)
+    _draw_silent(silent)
     rejected_lines.show()
-    _draw_files()
-    _draw_loads()
+    sources_card.show_limits()
+    if (fold := draw_fold("All files", "inventory")) is not None:
+        with fold:
+            _draw_files()
+    sources_card.show_copies()
+    versions_in_use.show()
+
+
+def _draw_silent(rows: Sequence[Row]) -> None:
+    if not rows:
+        return
+    with cards.draw_card(
+        "Silent sources",
+        "silent_sources",
+        caption="They gave data on most days, and then none for longer than their own rhythm explains.",
+    ):
+        columns = [
+            Column("Source", "name"), Column("Newest day", "tight"), Column("Days without data", "number"),
+            Column("Before that", "tight"), Column("By chance", "number"),
+        ]  # fmt: skip
+        draw_table("silent_sources", "Silent sources", columns, [_silent_row(row) for row in rows])
+
+
+def _silent_row(row: Row) -> list[Cell]:
+    return [
+        Cell(wording.one_line(row["title"], 80)),
+        Cell(f"{row['last_day']}"),
+        Cell(f"{row['silent_days']:,}", tone="bad"),
+        Cell(f"data on {row['active_days']} of 14 days"),
+        Cell(wording.percent(row["chance"], 2)),
+    ]
 
 
 def _draw_files() -> None:
-    with cards.draw_card("Files", "files", caption=BY_SOURCE_ONLY):
+    with cards.draw_card("All files", "files", caption=BY_SOURCE_ONLY):
         rows, pages = read_page_of("files", "files")
         if not rows:
             st.caption("None.")
@@ -57,7 +94,7 @@ def _file_row(row: Row) -> list[Cell]:
             mono=True,
             title=wording.visible(row["path"] or ""),
         ),
-        Cell(row["status"], sub=_describe_left_out(row["privacy"]), tone=tones.get(row["status"])),
+        Cell(describe_status(row), sub=_describe_left_out(row["privacy"]), tone=tones.get(row["status"])),
         Cell(row["source"] or "–"),
         Cell(wording.size(row["size_bytes"])),
         *(Cell(f"{row[count]:,}" if row[count] is not None else "–") for count in counts),
@@ -78,6 +115,7 @@ def _describe_left_out(privacy: str | None) -> str | None:
     return ", ".join(kinds) or None
 
 
+_SHOWN = 7  # loads before a person asks for all: a week of nights
 _LOADED = (
     "files_loaded",
     "files_unchanged",
@@ -90,9 +128,10 @@ _LOADED = (
 )
 
 
-def _draw_loads() -> None:
-    with cards.draw_card("Loads", "loads", caption="Every load; not filtered."):
-        rows = store_queries.ask("loads").to_dict("records")
+def _draw_loads(rows: Sequence[Row]) -> None:
+    with cards.draw_card(
+        "Loads", "loads", caption="Not filtered. A file is read once, and again when it grew."
+    ):
         titles = (
             "Files in",
             "Unchanged",
@@ -110,7 +149,8 @@ def _draw_loads() -> None:
             Column("Read", "number"),
             Column("Version", "tight"),
         ]
-        draw_table("loads_list", "Loads, the newest first", columns, [_load_row(row) for row in rows])
+        drawn = [_load_row(row) for row in rows]
+        draw_table("loads_list", "Loads, the newest first", columns, drawn, shown=_SHOWN)
 
 
 def _load_row(row: Row) -> list[Cell]:

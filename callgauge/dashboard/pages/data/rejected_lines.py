@@ -6,9 +6,10 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
+from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.data.sources_card import file_name
 
 BY_SOURCE_ONLY = "Filtered by source only, not by day, model, prompt or tool."
@@ -52,7 +53,10 @@ def _draw_lines() -> None:
             "records"
         )
         if not rows:
-            st.caption("None.")
+            st.caption(
+                "No line was rejected. A broken line would stand here with file, line, byte and reason, "
+                "such as “night.jsonl, line 7, byte 5,120: no JSON”."
+            )
             return
         columns = [
             Column("Reason", "tight"), Column("Lines", "number"), Column("Files", "number"),
@@ -82,12 +86,15 @@ def _build_place(row: Row) -> list[Cell]:
 
 def _draw_one_by_one(several: bool) -> None:
     code = st.query_params.get("reject")
-    with st.expander(
-        f"Every line: {wording.in_markdown(code)}" if code else "Every line", expanded=bool(code)
-    ):
+    place = st.container() if code else draw_fold("Every line", "lines")
+    if place is None:
+        return
+    with place:
+        if code:
+            st.subheader(f"Every line: {wording.in_markdown(code)}", anchor=False)
         rows, pages = read_page_of("rejects", "rejects", code=code)
         if code and several:
-            st.page_link(page_file("data"), label=wording.link_label("All reasons"))
+            draw_link("all_reasons", "All reasons", filters.page_link("data", {}, {}))
         columns = [
             Column("Place", "file"), Column("What is wrong there"), Column("Snippet"),
             Column("Reason", "tight"), Column("Byte", "number"),

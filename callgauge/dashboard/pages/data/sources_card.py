@@ -8,6 +8,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
 from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
@@ -26,7 +27,21 @@ _PROMISE = re.compile(r"(yes|partly|no)\b[\s,;:–-]*(.*)", re.DOTALL)
 _TONES: dict[str, Tone] = {"yes": "good", "partly": "warn", "no": "bad"}
 
 
-def show() -> None:
+def show_limits() -> None:
+    """Draw the fold on what each source can tell; closed, it asks nothing."""
+    if (fold := draw_fold("What each source can tell", "formats")) is not None:
+        with fold:
+            _draw_limits()
+
+
+def show_copies() -> None:
+    """Draw the fold on sessions that several files tell; closed, it asks nothing."""
+    if (fold := draw_fold("Sessions in several files", "doubles")) is not None:
+        with fold:
+            _draw_copies()
+
+
+def _draw_limits() -> None:
     with cards.draw_card(
         "What each source can tell",
         "coverage",
@@ -39,7 +54,6 @@ def show() -> None:
         else:
             st.caption("No calls or turns under these filters.")
         _draw_others()
-    _draw_copies()
 
 
 def _draw_others() -> None:
@@ -91,6 +105,7 @@ def _told_cell(promise: str | None, known: int | None = None, total: int = 0, no
 def _draw_copies() -> None:
     rows, pages = read_page_of("session_copies", "copies", 10)
     if not rows:
+        st.caption("No session stands in several files.")
         return
     with cards.draw_card(
         "Sessions in several files",

@@ -6,14 +6,26 @@ import streamlit as st
 
 from callgauge.dashboard import filters, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.version_texts import VersionedText, draw_difference, read_versions
 
 
 def show() -> None:
+    """Draw the fold on prompts and tools that changed, open where the URL names one of them."""
+    subject = _chosen_subject()
+    if subject is not None:
+        _draw_changed(subject)
+    elif (fold := draw_fold("Prompts and tools that changed", "versions")) is not None:
+        with fold:
+            _draw_changed(None)
+
+
+def _draw_changed(subject: VersionedText | None) -> None:
     rows, pages = read_page_of("changed", "changes", 10)
     if not rows:
+        st.caption("No prompt and no tool has two texts.")
         return
     with cards.draw_card(
         "Prompts and tools that changed",
@@ -27,7 +39,7 @@ def show() -> None:
         ]  # fmt: skip
         draw_table("changed", "Prompts and tools that changed", columns, [_build_row(row) for row in rows])
         draw_pager("changes", pages)
-        if subject := _chosen_subject():
+        if subject:
             _draw_versions(subject)
 
 

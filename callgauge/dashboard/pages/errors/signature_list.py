@@ -10,6 +10,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
 from callgauge.dashboard.components.fault_cards import LAYERS
@@ -20,7 +21,6 @@ Row = Mapping[Hashable, Any]
 PER_PAGE = 200
 _SHOWN = 10  # of a page, until all are asked for
 _NAMED = 2  # tools and models that a cell names
-_EXPORTED = 10_000
 
 
 def read(chosen: Mapping[str, Any]) -> Sequence[Row]:
@@ -37,7 +37,7 @@ def read(chosen: Mapping[str, Any]) -> Sequence[Row]:
 def show(rows: Sequence[Row], chosen: Mapping[str, Any]) -> None:
     """Draw the list of error signatures; `rows` are those of one page."""
     total = rows[0]["found"] if rows else 0
-    every = store_queries.ask_later("signatures", **chosen, limit=_EXPORTED, offset=0)
+    every = store_queries.ask_later("signatures", **chosen, limit=cards.MOST_ROWS, offset=0)
     with cards.draw_card(
         "Signatures of errors",
         "signatures",
@@ -137,12 +137,7 @@ def _calls_link(signature: str) -> str:
 
 def show_one(signature: str) -> None:
     """Draw one signature: its whole text, its first and last day, and the tools and models that have it."""
-    st.page_link(
-        page_file("errors"),
-        label="All errors",
-        icon=":material/arrow_back:",
-        width="content",
-    )
+    draw_link("all_errors", "← All errors", filters.page_link("errors", {}, {}))
     st.title("Error signature", anchor=False)
     chosen = filters.chosen_filters().parameters()
     rows = store_queries.ask("signatures", signature=signature, **chosen, limit=1, offset=0).to_dict(

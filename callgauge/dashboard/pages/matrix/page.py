@@ -114,10 +114,10 @@ def _draw_answer(it: _Matrix) -> None:
         for row in it.judged.rows
     }
     with st.container(key="verdict"):
-        st.subheader(wording.in_markdown(describe_top(it.judged, names, it.noun), 600), anchor=False)
+        st.header(wording.in_markdown(describe_top(it.judged, names, it.noun), 600), anchor=False)
     baseline = wording.in_markdown(names[it.judged.reference.name], 60)
     compared = f" Verdict: each row as a whole against {baseline}." if it.judged.pairs else ""
-    st.caption(f"Share of {it.rate.noun}s that {it.rate.hit}. Each cell leads to its calls.{compared}")
+    st.caption(f"{it.rate.meaning}. Each cell leads to its calls.{compared}")
 
 
 def _draw_table(it: _Matrix, shown: HeatMap, smallest: float) -> None:
@@ -127,7 +127,9 @@ def _draw_table(it: _Matrix, shown: HeatMap, smallest: float) -> None:
     if it.judged.places:
         columns.append(rank_column())
     if compared:
-        columns.append(Column("Verdict", "tight", "On the row as a whole; the sentence shows on hover"))
+        columns.append(
+            Column("Verdict", "tight", "On the row as a whole; hover, focus or tap for the sentence")
+        )
     columns.append(Column("All", "cell", f"All of the {it.noun}"))
     for name in shown.columns:
         label = filters.value_label(it.also, name)
@@ -172,7 +174,7 @@ def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
         draw_table("matrix_legend", "What the shades stand for", columns, [cells])
     st.caption(
         f"The deepest shade is the worst cell with {RULE}. Counts alone: fewer. "
-        "Empty: the pair does not occur. The interval shows on hover."
+        "Empty: the pair does not occur. Hover, focus or tap a cell for its interval."
     )
 
 

@@ -38,7 +38,7 @@ def _seconds(row: Row) -> float:
 
 _TOKENS = "Input and output of every step"
 _SECONDS = "By the log's time, else that of the model alone"
-_PER_SUCCESS = "divided by the share of turns that end well, so that failed turns are paid for"
+_PER_SUCCESS = "divided by the share of turns that completed, so that failed turns are paid for"
 _COSTS = {
     "tokens_per_turn": _Cost("Tokens / turn", _TOKENS, _tokens, lambda row: row["tokens_known"]),
     "tokens_per_success": _Cost(
@@ -75,7 +75,7 @@ def _make_cell(cost: _Cost, row: Row) -> Cell:
     if cost.per_success and value is not None:
         value = value * row["ok_known"] / row["ok"] if row["ok"] else None
         how = "by the log" if row["ok_by"] == "recorded" else "inferred"
-        ended = f"; {wording.fraction(row['ok'], row['ok_known'])} turns end well, {how}"
+        ended = f"; {wording.fraction(row['ok'], row['ok_known'])} turns completed, {how}"
     if value is None:
         return Cell("–", title=f"unknown{ended}", pale=True)
     return Cell(

@@ -96,7 +96,7 @@ def draw_answer(ranking: SliceRanking) -> None:
     with st.container(key="verdict"):
         answer = describe_top(table, names, ranking.noun)
         answer = " ".join(part for part in (answer, describe_bottom(table, names)) if part)
-        st.subheader(wording.in_markdown(answer, 900), anchor=False)
+        st.header(wording.in_markdown(answer, 900), anchor=False)
     if not table.reference.is_solid and ranking.is_compared:
         st.caption(f"The baseline has too few sessions to compare with: it takes {RULE}. Choose another.")
     elif table.pairs:
@@ -150,7 +150,7 @@ def _draw_table(ranking: SliceRanking, added: Sequence[AddedColumn], smallest: f
         columns.append(rank_column())
     if compared:
         columns.append(Column("Verdict", "tight", "Against the baseline, corrected for all pairs (Holm)"))
-    columns.append(Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()))
+    columns.append(Column(rate.title, "rate", rate.meaning, scale=scale.ends()))
     if has_plain:
         columns.append(difference_column("As they are", reach))
     if has_differences:

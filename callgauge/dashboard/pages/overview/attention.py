@@ -277,7 +277,10 @@ def _describe_quiet(found: Attention) -> str:
     if not found.report.compared:
         return f"Too little to tell: no model, prompt or tool has {RULE}, now and before."
     rates = wording.plural(found.report.compared, "rate")
-    return f"Nothing stands out on {found.newest}: {rates} of models, prompts and tools are as usual."
+    return (
+        f"No alert on {found.newest}. Of {rates} of models, prompts and tools none lies beyond chance "
+        "and the usual spread of days."
+    )
 
 
 def _describe_few_days(found: Attention) -> str:

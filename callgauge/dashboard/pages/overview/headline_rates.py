@@ -11,12 +11,14 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components.controls.goals import describe_goal
 from callgauge.dashboard.measures.comparisons import SliceComparison, Standing, compare_pairs
+from callgauge.dashboard.measures.costs import CostSummary
+from callgauge.dashboard.measures.rates import HEADLINES
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.measures.verdicts import format_points
 from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.pages.overview.headline_cost import draw_cost_headline
 from callgauge.memory.records import Goal
 
-HEADLINES = ("parse_error", "mended", "retried", "recorded_ok", "derived_ok")
 _DAYS = 28  # of the small line, the newest with data
 
 
@@ -32,16 +34,23 @@ class _Headline:
 
 
 def draw_headlines(
-    rates: Mapping[str, Slice], refused: int, chosen: Mapping[str, Any], goals: Mapping[str, Goal]
+    rates: Mapping[str, Slice],
+    refused: int,
+    chosen: Mapping[str, Any],
+    goals: Mapping[str, Goal],
+    costs: CostSummary | None,
 ) -> None:
-    """Draw the headline rates; `refused` is the number of mended calls that the harness had refused."""
+    """Draw the headline rates and the cost; `refused`: mended calls that the harness had refused."""
     changes = _compare_with_baseline(rates, chosen)
     days = _rates_by_day(chosen)
-    with st.grid(5, min_column_width=130, gap="small"):
+    # Five in a row, or six: two rows of three where there is no room for six.
+    with st.grid(6 if costs else 5, min_column_width=175 if costs else 130, gap="small"):
         for name in HEADLINES:
             if name in rates:
                 it = _headline(name, rates, refused)
                 _draw(it, changes.get(name), days.get(name, ()), goals.get(name))
+        if costs:
+            draw_cost_headline(costs)
 
 
 def _compare_with_baseline(
@@ -110,13 +119,13 @@ def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], 
         ]
         st.caption("  \n".join(line for line in lines if line))
         if it.leads:
-            label = f"See {'these calls' if rate.noun == 'call' else 'the calls of these turns'}"
+            label = f"See {'these' if rate.noun == 'call' else 'their'} calls"
             st.page_link(page_file("calls"), label=wording.link_label(label), query_params=it.query)
 
 
 def _describe_known(it: _Headline) -> str:
     n, total = it.slice.share.n, it.slice.total
-    return f"known for {wording.rate(n, total)} of {it.slice.rate.noun}s{it.by}" if total > n else ""
+    return f"{wording.known_share(n, total, it.slice.rate.noun)}{it.by}" if total > n else ""
 
 
 def _describe_change(

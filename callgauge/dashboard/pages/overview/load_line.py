@@ -8,6 +8,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.silences import describe_silence
 
 
 def draw_load_line(shown: int) -> None:
@@ -18,14 +19,15 @@ def draw_load_line(shown: int) -> None:
         for number, noun in ((load.rejected_files, "file"), (load.rejected_lines, "line"))
         if number
     ]
+    silence = describe_silence(store_queries.ask("silent_sources").to_dict("records"))
     now = datetime.now(UTC).replace(tzinfo=None)
     text = f"Loaded {wording.utc(load.loaded_at)}{wording.age(load.loaded_at, now)}"
     everything = int(store_queries.ask("fault_layers").iloc[0].total)
     parts = [text, wording.plural(load.files, "file"), _describe_range(shown, everything)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="load_line"):
         st.caption(" · ".join(part for part in parts if part), width="content")
-        if trouble:
-            st.page_link(page_file("data"), label=wording.link_label(", ".join(trouble)), width="content")
+        for words in filter(None, (", ".join(trouble), wording.in_markdown(silence, 200))):
+            st.page_link(page_file("data"), label=wording.link_label(f"{words} →"), width="content")
         if filters.chosen_filters().from_day and everything > shown:
             st.button("Show all days", on_click=filters.show_all_days, key="all_days", type="tertiary")
 

@@ -13,10 +13,11 @@ from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.goals import draw_goals_form, read_goals
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
-from callgauge.dashboard.measures.rates import RateDefinition
+from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
 from callgauge.dashboard.measures.slices import make_slices
 from callgauge.dashboard.pages.overview.attention import draw_attention, find_events
-from callgauge.dashboard.pages.overview.headline_rates import HEADLINES, draw_headlines
+from callgauge.dashboard.pages.overview.headline_cost import read_costs
+from callgauge.dashboard.pages.overview.headline_rates import draw_headlines
 from callgauge.dashboard.pages.overview.load_line import draw_load_line
 from callgauge.dashboard.pages.overview.which_model import draw_which_model
 from callgauge.dashboard.pages.overview.which_prompt import draw_which_prompt
@@ -38,14 +39,15 @@ def show() -> None:
     if not any(one.total for one in rates.values()):
         cards.show_no_matches("calls or turns")
         return
+    costs = read_costs(chosen)
     # The two cards that may have little to say share the height of the one that has a table.
     model, others = st.columns([7, 6], gap="small")
     with model:
-        draw_which_model(rate, chosen, smallest, height=_ANSWERS)
+        draw_which_model(rate, chosen, smallest, costs, height=_ANSWERS)
     with others, st.container(height="stretch", gap="small"):
         draw_which_prompt(rate, chosen, smallest, height=_ANSWERS // 2)
         draw_attention(chosen, height=_ANSWERS // 2)
-    draw_headlines(rates, store_queries.ask("mended_refused", **chosen).iloc[0].refused, chosen, goals)
+    draw_headlines(rates, store_queries.ask("mended_refused", **chosen).iloc[0].refused, chosen, goals, costs)
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:
         _draw_trend(rate, chosen)

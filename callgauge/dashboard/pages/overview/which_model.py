@@ -9,6 +9,7 @@ import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.difference_cells import place_cell, rank_column
 from callgauge.dashboard.components.slice_table import calls_link, make_scale, name_cell, rate_cell
@@ -16,19 +17,26 @@ from callgauge.dashboard.components.strata_queries import read_strata
 from callgauge.dashboard.components.table import Column, draw_table
 from callgauge.dashboard.measures.agreement import describe_agreement
 from callgauge.dashboard.measures.comparisons import RankedTable, choose_reference, rank_table
+from callgauge.dashboard.measures.costs import CostSummary
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.measures.same_mix import ArmStrata
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.measures.verdicts import describe_bottom, describe_top
+from callgauge.dashboard.pages.overview.headline_cost import describe_model_costs
 
 _ROWS = 4
 _SUCCESS = ("recorded_ok", "derived_ok")
 
 
 def draw_which_model(
-    rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, *, height: int
+    rate: RateDefinition,
+    chosen: Mapping[str, Any],
+    smallest: float,
+    costs: CostSummary | None,
+    *,
+    height: int,
 ) -> None:
-    """Draw the card: the best models by `rate`, whether the other main rates agree, and a short ranking."""
+    """Draw the card: the best models by `rate`, whether other rates agree, a short ranking, their cost."""
     with cards.draw_card("Which model", "slices", "strata", stretch=True, height=height):
         tables = _rank_models(rate, chosen, smallest)
         if rate.name not in tables:
@@ -42,7 +50,10 @@ def draw_which_model(
         if said:
             st.caption(wording.in_markdown(said, 600))
         if table.judged:
-            _draw_ranking(rate, table)
+            shown = _draw_ranking(rate, table)
+            priced = describe_model_costs(costs, shown) if costs else ""
+            if priced:
+                st.caption(wording.in_markdown(priced, 400))
         _draw_rest(table)
 
 
@@ -70,7 +81,8 @@ def _strata_of(rate: RateDefinition, its: Sequence[Slice], chosen: Mapping[str, 
     return read_strata(rate, "model", chosen, arms=solid) if len(solid) > 1 else None
 
 
-def _draw_ranking(rate: RateDefinition, table: RankedTable) -> None:
+def _draw_ranking(rate: RateDefinition, table: RankedTable) -> list[str]:
+    """Draw the best models and the worst, and return their names."""
     judged = table.judged
     rows = judged if len(judged) <= _ROWS else [*judged[: _ROWS - 1], judged[-1]]
     scale = make_scale([one.share for one in rows])
@@ -80,7 +92,7 @@ def _draw_ranking(rate: RateDefinition, table: RankedTable) -> None:
         [
             Column("Model", "name"),
             rank_column(),
-            Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
+            Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
         ],
         [
             [
@@ -92,6 +104,8 @@ def _draw_ranking(rate: RateDefinition, table: RankedTable) -> None:
         ],
     )
 
+    return [one.name for one in rows]
+
 
 def _draw_rest(table: RankedTable) -> None:
     ranked = len(table.ranks)
@@ -101,4 +115,7 @@ def _draw_rest(table: RankedTable) -> None:
         f"{wording.plural(thin, 'model')} with too few sessions" if thin else "",
     ]
     said = ", ".join(part for part in parts if part)
-    st.caption(f"[All models]({link_here('models', {})}){f' · {said}' if said else ''}")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        draw_link("all_models", "All models", link_here("models", {}))
+        if said:
+            st.caption(said, width="content")

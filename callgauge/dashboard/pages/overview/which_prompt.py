@@ -10,6 +10,7 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import label_value
+from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.strata_queries import judge_pairs
 from callgauge.dashboard.measures.headlines import ArmNames, write_advice
@@ -30,8 +31,10 @@ def draw_which_prompt(
         for name, (of, against), found in zip(newest.name.astype(str), pairs, judged, strict=True):
             names = ArmNames(_short_label(name, of), _short_label(name, against))
             said = write_advice(found, names, label_value, smallest) if found else "no calls here to compare."
-            link = link_here("prompts", {}, of=name)
-            st.markdown(f"**[{wording.in_markdown(name, 40)}]({link})**: {wording.in_markdown(said, 500)}")
+            with st.container(gap="xxsmall"):
+                st.markdown(f"**{wording.in_markdown(name, 40)}**: {wording.in_markdown(said, 500)}")
+                label = f"Versions of {wording.one_line(name, 40)}"
+                draw_link(f"versions_of_{name}", label, link_here("prompts", {}, of=name))
         _draw_others(set(newest.name.astype(str)))
         if pairs:
             st.caption(f"By {rate.title.lower()}: the newest version against the one before it.")

@@ -195,12 +195,12 @@ def _draw_alone(
     label = wording.in_markdown(_prompt_label(name), _LONGEST)
     with st.container(key="verdict"):
         if not order:
-            st.subheader(f"Nothing to compare: {label} has no {rate.noun} of this rate.", anchor=False)
+            st.header(f"Nothing to compare: {label} has no {rate.noun} of this rate.", anchor=False)
             return
         share = order[-1].share
         known = f"{wording.rate(share.k, share.n)} ({wording.fraction(share.k, share.n)})"
         what = f"{rate.title}: {known}." if share.n else f"Of no {rate.noun} this rate can be known."
-        st.subheader(f"Nothing to compare: {label} has one version. {what}", anchor=False)
+        st.header(f"Nothing to compare: {label} has one version. {what}", anchor=False)
     _draw_versions(rate, compare_pairs([(each, None) for each in order]), since, smallest)
 
 
@@ -248,7 +248,7 @@ def _draw_table(
     columns = [
         Column("Version", "name"),
         Column("First used", "tight"),
-        Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
+        Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
         *([difference_column("As they are", reach)] if by_mix else []),
         difference_column("At the same mix" if by_mix else "Against the one before", reach),
         Column("Verdict", "tight"),

@@ -17,6 +17,7 @@ from callgauge.dashboard.components.controls.paging import PER_PAGE, draw_pager
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
 from callgauge.dashboard.components.finding_list import OUTCOME_TONES
+from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.measures import verdicts
@@ -67,7 +68,7 @@ def _draw_flows(found: ReplaySummary) -> None:
                     href=None if before == after else _flow_link(before, after),
                     order=calls,
                 ),
-                Cell(wording.rate(calls, found.replayed_calls), order=calls),
+                part_cell(calls, found.replayed_calls),
                 Cell("stays" if before == after else "moves", order=str(before == after)),
             ]
             for before, after, calls in sorted(found.flows, key=lambda flow: (flow[0] == flow[1], -flow[2]))
@@ -146,8 +147,8 @@ def _build_rate_row(name: str, rate: ReplayedRate) -> list[Cell]:
         )
     return [
         Cell(_TITLES[name]),
-        Cell(wording.rate(rate.before, rate.n), sub=wording.fraction(rate.before, rate.n)),
-        Cell(wording.rate(rate.after, rate.n), sub=wording.fraction(rate.after, rate.n)),
+        part_cell(rate.before, rate.n, counts=True),
+        part_cell(rate.after, rate.n, counts=True),
         change,
     ]
 

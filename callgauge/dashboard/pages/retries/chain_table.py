@@ -7,7 +7,7 @@ from typing import Any
 
 from callgauge.dashboard import filters, wording
 from callgauge.dashboard.components.fault_cards import LAYERS
-from callgauge.dashboard.components.slice_table import IntervalScale, make_scale, share_cell
+from callgauge.dashboard.components.slice_table import IntervalScale, make_scale, part_cell, share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.retries import recovery
 
@@ -54,11 +54,8 @@ def _build_row(dimension: str, name: str, rows: Sequence[Row], scale: IntervalSc
     return [
         _name_cell(dimension, name),
         Cell(f"{chains:,}", href=link_to_chains(own, narrowed), order=chains),
-        Cell(
-            wording.rate(again.k, again.n),
-            sub=wording.fraction(again.k, again.n),
-            href=link_to_chains(own | _AGAIN, narrowed) if again.k else None,
-            order=again.rate,
+        part_cell(
+            again.k, again.n, href=link_to_chains(own | _AGAIN, narrowed) if again.k else None, counts=True
         ),
         Cell("–") if share.rate is None else share_cell(share, scale, href=recovered),
         *(

@@ -19,6 +19,7 @@ from callgauge.dashboard.components.controls.paging import (
     show_nothing_found,
 )
 from callgauge.dashboard.components.controls.session_links import session_link
+from callgauge.dashboard.components.slice_table import share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.day_paging import DISAGREEMENTS, read_page
 from callgauge.dashboard.measures.slices import sum_groups
@@ -56,8 +57,8 @@ def _draw_parallel(chosen: Mapping[str, Any]) -> None:
             Column("Model", "name"),
             Column("Steps with several calls", "number"),
             Column("with a bad one", "number"),
-            Column("Good calls lost beside it", "number"),
-            Column("Lost in other steps", "number"),
+            Column("Good calls lost beside it", "rate"),
+            Column("Lost in other steps", "rate"),
         ]
         drawn = [_build_model_row(row) for row in rows[:_MODELS]]
         draw_table("parallel", "Good calls lost beside a bad one, by model", heads, drawn)
@@ -107,15 +108,7 @@ def _build_model_row(row: Row) -> list[Cell]:
         ),
         Cell(f"{row['steps']:,}", order=row["steps"]),
         Cell(f"{row['bad_steps']:,}", order=row["bad_steps"]),
-        *(
-            Cell(
-                wording.rate(share.k, share.n),
-                sub=wording.fraction(share.k, share.n),
-                order=share.rate,
-                pale=not share.has_enough,
-            )
-            for share in (near, far)
-        ),
+        *(share_cell(share, None, title=share.method_name) for share in (near, far)),
     ]
 
 
@@ -125,7 +118,7 @@ def _draw_disagreements(chosen: Mapping[str, Any]) -> None:
         "Two verdicts that differ",
         "disagreements",
         take=cards.Download(
-            "disagreements", lambda: read_page(ask, DISAGREEMENTS, chosen, 10_000).rows, "all rows"
+            "disagreements", lambda: read_page(ask, DISAGREEMENTS, chosen, cards.MOST_ROWS).rows, "all rows"
         ),
     ):
         found, pages = read_newest(DISAGREEMENTS, "turn_page", chosen)

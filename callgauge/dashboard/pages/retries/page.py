@@ -31,7 +31,7 @@ def show() -> None:
         cards.show_no_matches("calls that went wrong")
         return
     with st.container(key="verdict"):
-        st.subheader(f"{describe_recovery(rows)} {describe_kinds(rows)}", anchor=False)
+        st.header(f"{describe_recovery(rows)} {describe_kinds(rows)}", anchor=False)
     _draw_chains(chosen, rows)
     left, right = st.columns(2, gap="small")
     with left:

@@ -22,7 +22,7 @@ from callgauge.dashboard.pages.sessions.timelines import AskedPlace, TimelinePla
 
 _LEGEND = (
     "The strip is the whole session: red = bad arguments, orange = a failed run, grey = calls, low = words. "
-    "In the time line the keys n and p go to the next and the previous fault, j and k to a turn."
+    "Keys in the time line: n and p, the next and the previous fault; j and k, a turn."
 )
 
 

@@ -33,7 +33,6 @@ from callgauge.dashboard.pages.sessions.session_filters import (
     read_filters,
 )
 
-EXPORTED = 10_000
 _MODELS = 3  # that a cell names
 
 
@@ -49,7 +48,7 @@ def show() -> None:
     if found.rows.empty:
         show_nothing_found(found, "session", lambda: cards.show_no_matches("sessions"))
         return
-    slot.subheader(_describe_sessions(found), anchor=False)
+    slot.header(_describe_sessions(found), anchor=False)
     _draw_list(chosen, found, pages)
 
 
@@ -91,7 +90,7 @@ def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int) -> None:
         "sessions",
         take=cards.Download(
             "sessions",
-            lambda: read_page(ask, SESSIONS, chosen, EXPORTED).rows.drop(columns="found"),
+            lambda: read_page(ask, SESSIONS, chosen, cards.MOST_ROWS).rows.drop(columns="found"),
             "all rows",
         ),
         height=600,

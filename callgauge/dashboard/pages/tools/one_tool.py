@@ -9,13 +9,13 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.replay_link import draw_replay_link
 from callgauge.dashboard.components.finding_list import SEVERITY_TONES
 from callgauge.dashboard.components.slice_table import READING, IntervalScale, draw_slice_table, make_scale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice, make_slices, rank_slices, sum_groups
-from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.tools import definitions, parameter, trend
 from callgauge.dashboard.pages.tools.parameter import judged_cell, judged_share
 from callgauge.stats import Share
@@ -25,12 +25,7 @@ _MODELS = 40
 
 
 def show(tool: str) -> None:
-    st.page_link(
-        page_file("tools"),
-        label="All tools",
-        icon=":material/arrow_back:",
-        width="content",
-    )
+    draw_link("all_tools", "← All tools", filters.page_link("tools", {}, {}))
     st.title(wording.in_markdown(tool), anchor=False)
     chosen = filters.chosen_filters().parameters() | {"tools": (tool,)}
     rows = store_queries.ask("slices", rates=RATES_SHOWN, by="model", **chosen)

@@ -1,0 +1,47 @@
+-- title: Silent sources
+-- question: Which sources have stopped giving data, against their own rhythm?
+-- unit: UTC days
+-- column last_day: the newest day with calls or turns
+-- column silent_days: days without any since then, up to the newest full day of the store
+-- column active_days: of the 14 days up to last_day, those with data
+-- column chance: how likely so long a silence is, if each day gives data as often as the 14 before
+-- note: Silent: data on at least 7 of 14 days, then none for so long as chance alone makes in under 5 % of cases.
+-- note: Working days and weekends have rhythms of their own. A source that never works on Sundays is not silent on a Monday.
+-- note: The newest day counts once it is over: a load in the morning sees only its first hours.
+-- note: A source without data for more than 28 days counts as gone, not as silent.
+WITH
+days AS (
+  SELECT source, day FROM daily_calls WHERE source IS NOT NULL AND day IS NOT NULL
+  UNION
+  SELECT source, day FROM daily_turns WHERE source IS NOT NULL AND day IS NOT NULL
+),
+newest AS (
+  SELECT least(max(day), (SELECT max(finished_at)::DATE - 1 FROM ingest_runs)) AS full_day FROM days
+),
+ends AS (SELECT source, max(day) AS last_day FROM days GROUP BY source),
+rhythms AS (
+  SELECT source, last_day, count(*) AS active_days,
+         -- Of 10 working days and 4 days of weekends; half a day more each way, so that no silence is impossible.
+         (count(*) FILTER (isodow(day) <= 5) + 0.5) / 11 AS working_rate,
+         (count(*) FILTER (isodow(day) > 5) + 0.5) / 5 AS weekend_rate
+  FROM ends JOIN days USING (source)
+  WHERE day > last_day - 14
+  GROUP BY source, last_day
+),
+silences AS (
+  SELECT source, last_day, active_days, full_day - last_day AS silent_days,
+         unnest(range(last_day + 1, full_day + 1, INTERVAL 1 DAY)) AS empty_day, working_rate, weekend_rate
+  FROM rhythms, newest
+  WHERE active_days >= 7 AND full_day - last_day BETWEEN 1 AND 28
+),
+judged AS (
+  SELECT source, last_day, silent_days, active_days,
+         product(1 - CASE WHEN isodow(empty_day) <= 5 THEN working_rate ELSE weekend_rate END) AS chance
+  FROM silences
+  GROUP BY source, last_day, silent_days, active_days
+)
+SELECT source, coalesce(title, source) AS title, last_day, silent_days::BIGINT AS silent_days,
+       active_days::BIGINT AS active_days, chance
+FROM judged LEFT JOIN sources USING (source)
+WHERE chance < 0.05
+ORDER BY silent_days DESC, source

@@ -1,0 +1,37 @@
+"""Words on the feed: the last load, silent sources, and what became of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.components.controls.paging import Row
+from callgauge.dashboard.silences import describe_silence
+
+
+def describe_feed(loads: Sequence[Row], silent: Sequence[Row]) -> str:
+    """Return the sentence on the newest of the `loads` and on the `silent` sources. Contains stored text.
+
+    `loads`, `silent`: the rows of these metrics.
+    """
+    if not loads:
+        return "The store records no load."
+    load = loads[0]
+    read = wording.plural(load["files_loaded"] or 0, "file")
+    silence = describe_silence(silent, "has been", "have been") or "no source is silent"
+    return f"Last load {wording.utc(load['finished_at'])} read {read}; {_describe_losses(load)}; {silence}."
+
+
+def describe_status(row: Row) -> str:
+    """Return what became of a file: loaded, rejected, or with which other file it is read. Stored text."""
+    if row["status"] != "companion" or not row["reason"]:
+        return str(row["status"])
+    return wording.one_line(str(row["reason"]).removeprefix("is "), 80)
+
+
+def _describe_losses(load: Row) -> str:
+    files, lines = load["files_rejected"] or 0, load["rejects"] or 0
+    told = [wording.plural(files, "file")] if files else []
+    told += [wording.plural(lines, "line")] if lines else []
+    verb = "was" if files + lines == 1 else "were"
+    return f"{' and '.join(told)} {verb} not read" if told else "nothing was rejected"

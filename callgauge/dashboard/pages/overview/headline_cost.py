@@ -1,0 +1,61 @@
+"""The cost of a completed turn on the page Overview: a headline card, and a line for the best models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import filters, wording
+from callgauge.dashboard.measures.costs import COMMAND, Cost, CostSummary, summarise_costs
+from callgauge.dashboard.metrics import MetricError
+from callgauge.dashboard.page_files import page_file
+
+
+def read_costs(chosen: Mapping[str, Any]) -> CostSummary | None:
+    """Return what the chosen turns cost; None when the team's memory, which holds prices, cannot be read."""
+    with suppress(MetricError):  # the filter bar says why
+        return summarise_costs(chosen, filters.chosen_baseline())
+    return None
+
+
+def draw_cost_headline(summary: CostSummary) -> None:
+    """Draw the card of the cost per completed turn, with its change against the baseline."""
+    cost = summary.overall
+    with st.container(border=True, height="stretch", gap="xsmall"):
+        mean = cost.per_completed if cost else None
+        change = None if summary.change is None else f"{100 * summary.change:+.0f}%".replace("-", "−")
+        st.metric(
+            "Cost per completed turn",
+            wording.in_markdown(_write(cost, mean.amount)) if cost and mean else "–",
+            change,
+            delta_color="off",
+            delta_arrow="off",
+        )
+        if cost is None or mean is None:
+            st.caption(wording.in_markdown(f"No turn has a price. Load yours: {COMMAND}", 120))
+            return
+        lines = [f"{mean.turns:,} completed"]
+        if mean.interval:
+            lines[0] += f" · {_write(cost, mean.interval.low)} to {_write(cost, mean.interval.high)}"
+        if cost.unpriced_calls:
+            lines.append(f"unpriced: {cost.unpriced_calls:,} of {wording.plural(cost.calls, 'call')}")
+        st.caption("  \n".join(wording.in_markdown(line, 200) for line in lines))
+        st.page_link(page_file("models"), label=wording.link_label("By model"), query_params={"tab": "cost"})
+
+
+def describe_model_costs(summary: CostSummary, models: Sequence[str]) -> str:
+    """Return what a completed turn costs with each of these models; empty where none of them is priced."""
+    by_name = {cost.slice: cost for cost in summary.by_model}
+    known = [
+        f"{wording.one_line(name, 40)} {_write(cost, cost.per_completed.amount)}"
+        for name in models
+        if (cost := by_name.get(name)) and cost.per_completed
+    ]
+    return f"A completed turn costs: {' · '.join(known)}." if known else ""
+
+
+def _write(cost: Cost, amount: float) -> str:
+    return wording.money(amount, cost.currency, wording.money_places(amount))

@@ -1,0 +1,47 @@
+"""The report of a load has the figures of the Overview for all days: the same metric, the same words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from callgauge.cli.main import app as cli
+from callgauge.cli.store_rates import describe_store_rates
+from callgauge.dashboard.measures.rates import HEADLINES, RATES
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.store_fixture import a_call, publish
+
+LOGS = Path(__file__).parents[2] / "sample_data" / "logs"
+OVERVIEW = "callgauge/dashboard/pages/overview/page.py"
+
+
+@pytest.fixture
+def sample(store: Path) -> str:
+    done = CliRunner().invoke(cli, ["ingest", str(LOGS), "--store", str(store)])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_the_report_of_the_sample_says_what_the_overview_says(sample: str, store: Path) -> None:
+    assert "rejected" not in sample
+    told = describe_store_rates(store)  # before the page holds the file open
+    page = opened(OVERVIEW, days="all")
+    captions = [caption.value for caption in page.caption]
+    shown = {metric.label: metric.value for metric in page.metric}
+    assert [title for title, _ in told] == [RATES[name].title.lower() for name in HEADLINES]
+    for name, (title, figures) in zip(HEADLINES, told, strict=True):
+        k, n = figures.split(" (")[0].replace(" calls", "").replace(" turns", "").split(" of ")
+        assert f"({shown[RATES[name].title]})" in figures
+        assert any(caption.startswith(f"{k} / {n} ") for caption in captions), figures
+        assert "known for " in figures
+        assert figures.split(", ")[-1] in said(page), "how much could be measured"
+        assert f"{title:20}  {figures}" in sample
+
+
+def test_a_rate_of_which_nothing_is_known_is_left_out(store: Path) -> None:
+    publish(store, {"tool_calls": [a_call(1)]})
+    told = dict(describe_store_rates(store))
+    assert "parse errors" in told
+    assert "completed (log)" not in told
