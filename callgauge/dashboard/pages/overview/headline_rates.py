@@ -43,7 +43,8 @@ def draw_headlines(
 ) -> None:
     """Draw the headline rates and the cost; `refused`: mended calls that the harness had refused."""
     changes = _compare_with_baseline(rates, chosen)
-    with st.grid(6 if costs else 5, min_column_width=150, gap="small"):
+    # Five in a row, or six: two rows of three where there is no room for six.
+    with st.grid(6 if costs else 5, min_column_width=175 if costs else 130, gap="small"):
         for name in HEADLINES:
             if name in rates:
                 it = _headline(name, rates, refused)
