@@ -1,4 +1,4 @@
-"""The web server of the dashboard: Streamlit's, with compressed scripts and our own first page.
+"""The web server of the dashboard: Streamlit's, with compressed scripts, our own first page and a quiet log.
 
 `streamlit run` finds `app` in this file. Streamlit reads `.streamlit/config.toml` and `static/` in this
 folder.
@@ -24,6 +24,8 @@ _PACKED = (".js", ".css")  # fonts and images are packed as they are
 _ZSTD_LEVEL, _GZIP_LEVEL = 9, 6  # Plotly's 4.7 MB take about 0.15 s and 0.3 s
 _ASKED_FOR_LESS = (b"if-none-match", b"if-modified-since", b"range", b"accept-encoding")
 _VALIDATORS = ("etag", "last-modified", "accept-ranges")
+# What Starlette says where a closed connection is closed again.
+_CLOSED_ALREADY = 'Cannot call "send" once a close message has been sent.'
 # What Streamlit's first page says, and what it says instead. Its own font is never used here.
 _TITLE = re.compile("(?<=<title>)Streamlit(?=</title>)")
 _FONT = re.compile(r'\./static/media/SourceSans[^"]*\.woff2')
@@ -132,4 +134,25 @@ class FirstPage:
         return page.replace("</head>", self._head, 1)
 
 
-app = st.App(HERE / "app.py", middleware=[Middleware(FirstPage), Middleware(CompressedAssets)])
+class GoneBrowsers:
+    """Ends the connection of a browser that went away while it was sent something, without an error.
+
+    Streamlit 1.67 takes that for a frame of text, and closes the connection that is closed already: the log
+    would hold a traceback for each such browser.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        except RuntimeError as problem:
+            if scope["type"] != "websocket" or str(problem) != _CLOSED_ALREADY:
+                raise
+
+
+app = st.App(
+    HERE / "app.py",
+    middleware=[Middleware(GoneBrowsers), Middleware(FirstPage), Middleware(CompressedAssets)],
+)

@@ -55,12 +55,12 @@ def test_every_page_shows_the_sample(app: App) -> None:
     for path, words in (
         ("/", "What the parser found"),
         ("/models", "Parse errors by model"),
-        ("/prompts", "triage"),
-        ("/matrix", "Parse errors by model and prompt version"),
+        ("/prompts", "fixer@13 is worse than fixer@12"),
+        ("/matrix", "Parse errors by model and prompt"),
         ("/tools", "By expected loss"),
         ("/errors", "Signatures of errors"),
-        ("/retries", "From fault to recovery"),
-        ("/compare", "Parse errors by tool"),
+        ("/retries", "What became of each chain"),
+        ("/compare", "is better than"),
         ("/calls", "Raw arguments"),
         ("/sessions", "Completed (log)"),
         ("/data", "No line was rejected"),
@@ -74,13 +74,15 @@ def test_every_page_shows_the_sample(app: App) -> None:
 
 def test_a_model_leads_to_its_repaired_calls_and_to_one_of_them(app: App) -> None:
     app.open()
-    rates = app.page.get_by_role("region", name="Rates by model")
-    rates.get_by_role("link").first.click()
+    ranking = app.page.get_by_role("region", name="Models by parse errors")
+    ranking.get_by_role("link").first.click()
     app.page.wait_for_url("**/calls?model=*")
     app.settle()
     app.page.goto(app.page.url + "&outcome=mended")
     app.settle()
-    app.page.get_by_role("region", name="Calls, newest first").get_by_role("link").first.click()
+    app.page.get_by_role("region", name="Calls").get_by_role("link").first.click()
+    app.page.wait_for_url(re.compile("peek="))
+    app.page.get_by_role("link", name="Open fully").click()
     app.page.wait_for_url(re.compile("call="))
     app.settle()
     expect(app.page.get_by_role("region", name="Findings of the parser in order")).to_contain_text(":")
@@ -89,6 +91,7 @@ def test_a_model_leads_to_its_repaired_calls_and_to_one_of_them(app: App) -> Non
 
 def test_a_finding_leads_to_the_calls_that_have_it(app: App) -> None:
     app.open()
+    app.page.get_by_text("What the parser found").click()
     codes = app.page.get_by_role("region", name="Parser findings by code")
     row = codes.get_by_role("row").nth(1)
     calls = row.get_by_role("cell").nth(1).inner_text()
@@ -96,6 +99,23 @@ def test_a_finding_leads_to_the_calls_that_have_it(app: App) -> None:
     app.page.wait_for_url("**code=*")
     app.settle()
     app.expect(f"{calls} call")
+
+
+# Where the bar of an interval ends, in percent of its track, for each interval with an arrow.
+ENDS_WITH_ARROW = """tracks => tracks.filter((track) => track.querySelector(".beyond")).map((track) => {
+  const range = track.querySelector(".range")
+  const [x, width] = ["x", "width"].map((name) => Number(range.getAttribute(name)))
+  return [x, x + width]
+})"""
+
+
+def test_an_interval_that_goes_beyond_its_scale_ends_in_an_arrow(app: App) -> None:
+    app.open("/retries?days=all")
+    tracks = app.page.get_by_role("region", name="Chains by tool").locator(".whisker")
+    expect(tracks.first).to_be_visible()
+    ends = tracks.evaluate_all(ENDS_WITH_ARROW)
+    assert 0 < len(ends) < tracks.count()
+    assert all(low <= 0 or high >= 100 for low, high in ends)
 
 
 def test_an_open_page_keeps_answering_during_a_load_and_then_shows_it(

@@ -93,6 +93,17 @@ def test_on_a_phone_a_row_is_a_card_with_the_verdict_first(browser: Browser, ser
     assert not app.problems
 
 
+def test_bars_and_the_chosen_row_show_in_forced_colours(app: App) -> None:
+    app.page.emulate_media(forced_colors="active")
+    app.open("/calls?peek=c41")
+    expect(app.page.locator("tr.chosen")).to_have_css("outline-style", "solid")
+    app.open("/errors?days=all")
+    fill = findings(app).locator(".fill").first
+    expect(fill).to_be_visible()
+    background = "element => getComputedStyle(element).backgroundColor"
+    assert fill.evaluate(background) != app.page.locator("body").evaluate(background)
+
+
 def test_the_file_of_a_card_is_the_table_on_the_screen(app: App) -> None:
     app.open("/errors?days=all")
     card = app.page.locator("[data-testid=stVerticalBlock]").filter(has=findings(app)).last
