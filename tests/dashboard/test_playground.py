@@ -66,9 +66,8 @@ def test_a_text_over_the_limit_is_not_parsed_and_has_no_verdict(monkeypatch: pyt
 def test_a_definition_that_cannot_be_read_is_one_box_and_the_verdict_goes_without(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        "callgauge.dashboard.components.controls.editor.editor", lambda *_args, **_sizes: "{**not json**"
-    )
+    for module in ("components.controls.editor", "components.definition_editor.editor"):
+        monkeypatch.setattr(f"callgauge.dashboard.{module}.editor", lambda *_args, **_sizes: "{**not json**")
     app = opened("callgauge/dashboard/pages/playground/page.py")
     assert len(app.error) == 1
     assert "Checked without a tool definition" in said(app)
