@@ -17,8 +17,9 @@ from tests.dashboard.store_fixture import publish, small_tables
 def _two_reasons(served: Served) -> Iterator[None]:
     """Lines were rejected for two reasons."""
     tables = small_tables()
-    more = {**tables["rejects"][0], "code": "truncated", "line": 9}
-    publish(served.store, tables | {"rejects": [*tables["rejects"], more]}, number=8)
+    rejects = [*tables["rejects"]]
+    more = {**rejects[0], "code": "truncated", "line": 9}
+    publish(served.store, tables | {"rejects": [*rejects, more]}, number=8)
     yield
     publish(served.store, tables, number=9)
 
