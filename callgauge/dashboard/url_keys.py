@@ -29,6 +29,12 @@ class PageUrlKeys:
         return (*self.narrowing, *self.place)
 
 
+def read_dropped(keys: PageUrlKeys, *left_out: str) -> dict[str, str]:
+    """Return the values in the URL of the keys that Reset removes, but those `left_out`."""
+    names = (name for name in keys.dropped if name not in left_out)
+    return {name: text for name in names if (text := st.query_params.get(name))}
+
+
 def declare_url_keys(keys: PageUrlKeys) -> None:
     """Declare the URL keys of the current page. Call this before anything of the page is drawn."""
     st.session_state[_DECLARED] = keys

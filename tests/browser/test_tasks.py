@@ -172,3 +172,26 @@ def test_h_the_sessions_with_an_abandoned_chain_of_one_tool(stranger: Stranger) 
     stranger.reads(re.compile(r"\d+ sessions?"))
     assert "chain=abandoned" in stranger.app.page.url
     assert "tool=run_command" in stranger.app.page.url
+
+
+def test_the_address_keeps_the_filters_from_page_to_page(stranger: Stranger) -> None:
+    app = stranger.app.open("/?model=heron-70b&days=7d")
+    for name in ("Models", "Prompts", "Tools", "Calls", "Overview"):
+        stranger.open_page(name)
+        assert "model=heron-70b" in app.page.url
+        assert "days=7" in app.page.url
+        expect(app.page.locator(".st-key-choose_model summary")).to_contain_text("heron-70b")
+
+
+def test_a_filter_takes_what_is_typed_and_closes_like_a_list(stranger: Stranger) -> None:
+    page = stranger.app.page
+    fold = page.locator(".st-key-choose_model")
+    fold.locator("summary").click()
+    field = fold.locator("input")
+    field.fill("boreal-s")
+    field.press("Enter")
+    stranger.app.settle()
+    assert page.url.count("model=") == 1
+    expect(fold.locator("summary")).to_contain_text("boreal-s")
+    page.get_by_role("heading", name="Overview").click()
+    expect(fold.locator("details")).not_to_have_attribute("open", "")

@@ -138,9 +138,8 @@ def test_the_prices_in_use_say_whose_they_are_and_how_they_were_matched(store: P
     models = ("acme/falcon-20261101", "gpt-4o", "heron")
     publish(store, {"tool_calls": [call for model in models for call in calls(5, 0, model=model)]})
     TeamMemory(store).replace_prices([price("falcon", 1)])
-    app = opened(MODELS, tab="cost")
-    app.session_state["prices_open"] = True
-    rows = sheet_of(app.run(), "Prices of the models in the store")
+    app = opened(MODELS, tab="cost", price_list="1")
+    rows = sheet_of(app, "Prices of the models in the store")
     told = [(row["Model"]["text"], row["Whose"]["text"], row["Matched by"]["text"]) for row in rows]
     assert told == [
         ("acme/falcon-20261101", "the team's", "without provider and date"),

@@ -100,8 +100,7 @@ def test_layers_and_codes_and_what_goes_with_failure_are_on_the_page(failing: Pa
     assert "Where calls went wrong first" in said(app)
     assert "What the parser found" in said(app)
     assert "No trait" not in said(app)  # folded, and not asked for
-    app.session_state["traits_fold"] = True
-    app.run()
+    app = opened(PAGE, traits="1")
     assert "No trait stands out" in said(app) or "No trait can be compared" in said(app)
 
 

@@ -190,8 +190,5 @@ def check_cell(title: str, cell: dict[str, Any], row: dict[str, str]) -> None:
 
 
 def test_the_sums_stay_an_option(small: Path, files: Files) -> None:
-    app = opened("callgauge/dashboard/pages/errors/page.py")
-    app.session_state["traits_fold"] = True
-    files.clear()
-    app.run()
+    opened("callgauge/dashboard/pages/errors/page.py", traits="1")
     assert read(files["traits_sums.csv"]())

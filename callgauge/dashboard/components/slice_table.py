@@ -89,10 +89,7 @@ def draw_slice_table(
             caption or f"Rates by {dimension.replace('_', ' ')}",
             [
                 Column(dimension.replace("_", " ").capitalize(), "name"),
-                *(
-                    Column(RATES[rate].title, "rate", _describe_rate(rate), scale=scales[rate].ends())
-                    for rate in columns
-                ),
+                *(rate_column(rate, scales[rate]) for rate in columns),
             ],
             [
                 [
@@ -171,8 +168,10 @@ def _thin_row(
     ]
 
 
-def _describe_rate(rate: str) -> str:
-    return f"Share of {RATES[rate].noun}s that {RATES[rate].hit}, with its 95% interval"
+def rate_column(name: str, scale: IntervalScale) -> Column:
+    """Return the head of a column of one rate with its intervals."""
+    rate = RATES[name]
+    return Column(rate.title, "rate", f"{rate.meaning}, with its 95% interval", scale=scale.ends())
 
 
 def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:

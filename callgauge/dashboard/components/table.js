@@ -1,5 +1,6 @@
 // Draws one table from data, with what drawing.js holds.
 const NS = "http://www.w3.org/2000/svg"
+const WRAPPING = new Set(["name", "file", "text"])
 
 function whisker(cell, zero) {
   const svg = document.createElementNS(NS, "svg")
@@ -57,8 +58,13 @@ function days(shares) {
   return svg
 }
 
+// A long name breaks after a separator before it breaks within a word.
+function appendText(place, text) {
+  text.split(/(?<=[_:/])(?=[^\s_:/])/).forEach((part, index) => place.append(...(index ? [element("wbr")] : []), part))
+}
+
 // Spans count characters, as Python does; the strings of JavaScript count an emoji as two.
-function words(cell) {
+function words(cell, wraps) {
   const className = [cell.mono ? "mono" : "", cell.tone ? `tone ${cell.tone}` : ""].join(" ").trim()
   const made = cell.href ? link(cell.mono ? "mono" : "", null, cell.href) : element("span", className)
   const letters = cell.marks.length ? [...cell.text] : []
@@ -67,14 +73,16 @@ function words(cell) {
     made.append(letters.slice(end, from).join(""), element("mark", "", letters.slice(from, to).join("")))
     end = to
   }
-  made.append(end ? letters.slice(end).join("") : cell.text)
+  if (end) made.append(letters.slice(end).join(""))
+  else if (wraps) appendText(made, cell.text)
+  else made.append(cell.text)
   return made
 }
 
-function content(cell, zero) {
+function content(cell, column) {
   const holder = document.createDocumentFragment()
-  holder.append(words(cell))
-  if (cell.at !== null) holder.append(whisker(cell, zero))
+  holder.append(words(cell, WRAPPING.has(column.kind)))
+  if (cell.at !== null) holder.append(whisker(cell, column.zero))
   if (cell.share !== null) holder.append(bar(cell.share))
   if (cell.bars !== null) holder.append(days(cell.bars))
   if (cell.sub) holder.append(element("span", "sub", cell.sub))
@@ -109,7 +117,7 @@ function row(cells, columns, tip) {
     if ((cell.text === "–" || !cell.text) && !cell.sub && cell.heat === null && cell.bars === null) place.classList.add("empty")
     place.dataset.label = column.full ?? column.title
     const value = element("div", "value")
-    value.append(content(cell, column.zero))
+    value.append(content(cell, column))
     place.append(value)
     if (cell.title && cell.title !== cell.text) {
       const anchor = value.querySelector("a, span")

@@ -36,6 +36,11 @@ class RateDefinition:
         return self.better == "high"
 
     @property
+    def meaning(self) -> str:
+        """The rate in words: Share of calls that …"""
+        return f"Share of {self.noun}s that {self.hit}"
+
+    @property
     def group(self) -> Group:
         """The group of rates that this one is shown in."""
         if self.noun != "call":

@@ -52,7 +52,7 @@ def describe_parameter(parameter: ToolParameter) -> str:
 
 def list_parameters(schema: Mapping[str, Any]) -> list[ParameterField]:
     """Return the first MOST parameters of an object's schema."""
-    properties, required = _properties(schema), _required(schema)
+    properties, required = schema_properties(schema), required_names(schema)
     return [
         ParameterField(
             name,
@@ -74,7 +74,7 @@ def write_parameters(
     """
     edited = {old.name: (old, new) for old, new in zip(before, after, strict=False)}
     properties: dict[str, Any] = {}
-    for name, inner in _properties(schema).items():
+    for name, inner in schema_properties(schema).items():
         old, new = edited.get(name, (None, None))
         if old is None:
             properties[name] = inner
@@ -88,7 +88,7 @@ def write_parameters(
     wanted += [new.name for new in added if new.required]
     required = [
         renamed.get(name, name)
-        for name in _required(schema)
+        for name in required_names(schema)
         if name not in edited or renamed.get(name) in wanted
     ]
     required += [name for name in wanted if name not in required]
@@ -98,12 +98,14 @@ def write_parameters(
     return result
 
 
-def _properties(schema: Mapping[str, Any]) -> dict[str, Any]:
+def schema_properties(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that a JSON schema declares, by name."""
     found = schema.get("properties")
     return dict(found) if isinstance(found, Mapping) else {}
 
 
-def _required(schema: Mapping[str, Any]) -> list[str]:
+def required_names(schema: Mapping[str, Any]) -> list[str]:
+    """Return the names that a JSON schema requires."""
     found = schema.get("required")
     return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 

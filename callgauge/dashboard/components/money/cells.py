@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.components.table import Cell, Column
@@ -12,26 +12,6 @@ from callgauge.stats import ENOUGH
 
 MakeCell = Callable[[Cost, int], Cell]
 _OK_BY = {"recorded": "by the log", "derived": "inferred"}
-
-
-def per_turn_column() -> Column:
-    return Column("Cost / turn", "cell", "Over the turns of which every model call is priced")
-
-
-def per_completed_column() -> Column:
-    return Column(
-        "Cost / completed",
-        "cell",
-        "What all turns cost, divided by the turns that completed: failed turns are paid for, too",
-    )
-
-
-def retries_column() -> Column:
-    return Column("Of retries", "cell", "What the attempts after the first cost, and their share of the cost")
-
-
-def total_column() -> Column:
-    return Column("Cost", "cell", "Of the model calls that are priced; the others are counted below it")
 
 
 def make_cells(costs: Sequence[Cost], make: MakeCell) -> list[Cell]:
@@ -143,3 +123,34 @@ def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, known: str) -> Ce
             "turns": mean.turns,
         },
     )
+
+
+MONEY_COLUMNS: Mapping[str, tuple[Column, MakeCell]] = {
+    "cost_per_completed": (
+        Column(
+            "Cost / completed",
+            "cell",
+            "What all turns cost, divided by the turns that completed: failed turns are paid for, too",
+        ),
+        per_completed_cell,
+    ),
+    "cost_per_turn": (
+        Column("Cost / turn", "cell", "Over the turns of which every model call is priced"),
+        per_turn_cell,
+    ),
+    "cost": (
+        Column("Cost", "cell", "Of the model calls that are priced; the others are counted below it"),
+        total_cell,
+    ),
+    "cost_of_retries": (
+        Column("Of retries", "cell", "What the attempts after the first cost, and their share of the cost"),
+        retries_cell,
+    ),
+}
+"""The columns of money by their name in the URL, in the order of a table that has them all."""
+
+
+def make_money_columns(costs: Sequence[Cost]) -> tuple[list[Column], list[tuple[Cell, ...]]]:
+    """Return the heads of all columns of money, and for each cost its cells in them."""
+    columns = [make_cells(costs, make) for _, make in MONEY_COLUMNS.values()]
+    return [head for head, _ in MONEY_COLUMNS.values()], list(zip(*columns, strict=True))

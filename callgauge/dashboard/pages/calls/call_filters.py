@@ -20,6 +20,7 @@ from callgauge.dashboard.components.controls.list_filters import (
 from callgauge.dashboard.components.controls.url_widgets import write_to_url
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.calls import URL_KEYS
+from callgauge.dashboard.url_keys import read_dropped
 
 OUTCOMES = {
     "": "All outcomes",
@@ -102,8 +103,7 @@ def is_narrowed() -> bool:
 
 def kept_keys(*left_out: str) -> dict[str, str]:
     """Return the URL keys that make up the list: filters, order, page number and chosen row."""
-    names = (name for name in URL_KEYS.dropped if name not in left_out)
-    return {name: text for name in names if (text := st.query_params.get(name))}
+    return read_dropped(URL_KEYS, *left_out)
 
 
 def _code_options() -> dict[str, str]:

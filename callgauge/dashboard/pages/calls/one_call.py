@@ -25,6 +25,8 @@ from callgauge.dashboard.pages.calls.heading_and_result import draw_heading, dra
 from callgauge.dashboard.pages.calls.loaded_call import load_call
 from callgauge.dashboard.reparsed_call import reparse_call
 
+_CALLS_SHOWN = 12  # of the turn, before a person asks for all
+
 
 def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -> None:
     """Draw the call.
@@ -165,6 +167,7 @@ def _draw_turn(row: Row) -> None:
         f"Turn {row['turn']}", "turn_calls", caption=call_descriptions.describe_turn_end(row)
     ):
         calls = store_queries.ask("turn_calls", turn=row["turn_id"]).to_dict("records")
+        place = next((at for at, call in enumerate(calls) if call["call_id"] == row["call_id"]), 0)
         columns = [
             Column("Step", "number", width="4%"),
             Column("Tool", "name"),
@@ -179,6 +182,7 @@ def _draw_turn(row: Row) -> None:
             "Calls of the turn in order",
             columns,
             [_turn_row(call, row["call_id"]) for call in calls],
+            shown=max(_CALLS_SHOWN, place + 3),  # this call and those next to it are among them
         )
 
 

@@ -10,17 +10,7 @@ import streamlit as st
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one
-from callgauge.dashboard.components.money.cells import (
-    make_cells,
-    per_completed_cell,
-    per_completed_column,
-    per_turn_cell,
-    per_turn_column,
-    retries_cell,
-    retries_column,
-    total_cell,
-    total_column,
-)
+from callgauge.dashboard.components.money.cells import make_money_columns
 from callgauge.dashboard.components.money.price_table import draw_no_price
 from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, Percentages, draw_table
@@ -146,19 +136,11 @@ def _draw_money(a: CompareSide, b: CompareSide) -> None:
         before, after = found
         if before and after:
             st.markdown(f"**{_compare_money(before, after)}**")
-        costs = [cost for _, cost in known]
-        columns = [
-            Column("Slice", "name"),
-            per_completed_column(),
-            per_turn_column(),
-            total_column(),
-            retries_column(),
-        ]
-        drawn = [
-            make_cells(costs, make) for make in (per_completed_cell, per_turn_cell, total_cell, retries_cell)
-        ]
-        rows = [[_name_cell(side), *cells] for (side, _), *cells in zip(known, *drawn, strict=True)]
-        draw_table("money", "What turns cost in both slices, in money", columns, rows)
+        heads, drawn = make_money_columns([cost for _, cost in known])
+        rows = [[_name_cell(side), *cells] for (side, _), cells in zip(known, drawn, strict=True)]
+        draw_table(
+            "money", "What turns cost in both slices, in money", [Column("Slice", "name"), *heads], rows
+        )
         st.caption("Intervals: 95%, over sessions. The page Models lists the prices, under Cost.")
 
 

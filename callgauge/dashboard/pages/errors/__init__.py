@@ -2,4 +2,4 @@
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 
-URL_KEYS = PageUrlKeys(narrowing={"signature": "error signature"}, place=("signature_page", "rate"))
+URL_KEYS = PageUrlKeys(narrowing={"signature": "error signature"}, place=("signature_page", "rate", "traits"))

@@ -10,6 +10,7 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.call_traits import TITLES
 from callgauge.dashboard.components import cards, fault_cards
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.slice_table import (
     READING,
     IntervalScale,
@@ -51,8 +52,8 @@ def show() -> None:
         fault_cards.draw_findings(chosen, judged, known.total.max())
     with narrow:
         fault_cards.draw_layers(chosen)
-    fold = st.expander("What goes with failure", on_change="rerun", key="traits_fold")
-    if fold.open:
+    fold = draw_fold("What goes with failure", "traits")
+    if fold is not None:
         with fold:
             _draw_correlates(chosen)
 

@@ -117,7 +117,7 @@ def _draw_answer(it: _Matrix) -> None:
         st.header(wording.in_markdown(describe_top(it.judged, names, it.noun), 600), anchor=False)
     baseline = wording.in_markdown(names[it.judged.reference.name], 60)
     compared = f" Verdict: each row as a whole against {baseline}." if it.judged.pairs else ""
-    st.caption(f"Share of {it.rate.noun}s that {it.rate.hit}. Each cell leads to its calls.{compared}")
+    st.caption(f"{it.rate.meaning}. Each cell leads to its calls.{compared}")
 
 
 def _draw_table(it: _Matrix, shown: HeatMap, smallest: float) -> None:

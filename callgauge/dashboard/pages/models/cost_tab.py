@@ -10,18 +10,9 @@ import streamlit as st
 from callgauge.dashboard import charts, filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.chart import draw_chart
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
-from callgauge.dashboard.components.money.cells import (
-    make_cells,
-    per_completed_cell,
-    per_completed_column,
-    per_turn_cell,
-    per_turn_column,
-    retries_cell,
-    retries_column,
-    total_cell,
-    total_column,
-)
+from callgauge.dashboard.components.money.cells import make_money_columns
 from callgauge.dashboard.components.money.cost_chart import CostPoint, draw_cost_chart, find_front
 from callgauge.dashboard.components.money.price_table import draw_no_price, draw_prices
 from callgauge.dashboard.components.slice_table import name_cell
@@ -56,9 +47,9 @@ def draw_cost(by: str, chosen: Mapping[str, Any]) -> None:
     else:
         with st.container(border=True):
             draw_no_price()
-    opened = st.expander("Prices", on_change="rerun", key="prices_open")
-    if opened.open:
-        with opened:
+    fold = draw_fold("Prices", "price_list")
+    if fold is not None:
+        with fold:
             prices = read_prices()
             draw_prices(prices, match_models(prices))
 
@@ -127,20 +118,11 @@ def _draw_table(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
     take = cards.Download(f"costs_by_{by}", store_queries.ask_later("costs", **asked))
     title = f"What turns cost, by {DIMENSIONS[by].lower()}"
     with cards.draw_card(title, "costs", take=take, height=320):
-        columns = [
-            Column(DIMENSIONS[by], "name"),
-            Column("Turns", "number"),
-            per_completed_column(),
-            per_turn_column(),
-            total_column(),
-            retries_column(),
-        ]
-        drawn = [
-            make_cells(costs, make) for make in (per_completed_cell, per_turn_cell, total_cell, retries_cell)
-        ]
+        heads, drawn = make_money_columns(costs)
+        columns = [Column(DIMENSIONS[by], "name"), Column("Turns", "number"), *heads]
         rows = [
             [name_cell(by, cost.slice), Cell(f"{cost.turns:,}", order=cost.turns), *cells]
-            for cost, *cells in zip(costs, *drawn, strict=True)
+            for cost, cells in zip(costs, drawn, strict=True)
         ]
         draw_table("costs", title, columns, rows, shown=_SHOWN)
         st.caption(

@@ -139,7 +139,7 @@ def _draw_table(
         Column("Model", "name"),
         Column("Host", "short"),
         Column("Verdict", "tight"),
-        Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
+        Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
         difference_column("Difference", reach),
         difference_column("At the same mix", reach),
     ]

@@ -79,7 +79,7 @@ def _draw_table(
     columns = [
         Column("Version", "name"),
         Column("First used", "tight"),
-        Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
+        Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
         Column("Change", "tight"),
     ]
     rows = [

@@ -150,7 +150,7 @@ def _draw_table(ranking: SliceRanking, added: Sequence[AddedColumn], smallest: f
         columns.append(rank_column())
     if compared:
         columns.append(Column("Verdict", "tight", "Against the baseline, corrected for all pairs (Holm)"))
-    columns.append(Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()))
+    columns.append(Column(rate.title, "rate", rate.meaning, scale=scale.ends()))
     if has_plain:
         columns.append(difference_column("As they are", reach))
     if has_differences:

@@ -23,7 +23,7 @@ def read_rate_columns(by: str, names: Sequence[str], chosen: Mapping[str, Any]) 
 
 def _make_column(by: str, name: str, several: Sequence[Slice]) -> AddedColumn:
     rate = RATES[name]
-    head = Column(rate.title, "cell", f"Share of {rate.noun}s that {rate.hit}; hover or tap for the interval")
+    head = Column(rate.title, "cell", f"{rate.meaning}; hover or tap for the interval")
     return AddedColumn(
         head,
         {

@@ -37,7 +37,7 @@ def draw_cost_headline(summary: CostSummary) -> None:
         if cost is None or mean is None:
             st.caption(wording.in_markdown(f"No turn has a price. Load yours: {COMMAND}", 120))
             return
-        lines = [f"over {wording.plural(mean.turns, 'turn')}"]
+        lines = [f"{mean.turns:,} completed"]
         if mean.interval:
             lines[0] += f" · {_write(cost, mean.interval.low)} to {_write(cost, mean.interval.high)}"
         if cost.unpriced_calls:

@@ -92,7 +92,7 @@ def _draw_ranking(rate: RateDefinition, table: RankedTable) -> list[str]:
         [
             Column("Model", "name"),
             rank_column(),
-            Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
+            Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
         ],
         [
             [

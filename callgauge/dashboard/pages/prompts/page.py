@@ -248,7 +248,7 @@ def _draw_table(
     columns = [
         Column("Version", "name"),
         Column("First used", "tight"),
-        Column(rate.title, "rate", f"Share of {rate.noun}s that {rate.hit}", scale=scale.ends()),
+        Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
         *([difference_column("As they are", reach)] if by_mix else []),
         difference_column("At the same mix" if by_mix else "Against the one before", reach),
         Column("Verdict", "tight"),

@@ -6,7 +6,11 @@ from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from callgauge.dashboard import wording
-from callgauge.dashboard.components.definition_editor.parameters import list_types
+from callgauge.dashboard.components.definition_editor.parameters import (
+    list_types,
+    required_names,
+    schema_properties,
+)
 from callgauge.dashboard.replay.scenarios import STORED, Scenario, parse_definitions
 from callgauge.dashboard.replay.tally import ReplaySummary
 from lenient import PARSER_VERSION, Outcome
@@ -90,26 +94,16 @@ def describe_edits(tool: str, before: Mapping[str, Any], after: Mapping[str, Any
     """Return clauses that describe the edit of a tool's schema, each worded to follow “if”."""
     if before == after:
         return []
-    old, new = _schema_properties(before), _schema_properties(after)
+    old, new = schema_properties(before), schema_properties(after)
     told = [f"{tool} took {name}" for name in new if name not in old]
     told += [f"{tool} had no {name}" for name in old if name not in new]
     for name in new:
         if name in old and old[name] != new[name]:
             told += _describe_parameter(f"{tool}.{name}", old[name], new[name])
-    was, is_now = _required_names(before), _required_names(after)
+    was, is_now = set(required_names(before)), set(required_names(after))
     told += [f"{tool}.{name} were optional" for name in sorted(was - is_now) if name in new]
     told += [f"{tool}.{name} were required" for name in sorted(is_now - was) if name in old]
     return told or [f"{tool} were declared as edited"]
-
-
-def _schema_properties(schema: Mapping[str, Any]) -> dict[str, Any]:
-    found = schema.get("properties")
-    return dict(found) if isinstance(found, Mapping) else {}
-
-
-def _required_names(schema: Mapping[str, Any]) -> set[str]:
-    found = schema.get("required")
-    return {name for name in found if isinstance(name, str)} if isinstance(found, list) else set()
 
 
 def _describe_parameter(name: str, old: Any, new: Any) -> list[str]:

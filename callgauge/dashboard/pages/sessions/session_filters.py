@@ -17,6 +17,7 @@ from callgauge.dashboard.components.controls.list_filters import (
 from callgauge.dashboard.components.controls.paging import Row
 from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.pages.sessions import URL_KEYS
+from callgauge.dashboard.url_keys import read_dropped
 
 PICKS = (
     ("chain", "Chain of attempts", {**CHAINS, "none": "Without a chain", "any": "With a chain"}),
@@ -43,8 +44,7 @@ def read_filters() -> dict[str, Any]:
 
 def kept_keys(*left_out: str) -> dict[str, str]:
     """Return the URL keys that make up the list: filters, order and page number."""
-    names = (name for name in URL_KEYS.dropped if name not in left_out)
-    return {name: text for name in names if (text := st.query_params.get(name))}
+    return read_dropped(URL_KEYS, *left_out)
 
 
 def list_link(row: Row, page: str) -> str:

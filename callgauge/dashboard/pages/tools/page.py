@@ -13,7 +13,13 @@ from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.rate_choice import choose_rate
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
-from callgauge.dashboard.components.slice_table import READING, IntervalScale, make_scale, rate_cell
+from callgauge.dashboard.components.slice_table import (
+    READING,
+    IntervalScale,
+    make_scale,
+    rate_cell,
+    rate_column,
+)
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice, make_slices
@@ -117,19 +123,12 @@ def _draw_page(
             "number",
             f"{title} × all {noun}s, as if the unmeasured were like the others",
         ),
-        *(
-            Column(RATES[name].title, "rate", _describe_rate(name), scale=scales[name].ends())
-            for name in columns
-        ),
+        *(rate_column(name, scales[name]) for name in columns),
     ]
     draw_table(
         key, "Tools by expected loss", heads, [_build_row(one, rate, columns, scales) for one in shown]
     )
     draw_pager(page_key, pages)
-
-
-def _describe_rate(rate: str) -> str:
-    return f"Share of {RATES[rate].noun}s that {RATES[rate].hit}, with its 95% interval"
 
 
 def _build_row(tool: str, rate: str, columns: Columns, scales: Mapping[str, IntervalScale]) -> list[Cell]:

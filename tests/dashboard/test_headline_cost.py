@@ -1,0 +1,41 @@
+"""The Overview says what a completed turn costs, and what it does not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from callgauge.memory.team_memory import TeamMemory
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import calls
+from tests.dashboard.store_fixture import publish, small_tables
+from tests.dashboard.test_costs import price, turns
+
+
+def cost(app: AppTest) -> str:
+    return next(str(metric.value) for metric in app.metric if metric.label == "Cost per completed turn")
+
+
+def test_without_a_price_the_card_names_the_command(small: Path) -> None:
+    app = opened()
+    assert cost(app) == "–"
+    assert "No turn has a price. Load yours: callgauge prices FILE --store DIR" in said(app).replace("\\", "")
+
+
+def test_a_memory_that_cannot_be_read_costs_only_the_card(store: Path) -> None:
+    publish(store, small_tables())
+    (store / "memory.sqlite").write_bytes(b"no database, but as long as one may be" * 100)
+    assert not [metric for metric in opened().metric if metric.label == "Cost per completed turn"]
+
+
+def test_a_completed_turn_costs_what_the_failed_ones_cost_too(store: Path) -> None:
+    """Of twelve turns of $2 each six completed: $4 for each of these."""
+    publish(
+        store,
+        small_tables() | {"turns": turns("falcon-3", 12, 6), "tool_calls": calls(9, 3, model="falcon-3")},
+    )
+    TeamMemory(store).replace_prices([price("falcon-3", 1.0)])
+    app = opened()
+    assert cost(app).replace("\\", "") == "$4.00"
+    assert "6 completed" in said(app)
