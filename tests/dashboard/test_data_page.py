@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -79,8 +80,8 @@ def test_without_trouble_the_page_says_so(store: Path) -> None:
 
 
 NIGHT = datetime(2026, 11, 21, 2, 14)  # noqa: DTZ001 - as the store keeps it, in UTC
-LOAD = {"finished_at": NIGHT, "files_loaded": 412, "files_rejected": 2, "rejects": 0}
-SILENT = {"title": "Gateway EU", "silent_days": 2}
+LOAD: dict[Hashable, Any] = {"finished_at": NIGHT, "files_loaded": 412, "files_rejected": 2, "rejects": 0}
+SILENT: dict[Hashable, Any] = {"title": "Gateway EU", "silent_days": 2}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ SILENT = {"title": "Gateway EU", "silent_days": 2}
     ],
 )
 def test_one_sentence_says_how_the_feed_is(
-    changes: dict[str, int], silent: list[dict[str, Any]], sentence: str
+    changes: dict[Hashable, int], silent: list[dict[Hashable, Any]], sentence: str
 ) -> None:
     told = describe_feed([LOAD | changes], silent)
     assert told == f"Last load 2026-11-21 02:14 UTC read 412 files; {sentence}"
@@ -134,7 +135,7 @@ def test_the_overview_leads_to_the_page_when_a_source_is_silent(store: Path) -> 
 
 
 def test_a_file_that_is_read_with_another_says_with_which() -> None:
-    beside = {"status": "companion", "reason": "is read with a.json"}
+    beside: dict[Hashable, str] = {"status": "companion", "reason": "is read with a.json"}
     assert describe_status(beside) == "read with a.json"
     assert describe_status({"status": "loaded", "reason": None}) == "loaded"
 
