@@ -206,7 +206,9 @@ def looked_over(browser: Browser, served: Served) -> Iterator[App]:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_is_accessible_in_both_themes_and_fits_a_phone_and_200_percent(looked_over: App, path: str) -> None:
+def test_every_page_is_accessible_in_both_themes_and_fits_a_phone_and_200_percent(
+    looked_over: App, path: str
+) -> None:
     page = looked_over.page
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     page.set_viewport_size({"width": 1440, "height": 1000})
@@ -216,7 +218,9 @@ def test_every_page_is_accessible_in_both_themes_and_fits_a_phone_and_200_percen
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", "dark")
     looked_over.settle()
-    assert not _violations(looked_over, {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}), "in the dark"
+    assert not _violations(
+        looked_over, {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+    ), "in the dark"
     page.set_viewport_size({"width": 390, "height": 844})
     looked_over.settle()
     page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollWidth <= 390")
