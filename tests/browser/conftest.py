@@ -135,16 +135,17 @@ class App:
         )
 
     def open_filter(self, name: str) -> Locator:
-        """Open the popover of a filter (`model`, `prompt`, …) and return its field."""
-        self.page.locator(f".st-key-choose_{name} button").first.click()
+        """Open the list of a filter (`model`, `prompt`, …) and return its field."""
+        self.page.locator(f".st-key-choose_{name} summary").click()
         return self.page.get_by_role("combobox", name=name.capitalize())
 
     def choose(self, name: str, option: str) -> None:
-        """Choose a value in the popover of a filter, and close it."""
+        """Choose a value in the list of a filter, and close it."""
         self.open_filter(name).click()
         self.page.get_by_role("option", name=option, exact=True).click()
         self.page.keyboard.press("Escape")
         self.page.keyboard.press("Escape")
+        expect(self.page.locator(f".st-key-choose_{name} details[open]")).to_have_count(0)
         self.settle()
 
     def expect(self, text: str) -> None:

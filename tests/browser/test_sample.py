@@ -101,6 +101,23 @@ def test_a_finding_leads_to_the_calls_that_have_it(app: App) -> None:
     app.expect(f"{calls} call")
 
 
+# Where the bar of an interval ends, in percent of its track, for each interval with an arrow.
+ENDS_WITH_ARROW = """tracks => tracks.filter((track) => track.querySelector(".beyond")).map((track) => {
+  const range = track.querySelector(".range")
+  const [x, width] = ["x", "width"].map((name) => Number(range.getAttribute(name)))
+  return [x, x + width]
+})"""
+
+
+def test_an_interval_that_goes_beyond_its_scale_ends_in_an_arrow(app: App) -> None:
+    app.open("/retries?days=all")
+    tracks = app.page.get_by_role("region", name="Chains by tool").locator(".whisker")
+    expect(tracks.first).to_be_visible()
+    ends = tracks.evaluate_all(ENDS_WITH_ARROW)
+    assert 0 < len(ends) < tracks.count()
+    assert all(low <= 0 or high >= 100 for low, high in ends)
+
+
 def test_an_open_page_keeps_answering_during_a_load_and_then_shows_it(
     app: App, installed: Installation
 ) -> None:

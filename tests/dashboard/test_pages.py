@@ -206,9 +206,9 @@ def test_a_link_of_before_with_two_days_still_means_them(store: Path) -> None:
 
 
 def test_cards_that_the_filters_do_not_touch_say_so(small: Path) -> None:
-    words = said(opened("callgauge/dashboard/pages/data/page.py"))
+    words = said(opened("callgauge/dashboard/pages/data/page.py", inventory="1"))
     assert words.count("Filtered by source only, not by day, model, prompt or tool.") == 2
-    assert "Every load; not filtered." in words
+    assert "Not filtered. A file is read once, and again when it grew." in words
 
 
 def test_a_new_generation_is_shown_on_the_next_run(small: Path) -> None:

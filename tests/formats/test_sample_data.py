@@ -102,4 +102,4 @@ def test_the_samples_name_no_home_folder() -> None:
 
 
 def test_the_sample_data_stays_small() -> None:
-    assert sum(path.stat().st_size for path in LOGS.rglob("*") if path.is_file()) < 4_000_000
+    assert sum(path.stat().st_size for path in LOGS.rglob("*") if path.is_file()) < 8_000_000

@@ -35,6 +35,7 @@ class _Headline:
 
 def draw_headlines(
     rates: Mapping[str, Slice],
+    by_day: Mapping[str, Sequence[Slice]],
     refused: int,
     chosen: Mapping[str, Any],
     goals: Mapping[str, Goal],
@@ -42,13 +43,12 @@ def draw_headlines(
 ) -> None:
     """Draw the headline rates and the cost; `refused`: mended calls that the harness had refused."""
     changes = _compare_with_baseline(rates, chosen)
-    days = _rates_by_day(chosen)
     # Five in a row, or six: two rows of three where there is no room for six.
     with st.grid(6 if costs else 5, min_column_width=175 if costs else 130, gap="small"):
         for name in HEADLINES:
             if name in rates:
                 it = _headline(name, rates, refused)
-                _draw(it, changes.get(name), days.get(name, ()), goals.get(name))
+                _draw(it, changes.get(name), _draw_points(by_day[name]), goals.get(name))
         if costs:
             draw_cost_headline(costs)
 
@@ -68,14 +68,19 @@ def _compare_with_baseline(
     return {one.slice.rate.name: one for one in compare_pairs(pairs)}
 
 
-def _rates_by_day(chosen: Mapping[str, Any]) -> dict[str, list[float]]:
-    """Return each headline rate on the newest days on which it was observed, in the order of the days."""
-    rows = store_queries.ask("slices", rates=HEADLINES, by="day", **chosen)
-    found: dict[str, list[float]] = {}
-    known = rows[(rows["slice"] != "unknown") & (rows.n > 0)].sort_values("slice")
-    for name, share in zip(known.rate, known.k / known.n, strict=True):
-        found.setdefault(name, []).append(share)
-    return {name: its[-_DAYS:] for name, its in found.items()}
+def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
+    """Return each headline rate by day, the earliest first: what the whole rates are summed from, too."""
+    rows = store_queries.ask("slices", rates=(*HEADLINES, "disagree", "emission"), by="day", **chosen)
+    found: dict[str, list[Slice]] = {}
+    for one in sorted(make_slices(rows, related=False), key=lambda one: one.name):
+        found.setdefault(one.rate.name, []).append(one)
+    return found
+
+
+def _draw_points(by_day: Sequence[Slice]) -> list[float]:
+    """Return a rate on the newest days on which it was observed, in percent."""
+    known = [one.share.rate for one in by_day if one.name != "unknown"]
+    return [100 * rate for rate in known if rate is not None][-_DAYS:]
 
 
 def _headline(name: str, rates: Mapping[str, Slice], refused: int) -> _Headline:
@@ -107,7 +112,7 @@ def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], 
             delta,
             delta_color=colour,
             delta_arrow="off",
-            chart_data=[100 * value for value in days] if len(days) > 1 else None,
+            chart_data=days if len(days) > 1 else None,
         )
         bounds = wording.interval(share.interval)
         counted = f"{wording.fraction(share.k, share.n)} {rate.noun}s"

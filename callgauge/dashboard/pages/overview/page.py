@@ -14,10 +14,10 @@ from callgauge.dashboard.components.controls.goals import draw_goals_form, read_
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
 from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
-from callgauge.dashboard.measures.slices import make_slices
+from callgauge.dashboard.measures.slices import make_slices, merge_slices
 from callgauge.dashboard.pages.overview.attention import draw_attention, find_events
 from callgauge.dashboard.pages.overview.headline_cost import read_costs
-from callgauge.dashboard.pages.overview.headline_rates import draw_headlines
+from callgauge.dashboard.pages.overview.headline_rates import draw_headlines, read_days
 from callgauge.dashboard.pages.overview.load_line import draw_load_line
 from callgauge.dashboard.pages.overview.which_model import draw_which_model
 from callgauge.dashboard.pages.overview.which_prompt import draw_which_prompt
@@ -33,8 +33,8 @@ def show() -> None:
         rate = choose_rate(words="By")
         smallest = choose_smallest(words="Matters from")
         draw_goals_form(HEADLINES, goals)
-    found = make_slices(store_queries.ask("slices", rates=(*HEADLINES, "disagree", "emission"), **chosen))
-    rates = {one.rate.name: one for one in found}
+    by_day = read_days(chosen)
+    rates = {name: whole for name, its in by_day.items() if (whole := merge_slices(its))}
     draw_load_line(rates["emission"].total if "emission" in rates else 0)
     if not any(one.total for one in rates.values()):
         cards.show_no_matches("calls or turns")
@@ -47,7 +47,8 @@ def show() -> None:
     with others, st.container(height="stretch", gap="small"):
         draw_which_prompt(rate, chosen, smallest, height=_ANSWERS // 2)
         draw_attention(chosen, height=_ANSWERS // 2)
-    draw_headlines(rates, store_queries.ask("mended_refused", **chosen).iloc[0].refused, chosen, goals, costs)
+    refused = store_queries.ask("mended_refused", **chosen).iloc[0].refused
+    draw_headlines(rates, by_day, refused, chosen, goals, costs)
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:
         _draw_trend(rate, chosen)
