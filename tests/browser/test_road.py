@@ -58,7 +58,7 @@ def test_the_road_from_a_rate_to_a_replayed_definition(road: Served, context: Br
         app.settle()
 
     app.open()
-    app.expect("25.0%")
+    app.expect("10 / 40 calls")
     page.get_by_role("link", name="See these calls").first.click()
     arrive("**/calls?fault=arguments")
     app.expect("10 calls")
