@@ -17,11 +17,7 @@ from tests.dashboard.store_fixture import publish, small_tables
 def _two_reasons(served: Served) -> Iterator[None]:
     """Lines were rejected for two reasons."""
     tables = small_tables()
-<<<<<<< HEAD
-    rejects = [*tables["rejects"]]
-=======
     rejects = list(tables["rejects"])
->>>>>>> suite
     more = {**rejects[0], "code": "truncated", "line": 9}
     publish(served.store, tables | {"rejects": [*rejects, more]}, number=8)
     yield
