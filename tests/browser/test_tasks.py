@@ -176,11 +176,11 @@ def test_h_the_sessions_with_an_abandoned_chain_of_one_tool(stranger: Stranger) 
 
 def test_the_address_keeps_the_filters_from_page_to_page(stranger: Stranger) -> None:
     app = stranger.app.open("/?model=heron-70b&days=7d")
-    for name in ("Models", "Prompts", "Tools", "Calls", "Overview"):
+    for name in ("Models", "Playground", "Calls", "SQL", "Overview"):
         stranger.open_page(name)
         assert "model=heron-70b" in app.page.url
         assert "days=7" in app.page.url
-        expect(app.page.locator(".st-key-choose_model summary")).to_contain_text("heron-70b")
+    expect(app.page.locator(".st-key-choose_model summary")).to_contain_text("heron-70b")
 
 
 def test_a_filter_takes_what_is_typed_and_closes_like_a_list(stranger: Stranger) -> None:
