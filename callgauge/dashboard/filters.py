@@ -209,6 +209,8 @@ def _draw_choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:
             select_all=False,
             width=340,
         )
+    if [labels[value] for value in taken] != chosen:
+        st.rerun()  # after Back the widget knows the address's values, and only then does its state
     return tuple(taken) or None
 
 

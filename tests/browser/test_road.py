@@ -58,9 +58,9 @@ def test_the_road_from_a_rate_to_a_replayed_definition(road: Served, context: Br
         app.settle()
 
     app.open()
-    ranking = page.get_by_role("region", name="Models by parse errors")
-    ranking.get_by_role("link", name=re.compile("25")).first.click()
-    arrive("**/calls?*")
+    app.expect("10 / 40 calls")
+    page.get_by_role("link", name="See these calls").first.click()
+    arrive("**/calls?fault=arguments")
     app.expect("10 calls")
     page.get_by_role("link", name=re.compile("^2026-11-20")).first.click()
     arrive("**peek=c39*")

@@ -114,13 +114,13 @@ def test_a_over_all_days_the_worst_is_named_alone(stranger: Stranger) -> None:
 def test_e_a_colleague_with_a_fresh_browser_sees_the_same(stranger: Stranger, browser: Browser) -> None:
     stranger.type_days("2026-11-02 to 2026-11-15")
     stranger.open_page("Models")
-    said = stranger.app.page.locator(".st-key-verdict h3").inner_text()
+    said = stranger.app.page.locator(".st-key-verdict h2").inner_text()
     shown = stranger.table(re.compile("^Parse errors by model")).inner_text()
     fresh = browser.new_context(viewport={"width": 1440, "height": 1000}, locale="en-US", timezone_id="UTC")
     colleague = App(fresh.new_page(), stranger.app.served)
     colleague.page.goto(stranger.app.page.url)
     colleague.settle()
-    expect(colleague.page.locator(".st-key-verdict h3")).to_have_text(said)
+    expect(colleague.page.locator(".st-key-verdict h2")).to_have_text(said)
     expect(colleague.page.get_by_role("region", name=re.compile("^Parse errors by model"))).to_have_text(
         shown, use_inner_text=True
     )
@@ -176,11 +176,11 @@ def test_h_the_sessions_with_an_abandoned_chain_of_one_tool(stranger: Stranger) 
 
 def test_the_address_keeps_the_filters_from_page_to_page(stranger: Stranger) -> None:
     app = stranger.app.open("/?model=heron-70b&days=7d")
-    for name in ("Models", "Prompts", "Tools", "Calls", "Overview"):
+    for name in ("Models", "Playground", "Calls", "SQL", "Overview"):
         stranger.open_page(name)
         assert "model=heron-70b" in app.page.url
         assert "days=7" in app.page.url
-        expect(app.page.locator(".st-key-choose_model summary")).to_contain_text("heron-70b")
+    expect(app.page.locator(".st-key-choose_model summary")).to_contain_text("heron-70b")
 
 
 def test_a_filter_takes_what_is_typed_and_closes_like_a_list(stranger: Stranger) -> None:

@@ -193,7 +193,7 @@ def _estimate_height(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], 
 
 
 def _cell_height(cell: Cell) -> int:
-    below = [15 for drawn in (cell.at, cell.share) if drawn is not None]
+    below = [15] if cell.share is not None else []  # an interval stands beside its text
     if cell.bars is not None:
         below.append(20)
     if cell.sub:

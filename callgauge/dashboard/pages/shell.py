@@ -41,11 +41,12 @@ def show() -> None:
     declare_url_keys(entry.url_keys)
     navigation = st.sidebar.container()
     problem = _open_store()
-    if not entry.needs_store:
+    if problem is None:
+        # One call or session is not filtered; the bar would say that it is. Where it is hidden, the address
+        # keeps the filters for the next page.
+        _filter_bar(shown=entry.filtered and not {"call", "session"} & set(st.query_params))
+    elif not entry.needs_store:
         problem = None  # only a page that needs the store minds
-    if problem is None and entry.filtered:
-        # One call or session is not filtered; the bar would say that it is.
-        _filter_bar(shown=not {"call", "session"} & set(st.query_params))
     links = [_link_to(each, current=each is entry) for each in PAGES]
     with navigation:
         draw_navigation(links)

@@ -26,10 +26,11 @@ function focusedNode() {
   return node
 }
 
-// A page with buttons for the next and the previous item has its own order; else the rows of its tables count.
+// A page with links to the next and the previous item has its own order; else the rows of its tables count.
 function step(forward) {
   const button = document.querySelector(`.st-key-${forward ? "step_next" : "step_previous"} :is(button, a)`)
-  if (button) return button.click()
+  const [way] = button ? [button] : mainNodes(`[aria-keyshortcuts="${forward ? "j" : "k"}"]`)
+  if (way) return way.click()
   const links = rowLinks()
   const row = focusedNode()?.closest?.("tr")
   const at = links.findIndex((made) => made.closest("tr") === row)
