@@ -94,9 +94,22 @@ def test_the_models_page_tells_cost_per_turn_and_per_completed_turn_beside_what_
     assert falcon["Of retries"]["text"] == "none"
     heron = rows["heron"]
     assert [heron[name]["text"] for name in ("Cost", "Cost / turn", "Cost / completed")] == ["–"] * 3
-    assert heron["Cost"]["sub"] == "unpriced 40 of 40 calls"
+    assert heron["Cost"]["sub"] == "unpriced 40 of 40 model calls"
     assert heron["Cost / turn"]["title"] == "Unpriced of 40 model calls: 40 without tokens in the log"
     assert rows["new"]["Cost / turn"]["title"] == "Unpriced of 3 model calls: 3 without a price on their day"
+
+
+def test_a_hardly_priced_model_is_not_in_the_chart_of_cost_against_success(store: Path) -> None:
+    untold = a_turn(
+        99, model="falcon", steps=1000, counted_steps=0, session_id="long", turn_id="long", recorded_ok=True
+    )
+    publish(store, {"tool_calls": calls(9, 0, model="owl"), "turns": [*turns("falcon", 40, 20), untold]})
+    TeamMemory(store).replace_prices([price("falcon", 1)])
+    app = opened(MODELS, tab="cost")
+    assert "With under a fifth of the model calls priced: 1." in said(app)
+    assert "Too little to draw" in said(app)
+    (row,) = (row for row in sheet_of(app, TABLE) if row["Model"]["text"] == "falcon")
+    assert (row["Cost / turn"]["text"], row["Cost"]["pale"]) == ("–", True)
 
 
 def test_the_ranking_has_the_same_amounts(priced: Path) -> None:
@@ -104,7 +117,7 @@ def test_the_ranking_has_the_same_amounts(priced: Path) -> None:
         row["Model"]["text"]: row for row in sheet_of(opened(MODELS, columns="cost"), "Parse errors by model")
     }
     assert rows["falcon"]["Cost / completed"]["text"] == "$4.00"
-    assert rows["heron"]["Cost"]["sub"] == "unpriced 40 of 40 calls"
+    assert rows["heron"]["Cost"]["sub"] == "unpriced 40 of 40 model calls"
 
 
 def test_one_sentence_says_which_models_complete_most_for_their_money(priced: Path) -> None:
@@ -123,7 +136,7 @@ def test_the_price_of_a_day_is_that_of_the_turns_day(store: Path) -> None:
         [price("falcon", 1, date(2026, 11, 20)), price("falcon", 5, date(2026, 11, 21))]
     )
     (row,) = sheet_of(opened(MODELS, tab="cost", days="all"), TABLE)
-    assert (row["Cost"]["text"], row["Cost"]["sub"]) == ("$120.00", "unpriced 10 of 30 calls")
+    assert (row["Cost"]["text"], row["Cost"]["sub"]) == ("$120.00", "unpriced 10 of 30 model calls")
 
 
 def test_without_a_price_the_command_is_said(store: Path) -> None:
@@ -131,7 +144,7 @@ def test_without_a_price_the_command_is_said(store: Path) -> None:
     app = opened(MODELS, tab="cost")
     assert "callgauge prices FILE --store DIR" in said(app)
     (row,) = sheet_of(opened(MODELS, columns="cost"), "Parse errors by model")
-    assert row["Cost"]["sub"] == "unpriced 40 of 40 calls"
+    assert row["Cost"]["sub"] == "unpriced 40 of 40 model calls"
 
 
 def test_the_prices_in_use_say_whose_they_are_and_how_they_were_matched(store: Path) -> None:
@@ -158,7 +171,7 @@ def test_another_currency_leaves_ours_out_and_is_written_everywhere(store: Path)
     TeamMemory(store).replace_prices([price("falcon", 1, currency="CHF")])
     rows = {row["Model"]["text"]: row for row in sheet_of(opened(MODELS, tab="cost"), TABLE)}
     assert rows["falcon"]["Cost"]["text"] == "CHF 80.00"
-    assert rows["gpt-4o"]["Cost"]["sub"] == "unpriced 40 of 40 calls"
+    assert rows["gpt-4o"]["Cost"]["sub"] == "unpriced 40 of 40 model calls"
 
 
 def test_a_broken_memory_is_said_in_the_card(priced: Path) -> None:
@@ -194,10 +207,31 @@ def test_no_completed_turn_has_no_cost_of_one() -> None:
     )
 
 
+def test_of_hardly_priced_calls_no_mean_is_shown_and_the_sum_is_pale() -> None:
+    hardly = cost(priced_calls=1)
+    assert not hardly.is_priced_enough
+    for make in (per_turn_cell, per_completed_cell):
+        cell = make(hardly, 2)
+        assert (cell.text, cell.sub, cell.order, cell.pale) == ("–", "too few priced", None, True)
+    assert total_cell(hardly, 2).pale
+    assert not total_cell(cost(priced_calls=2), 2).pale
+
+
+def test_both_ends_of_an_interval_have_the_same_decimals_and_none_is_zero() -> None:
+    groups = list(range(20))
+    amounts = [0.0001, 0.0006] * 10
+    told = {"group_ids": groups, "group_priced_turns": [2] * 20, "group_turns_amount": amounts}
+    judged = {"group_completed": [1] * 20, "group_judged_amount": amounts}
+    low, high = (per_turn_cell(cost(**told, **judged), 3).sub or "").split("–")
+    assert not low.startswith("<")
+    assert len(low.removeprefix("$")) == len(high)
+    assert float(low.removeprefix("$")) > 0 < float(high)
+
+
 def test_retries_are_told_with_their_share_and_what_of_them_is_unpriced() -> None:
     assert retries_cell(cost(), 2).text == "none"
     cell = retries_cell(cost(retry_calls=4, retry_priced=3, retry_amount=1.0), 2)
-    assert (cell.text, cell.sub) == ("$1.00", "20% of the cost\nunpriced 1 of 4 calls")
+    assert (cell.text, cell.sub) == ("$1.00", "20% of the cost\nunpriced 1 of 4 model calls")
     assert (retries_cell(cost(retry_calls=4), 2).text, retries_cell(cost(retry_calls=4), 2).order) == (
         "–",
         None,

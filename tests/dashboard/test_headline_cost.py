@@ -39,3 +39,11 @@ def test_a_completed_turn_costs_what_the_failed_ones_cost_too(store: Path) -> No
     app = opened()
     assert cost(app).replace("\\", "") == "$4.00"
     assert "6 completed" in said(app)
+
+
+def test_what_is_unpriced_is_counted_in_model_calls(store: Path) -> None:
+    untold = turns("heron", 3, 3, counted_steps=0, counted_input=0, counted_output=0)
+    rows = [*turns("falcon-3", 12, 6), *untold]
+    publish(store, small_tables() | {"turns": rows, "tool_calls": calls(9, 3, model="falcon-3")})
+    TeamMemory(store).replace_prices([price("falcon-3", 1.0)])
+    assert "unpriced: 3 of 15 model calls" in said(opened()).replace("\\", "")

@@ -54,6 +54,13 @@ def test_versions_stand_in_the_order_of_first_use_each_beside_the_one_before(cha
     assert (second["Against the one before"]["text"], second["Verdict"]["text"]) == ("+25.0", "Worse")
 
 
+def test_without_two_versions_it_opens_on_the_prompt_with_the_most_observed_of_the_rate(store: Path) -> None:
+    blind = {"syntax_seen": "none", "schema_seen": "none", "harness_verdict": None, "outcome": "unmeasured"}
+    unseen = [call | blind for call in calls(60, 0, prompt_id="busy")]
+    publish(store, {"tool_calls": [*unseen, *calls(12, 1, prompt_id="seen")], "turns": [a_turn(1)]})
+    assert "seen has one version" in answer(opened(PAGE))
+
+
 def answer(app: AppTest) -> str:
     """The sentence that answers the page, without the signs that keep Markdown from reading it."""
     return re.sub(r"\\(.)", r"\1", str(app.header[0].value))

@@ -18,6 +18,7 @@ def page() -> None:
     hardly = of_slice("hardly", 0, 40, total=4000)
     several = [of_slice("solid", 5, 200), of_slice("thin", 1, 9), of_slice("unseen", 0, 0, total=7)]
     several += [hardly] if st.query_params.get("hardly") else []
+    several += [of_slice("large", 0, 493, sessions=5)] if st.query_params.get("large") else []
     retried = [of_slice("solid", 2, 90, rate="retried"), of_slice("thin", 1, 4, rate="retried")]
     draw_slice_table("strategy", {"parse_error": several, "retried": retried}, key="strategies")
 
@@ -46,6 +47,14 @@ def test_opened_it_lists_counts_and_sessions_and_no_rate() -> None:
         {"Strategy": "thin", "Sessions": "9", "Parse errors": "1 / 9", "Turns with a retry": "1 / 4"},
         {"Strategy": "unseen", "Sessions": "0", "Parse errors": "–", "Turns with a retry": "–"},
     ]
+
+
+def test_the_list_of_counts_sorts_by_the_rate_and_not_by_its_denominator() -> None:
+    app = opened(large="1")
+    app.session_state["strategies_thin"] = True
+    rows = sheet_of(app.run(), "3 strategies with too few sessions: counts")
+    orders = {row["Strategy"]["text"]: row["Parse errors"]["order"] for row in rows}
+    assert orders == {"large": 0.0, "thin": 1 / 9, "unseen": None}
 
 
 def test_what_is_hardly_measured_has_sessions_enough_and_is_folded_as_well() -> None:

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from callgauge.dashboard.measures.slices import Slice
+from callgauge.dashboard.pages.tools.answer import describe_worst, find_worst
 from tests.dashboard.conftest import opened, said
+from tests.dashboard.session_shares import of_slice
 from tests.dashboard.sheets import calls, sheets, texts
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
 
@@ -121,6 +124,29 @@ def test_a_sentence_names_the_worst_tool_and_its_parameter(many_sessions: Path) 
         "search loses most: 10 of 50 calls (20%), mostly at limit."
     )
     assert texts(sheets(app)["Tools by expected loss"], 0) == ["search", "read_file"]
+
+
+def answer(solid: list[Slice], few: list[Slice]) -> str:
+    return describe_worst(find_worst(solid, few), solid, few)
+
+
+def test_a_tool_is_named_only_where_the_evidence_carries_it() -> None:
+    others, rare = of_slice("Read", 0, 892, sessions=50), of_slice("rare", 8, 700, sessions=9)
+    one_error = of_slice("Grep", 1, 112, sessions=30)
+    assert answer([one_error, others], [rare]) == (
+        "No tool stands out by parse errors: 1 of 1,004 calls of the 2 tools with enough sessions; "
+        "8 of 700 calls of 1 tool with too few."
+    )
+    assert answer([one_error, others], []).startswith("No tool stands out"), "one error decides nothing"
+    many = of_slice("Grep", 40, 112, sessions=60)
+    assert answer([many, others], [rare]) == "Grep loses most: 40 of 112 calls (35.7%)."
+    assert answer([others], []).startswith("No tool stands out by parse errors: 0 of 892 calls")
+    assert answer([many], []).startswith("Grep loses most"), "without others it is all there is"
+    turns = of_slice("Grep", 1, 112, sessions=30, rate="retried")
+    same = of_slice("Read", 9, 800, sessions=90, rate="retried")
+    assert answer([turns, same], []) == (
+        "No tool stands out by turns with a retry: 2 tools with enough sessions."
+    )
 
 
 def test_names_that_models_invented_stand_apart_with_what_they_meant(many_sessions: Path) -> None:

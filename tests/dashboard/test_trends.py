@@ -18,6 +18,7 @@ from callgauge.dashboard.measures.trends import (
     order_versions,
 )
 from callgauge.stats import Share
+from tests.dashboard.session_shares import of_sessions
 
 START = date(2026, 11, 1)
 
@@ -79,8 +80,21 @@ def test_the_most_used_and_the_worst_are_named() -> None:
     few = {name: its for name, its in many_series().items() if name < "g"}
     assert name_series(few, rate) == ["a", "b", "c", "d", "e", "f"]
     assert describe_named(many_series(), rate) == (
-        "Named of 8: the 3 most used, and the 2 worst others with 30 observed and 10 sessions."
+        "Named of 8: the 3 most used, and the 2 worst others with enough sessions."
     )
+
+
+def test_a_session_that_goes_on_for_days_counts_once_for_who_is_among_the_worst() -> None:
+    three = of_sessions([(20, 30), (20, 30), (20, 30)])
+    days = [DayRate(START + timedelta(day), "long", three) for day in range(6)]  # 18, summed over the days
+    used = {name: series(name, [1] * 9) for name in "abc"}
+    thin = {name: series(name, [0], 9) for name in "vwxyz"}
+    assert describe_named(used | {"long": days} | thin, RATES["parse_error"]) == (
+        "Named: the 5 most used of 9."
+    )
+    assert describe_named(
+        used | {"f": series("f", [1] * 2)} | {"long": days} | thin, RATES["parse_error"]
+    ) == ("Named of 10: the 4 most used, and the worst other with enough sessions.")
 
 
 def test_of_a_rate_of_which_more_is_better_the_lowest_are_the_worst() -> None:

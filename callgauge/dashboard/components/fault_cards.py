@@ -28,6 +28,11 @@ LAYERS = {
 }
 
 
+def describe_untold(unknown: int) -> str:
+    """Return the end of a sentence on the calls of which the log cannot tell whether they went wrong."""
+    return f"; of {unknown:,} the log cannot tell" if unknown else ""
+
+
 def draw_layers(chosen: Mapping[str, Any]) -> None:
     """Draw a card with the number of calls by the first layer at which they went wrong."""
     with cards.draw_card("Where calls went wrong first", "fault_layers", height=380):

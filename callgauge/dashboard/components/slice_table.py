@@ -128,7 +128,12 @@ def draw_thin_slices(
             its.setdefault(one.name, []).append(one)
     if not its:
         return
-    names = sorted(its, key=lambda name: (-max(one.share.sessions or 0 for one in its[name]), name))
+
+    def place(name: str) -> tuple[int, int, str]:
+        shares = [one.share for one in its[name]]
+        return -max(share.sessions or 0 for share in shares), -max(share.n for share in shares), name
+
+    names = sorted(its, key=place)
     label = _describe_thin(noun or DIMENSIONS[dimension].lower(), its)
     with st.expander(label, on_change="rerun", key=f"{key}_thin") as fold:
         if not fold.open:
@@ -275,7 +280,7 @@ def _count_cell(one: Slice | None) -> Cell:
     return Cell(
         wording.fraction(one.share.k, one.share.n),
         title=wording.known_share(one.share.n, one.total, one.rate.noun),
-        order=one.share.n,
+        order=one.share.k / one.share.n,  # equal rates keep the list's own order: most sessions first
         values=count_values(one),
     )
 

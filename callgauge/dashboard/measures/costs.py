@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any, Literal
 
 from callgauge.dashboard import store_queries
-from callgauge.dashboard.measures.slices import sum_groups
+from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, sum_groups
 from callgauge.dashboard.metrics import MetricError
 from callgauge.memory.records import ModelPrice
 from callgauge.memory.team_memory import MemoryProblemError
@@ -68,6 +68,11 @@ class Cost:
     @property
     def unpriced_calls(self) -> int:
         return self.calls - self.priced_calls
+
+    @property
+    def is_priced_enough(self) -> bool:
+        """True when a mean over the priced turns tells of the slice: a fifth of its calls is priced."""
+        return self.priced_calls >= MEASURED_ENOUGH * self.calls
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import reduce
 from operator import add
@@ -11,7 +11,6 @@ from operator import add
 from callgauge.dashboard.charts import DayRate
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice, merge_slices
-from callgauge.dashboard.measures.verdicts import RULE
 from callgauge.stats.change_points import MOST_FALSE, find_changes
 
 ENOUGH_DAYS = 12
@@ -59,24 +58,35 @@ def name_series(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -
     Of more it names the three most used and the two worst of the others that have enough observations and
     sessions; the most used where there are fewer such ones.
     """
-    whole = {name: reduce(add, (point.share for point in its)) for name, its in points.items()}
-    by_use = sorted(whole, key=lambda name: (-whole[name].n, name))
+    by_use, worst = _sort_series(points, rate)
     if len(by_use) <= NAMED + 1:
         return by_use
-    rest = by_use[_MOST_USED:]
-    way = -1 if rate.better == "low" else 1
-    solid = [name for name in rest if whole[name].has_enough] if rate.better else []
-    worst = sorted(solid, key=lambda name: way * (whole[name].rate or 0.0))[: NAMED - _MOST_USED]
-    filled = [*worst, *(name for name in rest if name not in worst)][: NAMED - _MOST_USED]
+    filled = [*worst, *(name for name in by_use[_MOST_USED:] if name not in worst)][: NAMED - _MOST_USED]
     return [name for name in by_use if name in {*by_use[:_MOST_USED], *filled}]
 
 
 def describe_named(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> str:
     """Return a sentence on which of many series have a line of their own."""
-    if rate.better is None:
+    worst = len(_sort_series(points, rate)[1])
+    if not worst:
         return f"Named: the {NAMED} most used of {len(points)}."
-    others = f"the {NAMED - _MOST_USED} worst others with {RULE}"
-    return f"Named of {len(points)}: the {_MOST_USED} most used, and {others}."
+    others = f"the {worst} worst others" if worst > 1 else "the worst other"
+    return f"Named of {len(points)}: the {NAMED - worst} most used, and {others} with enough sessions."
+
+
+def _sort_series(
+    points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
+) -> tuple[list[str], list[str]]:
+    """Return the names, the most used first, and the worst of the less used ones with enough sessions."""
+    whole = {name: reduce(add, (point.share for point in its)) for name, its in points.items()}
+    by_use = sorted(whole, key=lambda name: (-whole[name].n, name))
+    if not rate.better:
+        return by_use, []
+    way = -1 if rate.better == "low" else 1
+    # A session counts once a day, so a sum over days counts it again; its group is the same on each day.
+    solid = [name for name in by_use[_MOST_USED:] if replace(whole[name], sessions=None).has_enough]
+    worst = sorted(solid, key=lambda name: way * (whole[name].rate or 0.0))
+    return by_use, worst[: NAMED - _MOST_USED]
 
 
 def examined_series(points: Mapping[str, Sequence[DayRate]]) -> list[str]:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from callgauge.dashboard import wording
 from callgauge.dashboard.components.table import Cell, Column
 from callgauge.dashboard.measures.costs import Cost, MeanCost
-from callgauge.dashboard.measures.slices import MEASURED_ENOUGH
-from callgauge.stats import ENOUGH
+from callgauge.stats import ENOUGH, Interval
 
 MakeCell = Callable[[Cost, int], Cell]
 _OK_BY = {"recorded": "by the log", "derived": "inferred"}
@@ -37,7 +36,7 @@ def per_turn_cell(cost: Cost, places: int) -> Cell:
 
 def per_completed_cell(cost: Cost, places: int) -> Cell:
     how = _OK_BY[cost.ok_by]
-    if cost.judged and not cost.per_completed:
+    if cost.judged and not cost.per_completed and cost.is_priced_enough:
         return Cell("none completed", pale=True, title=f"0 / {cost.judged} priced turns completed, {how}")
     completed = wording.fraction(_turns(cost.per_completed), cost.judged)
     return _mean_cell(cost, cost.per_completed, places, f"{completed} priced turns completed, {how}")
@@ -68,7 +67,7 @@ def total_cell(cost: Cost, places: int) -> Cell:
         wording.money(cost.total, cost.currency, places),
         sub=_tell_unpriced(cost.unpriced_calls, cost.calls),
         order=cost.total,
-        pale=cost.priced_calls < MEASURED_ENOUGH * cost.calls,
+        pale=not cost.is_priced_enough,
         title=describe_unpriced(cost),
         values={"": cost.total, "unpriced calls": cost.unpriced_calls, "calls": cost.calls},
     )
@@ -85,7 +84,7 @@ def describe_unpriced(cost: Cost) -> str:
 
 
 def _tell_unpriced(unpriced: int, calls: int) -> str | None:
-    return f"unpriced {unpriced:,} of {calls:,} calls" if unpriced else None
+    return f"unpriced {unpriced:,} of {calls:,} model calls" if unpriced else None
 
 
 def _unpriced_cell(calls: int) -> Cell:
@@ -104,12 +103,10 @@ def _turns(mean: MeanCost | None) -> int:
 def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, known: str) -> Cell:
     if mean is None:
         return Cell("–", pale=True, title=describe_unpriced(cost), values={"": None})
+    if not cost.is_priced_enough:
+        return Cell("–", sub="too few priced", pale=True, title=describe_unpriced(cost), values={"": None})
     bounds = mean.interval
-    between = (
-        f"{wording.money(bounds.low, cost.currency, places)}–{bounds.high:,.{places}f}"
-        if bounds
-        else "no interval"
-    )
+    between = _write_interval(bounds, cost.currency, places) if bounds else "no interval"
     return Cell(
         wording.money(mean.amount, cost.currency, places),
         sub=between,
@@ -123,6 +120,13 @@ def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, known: str) -> Ce
             "turns": mean.turns,
         },
     )
+
+
+def _write_interval(bounds: Interval, currency: str, places: int) -> str:
+    """Return both ends with the same decimals: `places`, or what the lower end needs to be a figure."""
+    least = bounds.low or bounds.high
+    places = max(places, wording.money_places(least, 1))
+    return f"{wording.money(bounds.low, currency, places)}–{bounds.high:,.{places}f}"
 
 
 MONEY_COLUMNS: Mapping[str, tuple[Column, MakeCell]] = {

@@ -20,6 +20,7 @@ from callgauge.dashboard.components.controls.paging import (
     read_newest,
     show_nothing_found,
 )
+from callgauge.dashboard.components.fault_cards import describe_untold
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.day_paging import CALLS, ListPage, read_page
 from callgauge.dashboard.pages.calls import one_call
@@ -100,8 +101,8 @@ def _describe_calls(found: ListPage) -> str:
     wrong = sum(calls for layer, calls in counts.items() if layer not in ("none", "unknown"))
     refused = counts["syntax"] + counts["schema"]
     return (
-        f"{wording.plural(total, 'call')}; {wording.rate(wrong, total)} went wrong, "
-        f"{wording.rate(refused, total)} by their arguments."
+        f"{wrong:,} of {wording.plural(total, 'call')} {'was' if wrong == 1 else 'were'} seen to go wrong, "
+        f"{refused:,} by their arguments{describe_untold(counts['unknown'])}."
     )
 
 

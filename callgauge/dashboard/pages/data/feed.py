@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.components.controls.paging import Row
-from callgauge.dashboard.silences import describe_silence
+from callgauge.dashboard.silences import describe_lag, describe_silence
 
 
-def describe_feed(loads: Sequence[Row], silent: Sequence[Row]) -> str:
+def describe_feed(loads: Sequence[Row], silent: Sequence[Row], newest: datetime | None = None) -> str:
     """Return the sentence on the newest of the `loads` and on the `silent` sources. Contains stored text.
 
-    `loads`, `silent`: the rows of these metrics.
+    `loads`, `silent`: the rows of these metrics. `newest`: the time of the newest turn of the store.
     """
     if not loads:
         return "The store records no load."
     load = loads[0]
     read = wording.plural(load["files_loaded"] or 0, "file")
-    silence = describe_silence(silent, "has been", "have been") or "no source is silent"
+    told = (describe_silence(silent, "has been", "have been"), describe_lag(newest, load["finished_at"]))
+    silence = "; ".join(filter(None, told)) or "no source is silent"
     return f"Last load {wording.utc(load['finished_at'])} read {read}; {_describe_losses(load)}; {silence}."
 
 

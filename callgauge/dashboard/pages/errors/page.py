@@ -63,14 +63,17 @@ def describe_errors(layers: Sequence[Mapping[Any, Any]], rows: Sequence[signatur
 
     `layers`: the rows of the metric `fault_layers`. `rows`: signatures, new ones first.
     """
-    failed = {row["layer"]: row["calls"] for row in layers if row["layer"] not in ("none", "unknown")}
+    counts = {row["layer"]: row["calls"] for row in layers}
+    failed = {layer: calls for layer, calls in counts.items() if layer not in ("none", "unknown")}
     wrong, total = sum(failed.values()), layers[0]["total"]
+    untold = fault_cards.describe_untold(counts["unknown"])
     if not wrong:
-        return f"No call of {total:,} went wrong."
+        return f"No call of {total:,} was seen to go wrong{untold}."
     worst = max(failed, key=lambda layer: failed[layer])
+    place = f"{fault_cards.LAYERS[worst][0].lower()} ({wording.fraction(failed[worst], wrong)})"
     where = (
-        f"{wording.rate(wrong, total)} of {wording.plural(total, 'call')} went wrong, most often at "
-        f"{fault_cards.LAYERS[worst][0].lower()} ({wording.fraction(failed[worst], wrong)})."
+        f"{wrong:,} of {wording.plural(total, 'call')} {'was' if wrong == 1 else 'were'} seen to go wrong, "
+        f"most often at {place}{untold}."
     )
     new = sum(bool(row["new"]) for row in rows)
     newest = rows[0]["days"][-1] if rows and rows[0]["days"] else None

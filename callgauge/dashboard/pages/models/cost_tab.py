@@ -58,9 +58,12 @@ def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
     with cards.draw_card("Cost against success", "costs", "slices", height=460):
         rate, points = _make_points(by, costs, chosen)
         drawn = [point for point in points if point.is_solid]
+        hardly = sum(cost.per_turn is not None and not cost.is_priced_enough for cost in costs)
+        left_out = f" With under a fifth of the model calls priced: {hardly}." if hardly else ""
         if not drawn:
             st.caption(
                 f"Too little to draw: no {DIMENSIONS[by].lower()} has {RULE} with a known cost and end."
+                + left_out
             )
             return
         front = find_front(drawn)
@@ -79,6 +82,7 @@ def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
             "order is not decided."
             + (f" Not drawn: {len(points) - len(drawn)} with {LESS}." if len(points) > len(drawn) else "")
             + (f" Without a priced turn: {unpriced}." if unpriced else "")
+            + left_out
         )
 
 
@@ -88,7 +92,7 @@ def _make_points(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> t
     for one in make_slices(store_queries.ask("slices", rates=_ENDINGS, by=by, **chosen)):
         if one.share.n:
             found[one.rate.name][one.name] = one
-    priced = {cost.slice: cost.per_turn for cost in costs if cost.per_turn}
+    priced = {cost.slice: cost.per_turn for cost in costs if cost.per_turn and cost.is_priced_enough}
     points = {
         name: [
             CostPoint(filters.value_label(by, slice_), mean, its[slice_].share)

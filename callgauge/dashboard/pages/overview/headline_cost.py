@@ -41,7 +41,7 @@ def draw_cost_headline(summary: CostSummary) -> None:
         if mean.interval:
             lines[0] += f" · {_write(cost, mean.interval.low)} to {_write(cost, mean.interval.high)}"
         if cost.unpriced_calls:
-            lines.append(f"unpriced: {cost.unpriced_calls:,} of {wording.plural(cost.calls, 'call')}")
+            lines.append(f"unpriced: {cost.unpriced_calls:,} of {wording.plural(cost.calls, 'model call')}")
         st.caption("  \n".join(wording.in_markdown(line, 200) for line in lines))
         st.page_link(page_file("models"), label=wording.link_label("By model"), query_params={"tab": "cost"})
 
@@ -52,7 +52,7 @@ def describe_model_costs(summary: CostSummary, models: Sequence[str]) -> str:
     known = [
         f"{wording.one_line(name, 40)} {_write(cost, cost.per_completed.amount)}"
         for name in models
-        if (cost := by_name.get(name)) and cost.per_completed
+        if (cost := by_name.get(name)) and cost.per_completed and cost.is_priced_enough
     ]
     return f"A completed turn costs: {' · '.join(known)}." if known else ""
 

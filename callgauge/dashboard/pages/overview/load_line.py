@@ -8,7 +8,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.page_files import page_file
-from callgauge.dashboard.silences import describe_silence
+from callgauge.dashboard.silences import describe_lag, describe_silence
 
 
 def draw_load_line(shown: int) -> None:
@@ -26,7 +26,8 @@ def draw_load_line(shown: int) -> None:
     parts = [text, wording.plural(load.files, "file"), _describe_range(shown, everything)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="load_line"):
         st.caption(" · ".join(part for part in parts if part), width="content")
-        for words in filter(None, (", ".join(trouble), wording.in_markdown(silence, 200))):
+        lag = describe_lag(load.newest, load.loaded_at)
+        for words in filter(None, (", ".join(trouble), wording.in_markdown(silence, 200), lag)):
             st.page_link(page_file("data"), label=wording.link_label(f"{words} →"), width="content")
         if filters.chosen_filters().from_day and everything > shown:
             st.button("Show all days", on_click=filters.show_all_days, key="all_days", type="tertiary")

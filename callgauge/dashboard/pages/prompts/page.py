@@ -74,7 +74,7 @@ def show() -> None:
         by_version = make_slices(
             store_queries.ask("slices", rates=rates, by="prompt", also="prompt_name", **chosen)
         )
-        name = _choose_prompt(by_name, by_version)
+        name = _choose_prompt(rate, by_name, by_version)
         if name is None:
             pair = None
         else:
@@ -100,10 +100,10 @@ def show() -> None:
             _draw_all(by_name, rates, chosen)
 
 
-def _choose_prompt(by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
+def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
     """Return the prompt that the URL names; by default the most used one with several versions.
 
-    Return None when no prompt was found.
+    Without one it is the prompt with the most observed of the rate. Return None when no prompt was found.
     """
     names = {one.name: 0 for one in by_name}
     for one in by_name:
@@ -111,7 +111,13 @@ def _choose_prompt(by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str
     if not names:
         return None
     several = {name for name in names if len({one.name for one in by_version if one.also == name}) > 1}
-    order = sorted(names, key=lambda name: (name == "unknown", name not in several, -names[name], name))
+    observed = {one.name: one.share.n for one in by_name if one.rate is rate}
+
+    def place(name: str) -> tuple[bool, bool, int, int, str]:
+        known = 0 if name in several else observed.get(name, 0)
+        return name == "unknown", name not in several, -known, -names[name], name
+
+    order = sorted(names, key=place)
     return choose_one(
         "Prompt", "of", order, order[0], lambda name: wording.one_line(_prompt_label(name), 60), width=250
     )

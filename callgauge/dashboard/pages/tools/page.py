@@ -24,7 +24,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.pages.tools import invented_tools, one_tool
-from callgauge.dashboard.pages.tools.answer import describe_worst
+from callgauge.dashboard.pages.tools.answer import describe_worst, find_worst
 from callgauge.dashboard.pages.tools.expected_loss import expected_loss, sort_by_loss
 
 PER_PAGE = 25
@@ -60,7 +60,8 @@ def show() -> None:
     solid = [name for name in ordered if name in columns[rate.name] and columns[rate.name][name].is_solid]
     few = [name for name in ordered if name not in set(solid)]
     with answer:
-        _draw_answer(solid, columns[rate.name], rate.name, chosen)
+        its = columns[rate.name]
+        _draw_answer([its[one] for one in solid], [its[one] for one in few if one in its], chosen)
     take = cards.Download("tools", store_queries.ask_later("slices", rates=rates, by="tool", **chosen))
     if solid:
         _draw_solid(solid, rate.name, columns, chosen, take)
@@ -75,15 +76,13 @@ def show() -> None:
             _draw_page("few_tools", "few_page", few, rate.name, columns, chosen)
 
 
-def _draw_answer(
-    solid: Sequence[str], by_tool: Mapping[str, Slice], rate: str, chosen: Mapping[str, Any]
-) -> None:
-    worst = by_tool[solid[0]] if solid else None
+def _draw_answer(solid: Sequence[Slice], few: Sequence[Slice], chosen: Mapping[str, Any]) -> None:
+    worst = find_worst(solid, few)
     culprits = []
-    if worst and rate == "parse_error" and expected_loss(worst):
+    if worst and worst.rate.name == "parse_error":
         culprits = store_queries.ask("culprits", **{**chosen, "tools": (worst.name,)}).to_dict("records")
     with st.container(key="verdict"):
-        sentence = describe_worst(worst, RATES[rate].title, culprits)
+        sentence = describe_worst(worst, solid, few, culprits)
         st.header(wording.in_markdown(sentence, 300), anchor=False)
 
 

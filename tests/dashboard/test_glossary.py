@@ -1,0 +1,26 @@
+"""The glossary says what the code does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from callgauge.dashboard.pages import glossary
+from callgauge.stats import ENOUGH, ENOUGH_SESSIONS
+from callgauge.stats.rates import ENOUGH_TO_COMPARE
+
+
+def meanings() -> dict[str, str]:
+    """Each word of the glossary and its meaning."""
+    text = Path(glossary.__file__).with_name("glossary.md").read_text(encoding="utf-8")
+    rows = (line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| "))
+    return {cells[0]: cells[1] for cells in rows}
+
+
+def test_enough_is_said_for_a_rank_and_for_a_difference() -> None:
+    told = meanings()["enough"]
+    assert f"a rank or an alert: {ENOUGH} observed in {ENOUGH_SESSIONS} sessions" in told
+    assert f"a difference of two: {ENOUGH} observed in {ENOUGH_TO_COMPARE} sessions on each side" in told
+
+
+def test_words_that_pages_show_are_explained() -> None:
+    assert {"recovered", "abandoned", "unknown", "not declared", "no definition"} <= meanings().keys()
