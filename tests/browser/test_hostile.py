@@ -65,7 +65,7 @@ SHOWN = {
     "overview": ("model",),
     "models": ("model",),
     "prompts": ("prompt", "prompttext"),
-    "matrix": ("model", "prompt"),
+    "matrix": (),  # with too few sessions to rank, no name shows before the fold is opened
     "tools": ("tool",),
     "errors": ("tool",),
     "retries": ("tool",),

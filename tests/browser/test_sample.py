@@ -80,7 +80,7 @@ def test_a_model_leads_to_its_repaired_calls_and_to_one_of_them(app: App) -> Non
     app.settle()
     app.page.goto(app.page.url + "&outcome=mended")
     app.settle()
-    app.page.get_by_role("region", name="Calls").get_by_role("link").first.click()
+    app.page.get_by_role("region", name="Calls", exact=True).get_by_role("row").nth(1).click()
     app.page.wait_for_url(re.compile("peek="))
     app.page.get_by_role("link", name="Open fully").click()
     app.page.wait_for_url(re.compile("call="))

@@ -97,8 +97,8 @@ def test_bars_and_the_chosen_row_show_in_forced_colours(app: App) -> None:
     app.page.emulate_media(forced_colors="active")
     app.open("/calls?peek=c41")
     expect(app.page.locator("tr.chosen")).to_have_css("outline-style", "solid")
-    app.open("/errors?days=all")
-    fill = findings(app).locator(".fill").first
+    app.open("/?days=all")
+    fill = app.page.get_by_role("region", name="Calls by fault layer").locator(".fill").first
     expect(fill).to_be_visible()
     background = "element => getComputedStyle(element).backgroundColor"
     assert fill.evaluate(background) != app.page.locator("body").evaluate(background)

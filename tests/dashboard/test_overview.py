@@ -197,3 +197,14 @@ def test_the_days_that_are_shown_are_said_with_how_much_they_leave_out(store: Pa
     assert "1 call of 2, 2026-10-24 to 2026-11-20" in said(app)
     app.button(key="all_days").click().run()
     assert "2 calls" in said(app)
+
+
+def test_chosen_days_are_kept_as_a_named_baseline_and_removed(store: Path) -> None:
+    app = overview(store, {"days": "1 day"}, tool_calls=model_calls("m", "2026-11-20", 1, 30, 1000))
+    app.text_input(key="baseline_name").set_value("before 13")
+    app.button(key="FormSubmitter:kept_baseline-Keep").click().run()
+    again = opened(baseline="Baseline: before 13")
+    assert again.selectbox(key="baseline").value == "Baseline: before 13"
+    assert "before 13: 2026-11-20 to 2026-11-20" in said(again).replace("\\", "")
+    again.button(key="remove_baseline_0").click().run()
+    assert "before 13: 2026-11-20" not in said(again).replace("\\", "")

@@ -63,9 +63,9 @@ function closeFilters(event) {
   }
 }
 
-function closeFilterByKey(event) {
-  const fold = event.composedPath()[0].closest?.(OPEN_FILTER)
-  if (!fold || fold.querySelector("[role=combobox][aria-expanded=true]")) return
+function closeFilterByKey() {
+  const fold = document.querySelector(OPEN_FILTER)
+  if (!fold || document.querySelector("dialog[open]") || fold.querySelector("[role=combobox][aria-expanded=true]")) return
   const summary = fold.querySelector("summary")
   summary.click()
   summary.focus()
@@ -87,7 +87,7 @@ function installKeys(actions) {
   const onKey = (event) => {
     const command = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey
     if (command && event.key.toLowerCase() === "k") return act(event, actions.find)
-    if (event.key === "Escape") closeFilterByKey(event)
+    if (event.key === "Escape") closeFilterByKey()
     const target = event.composedPath()[0]
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || target.closest?.(FIELDS)) return
     if (actions.busy(event)) return

@@ -23,7 +23,7 @@ def show() -> None:
     silent = store_queries.ask("silent_sources").to_dict("records")
     load = store_queries.ask("last_load").iloc[0]
     with st.container(key="verdict"):
-        st.subheader(wording.in_markdown(describe_feed(loads, silent, load.newest), 400), anchor=False)
+        st.header(wording.in_markdown(describe_feed(loads, silent, load.newest), 400), anchor=False)
     st.caption(
         f"{wording.plural(load.files, 'file')} in · {wording.plural(load.rejected_files, 'file')} and "
         f"{wording.plural(load.rejected_lines, 'line')} rejected in all · newest turn "

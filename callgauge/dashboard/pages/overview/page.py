@@ -9,6 +9,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards, fault_cards
+from callgauge.dashboard.components.controls.baselines import draw_baselines_form
 from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.goals import draw_goals_form, read_goals
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
@@ -33,6 +34,7 @@ def show() -> None:
         rate = choose_rate(words="By")
         smallest = choose_smallest(words="Matters from")
         draw_goals_form(HEADLINES, goals)
+        draw_baselines_form()
     by_day = read_days(chosen)
     rates = {name: whole for name, its in by_day.items() if (whole := merge_slices(its))}
     draw_load_line(rates["emission"].total if "emission" in rates else 0)
