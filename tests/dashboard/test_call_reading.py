@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, first_name, list_parameters
+from callgauge.dashboard.pages.calls.parser_reading import describe_result
 from callgauge.dashboard.pages.calls.request_bodies import make_chat_request
 from callgauge.dashboard.reparsed_call import LONGEST, reparse_call, restore_definition
 from callgauge.dashboard.texts.text_diff import arguments_change
@@ -93,6 +94,18 @@ def test_each_parameter_tells_what_was_sent_and_what_it_became() -> None:
     assert (found["mode"].sent, found["mode"].became, found["mode"].severity) == ('"x"', None, "error")
     assert (found["zzz"].required, found["zzz"].kind, found["zzz"].has_changed) == (None, None, False)
     assert (found["tags"].kind, found["mode"].kind) == ("list of string", '"r" | "w"')
+
+
+def test_a_lossy_mend_is_not_as_sent() -> None:
+    cut = held('{"tags": ["a", ')["tags"]
+    assert "truncated_text" in [one.code for one in cut.findings]
+    assert describe_result(cut) == "what could be read; part of it may be lost"
+    assert describe_result(held('{"path": "a"}')["path"]) == "as sent"
+
+
+def test_without_a_definition_no_parameter_is_called_undeclared() -> None:
+    assert held('{"zzz": 1}')["zzz"].describe_required(TOOL) == "not declared"
+    assert held('{"zzz": 1}', None)["zzz"].describe_required(None) == "no definition"
 
 
 def test_what_is_missing_is_lit_and_what_is_only_absent_is_not() -> None:

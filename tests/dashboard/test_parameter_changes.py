@@ -50,6 +50,22 @@ def test_a_value_is_kept_converted_refused_or_missing() -> None:
     assert found[1].declared == "integer or null"
 
 
+def test_what_was_sent_is_the_raw_text_where_a_finding_spans_the_value() -> None:
+    raw = "{query: INV-2231, a: 'é', b: True, c: 01, d: {e: no}, f: 2, g: \"cut"
+    sent = {one.name: one.sent for one in changes_of(raw, {"type": "object"})[1]}
+    assert {name: sent[name] for name in ("query", "a", "b", "c", "f", "g")} == {
+        "query": "INV-2231",
+        "a": "'é'",
+        "b": "True",
+        "c": "01",
+        "f": "2",
+        "g": '"cut',
+    }
+    assert sent["d"] == '{"e": "no"}', "its findings are about its parts"
+    twice = changes_of('{"a": yes, "a": "no"}', {"type": "object"})[1]
+    assert [one.sent for one in twice if one.name == "a"] == ['"no"']
+
+
 def test_findings_inside_a_value_belong_to_its_parameter() -> None:
     _, found = changes_of('{"query": "a", "tags": ["1", "2", 3]}')
     assert in_short(found)[1] == ("tags", '["1", "2", 3]', "[1, 2, 3]", "converted")
@@ -60,7 +76,7 @@ def test_what_is_mended_around_the_parameters_has_a_row_of_its_own() -> None:
     sentence, found = changes_of("```json\n{'query': 'a', 'top_k': None,}\n```")
     assert in_short(found) == [
         (None, "```json\n{'query': 'a', 'top_k': None,}\n```", '{"query": "a", "top_k": null}', "mended"),
-        ("query", '"a"', '"a"', "mended"),
+        ("query", "'a'", '"a"', "mended"),
         ("top_k", "None", "null", "mended"),
     ]
     assert sentence.startswith("Repaired: the text was mended at ")

@@ -232,6 +232,13 @@ def test_the_answer_is_a_sentence_and_a_row_for_each_parameter(small: Path) -> N
     assert table["rows"][1][3]["sub"].startswith("1 · ")
 
 
+def test_without_a_definition_no_parameter_is_called_undeclared(small: Path) -> None:
+    *_, row = sheet_of(playground(p=link('{"path": "a"}')), "What became of each parameter")
+    assert row["Parameter"]["sub"] == "no definition"
+    rows = sheet_of(playground(p=link('{"path": "a", "zzz": 1}', TOOL)), "What became of each parameter")
+    assert [row["Parameter"]["sub"] == "not declared" for row in rows] == [False, True]
+
+
 def test_equal_findings_share_a_row_that_opens_into_each_place(small: Path) -> None:
     app = playground(p=link('{"a": 1, ' + ", ".join(f"'k{number}': 1" for number in range(2_000)) + "}"))
     rows = sheet_of(app, "Findings of the parser in order")

@@ -47,6 +47,17 @@ class ParameterRow:
     def has_changed(self) -> bool:
         return self.sent != self.became
 
+    @property
+    def is_lossy(self) -> bool:
+        """True when the mend of the text may have lost or invented part of this value."""
+        return any(found.lossy for found in self.findings)
+
+    def describe_required(self, tool: ToolDefinition | None) -> str:
+        """Return whether the parameter is required by `tool`, None for no known definition."""
+        if tool is None:
+            return "no definition"
+        return {True: "required", False: "optional", None: "not declared"}[self.required]
+
 
 def list_parameters(request: ToolCallRequest, tool: ToolDefinition | None) -> list[ParameterRow]:
     """Return a row for each declared parameter in the definition's order, then for each undeclared one."""

@@ -21,7 +21,7 @@ HEAT = {"error": 0.22, "warning": 0.16, "note": 0.08}
 def show(reading: ReparsedCall, tool: ToolDefinition | None) -> None:
     with cards.draw_card("Arguments beside the definition", caption=_describe_caption(reading, tool)):
         if reading.request is not None:
-            _draw_parameters(list_parameters(reading.request, tool))
+            _draw_parameters(list_parameters(reading.request, tool), tool)
     if reading.request is not None:
         with cards.draw_card("Steps of the parser", caption="What each step changed, in order."):
             draw_parser_steps("call_steps", reading.request.steps)
@@ -34,7 +34,7 @@ def _describe_caption(reading: ReparsedCall, tool: ToolDefinition | None) -> str
     return " ".join(filter(None, (without, reading.note))) or None
 
 
-def _draw_parameters(held: list[ParameterRow]) -> None:
+def _draw_parameters(held: list[ParameterRow], tool: ToolDefinition | None) -> None:
     if not held:
         st.caption("No parameter is declared, and none was sent.")
         return
@@ -43,15 +43,17 @@ def _draw_parameters(held: list[ParameterRow]) -> None:
         Column("Became"), Column("Finding", "name"),
     ]  # fmt: skip
     draw_table(
-        "parameters", "Parameters: declared, sent, become", columns, [_build_row(one) for one in held[:_ROWS]]
+        "parameters",
+        "Parameters: declared, sent, become",
+        columns,
+        [_build_row(one, tool) for one in held[:_ROWS]],
     )
     if len(held) > _ROWS:
         st.caption(f"{len(held) - _ROWS:,} more parameters are not listed.")
 
 
-def _build_row(one: ParameterRow) -> list[Cell]:
+def _build_row(one: ParameterRow, tool: ToolDefinition | None) -> list[Cell]:
     heat = HEAT.get(one.severity or "")
-    required = {True: "required", False: "optional", None: "not declared"}[one.required]
     sent_as = f"as {wording.one_line(one.sent_as, 80)}" if one.sent_as else None
     codes = dict.fromkeys(found.code for found in one.findings)
     places = dict.fromkeys(
@@ -67,9 +69,9 @@ def _build_row(one: ParameterRow) -> list[Cell]:
             heat=heat,
         ),
         Cell(wording.one_line(one.kind or "–", 160), mono=one.kind is not None, heat=heat),
-        Cell(required, heat=heat),
+        Cell(one.describe_required(tool), heat=heat),
         Cell(_format_value(one.sent, "not sent"), sub=sent_as, mono=one.sent is not None, heat=heat),
-        Cell(_describe_result(one), mono=one.became is not None and one.has_changed, heat=heat),
+        Cell(describe_result(one), mono=one.became is not None and one.has_changed, heat=heat),
         Cell(", ".join(codes) or "–", sub=sub, tone=SEVERITY_TONES.get(one.severity or ""), heat=heat),
     ]
 
@@ -78,7 +80,10 @@ def _format_value(text: str | None, absent: str) -> str:
     return absent if text is None else wording.visible(wording.shorten(text, _VALUE))
 
 
-def _describe_result(one: ParameterRow) -> str:
+def describe_result(one: ParameterRow) -> str:
+    """Return what a parameter became: its value, or in words that it was refused, left out or kept."""
     if one.became is None:
         return "–" if one.sent is None else "refused" if one.severity == "error" else "left out"
-    return _format_value(one.became, "–") if one.has_changed else "as sent"
+    if one.has_changed:
+        return _format_value(one.became, "–")
+    return "what could be read; part of it may be lost" if one.is_lossy else "as sent"

@@ -19,6 +19,7 @@ from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, list_p
 from callgauge.dashboard.pages.calls.parser_reading import HEAT
 from callgauge.dashboard.reparsed_call import reparse_call
 from callgauge.dashboard.texts.marked_text import TextMark, annotate
+from lenient import ToolDefinition
 
 _COLUMNS = 40  # characters of a line of the raw text
 _TEXT = 4_000  # characters of the raw text around its first mark
@@ -130,15 +131,15 @@ def _draw_parameters(loaded: LoadedCall) -> None:
         "peek_parameters",
         "Parameters: declared, sent",
         columns,
-        [_parameter_row(one) for one in held[:_LISTED]],
+        [_parameter_row(one, loaded.tool) for one in held[:_LISTED]],
     )
     if len(held) > _LISTED:
         st.caption(f"The first {_LISTED} of {len(held):,}.")
 
 
-def _parameter_row(one: ParameterRow) -> list[Cell]:
+def _parameter_row(one: ParameterRow, tool: ToolDefinition | None) -> list[Cell]:
     heat = HEAT.get(one.severity or "")
-    required = {True: "required", False: "optional", None: "not declared"}[one.required]
+    required = one.describe_required(tool)
     sent = "not sent" if one.sent is None else wording.one_line(one.sent, 120)
     if one.has_changed and one.sent is not None:
         became = "refused" if one.became is None else wording.one_line(one.became, 120)

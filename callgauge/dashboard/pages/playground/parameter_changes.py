@@ -29,6 +29,10 @@ _OF_STAGE = {
 _FIRST_STEP = re.compile(r'\$(?:\.[^.\[]+|\["(?:\\.|[^"\\])*"\])')  # of a path: `$.name`, `$["odd name"]`
 _ABSENT = object()
 _LONGEST = 400  # characters of a value
+_WHOLE = (
+    "unquoted_string", "single_quotes", "nonstandard_literal", "nonstandard_number", "unclosed_string",
+    "truncated_literal",
+)  # fmt: skip
 _RENAMED = "parameter_name_normalised"
 
 
@@ -36,9 +40,9 @@ _RENAMED = "parameter_name_normalised"
 class ParameterChange:
     """One parameter of a call, or the text around all of them where `name` is None.
 
-    `declared`: its types in words, None when the definition does not declare it. `sent`, `became`: JSON
-    texts, None when there is no value. `verdict`: what happened, as one of the words above. `severity`: of
-    the worst finding, None without any. `findings`: in order.
+    `declared`: its types in words, None when the definition does not declare it. `sent`: the raw text where
+    a finding spans it, else JSON; `became`: JSON; both None when there is no value. `verdict`: what happened,
+    as one of the words above. `severity`: of the worst finding, None without any. `findings`: in order.
     """
 
     name: str | None
@@ -74,7 +78,8 @@ def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
         if value is _ABSENT and not findings:
             continue
         types = describe_parameter(declared[name]) if name in declared else None
-        changes.append(_describe_parameter(name, types, value, arguments.get(name, _ABSENT), findings))
+        became = arguments.get(name, _ABSENT)
+        changes.append(_describe_parameter(request, name, types, value, became, findings))
     return changes
 
 
@@ -171,13 +176,34 @@ def _describe_text(
 
 
 def _describe_parameter(
-    name: str, types: str | None, sent: Any, became: Any, findings: Sequence[Diagnostic]
+    request: ToolCallRequest,
+    name: str,
+    types: str | None,
+    sent: Any,
+    became: Any,
+    findings: Sequence[Diagnostic],
 ) -> ParameterChange:
     verdict = _choose_verdict(findings, sent=sent is not _ABSENT)
     if became is _ABSENT and verdict == CONVERTED:
         verdict = LEFT_OUT
-    text = _exact_text(sent, findings)
+    text = _raw_scalar(request, name, sent, findings) or _exact_text(sent, findings)
     return ParameterChange(name, types, text, _value_text(became), verdict, _worst(findings), tuple(findings))
+
+
+def _raw_scalar(request: ToolCallRequest, name: str, sent: Any, findings: Sequence[Diagnostic]) -> str | None:
+    """Return the raw text of a value that a finding spans as a whole; None where none does.
+
+    Within a list or an object such a finding may be about a key, so only a scalar is looked at.
+    """
+    raw, place = request.raw_arguments, render_path((None, name))
+    if not isinstance(raw, str) or isinstance(sent, dict | list):
+        return None
+    if any(one.code == "duplicate_key" for one in request.diagnostics):
+        return None  # the finding may be about the value that was overwritten
+    for one in findings:
+        if one.code in _WHOLE and one.path == place and one.start is not None and one.end is not None:
+            return _shorten(raw[one.start : one.end])
+    return None
 
 
 def _choose_verdict(findings: Sequence[Diagnostic], *, sent: bool) -> str:

@@ -90,7 +90,8 @@ def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
     ]  # fmt: skip
     if changes:
         numbers = number_codes(found.code for found in request.diagnostics)
-        rows = [_build_change_row(one, numbers) for one in changes]
+        undeclared = "no definition" if request.tool is None else "not declared"
+        rows = [_build_change_row(one, numbers, undeclared) for one in changes]
         draw_table("changes", "What became of each parameter", columns, rows)
     else:
         st.caption("No parameter was sent.")
@@ -101,7 +102,7 @@ def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
         st.caption(f"Not sent: {named}{more}.")
 
 
-def _build_change_row(change: ParameterChange, numbers: Mapping[str, int]) -> list[Cell]:
+def _build_change_row(change: ParameterChange, numbers: Mapping[str, int], undeclared: str) -> list[Cell]:
     codes = Counter(found.code for found in change.findings)
     reasons = [
         f"{numbers[code]} · {f'{times:,} times: ' if times > 1 else ''}{CODES[code].summary}"
@@ -113,7 +114,7 @@ def _build_change_row(change: ParameterChange, numbers: Mapping[str, int]) -> li
         name = Cell("the text itself")
     else:
         shown = wording.one_line(change.name, 80)
-        name = Cell(shown, mono=True, sub=change.declared or "not declared")
+        name = Cell(shown, mono=True, sub=change.declared or undeclared)
     why = Cell(change.verdict, tone=_choose_tone(change), sub="\n".join(reasons) or None)
     return [name, _value_cell(change.sent), _value_cell(change.became), why]
 
