@@ -33,7 +33,7 @@ def describe_lag(newest: datetime | None, loaded: datetime | None) -> str:
     """
     if newest is None or loaded is None or loaded != loaded or newest != newest:  # NaT is not itself
         return ""
-    days = (loaded - newest).total_seconds() / 86_400
+    days = (loaded.date() - newest.date()).days
     if days <= _FRESH_DAYS:
         return ""
-    return f"the newest turn is from {newest:%Y-%m-%d}, {wording.plural(int(days), 'day')} before the load"
+    return f"the newest turn is from {newest:%Y-%m-%d}, {wording.plural(days, 'day')} before the load"

@@ -105,8 +105,8 @@ def test_one_sentence_says_how_the_feed_is(
 
 
 def test_a_store_whose_newest_turn_is_old_says_so_and_not_that_no_source_is_silent() -> None:
-    old, fresh = NIGHT - timedelta(days=99, hours=3), NIGHT - timedelta(days=1)
-    lag = "the newest turn is from 2026-08-13, 99 days before the load"
+    old, fresh = NIGHT - timedelta(days=99), NIGHT - timedelta(days=1)
+    lag = "the newest turn is from 2026-08-14, 99 days before the load"
     assert describe_feed([LOAD], [], old).endswith(f"2 files were not read; {lag}.")
     assert describe_feed([LOAD], [SILENT], old).endswith(f"silent for 2 days; {lag}.")
     assert describe_feed([LOAD], [], fresh).endswith("no source is silent.")
