@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from callgauge.dashboard.pages.replay.sentences import describe_replay
 from callgauge.dashboard.replay.replay_calls import CallReplay, ReplayedCall, StoredCall
 from callgauge.dashboard.replay.scenarios import (
     NEWEST,
@@ -198,6 +199,17 @@ def test_without_the_models_own_text_a_fit_is_not_measured() -> None:
     assert outcomes(COERCED._replace(**decoded), edited=as_tool(ACCEPTS_TEXT)) == ("coerced", "unmeasured")
     refused = CLEAN._replace(**decoded, result_fault_layer="schema")
     assert outcomes(refused) == ("failed", "failed")
+    assert outcomes(refused, edited=as_tool(READ)) == ("failed", "failed")
+
+
+def test_a_refusal_under_the_old_definition_does_not_stand_under_one_that_fits() -> None:
+    refused = stored('{"range": 3}', "failed", args_source="reserialised", result_fault_layer="schema")
+    fits = as_tool({**READ, "required": []})
+    assert outcomes(refused, edited=fits) == ("failed", "unmeasured")
+    told = describe_replay(Scenario(edited=fits), summed([refused], edited=fits))
+    assert "1 of 1 failed call may pass, without text to tell" in told
+    asks_more = as_tool({**READ, "required": ["path", "mode"]})
+    assert outcomes(refused, edited=asks_more) == ("failed", "failed")
 
 
 def test_the_sums_tell_flows_rates_and_codes() -> None:

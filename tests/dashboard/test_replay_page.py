@@ -264,7 +264,7 @@ def test_the_sentence_names_conditions_and_moves() -> None:
             [("coerced", "failed", 1), ("unmeasured", "failed", 3)],
             "1 call that passed would fail; 3 unmeasured calls would fail.",
         ),
-        ([("failed", "unmeasured", 2)], "2 calls would have another outcome."),
+        ([("failed", "unmeasured", 2)], "2 of 2 failed calls may pass, without text to tell."),
         ([("coerced", "clean", 3), ("repaired", "repaired", 1)], "3 of 4 mended calls would be clean."),
         ([("clean", "coerced", 3)], "3 clean calls would be mended."),
         ([("unmeasured", "clean", 3)], "3 calls would have another outcome."),

@@ -87,6 +87,8 @@ class CallReplay:
             return ReplayedCall(call, tool, None, None, reason)
         request = _parse(call, tool, definition)
         after = _make_reading(call, request, self._rules)
+        if _is_other(definition, own):
+            after = _forget_refusal(call, request, after)
         if self._stored:
             return ReplayedCall(call, tool, _stored_reading(call, after), after)
         former = self._before.get(tool or "", own)
@@ -149,6 +151,22 @@ def _outcome_without_text(call: StoredCall, outcome: Outcome | None) -> str:
     if outcome in (Outcome.FAILED, Outcome.COERCED):
         return outcome.value
     return Outcome.UNMEASURED.value
+
+
+def _is_other(definition: ToolDefinition | None, own: ToolDefinition | None) -> bool:
+    """Return True when a definition asks for something else than the one that the call was made under."""
+    return definition is not own and (not definition or not own or definition.schema != own.schema)
+
+
+def _forget_refusal(call: StoredCall, request: ToolCallRequest, reading: CallReading) -> CallReading:
+    """Return the reading without the harness's refusal, which was made under another definition.
+
+    Where the log keeps no text, that was the only evidence of failure. What fits the new definition may have
+    passed: it is unmeasured.
+    """
+    if call.args_source == "raw" or reading.outcome != Outcome.FAILED or request.outcome is Outcome.FAILED:
+        return reading
+    return reading._replace(outcome=Outcome.UNMEASURED.value)
 
 
 def _stored_reading(call: StoredCall, after: CallReading) -> CallReading:

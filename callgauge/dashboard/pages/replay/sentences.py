@@ -139,13 +139,15 @@ def _list_moves(found: ReplaySummary) -> Iterator[str]:
         yield f"{wording.plural(lost, kind)}{'' if lost == lost_clean else ' that passed'} would fail"
     if lost_unmeasured:
         yield f"{wording.plural(lost_unmeasured, 'unmeasured call')} would fail"
+    if untold := count({"failed"}, {"unmeasured"}):
+        yield f"{untold:,} of {wording.plural(refused, 'failed call')} may pass, without text to tell"
     if saved and not (lost or lost_unmeasured):
         yield "no other call would fail"
     if cleaned and not lost:
         yield f"{cleaned:,} of {wording.plural(mended, 'mended call')} would be clean"
     if dirtied:
         yield f"{wording.plural(dirtied, 'clean call')} would be mended"
-    if moved and not (saved or lost or lost_unmeasured or cleaned or dirtied):
+    if moved and not (saved or lost or lost_unmeasured or untold or cleaned or dirtied):
         yield f"{wording.plural(moved, 'call')} would have another outcome"
     if not moved:
         yield f"no outcome would move; {wording.plural(found.changed, 'call')} would read otherwise"
