@@ -12,7 +12,7 @@ from hypothesis import settings
 
 # An ordinary run draws the same examples each time, so that a red run means a change; a thorough one looks
 # for new ones.
-settings.register_profile("ordinary", derandomize=True, database=None)
+settings.register_profile("ordinary", derandomize=True, database=None, deadline=None)
 settings.load_profile("default" if os.environ.get("PROPERTIES") == "thorough" else "ordinary")
 
 CASES = Path(__file__).parent / "cases"
