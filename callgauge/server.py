@@ -83,7 +83,9 @@ class CompressedAssets:
         if key not in self._kept:
             answer = _Answer()
             await answer.read(self._app, scope, receive)
-            if answer.start["status"] != 200:  # only what exists is kept, so the memory is bounded
+            whole = answer.headers.get("content-length") == str(len(answer.body))
+            # Only what exists is kept, so the memory is bounded; and nothing that broke off on its way.
+            if answer.start["status"] != 200 or not whole:
                 await answer.send(send)
                 return
             answer.replace_body(await asyncio.to_thread(_compress, answer.body, coding))

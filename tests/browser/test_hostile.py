@@ -117,7 +117,9 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
         ("data", {"inventory": "1", "versions": "1", "lines": "1"}, ("file", "prompt", "tool")),
         ("data", {"changed": f"prompt:session_history:{hostile('prompt')}"}, ("prompt", "promptversion")),
     ]
-    whole = {"/" if page is PAGES[0] else f"/{page.name}": SHOWN.get(page.name, ()) for page in PAGES}
+    whole = {
+        "/" if page is PAGES[0] else f"/{page.name}?days=all": SHOWN.get(page.name, ()) for page in PAGES
+    }
     return whole | {f"/{page}?{urlencode(query)}": fields for page, query, fields in details}
 
 

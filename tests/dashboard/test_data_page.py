@@ -130,7 +130,7 @@ def silent_store() -> dict[str, list[dict[str, Any]]]:
 def test_a_silent_source_is_in_the_sentence_and_has_a_row(store: Path) -> None:
     publish(store, silent_store() | {"ingest_runs": small_tables()["ingest_runs"]})
     app = opened(PAGE)
-    assert "silent for 3 days" in app.subheader[0].value
+    assert "silent for 3 days" in said(app)
     assert "Silent sources" in said(app)
 
 
