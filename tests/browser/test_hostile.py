@@ -105,7 +105,7 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
             ("session", "user", "asks", "steptext", "answer", "prompttext"),
         ),
         ("sessions", {"session": session}, ("big",)),
-        ("tools", {"tool_open": hostile("tool")}, ("tool", "model", "does")),
+        ("tools", {"tool_open": hostile("tool")}, ("tool", "does")),
         ("retries", {"by": "model"}, ("model",)),
         ("models", {"tab": "strategies"}, ("model", "provider", "probe")),
         ("models", {"tab": "hosts"}, ("model",)),
