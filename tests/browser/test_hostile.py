@@ -107,8 +107,8 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
         ("sessions", {"session": session}, ("big",)),
         ("tools", {"tool_open": hostile("tool")}, ("tool", "does")),
         ("retries", {"by": "model"}, ("model",)),
-        ("models", {"tab": "strategies"}, ("model", "provider", "probe")),
-        ("models", {"tab": "hosts"}, ("model",)),
+        ("models", {"tab": "strategies"}, ()),
+        ("models", {"tab": "hosts"}, ()),  # too few sessions: names stand in folds
         ("errors", {"signature": signature}, ("tool",)),
         ("playground", {"call": refused}, ("sent", "more", "parameter")),
         ("calls", {"model": label}, ("model",)),
