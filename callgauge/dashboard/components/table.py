@@ -15,6 +15,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
+from callgauge.dashboard import wording
 from callgauge.dashboard.components.controls.component_files import read_source
 
 Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate", "cell"]
@@ -167,7 +168,7 @@ def draw_table(
         collected.append(Table(key, caption, columns, rows))
     data: dict[str, Any] = {
         "key": key,
-        "caption": caption,
+        "caption": wording.visible(caption),
         "opens": opens,
         "chosen": chosen,
         "shown": shown,
