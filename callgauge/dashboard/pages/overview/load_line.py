@@ -22,21 +22,15 @@ def draw_load_line(shown: int) -> None:
     silence = describe_silence(store_queries.ask("silent_sources").to_dict("records"))
     now = datetime.now(UTC).replace(tzinfo=None)
     text = f"Loaded {wording.utc(load.loaded_at)}{wording.age(load.loaded_at, now)}"
-    everything = int(store_queries.ask("fault_layers").iloc[0].total)
-    parts = [text, wording.plural(load.files, "file"), _describe_range(shown, everything)]
+    chosen = filters.chosen_filters()
+    everything = int(store_queries.ask("fault_layers").iloc[0].total) if chosen.from_day else shown
+    of_all = f" of {everything:,}" if everything > shown else ""
+    span = f"{of_all}, {chosen.from_day} to {chosen.to_day}" if chosen.from_day else ""
+    parts = [text, wording.plural(load.files, "file"), f"{wording.plural(shown, 'call')}{span}"]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="load_line"):
-        st.caption(" · ".join(part for part in parts if part), width="content")
+        st.caption(" · ".join(parts), width="content")
         lag = describe_lag(load.newest, load.loaded_at)
         for words in filter(None, (", ".join(trouble), wording.in_markdown(silence, 200), lag)):
             st.page_link(page_file("data"), label=wording.link_label(f"{words} →"), width="content")
-        if filters.chosen_filters().from_day and everything > shown:
+        if everything > shown:
             st.button("Show all days", on_click=filters.show_all_days, key="all_days", type="tertiary")
-
-
-def _describe_range(shown: int, everything: int) -> str:
-    chosen = filters.chosen_filters()
-    calls = wording.plural(shown, "call")
-    if chosen.from_day is None:
-        return calls
-    span = f"{chosen.from_day} to {chosen.to_day}"
-    return f"{calls} of {everything:,}, {span}" if everything > shown else f"{calls}, {span}"

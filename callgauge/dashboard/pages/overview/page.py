@@ -14,7 +14,7 @@ from callgauge.dashboard.components.controls.goals import draw_baselines_form, d
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
 from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
-from callgauge.dashboard.measures.slices import make_slices, merge_slices
+from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard.pages.overview.attention import draw_attention, find_events
 from callgauge.dashboard.pages.overview.headline_cost import read_costs
 from callgauge.dashboard.pages.overview.headline_rates import draw_headlines, read_days
@@ -55,7 +55,7 @@ def show() -> None:
         _draw_trend(rate, chosen)
     with narrow:
         fault_cards.draw_layers(chosen)
-    _draw_findings(chosen, rates["mended"].share.n if "mended" in rates else 0)
+    _draw_findings(chosen, rates.get("mended"))
 
 
 def _draw_trend(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
@@ -66,12 +66,12 @@ def _draw_trend(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
     )
 
 
-def _draw_findings(chosen: Mapping[str, Any], judged: int) -> None:
+def _draw_findings(chosen: Mapping[str, Any], mended: Slice | None) -> None:
     fold = draw_fold("What the parser found", "found")
     if fold is not None:
         with fold:
-            total = int(store_queries.ask("fault_layers", **chosen).iloc[0].total)
-            fault_cards.draw_findings(chosen, judged, total)
+            # What could be mended is what the parser could judge.
+            fault_cards.draw_findings(chosen, mended.share.n if mended else 0, mended.total if mended else 0)
 
 
 show()
