@@ -190,11 +190,11 @@ def _days_before(days: Days, length: int) -> Days:
 def _draw_choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:
     labels = _unique_labels(rows)
     st.session_state.setdefault(_LABELS, {})[name] = labels
-    # Before the first run the chosen values are only in the URL, which holds their labels.
-    known = set(labels.values())
-    chosen = [labels[value] for value in st.session_state.get(name, ()) if value in labels] or [
-        label for label in st.query_params.get_all(name) if label in known
-    ]
+    if name in st.session_state:
+        chosen = [labels[value] for value in st.session_state[name] if value in labels]
+    else:  # before the first run the chosen values are only in the URL, which holds their labels
+        known = set(labels.values())
+        chosen = [label for label in st.query_params.get_all(name) if label in known]
     # No popover: it takes a widget out of the page while it is closed, and the URL loses the filter with it.
     # The frame's styles make the fold a list that opens below its button.
     with st.expander(wording.in_markdown(_button_text(name, chosen), 40), key=f"choose_{name}"):
@@ -217,7 +217,7 @@ def _draw_choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:
 def _button_text(name: str, chosen: Sequence[str]) -> str:
     if len(chosen) == 1 and len(chosen[0]) <= _ON_BUTTON:
         return chosen[0]
-    return f"{len(chosen)} {name}{'' if len(chosen) == 1 else 's'}" if chosen else f"{name.capitalize()}s"
+    return wording.plural(len(chosen), name) if chosen else f"{name.capitalize()}s"
 
 
 def _unique_labels(rows: pd.DataFrame) -> dict[str, str]:
@@ -274,6 +274,11 @@ def value_label(dimension: str, value: str) -> str:
     """Return the label of a value of a dimension, or the value when it has no label."""
     labels: dict[str, str] = st.session_state.get(_LABELS, {}).get(dimension, {})
     return labels.get(value, value)
+
+
+def short_label(dimension: str, value: str) -> str:
+    """Return the label of a value of a dimension for a cell or a sentence: on one line, cut to 60."""
+    return wording.one_line(value_label(dimension, value), 60)
 
 
 def page_link(
