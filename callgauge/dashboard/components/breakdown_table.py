@@ -25,20 +25,14 @@ from callgauge.dashboard.measures.headlines import ArmNames
 from callgauge.dashboard.measures.slices import Slice, merge_slices
 
 _SHOWN = 15  # strata of a table, until all are asked for
-_LONGEST = 60  # characters of a name
 Link = Callable[[int, Mapping[str, str]], str | None]
 """Returns the link to the hits of an arm, 0 for the baseline, narrowed to values by dimension; or None."""
-
-
-def label_value(dimension: str, value: str) -> str:
-    """Return the name of a value for a sentence, on one line."""
-    return wording.one_line(filters.value_label(dimension, value), _LONGEST)
 
 
 def draw_headline(found: Breakdown, names: ArmNames, smallest: float) -> None:
     """Draw the sentences that answer the page's question, and in small print what they rest on."""
     with st.container(key="verdict", gap="xsmall"):
-        said = headlines.write_headline(found, names, label_value, smallest)
+        said = headlines.write_headline(found, names, filters.short_label, smallest)
         st.header(wording.in_markdown(said, 900), anchor=False)
         st.caption(wording.in_markdown(verdicts.describe_basis(found.whole, names, smallest), 900))
 
@@ -58,7 +52,7 @@ def draw_breakdown(
         order = sorted(found.strata, key=lambda name: name not in by_named)
         dimension = choose_segment("Broken down by", "broken_by", order, lambda name: f"By {name}")
         strata = found.strata[dimension]
-        st.caption(headlines.describe_dimension(found, dimension, label_value))
+        st.caption(headlines.describe_dimension(found, dimension, filters.short_label))
         judged = sorted((each for each in strata if each.is_judged), key=lambda each: each not in named)
         thin = [each for each in strata if not each.is_judged]
         _draw_table(found.whole, names, dimension, judged, thin, smallest, link)
@@ -128,7 +122,7 @@ def count_cell(one: Slice | None, href: str | None) -> Cell:
 
 def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[Cell]:
     """Return one row for all strata without a verdict: their names, and what they add up to."""
-    listed = ", ".join(label_value(dimension, each.name) for each in thin[:3])
+    listed = ", ".join(filters.short_label(dimension, each.name) for each in thin[:3])
     more = f" and {len(thin) - 3} more" if len(thin) > 3 else ""
     sums = [merge_slices(one for each in thin if (one := getattr(each, side))) for side in ("a", "b")]
     return [

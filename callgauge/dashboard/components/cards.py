@@ -130,6 +130,12 @@ def draw_card(
             _open_in_sql(name, door)
 
 
+def draw_answer(sentence: str, limit: int) -> None:
+    """Draw the sentence that answers a page's question; of longer ones the first `limit` characters."""
+    with st.container(key="verdict"):
+        st.header(wording.in_markdown(sentence, limit), anchor=False)
+
+
 def explain_count(*metric_names: str, place: str = "") -> dict[str, DeltaGenerator]:
     """Draw a popover that explains metrics: question and notes, with columns and SQL folded below them.
 

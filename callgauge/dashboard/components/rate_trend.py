@@ -127,8 +127,7 @@ def _read_baseline(rate: RateDefinition, by: str, points: Points) -> Share | Non
 def _describe_lines(rate: RateDefinition, by: str, points: Points, named: Mapping[str, int]) -> str:
     """Return what the chart shows, for those who hear it: each named series with its newest point."""
     newest = [
-        f"{wording.one_line(filters.value_label(by, name), 60)} {wording.percent(last.share.rate or 0.0)} "
-        f"on {last.day}"
+        f"{filters.short_label(by, name)} {wording.percent(last.share.rate or 0.0)} on {last.day}"
         for name in named
         if name in points and (last := points[name][-1])
     ]
@@ -233,7 +232,7 @@ def _shift_row(rate: RateDefinition, by: str, shift: RateShift, letter: str, why
         Cell(letter, tone="calm" if worse is None else "bad" if worse else "good"),
         Cell(shift.day.isoformat(), sub=between, href=href, title="The calls of that day" if href else None),
         Cell(
-            f"{wording.one_line(filters.value_label(by, shift.series), 60)}: {rate.title.lower()} "
+            f"{filters.short_label(by, shift.series)}: {rate.title.lower()} "
             f"{wording.percent(shift.before)} → {wording.percent(shift.after)}",
             sub=f"p {shift.p:.3f}, days shuffled",
         ),

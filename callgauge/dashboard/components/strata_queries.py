@@ -9,11 +9,19 @@ import pandas as pd
 
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.measures.breakdown import BROKEN_DOWN_BY, Breakdown, break_down
-from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.dashboard.measures.comparisons import (
+    RankedTable,
+    SliceComparison,
+    compare_pairs,
+    limit_ranked,
+    rank_table,
+)
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.same_mix import ArmStrata, choose_dimensions, make_strata
 from callgauge.dashboard.measures.slices import Slice, make_slices
 
+RANKED = 25
+"""Slices that a page ranks, the most used."""
 ArmSlices = Mapping[str, Mapping[str, Sequence[Slice]]]
 """The slices of each arm within each value of a dimension: by dimension, then by arm."""
 
@@ -36,6 +44,27 @@ def read_strata(
         "strata", rates=(rate.name,), by=by, arms=tuple(arms) if arms is not None else None, **asked, **chosen
     )
     return make_strata(rows, dimensions)
+
+
+def rank_at_same_mix(
+    rate: RateDefinition,
+    by: str,
+    several: Sequence[Slice],
+    baseline: Slice,
+    chosen: Mapping[str, Any],
+    smallest: float,
+    *,
+    most: int = RANKED,
+) -> RankedTable:
+    """Return the slices ranked, each compared with the baseline at the same mix of work.
+
+    `smallest`: the smallest difference worth knowing, a share. Every two slices are compared, so only the
+    `most` used of those of which enough is known are ranked; the others, and those of which too little is
+    known, are not.
+    """
+    shown, thin = limit_ranked(several, baseline, most)
+    strata = read_strata(rate, by, chosen, arms=[one.name for one in shown]) if len(shown) > 1 else None
+    return rank_table([*shown, *thin], baseline, strata, smallest)
 
 
 def judge_pairs(

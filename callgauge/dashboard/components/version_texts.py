@@ -73,9 +73,7 @@ def name_texts(subject: VersionedText, rows: Mapping[int, Mapping[Any, Any]]) ->
     if subject.kind != "prompt":
         return {str(number): f"Version {number}" for number in rows}
     ids = Counter(row["id"] for row in rows.values())
-    labels = {
-        number: wording.one_line(filters.value_label("prompt", row["id"]), 60) for number, row in rows.items()
-    }
+    labels = {number: filters.short_label("prompt", row["id"]) for number, row in rows.items()}
     return {
         str(number): f"{labels[number]} · text {row['hash'][:8]}" if ids[row["id"]] > 1 else labels[number]
         for number, row in rows.items()

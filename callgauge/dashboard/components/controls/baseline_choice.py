@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from callgauge.dashboard import filters, wording
+from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS, choose_one
 from callgauge.dashboard.measures.comparisons import choose_reference
 from callgauge.dashboard.measures.slices import Slice
@@ -30,7 +30,7 @@ def choose_baseline(dimension: str, several: Sequence[Slice]) -> Slice:
         baseline_key(dimension),
         list(known),
         usual.name,
-        lambda value: wording.one_line(filters.value_label(dimension, value), 60),
+        lambda value: filters.short_label(dimension, value),
         width=280,
     )
     return known[name]

@@ -66,4 +66,4 @@ def _price_row(match: PriceMatch, price: ModelPrice) -> list[Cell]:
 
 
 def _name_cell(model: str) -> Cell:
-    return Cell(wording.one_line(filters.value_label("model", model), 60))
+    return Cell(filters.short_label("model", model))

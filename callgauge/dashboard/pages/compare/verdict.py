@@ -68,9 +68,8 @@ def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceC
 def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
     """Draw the sentence that names the side of which nothing could be judged."""
     unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
-    with st.container(key="verdict"):
-        said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
-        st.header(wording.in_markdown(said, 300), anchor=False)
+    said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
+    cards.draw_answer(said, 300)
     st.caption("Choose another rate, or widen what narrows that slice.")
 
 

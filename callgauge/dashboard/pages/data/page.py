@@ -22,8 +22,7 @@ def show() -> None:
     loads = store_queries.ask("loads").to_dict("records")
     silent = store_queries.ask("silent_sources").to_dict("records")
     load = store_queries.ask("last_load").iloc[0]
-    with st.container(key="verdict"):
-        st.header(wording.in_markdown(describe_feed(loads, silent, load.newest), 400), anchor=False)
+    cards.draw_answer(describe_feed(loads, silent, load.newest), 400)
     st.caption(
         f"{wording.plural(load.files, 'file')} in · {wording.plural(load.rejected_files, 'file')} and "
         f"{wording.plural(load.rejected_lines, 'line')} rejected in all · newest turn "

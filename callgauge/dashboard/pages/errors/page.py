@@ -42,8 +42,7 @@ def show() -> None:
         return
     layers = store_queries.ask("fault_layers", **chosen).to_dict("records")
     rows = signatures.read(chosen)
-    with st.container(key="verdict"):
-        st.header(wording.in_markdown(describe_errors(layers, rows), 600), anchor=False)
+    cards.draw_answer(describe_errors(layers, rows), 600)
     signatures.show(rows, chosen)
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
@@ -23,9 +22,9 @@ from callgauge.dashboard.components.slice_table import (
     draw_thin_slices,
     name_cell,
 )
-from callgauge.dashboard.components.strata_queries import read_strata
+from callgauge.dashboard.components.strata_queries import rank_at_same_mix
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.comparisons import RankedTable, limit_ranked, rank_table
+from callgauge.dashboard.measures.comparisons import RankedTable
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.measures.verdicts import RULE, describe_top
@@ -78,7 +77,8 @@ def show() -> None:
         return
     asked = {"rates": (rate.name,), "by": by, "also": also}
     cells = make_slices(store_queries.ask("slices", **asked, **chosen))
-    it = _Matrix(rate, by, also, cells, _judge_rows(totals, baseline, rate, by, chosen, smallest))
+    judged = rank_at_same_mix(rate, by, totals, baseline, chosen, smallest, most=_ROWS)
+    it = _Matrix(rate, by, also, cells, judged)
     _draw_answer(it)
     take = cards.Download(
         f"{rate.name}_by_{by}_and_{also}", store_queries.ask_later("slices", **asked, **chosen)
@@ -94,27 +94,9 @@ def show() -> None:
         draw_thin_slices(by, {rate.name: it.thin}, key="matrix")
 
 
-def _judge_rows(
-    totals: Sequence[Slice],
-    baseline: Slice,
-    rate: RateDefinition,
-    by: str,
-    chosen: Mapping[str, Any],
-    smallest: float,
-) -> RankedTable:
-    """Return the totals of the rows, ranked: each compared with the baseline, at the same mix of work."""
-    rows, thin = limit_ranked(totals, baseline, _ROWS)
-    strata = read_strata(rate, by, chosen, arms=[one.name for one in rows]) if len(rows) > 1 else None
-    return rank_table([*rows, *thin], baseline, strata, smallest)
-
-
 def _draw_answer(it: _Matrix) -> None:
-    names = {
-        row.slice.name: wording.one_line(filters.value_label(it.by, row.slice.name), 60)
-        for row in it.judged.rows
-    }
-    with st.container(key="verdict"):
-        st.header(wording.in_markdown(describe_top(it.judged, names, it.noun), 600), anchor=False)
+    names = {row.slice.name: filters.short_label(it.by, row.slice.name) for row in it.judged.rows}
+    cards.draw_answer(describe_top(it.judged, names, it.noun), 600)
     baseline = wording.in_markdown(names[it.judged.reference.name], 60)
     compared = f" Verdict: each row as a whole against {baseline}." if it.judged.pairs else ""
     st.caption(f"{it.rate.meaning}. Each cell leads to its calls.{compared}")

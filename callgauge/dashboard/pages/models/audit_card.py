@@ -112,7 +112,7 @@ def _build_row(found: AuditFinding, scale: IntervalScale) -> list[Cell]:
     calls = used.calls
     return [
         Cell(
-            wording.one_line(filters.value_label("model", calls.name), 60),
+            filters.short_label("model", calls.name),
             href=filters.page_link("calls", {"model": calls.name}, {}),
         ),
         Cell(found.text, tone=found.tone) if found.tone else Cell(found.text, pale=True),

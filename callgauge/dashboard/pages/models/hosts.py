@@ -75,7 +75,7 @@ def _draw_pairs(
 
 
 def _label(model: str) -> str:
-    return wording.one_line(filters.value_label("model", model), 60)
+    return filters.short_label("model", model)
 
 
 def pair_hosts(several: Sequence[Slice]) -> tuple[list[Pair], list[Slice]]:

@@ -28,9 +28,9 @@ from callgauge.dashboard.components.slice_table import (
     name_cell,
     rate_cell,
 )
-from callgauge.dashboard.components.strata_queries import read_strata
+from callgauge.dashboard.components.strata_queries import rank_at_same_mix
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, limit_ranked, rank_table
+from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice
 from callgauge.dashboard.measures.verdicts import RULE, describe_bottom, describe_top
@@ -38,7 +38,6 @@ from callgauge.dashboard.pages.models.added_column import AddedColumn
 from callgauge.dashboard.pages.models.columns import choose_columns, read_columns
 
 _BEFORE_ALL = 15  # rows before a person asks for all
-_SHOWN = 25  # rows of the table, the most used
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +80,16 @@ def rank(
 
     `smallest`: the smallest difference worth knowing, a share. Of many, the most used are ranked.
     """
-    shown, thin = limit_ranked(several, baseline, _SHOWN)
-    strata = read_strata(rate, by, chosen, arms=[one.name for one in shown]) if len(shown) > 1 else None
-    table = rank_table([*shown, *thin], baseline, strata, smallest)
+    table = rank_at_same_mix(rate, by, several, baseline, chosen, smallest)
     return SliceRanking(by, rate, table, len(several) - len(table.rows))
 
 
 def draw_answer(ranking: SliceRanking) -> None:
     """Draw the sentence that says which slices are the best, and how to read the table below it."""
     by, table = ranking.by, ranking.table
-    names = {
-        row.slice.name: wording.one_line(filters.value_label(by, row.slice.name), 60) for row in table.rows
-    }
-    with st.container(key="verdict"):
-        answer = describe_top(table, names, ranking.noun)
-        answer = " ".join(part for part in (answer, describe_bottom(table, names)) if part)
-        st.header(wording.in_markdown(answer, 900), anchor=False)
+    names = {row.slice.name: filters.short_label(by, row.slice.name) for row in table.rows}
+    answer = (describe_top(table, names, ranking.noun), describe_bottom(table, names))
+    cards.draw_answer(" ".join(part for part in answer if part), 900)
     if not table.reference.is_solid and ranking.is_compared:
         st.caption(f"The baseline has too few sessions to compare with: it takes {RULE}. Choose another.")
     elif table.pairs:

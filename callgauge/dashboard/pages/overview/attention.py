@@ -324,7 +324,7 @@ def _item_of(one: Alert | NewError, newest: date) -> _Item:
 
 
 def _name_value(one: Alert) -> str:
-    return wording.one_line(filters.value_label(one.dimension, one.name), 60)
+    return filters.short_label(one.dimension, one.name)
 
 
 def _percent(rate: float | None) -> str:

@@ -13,13 +13,12 @@ from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.difference_cells import place_cell, rank_column
 from callgauge.dashboard.components.slice_table import calls_link, make_scale, name_cell, rate_cell
-from callgauge.dashboard.components.strata_queries import read_strata
+from callgauge.dashboard.components.strata_queries import rank_at_same_mix
 from callgauge.dashboard.components.table import Column, draw_table
 from callgauge.dashboard.measures.agreement import describe_agreement
-from callgauge.dashboard.measures.comparisons import RankedTable, choose_reference, rank_table
+from callgauge.dashboard.measures.comparisons import RankedTable, choose_reference
 from callgauge.dashboard.measures.costs import CostSummary
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
-from callgauge.dashboard.measures.same_mix import ArmStrata
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.measures.verdicts import describe_bottom, describe_top
 from callgauge.dashboard.pages.overview.headline_cost import describe_model_costs
@@ -63,22 +62,17 @@ def _rank_models(rate: RateDefinition, chosen: Mapping[str, Any], smallest: floa
     several: dict[str, list[Slice]] = {}
     for one in make_slices(store_queries.ask("slices", rates=asked, by="model", **chosen)):
         several.setdefault(one.rate.name, []).append(one)
+    main = {rate.name, "parse_error", "retried", _choose_success(several)}
     return {
-        name: rank_table(its, choose_reference(its), _strata_of(RATES[name], its, chosen), smallest)
+        name: rank_at_same_mix(RATES[name], "model", its, choose_reference(its), chosen, smallest)
         for name, its in several.items()
-        if name == rate.name or name in (*_others(several), "parse_error", "retried")
+        if name in main
     }
 
 
-def _others(several: Mapping[str, Sequence[Slice]]) -> list[str]:
+def _choose_success(several: Mapping[str, Sequence[Slice]]) -> str:
     """Return the verdict on turns that is known for more of them: the log's or ours."""
-    known = {name: sum(one.share.n for one in several.get(name, ())) for name in _SUCCESS}
-    return [max(_SUCCESS, key=lambda name: known[name])]
-
-
-def _strata_of(rate: RateDefinition, its: Sequence[Slice], chosen: Mapping[str, Any]) -> ArmStrata | None:
-    solid = [one.name for one in its if one.is_solid]
-    return read_strata(rate, "model", chosen, arms=solid) if len(solid) > 1 else None
+    return max(_SUCCESS, key=lambda name: sum(one.share.n for one in several.get(name, ())))
 
 
 def _draw_ranking(rate: RateDefinition, table: RankedTable) -> list[str]:

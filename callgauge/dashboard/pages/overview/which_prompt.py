@@ -9,7 +9,6 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.breakdown_table import label_value
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.strata_queries import judge_pairs
@@ -30,7 +29,9 @@ def draw_which_prompt(
         judged = judge_pairs(rate, "prompt", pairs, chosen)
         for name, (of, against), found in zip(newest.name.astype(str), pairs, judged, strict=True):
             names = ArmNames(_short_label(name, of), _short_label(name, against))
-            said = write_advice(found, names, label_value, smallest) if found else "no calls here to compare."
+            said = "no calls here to compare."
+            if found:
+                said = write_advice(found, names, filters.short_label, smallest)
             with st.container(gap="xxsmall"):
                 st.markdown(f"**{wording.in_markdown(name, 40)}**: {wording.in_markdown(said, 500)}")
                 label = f"Versions of {wording.one_line(name, 40)}"

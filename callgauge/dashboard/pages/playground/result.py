@@ -48,8 +48,7 @@ def draw_result(request: ToolCallRequest) -> None:
     """Draw the answer: the outcome in a sentence, the policies, each parameter, and the typed arguments."""
     changes = list_changes(request)
     with st.container(border=True, gap="xsmall", key="result"):
-        with st.container(key="verdict"):
-            st.header(wording.in_markdown(describe_outcome(request, changes), 300), anchor=False)
+        cards.draw_answer(describe_outcome(request, changes), 300)
         _draw_policies(request)
         _draw_changes(request, changes)
         _draw_arguments(request)

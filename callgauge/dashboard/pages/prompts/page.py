@@ -11,7 +11,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline, label_value
+from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline
 from callgauge.dashboard.components.controls.rate_choice import (
     choose_one,
     choose_rate,
@@ -155,7 +155,7 @@ def _choose_pair(versions: Sequence[str]) -> Pair | None:
 
 def _label_version(version: str) -> str:
     """Return the one name that a version has on the whole page."""
-    return label_value("prompt", version)
+    return filters.short_label("prompt", version)
 
 
 def _draw_comparison(

@@ -32,8 +32,7 @@ _BETTER = {"failed": -1, "mended": 0, "clean": 1}
 
 def draw_answer(job: ReplayJob, found: ReplaySummary) -> None:
     """Draw the sentence that answers, the settings in full, and what could not be read."""
-    with st.container(key="verdict"):
-        st.header(wording.in_markdown(describe_replay(job.asked.scenario, found), 600), anchor=False)
+    cards.draw_answer(describe_replay(job.asked.scenario, found), 600)
     told = [
         wording.in_markdown(describe_settings(job.asked.scenario), 600),
         f"{found.replayed_calls:,} calls were read again.",

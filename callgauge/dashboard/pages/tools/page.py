@@ -81,9 +81,7 @@ def _draw_answer(solid: Sequence[Slice], few: Sequence[Slice], chosen: Mapping[s
     culprits = []
     if worst and worst.rate.name == "parse_error":
         culprits = store_queries.ask("culprits", **{**chosen, "tools": (worst.name,)}).to_dict("records")
-    with st.container(key="verdict"):
-        sentence = describe_worst(worst, solid, few, culprits)
-        st.header(wording.in_markdown(sentence, 300), anchor=False)
+    cards.draw_answer(describe_worst(worst, solid, few, culprits), 300)
 
 
 def _draw_solid(

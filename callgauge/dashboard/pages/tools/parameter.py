@@ -65,7 +65,7 @@ def _draw_table(tool: str, by: str, code: str, rows: list[dict[Hashable, Any]]) 
     drawn = [
         [
             Cell(
-                wording.one_line(filters.value_label(by, row["slice"]), 60),
+                filters.short_label(by, row["slice"]),
                 title=wording.one_line(filters.value_label(by, row["slice"]), 400),
                 order=row["slice"],
             ),
