@@ -136,7 +136,12 @@ class App:
 
     def open_filter(self, name: str) -> Locator:
         """Open the list of a filter (`model`, `prompt`, …) and return its field."""
-        self.page.locator(f".st-key-choose_{name} summary").click()
+        fold = self.page.locator(f".st-key-choose_{name}")
+        for _ in range(5):  # a run of the page that ends just now may draw the fold anew, closed
+            if fold.locator("details[open]").count():
+                break
+            fold.locator("summary").click()
+            self.page.wait_for_timeout(500)
         return self.page.get_by_role("combobox", name=name.capitalize())
 
     def choose(self, name: str, option: str) -> None:
