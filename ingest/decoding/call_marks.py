@@ -34,8 +34,8 @@ _NAMES = ("name", "toolName", "tool_name", "function")
 _IDS = ("call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id", "callId", "id")
 _ARGUMENTS = ("arguments", "args", "input")
 _BYTES = re.compile(
-    rb'"(?:tool_use|tool_calls?|toolCalls?|tool_uses|toolUses?|tool-|function_call|functionCall|'
-    rb"custom_tool_call|toolInvocation|dynamic-tool)"
+    rb'"(?:(?:tool_use|tool_calls?|tool-call|toolCalls?|tool_uses|toolUses?|function_call|functionCall|'
+    rb'custom_tool_call|toolInvocation|dynamic-tool)"|tool-)'
 )
 
 

@@ -14,7 +14,7 @@ from typing import BinaryIO, Protocol
 from ingest.decoding.containers import read_batches
 from ingest.decoding.lines import BEGIN
 from ingest.errors import IngestError
-from ingest.events import REJECT_CODES, Event, LogLine, Rejected
+from ingest.events import REJECT_CODES, CallMade, Event, LogLine, Rejected
 from ingest.formats import line_decoder, line_skimmer
 from ingest.pipeline.planning.change_detection import ReadOptions
 from ingest.pipeline.reading import checkpoint
@@ -267,10 +267,13 @@ class FileReading:
                 behind = batch.behind if batch.whole else None
                 for record in batch.records:
                     self.line = record.where.line
-                    if type(record) is Rejected:
+                    if isinstance(record, Rejected):
                         self._take_events((record,))
-                    elif (made := self._take_events(take(record))) is not Made.CALLS:
-                        self._take_events(unread.look(record, made))
+                        continue
+                    events = take(record)
+                    made = self._take_events(events) if events else Made.NOTHING
+                    if unread_lines := unread.look(record, made):
+                        self._take_events(unread_lines)
                 self._lines = max(self._lines, batch.line)
                 self._work.spill_sessions()
                 if self._work.pending >= DRAIN_ROWS or raw.bytes_read - self._handed >= DRAIN_BYTES:
@@ -297,16 +300,19 @@ class FileReading:
             self._unfinished = Checkpoint(behind.offset, behind.line, prefix, state)
 
     def _take_events(self, events: Iterable[Event | Rejected]) -> Made:
-        made = Made.NOTHING
+        made, unread = Made.NOTHING, self._unread
         for event in events if self._veiled is None else self._veiled(events):
             if type(event) is Rejected:  # isinstance takes four times as long where it is none
                 self._add_reject(event)
                 made = Made.CALLS
             else:
-                if self._unread.note_event(event):
+                if type(event) is CallMade:
+                    unread.note_call(event)
                     made = Made.CALLS
                 elif made is Made.NOTHING:
                     made = Made.EVENTS
+                if unread.waiting:
+                    unread.note_place(event)
                 self._work.take(event)
         return made
 

@@ -8,7 +8,7 @@ which no call was read.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from hashlib import blake2b
@@ -24,7 +24,9 @@ from ingest.record import Record
 from ingest.sessions.stored_text import canonical_json, json_text
 
 _KNOWN = 100_000  # calls of a file that are remembered: logs repeat the calls of the steps before
-_WAITING = 1_000  # lines that wait for the events of a later record
+_SHORT = 100  # characters of an id that is remembered as it is
+_WAITING = 1_000  # lines that wait for the events of a later record …
+_HELD = 1024 * 1024  # … and bytes of those that have not been searched
 
 
 class Made(Enum):
@@ -36,61 +38,103 @@ class Made(Enum):
 
 
 class _Line(NamedTuple):
-    """A line of which the format has made nothing yet, and hashes of the calls in it."""
+    """A line with marks of which the format has made nothing, and the keys of the calls in it."""
 
     where: LogLine
     word: str
-    calls: tuple[bytes, ...]
+    calls: tuple[str, ...]
     snippet: str
 
 
 class UnreadCalls:
-    """The calls that were read from a file, and the marks of others. Can be pickled between two records."""
+    """The calls that were read from a file, and the marks of others. Can be pickled between two records.
+
+    `waiting` is public so that the reader need not call `note_place` for each event while it is empty.
+    """
 
     def __init__(self, container: Container) -> None:
         self._is_json = container is not Container.YAML
         self._by_line = container is Container.LINES
-        self._known: OrderedDict[bytes, None] = OrderedDict()
-        self._waiting: OrderedDict[int, _Line] = OrderedDict()  # by byte offset of the line
+        self._known: OrderedDict[str, None] = OrderedDict()
+        self.waiting: OrderedDict[int, Record | _Line] = OrderedDict()  # by byte offset
+        self._unsearched: deque[int] = deque()  # offsets of the records among them, and of some that left
+        self._held = 0  # bytes of these records
         self._first: _Line | None = None  # the first record with marks, while no call has been read
         self._marked = 0  # records with marks
         self._read = False  # a call of this file was read
         self._refused = False  # a line was rejected here
 
-    def note_event(self, event: Event) -> bool:
-        """Record an event; return True when it is a call. Its line is not one of which nothing was made."""
-        if self._waiting:
-            self._waiting.pop(event.where.offset, None)
-        if type(event) is not CallMade:
-            return False
+    def note_place(self, event: Event) -> None:
+        """Record that something was made of the line on which an event is placed."""
+        left = self.waiting.pop(event.where.offset, None)
+        if isinstance(left, Record):
+            self._held -= len(left.data)
+
+    def note_call(self, call: CallMade) -> None:
         self._read = True
         self._first = None
-        arguments = event.raw_arguments if event.raw_arguments is not None else event.arguments
-        self._known[_hash_call(event.tool_call_id, event.tool, arguments)] = None
+        arguments = call.raw_arguments if call.raw_arguments is not None else call.arguments
+        self._known[_call_key(call.tool_call_id, call.tool, arguments)] = None
         if len(self._known) > _KNOWN:
             self._known.popitem(last=False)
-        return True
 
-    def look(self, record: Record, made: Made) -> Iterator[Rejected]:
-        """Search a record of which no call was made. Yield a line that waited too long for its events."""
+    def look(self, record: Record, made: Made) -> Iterable[Rejected]:
+        """Search a record, if what the format made of it leaves doubt; return the lines that waited too long.
+
+        A line of which nothing was made waits first: most formats make something of it a few lines later.
+        """
         silent = made is Made.NOTHING and self._by_line
-        if (self._read and not silent) or not self._may_hold(record):
-            return
+        if made is Made.CALLS or (self._read and not silent):
+            return ()
+        if self._is_json and not may_hold_marks(record.data):
+            return ()
+        if not silent:
+            self._search(record)
+            return ()
+        self._wait(record)
+        return tuple(self._reject_oldest()) if len(self.waiting) > _WAITING else ()
+
+    def _wait(self, record: Record) -> None:
+        self.waiting[record.where.offset] = record
+        self._unsearched.append(record.where.offset)
+        self._held += len(record.data)
+        while len(self._unsearched) > 1 and (self._held > _HELD or self._unsearched[0] not in self.waiting):
+            self._search_waiting(self._unsearched.popleft())
+
+    def _search(self, record: Record) -> _Line | None:
+        """Return the marks of a record that the format has not read so far; None when there are none."""
         marks = _list_marks(record)
         if not marks:
-            return
+            return None
         self._marked += 1
         line = _describe_line(record, marks)
         if not self._read and self._first is None:
             self._first = line
-        if silent and not self._knows(line.calls):
-            self._waiting[record.where.offset] = line
-            if len(self._waiting) > _WAITING:
-                yield from self._reject_lines([self._waiting.popitem(last=False)[1]])
+        return None if self._knows(line.calls) else line
+
+    def _search_waiting(self, offset: int) -> None:
+        record = self.waiting.get(offset)
+        if isinstance(record, Record):
+            self._held -= len(record.data)
+            line = self._search(record)
+            if line is None:
+                del self.waiting[offset]
+            else:
+                self.waiting[offset] = line
+
+    def _reject_oldest(self) -> Iterator[Rejected]:
+        offset = next(iter(self.waiting))
+        self._search_waiting(offset)
+        line = self.waiting.pop(offset, None)
+        if isinstance(line, _Line) and not self._knows(line.calls):
+            self._refused = True
+            reason = f"a tool call (`{line.word}`) in a line that this format does not know"
+            yield Rejected(line.where, "unread_calls", reason, line.snippet)
 
     def finish(self) -> Iterator[Rejected]:
         """Yield the lines of which nothing was made; else the file, when no call of it was read."""
-        yield from self._reject_lines(self._waiting.values())
+        while self.waiting:
+            yield from self._reject_oldest()
         if self._first is not None and not self._refused:
             more = f" in {self._marked:,} records" if self._marked > 1 else ""
             yield Rejected(
@@ -100,17 +144,7 @@ class UnreadCalls:
                 self._first.snippet,
             )
 
-    def _reject_lines(self, lines: Iterable[_Line]) -> Iterator[Rejected]:
-        for line in lines:
-            if not self._knows(line.calls):
-                self._refused = True
-                reason = f"a tool call (`{line.word}`) in a line that this format does not know"
-                yield Rejected(line.where, "unread_calls", reason, line.snippet)
-
-    def _may_hold(self, record: Record) -> bool:
-        return not self._is_json or may_hold_marks(record.data)
-
-    def _knows(self, calls: tuple[bytes, ...]) -> bool:
+    def _knows(self, calls: tuple[str, ...]) -> bool:
         return all(call in self._known for call in calls)
 
 
@@ -125,7 +159,7 @@ def _list_marks(record: Record) -> list[CallMark]:
 
 
 def _describe_line(record: Record, marks: list[CallMark]) -> _Line:
-    calls = tuple({_hash_call(mark.id, mark.name, mark.arguments) for mark in marks})
+    calls = tuple({_call_key(mark.id, mark.name, mark.arguments) for mark in marks})
     word, data = marks[0].word, record.data
     at = max(0, data.find(f'"{word}"'.encode()))
     begin = data.rfind(b"\n", 0, at) + 1
@@ -135,11 +169,13 @@ def _describe_line(record: Record, marks: list[CallMark]) -> _Line:
     return _Line(where, word, calls, make_snippet(data[begin:] if begin else data))
 
 
-def _hash_call(known: str | None, tool: str | None, arguments: Any) -> bytes:
-    """Return a hash by which a repeated call is recognised: of its id, else of its tool and arguments."""
+def _call_key(known: str | None, tool: str | None, arguments: Any) -> str:
+    """Return a key by which a repeated call is recognised: its id, else a hash of its tool and arguments."""
+    if known is not None and len(known) <= _SHORT:
+        return known
     if known is None:
         text = (
             canonical_json(arguments) if isinstance(arguments, str) else json_text(arguments, sort_keys=True)
         )
         known = f"{tool}:{text}"
-    return blake2b(known.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return blake2b(known.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
