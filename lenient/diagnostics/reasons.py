@@ -23,4 +23,4 @@ REASONS: Mapping[str, str] = {
 }
 
 FORBIDDEN_HINT = "The definition forbids it: additionalProperties is false."
-"""Follows `unknown_parameter` where the definition allows no further fields; the value is kept all the same."""
+"""Hint of `unknown_parameter` where the definition allows no further fields; the value is still kept."""

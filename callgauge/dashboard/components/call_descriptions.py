@@ -105,5 +105,16 @@ def place_in_turn(row: Row) -> str:
     return f"turn {row['turn']}, step {row['step']}"
 
 
+def place_in_log(row: Row) -> tuple[str, str]:
+    """Return the file's name and line, and the byte offset of that line in the file. Contains log text."""
+    name = wording.visible(row["file"] or "unknown file").rpartition("/")[2]
+    return f"{name}:{row['line']}", f"byte {row['byte_offset']:,}"
+
+
+def full_place_in_log(row: Row) -> str:
+    """Return the whole path with line and byte offset, to be copied: /logs/night.jsonl:7 byte 5120."""
+    return f"{row['file'] or 'unknown file'}:{row['line']} byte {row['byte_offset']}"
+
+
 def shorten_name(text: str | None) -> str:
     return wording.one_line(text or "unknown", 60)

@@ -172,7 +172,7 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
         by_code.setdefault(found.code, {})[number] = found
     folded = {code: several for code, several in by_code.items() if len(several) >= _FOLDED}
     shown = [
-        {number: found} if found.code not in folded else folded[found.code]
+        folded.get(found.code, {number: found})
         for number, found in enumerate(findings, start=1)
         if found.code not in folded or number == next(iter(folded[found.code]))
     ]
@@ -202,7 +202,6 @@ def _build_row(raw: str | None, several: Mapping[int, Finding]) -> list[Cell]:
         change += f" → {wording.quote(found.became, 100)}"
     detail = wording.one_line(found.detail, 200) if found.detail else None
     where = wording.one_line(found.path or "$", 80)
-    more = f"and {times - 1:,} more" if times > 1 else None
     return [
         Cell(first, sub="\n".join(further) or None),
         Cell(found.severity, tone=SEVERITY_TONES.get(found.severity), sub="lossy" if found.lossy else None),
@@ -212,7 +211,7 @@ def _build_row(raw: str | None, several: Mapping[int, Finding]) -> list[Cell]:
             sub=f"{found.stage} · {where}",
             title=found.why,
         ),
-        Cell(at, mono=True, sub=more),
+        Cell(at, mono=True),
         Cell(change, mono=True),
         Cell(found.summary or "–", sub=detail),
     ]
