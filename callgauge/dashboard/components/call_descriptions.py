@@ -105,10 +105,9 @@ def place_in_turn(row: Row) -> str:
     return f"turn {row['turn']}, step {row['step']}"
 
 
-def place_in_log(row: Row) -> tuple[str, str]:
-    """Return the file's name and line, and the byte offset of that line in the file. Contains log text."""
-    name = wording.visible(row["file"] or "unknown file").rpartition("/")[2]
-    return f"{name}:{row['line']}", f"byte {row['byte_offset']:,}"
+def log_name(row: Row) -> str:
+    """Return the name of the log file that a call was read from, without its folders. Contains log text."""
+    return wording.visible(row["file"] or "unknown file").rpartition("/")[2]
 
 
 def full_place_in_log(row: Row) -> str:

@@ -62,7 +62,6 @@ def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -
 
 def _draw_facts(row: Row) -> None:
     columns = ("Time", "Model", "Prompt", "Session", "Place in the session", "Attempt", "Place in the log")
-    place, byte = call_descriptions.place_in_log(row)
     cells = [
         Cell(wording.utc_to_the_second(row["ts"])),
         Cell(
@@ -81,8 +80,8 @@ def _draw_facts(row: Row) -> None:
         ),
         Cell(call_descriptions.describe_attempt(row), sub=row["chain_outcome"]),
         Cell(
-            place,
-            sub=f"{byte} · {row['source']}",
+            f"{call_descriptions.log_name(row)}:{row['line']}",
+            sub=f"byte {row['byte_offset']:,} · {row['source']}",
             title=wording.visible(row["file"] or "unknown file"),
             mono=True,
         ),

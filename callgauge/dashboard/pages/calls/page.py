@@ -99,7 +99,8 @@ def _describe_calls(found: ListPage) -> str:
         count = describe_count(found, "call")
         if not found.is_complete:
             return f"{count}."
-        return f"{count}, {wording.rate(found.found, total)} of all {total:,}, judged or not."
+        every = wording.plural(total, "call")
+        return f"{count}, {wording.rate(found.found, total)} of all {every}, judged or not."
     wrong = sum(calls for layer, calls in counts.items() if layer not in ("none", "unknown"))
     refused = counts["syntax"] + counts["schema"]
     return (
