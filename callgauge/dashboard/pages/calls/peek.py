@@ -63,9 +63,9 @@ def draw_peek(call_id: str, kept: Mapping[str, str], before: str | None, after: 
             width="content",
         )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="peek_byte"):
-        st.caption(f"Line {row['line']:,} · byte {row['byte_offset']:,} of", width="content")
-        st.caption(wording.in_markdown(call_descriptions.log_name(row), 160), width="content")
+        st.caption(f"Line {row['line']:,} · byte {row['byte_offset']:,}", width="content")
         copy_text("copy_place", "Copy place", call_descriptions.full_place_in_log(row))
+    st.caption(wording.in_markdown(call_descriptions.log_name(row), 160))
     _draw_raw(loaded)
     _draw_parameters(loaded)
     st.markdown("**Result**")

@@ -47,7 +47,7 @@ def describe_replay(scenario: Scenario, found: ReplaySummary) -> str:
 def describe_order(found: ReplaySummary) -> str:
     """Return how many calls changed in which way, in the order in which they are listed."""
     told = [f"{found.changes[kind]:,} {words}" for kind, words in _CHANGES.items() if found.changes.get(kind)]
-    return f"The gravest first: {', '.join(told)}." if len(told) > 1 else ""
+    return f"The gravest first: {', '.join(told)}."
 
 
 def _name_condition(scenario: Scenario) -> str:
