@@ -25,6 +25,7 @@ from ingest.events import (
 )
 from ingest.sessions.classification import CallDefinitions, add_log_definitions
 from ingest.sessions.file_rows import FileRows
+from ingest.sessions.refusal_texts import settle_layer
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import OpenSessionStates, SessionState
 from ingest.sessions.stored_text import json_text
@@ -185,6 +186,7 @@ class SessionBuilder:
 
     def _handle_result(self, event: ResultSeen, session: SessionState) -> None:
         session.saw_result = True
+        event = settle_layer(event)
         for turn in reversed(session.open_turns):
             if turn.take_result(event):
                 return
