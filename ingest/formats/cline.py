@@ -12,9 +12,8 @@ outputTokens}`.
 - A compaction replaces what came before by a summary: a user message with `metadata.kind`
   compaction_summary, which is no prompt. What it replaced is not in the file.
 - Only the model's messages have a time.
-- A built-in tool answers with a list of `{query, result, success}`, and `error` where one failed: then there is no
-  `is_error`. One failed query fails the call;
-  its text comes first.
+- A built-in tool answers with a list of `{query, result, success}`, and `error` where one failed: then there
+  is no `is_error`. One failed query fails the call; its text comes first.
 - The conversation of the VS Code extension (`api_conversation_history.json`) is another shape: an array of
   messages that name no session, older ones with calls as XML in their text. It is not read.
 
