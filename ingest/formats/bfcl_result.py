@@ -172,7 +172,7 @@ def _take_reply(
     latency = read_number(facts.get("latency"))
     yield StepMade(
         **shared,
-        text=None if found else words,
+        text=None if found or (proceeds and not words) else words,
         strategy=strategy,
         input_tokens=read_count(facts.get("input_token_count")),
         output_tokens=read_count(facts.get("output_token_count")),
