@@ -161,6 +161,8 @@ class SessionBuilder:
         self._rows.add("probes", event.where, row)
 
     def _handle_turn_start(self, event: TurnStarted, session: SessionState) -> None:
+        if event.turn is None and session.open_turns and session.open_turns[-1].is_between_steps:
+            return  # said while the model is at work, or put in by the harness: the turn goes on
         turn = self.open_turn(session, event.turn or session.last_turn + 1, event)
         turn.text, turn.key, turn.begun = event.text, event.key, True
         for earlier in session.open_turns[:-1]:
