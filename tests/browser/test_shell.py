@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, expect
 
-from callgauge.dashboard.pages import PAGES
-from tests.browser.conftest import App, Served, watch
+from callgauge.dashboard.pages import PAGES, PageEntry
+from tests.browser.conftest import LONGEST_WAIT, App, Served, watch
 from tests.dashboard.store_fixture import a_call, publish, small_tables
 
 # The element that has the focus, within shadow roots too.
@@ -179,26 +179,35 @@ def test_the_focus_goes_through_the_pages_in_their_order_and_can_skip_them(app: 
     assert reached[first : first + len(names)] == names
 
 
-@pytest.fixture
-def phone(browser: Browser, served: Served) -> Iterator[App]:
+@pytest.fixture(scope="module")
+def small_screen(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
-    app = App(context.new_page(), served)
+    context.set_default_timeout(LONGEST_WAIT)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def phone(small_screen: BrowserContext, served: Served) -> Iterator[App]:
+    app = App(small_screen.new_page(), served)
     watch(app)
     yield app
-    context.close()
+    app.page.close()
     assert not app.problems
 
 
-def test_the_focus_is_never_under_the_top_bar(phone: App) -> None:
-    opened(phone, "/calls")
-    steps = 30
-    for _ in range(steps):
-        phone.page.keyboard.press("Tab")
-    phone.page.get_by_test_id("stMain").evaluate("main => { main.scrollTop = 600 }")
-    for _ in range(steps):
-        phone.page.keyboard.press("Shift+Tab")
-        phone.page.wait_for_timeout(20)
-        assert phone.page.evaluate(UNCOVERED), focused_text(phone)
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+def test_the_focus_is_never_under_the_top_bar(phone: App, entry: PageEntry) -> None:
+    opened(phone, f"/{entry.name}?days=all")
+    phone.settle()
+    main = phone.page.get_by_test_id("stMain")
+    main.get_by_role("heading", level=1).click()
+    for key in ("Tab", "Shift+Tab"):  # down the page, and up again from where it is scrolled
+        for _ in range(16):
+            phone.page.keyboard.press(key)
+            phone.page.wait_for_timeout(20)
+            assert phone.page.evaluate(UNCOVERED), focused_text(phone)
+        main.evaluate("main => { main.scrollTop += 300 }")
 
 
 def test_on_a_phone_a_page_is_chosen_in_the_list_that_then_closes(phone: App) -> None:
