@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 
@@ -337,8 +338,12 @@ def test_text_in_any_script_shows_in_tables_and_in_the_marked_text(app: App) -> 
         )
     finally:
         publish(app.served.store, small_tables(), number=7)
-    for script, text in WORLD.items():
-        if app.page.evaluate(MISSING, [text, "20px sans-serif"]):
-            continue  # this machine has no font for it; ./dev test installs some
-        assert not app.page.evaluate(MISSING, [text, font]), script
-        assert not app.page.evaluate(MISSING, [text, code]), script
+    absent = {
+        script for script, text in WORLD.items() if app.page.evaluate(MISSING, [text, "20px sans-serif"])
+    }
+    for script in WORLD.keys() - absent:
+        assert not app.page.evaluate(MISSING, [WORLD[script], font]), script
+        assert not app.page.evaluate(MISSING, [WORLD[script], code]), script
+    if absent:  # ./dev test installs fonts where it may
+        assert "CI" not in os.environ, f"no font for {sorted(absent)}"
+        pytest.skip(f"this machine has no font for {sorted(absent)}")
