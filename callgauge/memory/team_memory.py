@@ -46,10 +46,10 @@ class TeamMemory:
     def read(self) -> TeamRecords:
         """Return all that the memory holds, read at one moment."""
         if not self.path.exists():
-            return TeamRecords({}, {}, (), ())
+            return TeamRecords({}, {}, [], [])
         with self._open(f"{self.path.absolute().as_uri()}?mode=ro") as connection:
             if not _version_of(connection):
-                return TeamRecords({}, {}, (), ())
+                return TeamRecords({}, {}, [], [])
             connection.execute("BEGIN")
             seen, goals, baselines, prices = (connection.execute(query).fetchall() for query in _ALL)
         return TeamRecords(

@@ -36,7 +36,7 @@ def _packages_are_read_once() -> Iterator[None]:
 def _popovers_are_open() -> Iterator[None]:
     """Their content is drawn with the page, as if somebody had opened each of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PopoverContainer, "open", True)
+        patch.setattr(PopoverContainer, "open", property(lambda _: True, lambda *_: None))
         yield
 
 

@@ -18,6 +18,7 @@ from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard.measures.verdicts import format_points
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.overview.headline_cost import draw_cost_headline
+from callgauge.dashboard.pages.overview.sparkline import draw_sparkline
 from callgauge.memory.records import Goal
 
 _DAYS = 28  # of the small line, the newest with data
@@ -97,9 +98,9 @@ def _split_rates(several: Iterable[Slice]) -> dict[str, list[Slice]]:
 
 
 def _draw_points(by_day: Sequence[Slice]) -> list[float]:
-    """Return a rate on the newest days on which it was observed, in percent."""
+    """Return a rate on the newest days on which it was observed."""
     known = [one.share.rate for one in by_day if one.name != "unknown"]
-    return [100 * rate for rate in known if rate is not None][-_DAYS:]
+    return [rate for rate in known if rate is not None][-_DAYS:]
 
 
 def _headline(name: str, rates: Mapping[str, Slice], refused: int) -> _Headline:
@@ -131,8 +132,10 @@ def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], 
             delta,
             delta_color=colour,
             delta_arrow="off",
-            chart_data=days if len(days) > 1 else None,
         )
+        if len(days) > 1:
+            ends = f"from {wording.percent(days[0])} to {wording.percent(days[-1])}"
+            draw_sparkline(f"days_of_{rate.name}", days, f"{rate.title} on {len(days)} days: {ends}")
         bounds = wording.interval(share.interval)
         counted = f"{wording.fraction(share.k, share.n)} {rate.noun}s"
         lines = [
