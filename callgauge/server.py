@@ -30,9 +30,9 @@ _CLOSED_ALREADY = 'Cannot call "send" once a close message has been sent.'
 _TITLE = re.compile("(?<=<title>)Streamlit(?=</title>)")
 _FONT = re.compile(r'\./static/media/SourceSans[^"]*\.woff2')
 _OUR_FONT = "./app/static/inter-latin.woff2"
-# Streamlit's scripts of what stands on every page. A browser would ask for them once the page is there.
-_SCRIPTS = Path(st.__file__).parent / "static" / "static" / "js"
-_EARLY = ("BidiComponent", "Button", "Multiselect", "PageLink", "Selectbox")
+SCRIPTS = Path(st.__file__).parent / "static" / "static" / "js"
+# What stands on every page. A browser would ask for the scripts of it once the page is there.
+EARLY = ("BidiComponent", "Button", "Multiselect", "PageLink", "Selectbox")
 _IMPORT = re.compile(r'\b(?:from|import)"\./([^"/]+\.js)"')
 
 
@@ -150,14 +150,14 @@ class FirstPage:
 
 
 def _early_scripts() -> list[str]:
-    """Return the names of the scripts in _EARLY, and of those that they import."""
+    """Return the names of the scripts in EARLY, and of those that they import."""
     found: list[str] = []
-    left = [path.name for name in _EARLY for path in _SCRIPTS.glob(f"{name}.*.js")]
+    left = [path.name for name in EARLY for path in SCRIPTS.glob(f"{name}.*.js")]
     while left:
         name = left.pop()
         if name not in found:
             found.append(name)
-            left += _IMPORT.findall((_SCRIPTS / name).read_text(encoding="utf-8"))
+            left += _IMPORT.findall((SCRIPTS / name).read_text(encoding="utf-8"))
     return found
 
 

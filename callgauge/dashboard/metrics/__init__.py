@@ -19,13 +19,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 if TYPE_CHECKING:  # the report of a load asks metrics, too, and does without
     import pandas as pd
-    import pyarrow as pa
 
 _FOLDER = Path(__file__).parent
 _FIELD = re.compile(r"^-- (title|question|unit|note|column (\w+)): (.+)$")
@@ -152,7 +151,7 @@ def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.Dat
     with warnings.catch_warnings():
         # A relation would not copy the rows, but plans the query twice, which takes longer.
         warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)
-        table = cast("pa.Table", cursor.to_arrow_table())
+        table: Any = cursor.to_arrow_table()
     return pd.DataFrame(
         {
             name: pd.array(column, dtype=pd.ArrowDtype(column.type))
