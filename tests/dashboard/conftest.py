@@ -10,10 +10,10 @@ import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
-from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from callgauge.dashboard.components.controls import folds
 from callgauge.dashboard.components.controls.chart import CHARTS_LOADED
 from callgauge.dashboard.pages import PAGES
 from tests.dashboard.sheets import calls
@@ -36,7 +36,7 @@ def _packages_are_read_once() -> Iterator[None]:
 def _popovers_are_open() -> Iterator[None]:
     """Their content is drawn with the page, as if somebody had opened each of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PopoverContainer, "open", property(lambda _: True, lambda *_: None))
+        patch.setattr(folds, "is_open", lambda _: True)
         yield
 
 

@@ -9,7 +9,7 @@
 -- column n: of which it can be known
 -- column total: all there are; total - n is unmeasured
 -- column sessions: in which n was observed
--- column group_ids: the groups of sessions in which n was observed, of fifty; group_k and group_n are k and n of each of them
+-- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
 -- note: A difference over everything may hide that one model got worse while the others stayed. So it is shown within each model, tool and prompt, too.
 -- note: From the daily sums. By tool, a turn counts for every tool that it called, and so does its session.
 -- $dimensions: model, tool, prompt. $by: model, provider, prompt, prompt_name, tool, definition, strategy, source,

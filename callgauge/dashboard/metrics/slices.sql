@@ -8,7 +8,7 @@
 -- column n: of which it can be known
 -- column total: all there are; total - n is unmeasured
 -- column sessions: in which n was observed
--- column group_ids: the groups of sessions in which n was observed, of fifty; group_k and group_n are k and n of each of them
+-- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
 -- note: A parse error is a call whose arguments were refused, by the harness or by our parser: not JSON, or not what the tool's definition asks for.
 -- note: A retry is the same tool called again after a fault, in a later step of the same turn. What the log itself calls a retry is one, too. A turn counts once, however many retries it has.
 -- note: Completed (log) is what the log says of a turn. Completed (inferred) is what we conclude: it ended with an answer, no chain of attempts was abandoned and no call was lost.

@@ -8,7 +8,7 @@
 -- column n: of which it can be known
 -- column total: all there are; total - n is unmeasured
 -- column sessions: in which n was observed
--- column group_ids: the groups of sessions in which n was observed, of fifty; group_k and group_n are k and n of each of them
+-- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
 -- note: Two arms may get different work: the one with the harder tools looks worse. Each stratum is compared with itself, and the differences of two arms are averaged, weighted by how much both have of each stratum (Mantel–Haenszel).
 -- note: From the daily sums. Where tools are told apart or chosen, a turn counts for every tool that it called.
 -- $by, $first, $second and $third: model, provider, prompt, prompt_name, tool, definition, strategy, source,

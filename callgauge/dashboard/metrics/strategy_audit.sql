@@ -4,7 +4,7 @@
 -- column provider: the host; 'unknown' where the log names none
 -- column strategy: tool_use (native calls) or json_fallback (calls written as text); 'none' where there are only probes
 -- column total: all calls; total - n is unmeasured
--- column group_ids: the groups of sessions in which n was observed, of fifty; group_k and group_n are k and n of each of them
+-- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
 -- column probes: trial calls of this model on this host, in the chosen days and sources
 -- column last_ok: how the last probe ended; last_day and last_error are its day and why it failed
 -- note: A probe is a gateway's trial call that finds out whether a model supports native tool use.

@@ -4,7 +4,7 @@
 -- column trait: length (bytes of the raw arguments), depth (of nesting), non_ascii (bytes beyond one a character), turn (its number), offered (tools the model could choose from)
 -- column class: orders the classes of a trait, as the page names them
 -- column sessions: in which n was observed
--- column group_ids: the groups of sessions in which n was observed, of fifty; group_k and group_n are k and n of each of them
+-- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
 -- note: k are parse errors: arguments that the harness or our parser refused; n the calls whose arguments were judged and of which the trait is known. The depth of a text that is no JSON is not known.
 -- note: What goes with failure need not cause it: the same tool or model may have both.
 WITH

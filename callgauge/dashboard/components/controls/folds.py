@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 
@@ -34,6 +35,10 @@ def draw_popover(label: str, key: str, draw: Callable[[], None]) -> None:
     of other things it needs a container as wide as its content.
     """
     popover = st.popover(label, type="tertiary", width="content", key=key, on_change="rerun")
-    if popover.open:
+    if is_open(popover):
         with popover:
             draw()
+
+
+def is_open(popover: PopoverContainer) -> bool:
+    return bool(popover.open)

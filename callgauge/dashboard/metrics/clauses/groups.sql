@@ -14,10 +14,10 @@ of_groups AS (
   GROUP BY number, id
 ),
 lists AS (
-  SELECT number, list(id) AS group_ids, list(k) AS group_k, list(n) AS group_n FROM of_groups GROUP BY number
+  SELECT number, list_sort(list({'id': id, 'k': k, 'n': n})) AS groups FROM of_groups GROUP BY number
 ),
 grouped AS (
-  SELECT * EXCLUDE (number, group_ids, group_k, group_n), coalesce(group_ids, []) AS group_ids,
-         coalesce(group_k, []) AS group_k, coalesce(group_n, []) AS group_n
+  SELECT * EXCLUDE (number, groups), coalesce([g.id for g in groups], []) AS group_ids,
+         coalesce([g.k for g in groups], []) AS group_k, coalesce([g.n for g in groups], []) AS group_n
   FROM numbered LEFT JOIN lists USING (number)
 )

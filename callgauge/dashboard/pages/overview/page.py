@@ -52,7 +52,7 @@ def show() -> None:
             draw_which_prompt(rate, chosen, smallest, height=_ANSWERS // 2)
             attention = st.container(height="stretch")
             with attention:
-                waiting.enter_context(st.skeleton(height=_ANSWERS // 2))
+                waiting.enter_context(st.skeleton(height=_ANSWERS // 3))
         refused = store_queries.ask("mended_refused", **chosen).iloc[0].refused
         before = read_baseline(rate, chosen)
         draw_headlines(rates, by_day, refused, before, goals, costs)
