@@ -271,8 +271,12 @@ def active_filter_names() -> list[str]:
 
 
 def value_label(dimension: str, value: str) -> str:
-    """Return the label of a value of a dimension, or the value when it has no label."""
-    labels: dict[str, str] = st.session_state.get(_LABELS, {}).get(dimension, {})
+    """Return the label of a value of a dimension, or the value when it has no label.
+
+    A prompt without a name goes by its id also where prompts go by their names.
+    """
+    held = "prompt" if dimension == "prompt_name" else dimension
+    labels: dict[str, str] = st.session_state.get(_LABELS, {}).get(held, {})
     return labels.get(value, value)
 
 

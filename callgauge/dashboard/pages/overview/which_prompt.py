@@ -52,8 +52,7 @@ def _short_label(name: str, version: str) -> str:
 def _draw_others(compared: set[str]) -> None:
     """Name the prompts of which the store has one version only."""
     choices = store_queries.ask("choices")
-    labels: Sequence[str] = choices[choices.dimension == "prompt"].label.tolist()
-    names = list(dict.fromkeys(label.rsplit("@", 1)[0] for label in labels if "@" in label))
+    names: Sequence[str] = choices.name.dropna().unique().tolist()
     single = [name for name in names if name not in compared]
     if single:
         named = ", ".join(wording.in_markdown(name, 40) for name in single[:_NAMED])

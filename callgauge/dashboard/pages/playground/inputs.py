@@ -58,7 +58,7 @@ def draw_inputs(
     """
     _draw_origin(desk)
     above = st.container(gap="xsmall")
-    marked = st.container(gap="xsmall")
+    marked = st.container(gap="xsmall", key="playground_marks")
     with st.container(gap="xsmall", key="playground_definition"):
         tools = _draw_definition(desk, reply=reply)
         which = _choose_tool_number(tools.tools) if not reply else None
@@ -69,6 +69,10 @@ def draw_inputs(
     if 0 < len(desk.raw) <= LONGEST:
         with marked:
             draw_marks(inputs)
+    else:
+        # Keeps the place, so that the definition does not move when a text comes.
+        with marked, st.container(key="playground_no_marks"):
+            st.caption("What the parser finds is marked here.")
     return inputs
 
 
