@@ -58,8 +58,8 @@ _OTHER_FORMATS = frozenset(
 _DOCUMENTED = frozenset(
     ("messages", "tools", "functions", "parallel_tool_calls", "tool_choice", "function_call", "weight")
 )
-_ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function"))
-_PARTS = frozenset(("text", "image_url", "input_audio", "file", "refusal"))
+_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+_PARTS = ("text", "image_url", "input_audio", "file", "refusal")
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

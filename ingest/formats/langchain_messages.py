@@ -69,7 +69,7 @@ def _is_message(value: Any) -> bool:
     if value.get("type") == "constructor" and "lc" in value:
         path = value.get("id")
         return isinstance(path, list) and bool(path) and bool(_CLASS.fullmatch(str(path[-1])))
-    if value.get("type") not in _TYPES:
+    if not isinstance(kind := value.get("type"), str) or kind not in _TYPES:
         return False
     said = value.get("data", value)
     return isinstance(said, dict) and "content" in said and ("data" in value or "additional_kwargs" in said)
