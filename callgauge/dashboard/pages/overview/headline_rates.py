@@ -117,7 +117,8 @@ def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], 
         bounds = wording.interval(share.interval)
         counted = f"{wording.fraction(share.k, share.n)} {rate.noun}s"
         lines = [
-            f"{counted} · {bounds}" if bounds else counted,
+            counted,
+            bounds,
             describe_goal(rate, share, goal) if goal else "",
             _describe_known(it),
             it.note,

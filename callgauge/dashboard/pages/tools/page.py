@@ -39,10 +39,8 @@ def show() -> None:
         one_tool.show(name)
         return
     st.title("Tools", anchor=False)
-    answer = st.container()
     chosen = filters.chosen_filters().parameters()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        rate = choose_rate(among=tuple(name for name in RATES if RATES[name].better))
+    rate = choose_rate(among=tuple(name for name in RATES if RATES[name].better))
     rates = tuple(dict.fromkeys((rate.name, *SHOWN)))
     rows = store_queries.ask("slices", rates=(*rates, invented_tools.RATE), by="tool", **chosen)
     if rows.empty:
@@ -59,9 +57,8 @@ def show() -> None:
     ordered = sort_by_loss(columns[rate.name], list(names))
     solid = [name for name in ordered if name in columns[rate.name] and columns[rate.name][name].is_solid]
     few = [name for name in ordered if name not in set(solid)]
-    with answer:
-        its = columns[rate.name]
-        _draw_answer([its[one] for one in solid], [its[one] for one in few if one in its], chosen)
+    its = columns[rate.name]
+    _draw_answer([its[one] for one in solid], [its[one] for one in few if one in its], chosen)
     take = cards.Download("tools", store_queries.ask_later("slices", rates=rates, by="tool", **chosen))
     if solid:
         _draw_solid(solid, rate.name, columns, chosen, take)
