@@ -11,7 +11,9 @@ const NS = "http://www.w3.org/2000/svg"
 // Texts beyond these begin folded: characters and lines.
 const MUCH = { text: [420, 7], said: [240, 4] }
 const RAW = 160 // characters of raw arguments that are shown whole, white space passed over
-const CALLS = 6 // of one step, until all are asked for
+// Calls without a fault in one step, until all are asked for: a row of them; on a phone one.
+const CALLS = { wide: 3, narrow: 1 }
+const NARROW = 640 // pixels
 const BOTTOM = 28
 
 function tags(list) {
@@ -45,8 +47,9 @@ function words(className, text, [most, lines] = MUCH.text) {
   return holder
 }
 
-function raw(text) {
-  if (text.replace(/\s+/g, " ").length > RAW) return words("mono raw", text, [0, 0])
+// Of calls side by side, two lines are shown: the call itself has all.
+function raw(text, several) {
+  if (!several && text.replace(/\s+/g, " ").length > RAW) return words("mono raw", text, [0, 0])
   const holder = words("mono raw", text, [Infinity, Infinity])
   holder.classList.add("flat")
   return holder
@@ -78,7 +81,7 @@ function light(made, lit) {
   made.setAttribute("aria-current", "true")
 }
 
-function call(said) {
+function call(said, several) {
   const made = element("article", `call ${said.bad ?? "fine"}`)
   const head = element("div", "head")
   head.append(link("tool", said.tool, said.href), ...tags(said.tags))
@@ -89,7 +92,7 @@ function call(said) {
   made.append(head)
   if (said.chain) made.append(chain(said.chain))
   if (said.finding) made.append(element("div", "finding mono", said.finding))
-  if (said.raw) made.append(raw(said.raw))
+  if (said.raw) made.append(raw(said.raw, several))
   if (said.note) made.append(element("div", "quiet", said.note))
   if (said.result) made.append(fold(said.result))
   if (said.facts) made.append(element("div", "quiet facts", said.facts))
@@ -121,12 +124,16 @@ function step(said, lanes) {
   body.append(head)
   if (said.text) body.append(words("said", said.text.trimEnd(), MUCH.said))
   if (said.calls.length) {
-    const side = element("div", said.calls.length > 1 ? "calls several" : "calls")
-    side.append(...said.calls.map(call))
+    const several = said.calls.length > 1
+    const side = element("div", several ? "calls several" : "calls")
+    side.append(...said.calls.map((one) => call(one, several)))
     body.append(side)
-    const more = said.calls.length > CALLS && unfold(side, "few", `Show all ${said.calls.length} calls`)
-    if (more) body.append(more)
-    if (more && said.calls.slice(CALLS).some((one) => one.lit)) more.click()
+    const most = window.innerWidth > NARROW ? CALLS.wide : CALLS.narrow
+    const rest = said.calls.map((one, index) => index >= most && !one.bad)
+    if (rest.some(Boolean) && !said.calls.some((one, index) => rest[index] && one.lit)) {
+      rest.forEach((is, index) => side.children[index].classList.toggle("rest", is))
+      body.append(unfold(side, "few", `Show all ${said.calls.length} calls`))
+    }
   }
   if (said.note) body.append(element("div", "quiet", said.note))
   light(body, said.lit)

@@ -46,7 +46,7 @@ class ComparisonWay:
 
 
 def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison | None) -> None:
-    """Draw the difference of B from A, computed in several ways. `held`: None when nothing can be compared."""
+    """Draw the difference of B from A, computed in several ways. `held`: None without a pair to compare."""
     with cards.draw_card(
         f"{rate.title}: the difference",
         "slices",

@@ -142,7 +142,7 @@ def _describe_change(
         return None, "off"
     standing = change.standing()
     if standing is Standing.TOO_FEW:
-        return "too few sessions to compare", "off"
+        return "too few to compare", "off"
     points = f"{format_points(change.difference.estimate)} points"
     if standing in (Standing.BETTER, Standing.WORSE):
         return points, "normal" if change.slice.rate.is_good else "inverse"

@@ -51,7 +51,10 @@ def make_drawing_data(
         "earlier": [f"{shown.start - before:,} earlier", session.link(**{"from": before + 1})]
         if shown.start
         else None,
-        "later": [f"{min(shown.end - shown.start, len(found) - after):,} later", session.link(**{"from": after + 1})]
+        "later": [
+            f"{min(shown.end - shown.start, len(found) - after):,} later",
+            session.link(**{"from": after + 1}),
+        ]
         if after < len(found)
         else None,
         "turns": _make_turns(drawing, found, turns),
