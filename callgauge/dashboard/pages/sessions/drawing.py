@@ -35,6 +35,7 @@ def make_drawing_data(
     jumps = timelines.find_jumps(found, shown, asked.call if shown.at is not None else None)
     faults = wording.plural(jumps.faults, "fault")
     before, after = max(0, shown.start - size), shown.end
+    later = min(after - shown.start, len(found) - after)
     return {
         "label": f"Time line, places {shown.start + 1} to {shown.end} of {len(found)}",
         "lit": f"{asked.call}/{asked.turn}/{asked.step}" if shown.at is not None else "",
@@ -51,12 +52,7 @@ def make_drawing_data(
         "earlier": [f"{shown.start - before:,} earlier", session.link(**{"from": before + 1})]
         if shown.start
         else None,
-        "later": [
-            f"{min(shown.end - shown.start, len(found) - after):,} later",
-            session.link(**{"from": after + 1}),
-        ]
-        if after < len(found)
-        else None,
+        "later": [f"{later:,} later", session.link(**{"from": after + 1})] if later else None,
         "turns": _make_turns(drawing, found, turns),
     }
 
@@ -64,7 +60,7 @@ def make_drawing_data(
 def _make_width_link(
     session: ShownSession, found: Sequence[TimelinePlace], shown: TimelineWindow, size: int
 ) -> list[str] | None:
-    """Return the words and the link that draw more places at once, or as few as before; None without a use."""
+    """Return the words and the link that draw more places at once, or fewer; None for a short session."""
     start = {"from": shown.start + 1} if shown.start else {}
     if size > timelines.WINDOW:
         return [f"Show {timelines.WINDOW} at once", session.link(**start, wide=None)]
