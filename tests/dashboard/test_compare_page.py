@@ -260,7 +260,7 @@ def test_drawing_sessions_anew_is_one_click_away_and_in_the_url(store: Path) -> 
     app.toggle(key="anew").set_value(True).run()
     assert not app.exception
     assert app.query_params["anew"] == "yes"
-    assert "The interval of the draws and the one above should be alike." in said(app)
+    assert "Where they differ much, trust neither: few sessions decide the result." in said(app)
 
 
 def test_a_rate_that_tasks_do_not_keep_says_which_ones_they_do(store: Path) -> None:

@@ -26,7 +26,10 @@ from callgauge.stats import Difference, bootstrap_interval, compare_paired
 
 BY_TASK = ("parse_error", "recorded_ok", "derived_ok")
 _ORIGINS = {"log": "the log's own task id", "first message": "the same first message"}
-_OTHER_INTERVAL = "The interval of the draws and the one above should be alike."
+_OTHER_INTERVAL = (
+    "The last row's interval comes from drawing whole sessions at random; the first row's from a formula. "
+    "Where they differ much, trust neither: few sessions decide the result."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceC
         if held is None or held.plain is None or held.other is None:
             st.caption("Nothing to compare: choose another rate, or widen what narrows a slice.")
             return
-        drawn_anew = choose_toggle("Check by drawing whole sessions anew", "anew")
+        drawn_anew = choose_toggle("Check the interval by resampling sessions", "anew")
         ways = list(_list_ways(a, b, rate, held.plain, held.same_mix, anew=drawn_anew))
         _draw_ways_table(a, b, rate, ways, held.slice)
         measured = f"{_describe_measured(a, held.other)} {_describe_measured(b, held.slice)}"
@@ -170,7 +173,7 @@ def _bootstrap(
     low, high = found
     anew = Difference(plain.estimate, low, high, float("nan"), "cluster bootstrap, 95 %")
     yield ComparisonWay(
-        "Whole sessions drawn anew", "", "", anew, f"{anew.method}: 2,000 draws of {sessions} sessions"
+        "As they are, sessions resampled", "", "", anew, f"{anew.method}: 2,000 draws of {sessions} sessions"
     )
 
 

@@ -41,7 +41,9 @@ def draw_cost_headline(summary: CostSummary) -> None:
         if mean.interval:
             lines.append(f"{_write(cost, mean.interval.low)} to {_write(cost, mean.interval.high)}")
         if cost.unpriced_calls:
-            lines.append(f"unpriced: {cost.unpriced_calls:,} of {wording.plural(cost.calls, 'model call')}")
+            lines.append(
+                f"unpriced: {cost.unpriced_calls:,} of {wording.plural(cost.calls, 'step')} (model calls)"
+            )
         st.caption("  \n".join(wording.in_markdown(line, 200) for line in lines))
         st.page_link(page_file("models"), label=wording.link_label("By model"), query_params={"tab": "cost"})
 
