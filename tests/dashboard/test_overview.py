@@ -46,8 +46,8 @@ def test_nothing_found_says_in_how_many_calls_and_how_many_are_unmeasured(store:
 def test_recorded_and_derived_success_each_have_their_counts_and_interval(small: Path) -> None:
     """Both turns are of one session, which counts as one observation: Wilson (1927) with n = 1."""
     words = said(opened())
-    assert "2 / 2 turns · 20.7–100%" in words
-    assert "1 / 2 turns · 5.46–94.5%  \n1 of 2 disagree with the log" in words
+    assert "2 / 2 turns  \n20.7–100%" in words
+    assert "1 / 2 turns  \n5.5–94.5%  \n1 of 2 disagree with the log" in words
 
 
 def test_without_a_turn_that_has_both_verdicts_nothing_is_compared(store: Path) -> None:

@@ -36,6 +36,7 @@ class Download:
 
 MOST_ROWS = 10_000
 """Rows that a download of a list holds at most."""
+_OF_RATES = "how-rates-are-counted-and-compared"  # the glossary's subject
 _WHAT = {"sums": "The sums behind it", "all rows": f"All rows, not only this page; at most {MOST_ROWS:,}"}
 
 
@@ -99,20 +100,27 @@ def draw_card(
     take: Download | None = None,
     stretch: bool = False,
     height: int | None = None,
+    framed: bool = True,
 ) -> Iterator[None]:
     """Draw a bordered card with a heading; the body of the `with` statement draws the content.
 
     `metric_names`: the metrics to explain at the right of the heading. `beside`: draws a control next to the
     heading. `take`: rows to download besides the tables that the body draws. `stretch`: make the card as
-    high as its row. `height`: pixels of the placeholder until the content is drawn. A MetricError in the body
+    high as its row. `height`: pixels of the placeholder until the content is drawn. `framed`: False
+    within a fold, which has a border and shows the title itself. A MetricError in the body
     becomes a message in this card only.
     """
-    with st.container(border=True, height="stretch" if stretch else "content", gap="xsmall"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
-                st.header(title, anchor=False, width="content")
-                if beside:
-                    beside()
+    with st.container(border=framed, height="stretch" if stretch else "content", gap="xsmall"):
+        with st.container(
+            horizontal=True,
+            horizontal_alignment="distribute" if framed else "right",
+            vertical_alignment="center",
+        ):
+            if framed:
+                with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
+                    st.header(title, anchor=False, width="content")
+                    if beside:
+                        beside()
             with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
                 export, explained = st.container(width="content"), st.container(width="content")
         if caption:
@@ -160,7 +168,11 @@ def _explain(asked: Mapping[str, Mapping[str, Any]], place: str) -> None:
         _draw_sql_link(metric, parameters)
     if any(GROUPS in metrics()[name].columns for name in asked):
         st.markdown("The 95 % interval counts sessions, not calls: calls of one session are alike.")
-        st.page_link(page_file("glossary"), label=wording.link_label("What the words mean"))
+        st.page_link(
+            page_file("glossary"),
+            label=wording.link_label("What the words mean"),
+            query_params={"about": _OF_RATES},
+        )
 
 
 def _draw_sql_link(metric: Metric, parameters: Mapping[str, Any]) -> None:

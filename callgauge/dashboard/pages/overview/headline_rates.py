@@ -139,7 +139,8 @@ def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], 
         bounds = wording.interval(share.interval)
         counted = f"{wording.fraction(share.k, share.n)} {rate.noun}s"
         lines = [
-            f"{counted} · {bounds}" if bounds else counted,
+            counted,
+            bounds,
             describe_goal(rate, share, goal) if goal else "",
             _describe_known(it),
             it.note,
@@ -163,7 +164,7 @@ def _describe_change(
         return None, "off"
     standing = change.standing()
     if standing is Standing.TOO_FEW:
-        return "too few sessions to compare", "off"
+        return "too few to compare", "off"
     points = f"{format_points(change.difference.estimate)} points"
     if standing in (Standing.BETTER, Standing.WORSE):
         return points, "normal" if change.slice.rate.is_good else "inverse"

@@ -86,7 +86,8 @@ def _draw_findings(chosen: Mapping[str, Any], mended: Slice | None) -> None:
     if fold is not None:
         with fold:
             # What could be mended is what the parser could judge.
-            fault_cards.draw_findings(chosen, mended.share.n if mended else 0, mended.total if mended else 0)
+            judged = (mended.share.n, mended.total) if mended else (0, 0)
+            fault_cards.draw_findings(chosen, *judged, framed=False)
 
 
 show()
