@@ -274,7 +274,8 @@ class Conclusion(msgspec.Struct, frozen=True, gc=False):
 def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
     """Return whether the turn ended well, with the reason and the answer.
 
-    A turn is ok when it ended with an answer, no chain of attempts was abandoned, and no call was lost.
+    A turn is ok when it ended with an answer, no call that never got through was left, and no call was lost.
+    A tool that ran and failed does not count.
     """
     answer = final_answer(turn, results_expected)
     ended = turn.end is not None or turn.has_answer

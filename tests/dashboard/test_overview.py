@@ -46,8 +46,8 @@ def test_nothing_found_says_in_how_many_calls_and_how_many_are_unmeasured(store:
 def test_recorded_and_derived_success_each_have_their_counts_and_interval(small: Path) -> None:
     """Both turns are of one session, which counts as one observation: Wilson (1927) with n = 1."""
     words = said(opened())
-    assert "2 / 2 turns  \n20.7–100%" in words
-    assert "1 / 2 turns  \n5.5–94.5%  \n1 of 2 disagree with the log" in words
+    assert "few: 2 / 2 turns  \n20.7–100%" in words
+    assert "few: 1 / 2 turns  \n5.5–94.5%  \n1 of 2 disagree with the log" in words
 
 
 def test_without_a_turn_that_has_both_verdicts_nothing_is_compared(store: Path) -> None:
@@ -65,6 +65,18 @@ def test_a_number_that_is_zero_has_no_door(store: Path) -> None:
 def test_mended_calls_that_the_harness_refused_are_counted(store: Path) -> None:
     calls = [a_call(1, outcome="repaired", fault_layer="syntax"), a_call(2, outcome="repaired")]
     assert "1 of them the harness had refused" in said(overview(store, tool_calls=calls))
+
+
+def test_a_headline_that_rests_on_few_says_so_and_has_no_line_of_days(store: Path) -> None:
+    days = ("2026-11-19", "2026-11-20")
+    solid = [row for first, day in enumerate(days) for row in model_calls("m", day, 4, 40, 1000 * first)]
+    few = [row for first, day in enumerate(days) for row in model_calls("m", day, 1, 4, 1000 * first)]
+    assert "few: 2 / 8 calls" in said(overview(store, tool_calls=few))
+    one_session = [row | {"session_id": "s"} for row in model_calls("m", days[0], 4, 40, 1000)]
+    assert "few sessions: 4 / 40 calls" in said(overview(store, tool_calls=one_session))
+    assert "few" not in next(
+        line for line in said(overview(store, tool_calls=solid)).split("\n") if "8 / 80 calls" in line
+    )
 
 
 def test_layers_are_a_share_of_all_calls(small: Path) -> None:

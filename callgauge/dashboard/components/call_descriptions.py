@@ -20,7 +20,7 @@ STRATEGIES = {"tool_use": "native tool use", "json_fallback": "call written as t
 REASONS = {
     "ended_with_answer": "ended with an answer",
     "no_answer": "no answer",
-    "chain_abandoned": "a chain of attempts was abandoned",
+    "chain_abandoned": "a call that never got through was left",
     "call_lost": "a call has no result",
     "ended_badly": "ended badly",
     "not_ended": "has not ended",

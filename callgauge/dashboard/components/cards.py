@@ -168,6 +168,10 @@ def _explain(asked: Mapping[str, Mapping[str, Any]], place: str) -> None:
         _draw_sql_link(metric, parameters)
     if any(GROUPS in metrics()[name].columns for name in asked):
         st.markdown("The 95 % interval counts sessions, not calls: calls of one session are alike.")
+        st.markdown(
+            "The interval also depends on how alike the other rows' calls of one session are. "
+            "The same count can have a slightly different interval in another table."
+        )
         st.page_link(
             page_file("glossary"),
             label=wording.link_label("What the words mean"),

@@ -159,7 +159,8 @@ _ALL = (
         "derived_ok",
         "Completed (inferred)",
         "turn",
-        "ended with an answer, no chain of attempts abandoned, no call lost",
+        "ended with an answer, left no call that never got through, and lost no call; "
+        "a tool that ran and failed does not count",
         better="high",
         calls={"turns": "derived_ok"},
     ),

@@ -11,7 +11,7 @@
 -- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
 -- note: A parse error is a call whose arguments were refused, by the harness or by our parser: not JSON, or not what the tool's definition asks for.
 -- note: A retry is the same tool called again after a fault, in a later step of the same turn. What the log itself calls a retry is one, too. A turn counts once, however many retries it has.
--- note: Completed (log) is what the log says of a turn. Completed (inferred) is what we conclude: it ended with an answer, no chain of attempts was abandoned and no call was lost.
+-- note: Completed (log) is what the log says of a turn. Completed (inferred) is what we conclude: it ended with an answer, no call that never got through was left, and no call was lost. A tool that ran and failed does not count.
 -- note: Unmeasured is what the log cannot tell. It is in neither number of a rate: it counts neither as good nor as bad.
 -- note: From the daily sums. Where tools are told apart or chosen, a turn counts for every tool that it called.
 -- note: A session counts once for each day, model and prompt it saw, and, where tools are told apart, for each tool.

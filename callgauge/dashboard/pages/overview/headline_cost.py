@@ -12,6 +12,8 @@ from callgauge.dashboard import filters, wording
 from callgauge.dashboard.measures.costs import COMMAND, Cost, CostSummary, summarise_costs
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.pages.overview.headline_card import draw_headline_card
+from callgauge.stats import ENOUGH
 
 
 def read_costs(chosen: Mapping[str, Any]) -> CostSummary | None:
@@ -24,20 +26,15 @@ def read_costs(chosen: Mapping[str, Any]) -> CostSummary | None:
 def draw_cost_headline(summary: CostSummary) -> None:
     """Draw the card of the cost per completed turn, with its change against the baseline."""
     cost = summary.overall
-    with st.container(border=True, height="stretch", gap="xsmall"):
-        mean = cost.per_completed if cost else None
-        change = None if summary.change is None else f"{100 * summary.change:+.0f}%".replace("-", "−")
-        st.metric(
-            "Cost per completed turn",
-            wording.in_markdown(_write(cost, mean.amount)) if cost and mean else "–",
-            change,
-            delta_color="off",
-            delta_arrow="off",
-        )
+    mean = cost.per_completed if cost else None
+    few = mean is not None and (mean.turns < ENOUGH or mean.interval is None)
+    change = None if summary.change is None else f"{100 * summary.change:+.0f}%".replace("-", "−")
+    amount = wording.in_markdown(_write(cost, mean.amount)) if cost and mean else "–"
+    with draw_headline_card("Cost per completed turn", amount, change, few=few):
         if cost is None or mean is None:
             st.caption(wording.in_markdown(f"No turn has a price. Load yours: {COMMAND}", 120))
             return
-        lines = [wording.plural(mean.turns, "completed turn")]
+        lines = [f"{'few: ' if few else ''}{wording.plural(mean.turns, 'completed turn')}"]
         if mean.interval:
             lines.append(f"{_write(cost, mean.interval.low)} to {_write(cost, mean.interval.high)}")
         if cost.unpriced_calls:

@@ -17,9 +17,11 @@ from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
 from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard.measures.verdicts import format_points
 from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.pages.overview.headline_card import draw_headline_card
 from callgauge.dashboard.pages.overview.headline_cost import draw_cost_headline
 from callgauge.dashboard.pages.overview.sparkline import draw_sparkline
 from callgauge.memory.records import Goal
+from callgauge.stats import ENOUGH
 
 _DAYS = 28  # of the small line, the newest with data
 
@@ -124,22 +126,16 @@ def _headline(name: str, rates: Mapping[str, Slice], refused: int) -> _Headline:
 
 def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], goal: Goal | None) -> None:
     share, rate = it.slice.share, it.slice.rate
-    with st.container(border=True, height="stretch", gap="xsmall"):
-        delta, colour = _describe_change(change)
-        st.metric(
-            rate.title,
-            wording.rate(share.k, share.n),
-            delta,
-            delta_color=colour,
-            delta_arrow="off",
-        )
-        if len(days) > 1:
+    few = share.n > 0 and not share.has_enough
+    delta, colour = _describe_change(change)
+    with draw_headline_card(rate.title, wording.rate(share.k, share.n), delta, colour=colour, few=few):
+        if len(days) > 1 and not few:
             ends = f"from {wording.percent(days[0])} to {wording.percent(days[-1])}"
             draw_sparkline(f"days_of_{rate.name}", days, f"{rate.title} on {len(days)} days: {ends}")
         bounds = wording.interval(share.interval)
         counted = f"{wording.fraction(share.k, share.n)} {rate.noun}s"
         lines = [
-            counted,
+            f"{'few' if share.n < ENOUGH else 'few sessions'}: {counted}" if few else counted,
             bounds,
             describe_goal(rate, share, goal) if goal else "",
             _describe_known(it),
