@@ -188,12 +188,13 @@ def draw_flow(moved: Sequence[tuple[str, str, int]]) -> Figure:
     for before, after, calls in moved:
         lost[before] += calls
         won[after] += calls
-    labels = [f"{name} −{lost[name]:,}" for name in left] + [f"{name} +{won[name]:,}" for name in right]
+    labels = [f"{wording.outcome(name)} −{lost[name]:,}" for name in left]
+    labels += [f"{wording.outcome(name)} +{won[name]:,}" for name in right]
     link = {
         "source": [left.index(before) for before, _, _ in moved],
         "target": [len(left) + right.index(after) for _, after, _ in moved],
         "value": [calls for _, _, calls in moved],
-        "label": [f"{before} → {after}" for before, after, _ in moved],
+        "label": [f"{wording.outcome(before)} → {wording.outcome(after)}" for before, after, _ in moved],
         "color": "rgba(128,128,128,0.35)",
         "hovertemplate": "%{label}: %{value:,}<extra></extra>",
     }

@@ -124,6 +124,14 @@ def result_status(status: str | None) -> str:
     return _RESULTS.get(status or "missing", status or "")
 
 
+_NOT_JUDGED = "arguments not judged"
+
+
+def outcome(name: str | None) -> str:
+    """Return what pages call an outcome of a call's arguments; "unmeasured" is a word for rates there."""
+    return _NOT_JUDGED if name == "unmeasured" else name or "–"
+
+
 def _write_short(number: float) -> str:
     return f"{number:.{1 if number < 99.95 else 0}f}"
 

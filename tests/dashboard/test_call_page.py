@@ -81,7 +81,7 @@ def test_the_parser_judged_what_it_saw(said_of_it: dict[str, str], judged: bool)
 def test_the_place_that_the_harness_names_is_marked_in_the_text(store: Path) -> None:
     words = said(page_of(store, **CUT))
     assert "             ^ place named by the harness" in words
-    assert "The parser did not judge this: the log cut the text." in words
+    assert "The parser did not judge this: the log cut the text. The harness refused at" in words
     assert "None, and none were looked for: the log cut the text." in words
 
 

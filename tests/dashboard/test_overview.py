@@ -74,9 +74,8 @@ def test_a_headline_that_rests_on_few_says_so_and_has_no_line_of_days(store: Pat
     assert "few: 2 / 8 calls" in said(overview(store, tool_calls=few))
     one_session = [row | {"session_id": "s"} for row in model_calls("m", days[0], 4, 40, 1000)]
     assert "few sessions: 4 / 40 calls" in said(overview(store, tool_calls=one_session))
-    assert "few" not in next(
-        line for line in said(overview(store, tool_calls=solid)).split("\n") if "8 / 80 calls" in line
-    )
+    lines = said(overview(store, tool_calls=solid)).split("\n")
+    assert "few" not in next(line for line in lines if "8 / 80 calls" in line)
 
 
 def test_layers_are_a_share_of_all_calls(small: Path) -> None:

@@ -270,7 +270,7 @@ def test_the_sentence_names_conditions_and_moves() -> None:
         ([("clean", "failed", 1)], "1 clean call would fail."),
         (
             [("coerced", "failed", 1), ("unmeasured", "failed", 3)],
-            "1 call that passed would fail; 3 unmeasured calls would fail.",
+            "1 call that passed would fail; 3 calls not judged before would fail.",
         ),
         ([("failed", "unmeasured", 2)], "2 of 2 failed calls may pass, without text to tell."),
         ([("coerced", "clean", 3), ("repaired", "repaired", 1)], "3 of 4 mended calls would be clean."),

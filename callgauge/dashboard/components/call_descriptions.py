@@ -51,6 +51,17 @@ def describe_not_judged(row: Row) -> str | None:
     return None
 
 
+def say_not_judged(row: Row, reason: str) -> str:
+    """Return a sentence that the parser has no verdict, and who has one where the call is at fault."""
+    said = f" The harness {describe_harness(row['harness_verdict'])}." if is_harness_fault(row) else ""
+    return f"The parser did not judge this: {reason}.{said}"
+
+
+def is_harness_fault(row: Row) -> bool:
+    """Return True when it was the harness that refused the arguments, at the call's fault layer."""
+    return row["fault_layer"] in ("syntax", "schema") and row["harness_verdict"] == row["fault_layer"]
+
+
 def describe_no_arguments(row: Row) -> str:
     """Return a sentence on why a call has no resulting arguments."""
     if row["fault_layer"] == "emission":

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -31,13 +31,14 @@ _COLUMNS = (
     Column("Found → became", "text"),
     Column("Meaning", "text"),
 )
-OUTCOME_TONES: dict[str, Tone] = {
+_OUTCOME_TONES: dict[str, Tone] = {
     "clean": "good",
     "coerced": "info",
     "repaired": "info",
     "failed": "bad",
     "unmeasured": "calm",
 }
+_REFUSED_AT = ("emission", "syntax", "schema")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,21 @@ def _join_beginning(parts: Iterable[str]) -> str:
         if length > spans.LIMIT:
             break
     return "".join(taken)
+
+
+def outcome_tone(outcome: str | None, fault_layer: str | None = None) -> Tone | None:
+    """Return the colour of an outcome; grey for arguments that we could read and the harness refused.
+
+    `fault_layer`: where the call went wrong first, as far as the log tells.
+    """
+    if outcome != "failed" and fault_layer in _REFUSED_AT:
+        return "calm"
+    return _OUTCOME_TONES.get(outcome or "")
+
+
+def outcome_cell(outcome: str | None, fault_layer: str | None = None, **given: Any) -> Cell:
+    """Return a table's cell with an outcome in words and its colour. `given`: other fields of the cell."""
+    return Cell(wording.outcome(outcome), tone=outcome_tone(outcome, fault_layer), **given)
 
 
 def name_numbers(numbers: Iterable[int]) -> list[str]:

@@ -11,7 +11,7 @@ import streamlit as st
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.session_links import call_link
-from callgauge.dashboard.components.finding_list import OUTCOME_TONES
+from callgauge.dashboard.components.finding_list import outcome_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.texts.text_diff import arguments_change
 
@@ -53,7 +53,7 @@ def _build_row(row: Row, current: str) -> list[Cell]:
             wording.one_line(row["tool"] or "unknown", 60), href=None if this else call_link(row["call_id"])
         ),
         Cell(row["retry_kind"] or "first try"),
-        Cell(row["outcome"] or "–", tone=OUTCOME_TONES.get(row["outcome"])),
+        outcome_cell(row["outcome"], row["fault_layer"]),
         Cell((row["fault_layer"] or "–").replace("_", " "), tone="warn" if row["fault_layer"] else None),
         Cell(wording.result_status(row["result_status"])),
         Cell(wording.one_line(row["raw"], 160), mono=True),

@@ -30,7 +30,7 @@ OUTCOMES = {
     "failed": "Failed",
     "strict": "Strict failures",
     "truncated": "Cut off",
-    "unmeasured": "Unmeasured",
+    "unmeasured": "Arguments not judged",
 }
 FAULTS = {
     "": "All fault layers",

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.dashboard import filters, wording
-from callgauge.dashboard.components.finding_list import OUTCOME_TONES
+from callgauge.dashboard.components.finding_list import outcome_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table, order_column
 from callgauge.dashboard.pages.calls.call_filters import kept_keys
 from callgauge.dashboard.texts.marked_text import one_line_with_hits
@@ -73,11 +73,8 @@ def _build_row(row: Row, searched: str | None, *, is_narrow: bool) -> list[Cell]
         ),
         _name_cell(row["tool"]),
         Cell(preview, mono=True, marks=marks, title=preview),
-        Cell(
-            row["outcome"] or "–",
-            sub=None if is_narrow else row["finding"],
-            tone=OUTCOME_TONES.get(row["outcome"]),
-            leads=True,
+        outcome_cell(
+            row["outcome"], row["fault_layer"], sub=None if is_narrow else row["finding"], leads=True
         ),
         Cell((row["fault_layer"] or "–").replace("_", " "), tone="warn" if row["fault_layer"] else None),
         Cell(wording.result_status(row["result_status"])),

@@ -8,14 +8,13 @@ from typing import Any, Literal
 import streamlit as st
 
 from callgauge.dashboard import wording
+from callgauge.dashboard.components.call_descriptions import is_harness_fault
+from callgauge.dashboard.components.finding_list import outcome_tone
+from callgauge.dashboard.components.table import Tone
 
 Row = Mapping[Any, Any]
 _SHOWN = 20_000  # characters of a result
-_COLOURS: dict[str, Literal["green", "red", "gray"]] = {
-    "clean": "green",
-    "failed": "red",
-    "unmeasured": "gray",
-}
+_COLOURS: dict[Tone | None, Literal["green", "red", "gray"]] = {"good": "green", "bad": "red", "calm": "gray"}
 
 
 def draw_heading(row: Row, *, is_page: bool = True) -> None:
@@ -26,9 +25,11 @@ def draw_heading(row: Row, *, is_page: bool = True) -> None:
             st.title(name, anchor=False, width="content")
         else:
             st.header(name, anchor=False, width="content")
-        st.badge(str(row["outcome"]), color=_COLOURS.get(row["outcome"], "blue"))
+        tone = outcome_tone(row["outcome"], row["fault_layer"])
+        st.badge(wording.outcome(row["outcome"]), color=_COLOURS.get(tone, "blue"))
         if row["fault_layer"]:
-            st.badge(f"fault at {row['fault_layer'].replace('_', ' ')}", color="orange")
+            said = ", says the harness" if is_harness_fault(row) else ""
+            st.badge(f"fault at {row['fault_layer'].replace('_', ' ')}{said}", color="orange")
         if row["lossy"]:
             st.badge("lossy", color="red")
 

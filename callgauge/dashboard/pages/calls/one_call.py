@@ -13,11 +13,11 @@ from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.paging import draw_steps
 from callgauge.dashboard.components.controls.session_links import call_link, session_link
 from callgauge.dashboard.components.finding_list import (
-    OUTCOME_TONES,
     Finding,
     draw_finding_list,
     draw_json,
     draw_marked_text,
+    outcome_cell,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.calls import actions, attempts, parser_reading
@@ -101,7 +101,7 @@ def _draw_raw(row: Row, findings: Sequence[Finding]) -> None:
         if findings or reason is None:
             draw_finding_list("call_findings", raw, findings)
         else:
-            st.caption(f"The parser did not judge this: {reason}.")
+            st.caption(call_descriptions.say_not_judged(row, reason))
 
 
 def _draw_verdicts(row: Row) -> None:
@@ -136,7 +136,7 @@ def _parser_row(row: Row) -> list[Cell]:
         return [Cell("The parser"), Cell("could not judge", tone="calm"), Cell(reason), Cell("")]
     return [
         Cell("The parser"),
-        Cell(row["outcome"] or "–", tone=OUTCOME_TONES.get(row["outcome"])),
+        outcome_cell(row["outcome"], row["fault_layer"]),
         Cell(wording.one_line(call_descriptions.parser_message(row), 400), mono=True),
         Cell("", sub=call_descriptions.describe_visibility(row)),
     ]
@@ -198,7 +198,7 @@ def _turn_row(call: Row, current: str) -> list[Cell]:
             sub="this call" if this else None,
             href=None if this else call_link(call["call_id"]),
         ),
-        Cell(call["outcome"] or "–", tone=OUTCOME_TONES.get(call["outcome"])),
+        outcome_cell(call["outcome"], call["fault_layer"]),
         Cell((call["fault_layer"] or "–").replace("_", " "), tone="warn" if call["fault_layer"] else None),
         Cell(wording.result_status(call["result_status"])),
         Cell(chain, sub=call["chain_outcome"]),

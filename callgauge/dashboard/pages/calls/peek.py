@@ -90,7 +90,7 @@ def _draw_raw(loaded: LoadedCall) -> None:
             st.caption(f"The first {_TEXT:,} of {len(raw):,} characters.")
     reason = call_descriptions.describe_not_judged(row)
     if not findings and reason is not None:
-        st.caption(f"The parser did not judge this: {reason}.")
+        st.caption(call_descriptions.say_not_judged(row, reason))
     elif not findings:
         st.caption("No findings.")
     else:

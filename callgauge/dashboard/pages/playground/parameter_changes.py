@@ -101,7 +101,7 @@ def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange
     if request.outcome is Outcome.CLEAN:
         return f"Clean: valid JSON, and every declared argument fits{told}."
     if request.outcome is Outcome.UNMEASURED:
-        return "Unmeasured: valid JSON, but without a definition no type is known."
+        return "Arguments not judged: valid JSON, but without a definition no type is known."
     parts = []
     if request.outcome is Outcome.REPAIRED:
         places = sum(found.stage in (Stage.UNWRAP, Stage.REPAIR) for found in request.diagnostics)

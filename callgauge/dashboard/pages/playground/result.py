@@ -12,13 +12,13 @@ from callgauge.dashboard import wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.finding_list import (
-    OUTCOME_TONES,
     SEVERITY_TONES,
     Finding,
     draw_finding_list,
     draw_json,
     draw_marked_text,
     name_numbers,
+    outcome_cell,
 )
 from callgauge.dashboard.components.parser_steps import draw_parser_steps
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
@@ -55,7 +55,7 @@ def draw_result(request: ToolCallRequest) -> None:
 
 def _draw_policies(request: ToolCallRequest) -> None:
     tones: dict[bool, Tone] = {True: "good", False: "bad"}
-    cells = [Cell(request.outcome, tone=OUTCOME_TONES.get(request.outcome))]
+    cells = [outcome_cell(request.outcome)]
     for policy, meaning in _POLICIES:
         accepted = request.accepted_under(policy)
         against = dict.fromkeys(found.code for found in request.diagnostics if not policy.accepts([found]))

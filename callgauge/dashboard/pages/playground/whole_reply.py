@@ -9,7 +9,7 @@ import streamlit as st
 from callgauge.dashboard import wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one
-from callgauge.dashboard.components.finding_list import OUTCOME_TONES, draw_marked_text
+from callgauge.dashboard.components.finding_list import draw_marked_text, outcome_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.playground import result
 from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs
@@ -73,7 +73,7 @@ def _build_row(text: str, number: int, call: TextCall) -> list[Cell]:
     return [
         Cell(f"{number:,}"),
         Cell(wording.one_line(call.name, 80) or "no name", sub=call.dialect),
-        Cell(call.request.outcome, tone=OUTCOME_TONES.get(call.request.outcome), sub=whole),
+        outcome_cell(call.request.outcome, sub=whole),
         Cell(f"{spans.locate(text, call.start)} – {spans.locate(text, call.end)}", mono=True),
         Cell(", ".join(codes) or "none", mono=bool(codes)),
     ]

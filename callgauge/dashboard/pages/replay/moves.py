@@ -16,7 +16,7 @@ from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import PER_PAGE, draw_pager
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
-from callgauge.dashboard.components.finding_list import OUTCOME_TONES
+from callgauge.dashboard.components.finding_list import outcome_cell
 from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.testset_export import draw_testset_export
@@ -60,8 +60,8 @@ def _draw_flows(found: ReplaySummary) -> None:
     with cards.draw_card("Outcomes, before and after"):
         rows = [
             [
-                Cell(before, tone=OUTCOME_TONES.get(before), order=before),
-                Cell(after, tone=OUTCOME_TONES.get(after), order=after),
+                outcome_cell(before, order=before),
+                outcome_cell(after, order=after),
                 Cell(
                     f"{calls:,}",
                     href=None if before == after else _flow_link(before, after),
@@ -231,7 +231,7 @@ def _choose_flow(found: ReplaySummary) -> tuple[str, str] | None:
         if flow not in moved:
             return f"All changed calls ({found.changed:,})"
         before, after, calls = moved[flow]
-        return f"{before} → {after} ({calls:,})"
+        return f"{wording.outcome(before)} → {wording.outcome(after)} ({calls:,})"
 
     ordered = sorted(moved, key=lambda flow: -moved[flow][2])
     chosen = choose_one("Changed calls", "flow", ["", *ordered], "", name_flow, width=280)
@@ -251,7 +251,7 @@ def _build_row(row: Mapping[str, Any]) -> list[Cell]:
             row["ts"][:19].replace("T", " ") if row["ts"] else "no time",
             href=filters.page_link("calls", {}, {"call": row["call_id"]}),
         ),
-        Cell(after, tone=OUTCOME_TONES.get(after), sub=f"was {before}" if before != after else "as before"),
+        outcome_cell(after, sub=f"was {wording.outcome(before)}" if before != after else "as before"),
         _name_cell(row["tool"]),
         _name_cell(row["model"]),
         Cell(_join_lines(findings), mono=True),

@@ -152,7 +152,7 @@ def _list_moves(found: ReplaySummary) -> Iterator[str]:
         kind = "clean call" if lost == lost_clean else "call"
         yield f"{wording.plural(lost, kind)}{'' if lost == lost_clean else ' that passed'} would fail"
     if lost_unmeasured:
-        yield f"{wording.plural(lost_unmeasured, 'unmeasured call')} would fail"
+        yield f"{wording.plural(lost_unmeasured, 'call')} not judged before would fail"
     if untold := count({"failed"}, {"unmeasured"}):
         yield f"{untold:,} of {wording.plural(refused, 'failed call')} may pass, without text to tell"
     if saved and not (lost or lost_unmeasured):

@@ -9,7 +9,7 @@ from typing import Any
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components.call_descriptions import REASONS, TEXT_IS
 from callgauge.dashboard.components.controls.session_links import call_link, session_link
-from callgauge.dashboard.components.finding_list import OUTCOME_TONES
+from callgauge.dashboard.components.finding_list import outcome_tone
 from callgauge.dashboard.pages.sessions.timelines import (
     AskedPlace,
     ChainAttempt,
@@ -203,7 +203,9 @@ def _make_call_item(drawing: TimelineDrawing, row: Row) -> Item:
     # What could not be measured is no fault: why stands in the tag's help, not in a line of each call.
     why = row["finding"] if row["outcome"] == "unmeasured" and not layer else None
     told = f"What became of the arguments.{said}" + (f" {wording.one_line(why, 300)}" if why else "")
-    tags = [[row["outcome"], OUTCOME_TONES.get(row["outcome"], "calm"), told]]
+    tags: list[list[str | None]] = []
+    if row["outcome"]:
+        tags.append([wording.outcome(row["outcome"]), outcome_tone(row["outcome"], layer) or "calm", told])
     if layer:
         tags.append([f"fault: {layer.replace('_', ' ')}", bad, "The first layer that went wrong"])
     notes = [
@@ -217,7 +219,7 @@ def _make_call_item(drawing: TimelineDrawing, row: Row) -> Item:
         "place": drawing.session.link(call=row["call_id"]),
         "lit": drawing.asked.call == row["call_id"],
         "bad": bad,
-        "tags": [tag for tag in tags if tag[0]],
+        "tags": tags,
         "chain": _make_chain_item(drawing, row),
         "finding": None
         if why
