@@ -102,11 +102,15 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """A figure of rates over time. `beyond`: points of too few observations that lie beyond the scale."""
+    """A figure of rates over time.
+
+    `beyond`: points of too few observations that lie beyond the scale. `cut`: intervals that go on beyond it.
+    """
 
     figure: Figure
     unit: TimeUnit
     beyond: int
+    cut: int
 
 
 def series_order(names: Sequence[str], fixed: Mapping[str, int] | None = None) -> dict[str, int]:
@@ -177,7 +181,13 @@ def draw_trend(
         "data": traces,
         "layout": drawn | {"shapes": shapes + lines, "annotations": above + labels},
     }
-    return Trend(figure, unit, beyond)
+    cut = sum(
+        not (bottom <= bounds.low and bounds.high <= top)
+        for its in series.values()
+        for point in its
+        if len(series) <= _WITH_INTERVALS and (bounds := point.share.interval)
+    )
+    return Trend(figure, unit, beyond, cut)
 
 
 def draw_flow(moved: Sequence[tuple[str, str, int]]) -> Figure:
@@ -377,7 +387,7 @@ def _draw_whiskers(points: Sequence[DayRate], colour: str, bottom: float, top: f
         "arrayminus": [rate - within(bounds.low) if bounds else 0 for bounds, rate in spans],
         "color": colour,
         "thickness": 1,
-        "width": 3,
+        "width": 0,  # a cap would close an interval that the scale cuts
     }
 
 

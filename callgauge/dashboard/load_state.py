@@ -51,14 +51,20 @@ def describe_silence(silent: Sequence[Mapping[Hashable, Any]], one: str = "", se
     return " ".join(filter(None, words))
 
 
-def describe_lag(newest: datetime | None, loaded: datetime | None) -> str:
-    """Return how old the newest turn was at the load; empty where that is two days or less, or not known.
+def lag_days(newest: datetime | None, loaded: datetime | None) -> int:
+    """Return how many days old the newest turn was at the load; 0 for two days or less, or unknown.
 
     `newest`, `loaded`: the times of the newest turn of the store and of its last load, in UTC.
     """
     if newest is None or loaded is None or loaded != loaded or newest != newest:  # NaT is not itself
-        return ""
+        return 0
     days = (loaded.date() - newest.date()).days
-    if days <= _FRESH_DAYS:
+    return days if days > _FRESH_DAYS else 0
+
+
+def describe_lag(newest: datetime | None, loaded: datetime | None) -> str:
+    """Return the words for `lag_days`; empty where that is 0."""
+    days = lag_days(newest, loaded)
+    if newest is None or not days:
         return ""
     return f"the newest turn is from {newest:%Y-%m-%d}, {wording.plural(days, 'day')} before the load"

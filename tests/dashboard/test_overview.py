@@ -243,3 +243,25 @@ def test_chosen_days_are_kept_as_a_named_baseline_and_removed(store: Path) -> No
     assert "before 13: 2026-11-20 to 2026-11-20" in said(again).replace("\\", "")
     again.button(key="remove_baseline_0").click().run()
     assert "before 13: 2026-11-20" not in said(again).replace("\\", "")
+
+
+def test_where_no_model_can_be_ranked_the_thin_ones_are_listed_and_the_link_says_when_closed(
+    store: Path,
+) -> None:
+    calls = [*model_calls("some", "2026-11-20", 1, 4, 1000), *model_calls("few", "2026-11-20", 0, 4, 2000)]
+    app = overview(store, tool_calls=calls)
+    (row,) = (
+        row
+        for row in sheet_of(app, "2 models with too few sessions: counts")
+        if row["Model"]["text"] == "some"
+    )
+    assert (row["Parse errors"]["text"], row["Parse errors"]["sub"]) == ("25%", "1 / 4")
+    closed = opened(which_model_thin="0")
+    assert "2 models with too few sessions: counts" not in sheets(closed)
+
+
+def test_rejected_files_and_old_data_need_attention_last(store: Path) -> None:
+    run = {"run_id": "r1", "finished_at": "2026-11-30T02:00:00"}
+    files = [{"file_id": number, "status": "rejected"} for number in (7, 8)]
+    words = [door.replace("\\", "") for door in doors(overview(store, ingest_runs=[run], files=files))]
+    assert any(door.startswith(":gray[○]") and "2 files are rejected" in door for door in words)

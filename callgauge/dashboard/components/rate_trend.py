@@ -176,6 +176,8 @@ def _draw_notes(
     parts = [f"Hollow: {LESS}."]
     if drawn.beyond:
         parts.append(f"Triangle: {wording.plural(drawn.beyond, 'such point')} beyond the scale.")
+    if drawn.cut:
+        parts.append(f"{wording.plural(drawn.cut, 'interval')} cut at the edge of the scale.")
     if drawn.unit.name != "day":
         parts.append(f"A point is a {drawn.unit.name}, as the days go far back; choose days for each day.")
     if len(points) > len(named):

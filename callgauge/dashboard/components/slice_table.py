@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.dashboard import filters, wording
+from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.table import Cell, Column, Percentages, draw_table
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
@@ -115,12 +116,16 @@ def draw_thin_slices(
     key: str,
     leads: Leads | None = None,
     noun: str | None = None,
+    opens: bool | None = None,
+    shown: int = _LISTED,
 ) -> None:
     """Draw one folded line for slices of which too little is known; opened, it lists their counts.
 
     `columns`: the slices by `dimension`, for each rate. `noun`: what they are, None for a value of the
-    dimension. The list has neither rates nor intervals: nothing in it is a finding. Nothing is drawn without
-    slices.
+    dimension. `opens`: True where the page has nothing better to show: the list is open at first and has
+    rates; the URL key `<key>_thin` holds whether it is open, unless `opens` is None. `shown`: rows before a
+    person asks for all. The list has no intervals and no order by rate: nothing in it is a finding. Nothing
+    is drawn without slices.
     """
     its: dict[str, list[Slice]] = {}
     for several in columns.values():
@@ -135,9 +140,14 @@ def draw_thin_slices(
 
     names = sorted(its, key=place)
     label = _describe_thin(noun or DIMENSIONS[dimension].lower(), its)
-    with st.expander(label, on_change="rerun", key=f"{key}_thin") as fold:
-        if not fold.open:
-            return
+    if opens is None:
+        expander = st.expander(label, on_change="rerun", key=f"{key}_thin")
+        fold = expander if expander.open else None
+    else:
+        fold = draw_fold(label, f"{key}_thin", opens=opens)
+    if fold is None:
+        return
+    with fold:
         draw_table(
             f"{key}_thin_list",
             f"{label}: counts",
@@ -149,8 +159,8 @@ def draw_thin_slices(
                     for rate in columns
                 ),
             ],
-            [_thin_row(dimension, name, its[name], columns, leads) for name in names],
-            shown=_LISTED,
+            [_thin_row(dimension, name, its[name], columns, leads, rated=bool(opens)) for name in names],
+            shown=shown,
         )
 
 
@@ -169,14 +179,20 @@ def _describe_thin(noun: str, its: Mapping[str, Sequence[Slice]]) -> str:
 
 
 def _thin_row(
-    dimension: str, name: str, several: Sequence[Slice], rates: Iterable[str], leads: Leads | None
+    dimension: str,
+    name: str,
+    several: Sequence[Slice],
+    rates: Iterable[str],
+    leads: Leads | None,
+    *,
+    rated: bool,
 ) -> list[Cell]:
     by_rate = {one.rate.name: one for one in several}
     sessions = max(one.share.sessions or 0 for one in several)
     return [
         name_cell(dimension, name, leads),
         Cell(f"{sessions:,}", order=sessions),
-        *(_count_cell(by_rate.get(rate)) for rate in rates),
+        *(_count_cell(by_rate.get(rate), rated=rated) for rate in rates),
     ]
 
 
@@ -281,14 +297,17 @@ def describe_little(one: Slice) -> str:
     return wording.plural(one.share.sessions or 0, "session")
 
 
-def _count_cell(one: Slice | None) -> Cell:
+def _count_cell(one: Slice | None, *, rated: bool) -> Cell:
     if one is None or not one.share.n:
         return Cell("–", title="unmeasured" if one else None, values={"k": None})
+    counts = wording.fraction(one.share.k, one.share.n)
     return Cell(
-        wording.fraction(one.share.k, one.share.n),
+        wording.rate(one.share.k, one.share.n) if rated else counts,
+        sub=counts if rated else None,
+        pale=rated,
         title=wording.known_share(one.share.n, one.total, one.rate.noun),
         order=one.share.k / one.share.n,  # equal rates keep the list's own order: most sessions first
-        values=count_values(one),
+        values=count_values(one) | ({"rate": one.share.rate} if rated else {}),
     )
 
 

@@ -11,11 +11,16 @@ from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 
 
-def draw_fold(label: str, key: str) -> Any | None:
+def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
     """Draw a fold, and return the container for its content; None while it is closed.
 
-    `key`: the URL key, which holds 1 while the fold is open.
+    `opens`: it is open until a person closes it. `key`: the URL key, which holds 1 while the fold is open and
+    0 while it is closed, or nothing where it is as at first.
     """
+    at_first = f"_at_first_{key}"
+    if key not in st.query_params and st.session_state.get(at_first, opens) != opens:
+        del st.session_state[key]  # nobody chose: it follows what the page now opens with
+    st.session_state[at_first] = opens
     drawn: list[Any] = []
 
     def draw(name: str) -> bool:
@@ -23,7 +28,7 @@ def draw_fold(label: str, key: str) -> Any | None:
         drawn.append(fold)
         return bool(fold.open)
 
-    is_open = draw_url_widget(draw, key, False, lambda text: text == "1", lambda _: "1")
+    is_open = draw_url_widget(draw, key, opens, lambda text: text == "1", lambda value: str(int(value)))
     return drawn[0] if is_open else None
 
 

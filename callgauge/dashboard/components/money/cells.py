@@ -29,9 +29,9 @@ def make_cells(costs: Sequence[Cost], make: MakeCell) -> list[Cell]:
 
 
 def per_turn_cell(cost: Cost, places: int) -> Cell:
-    return _mean_cell(
-        cost, cost.per_turn, places, f"{wording.fraction(_turns(cost.per_turn), cost.turns)} turns are priced"
-    )
+    priced = _turns(cost.per_turn)
+    base = f"{priced:,} priced {'turn' if priced == 1 else 'turns'} of {cost.turns:,}"
+    return _mean_cell(cost, cost.per_turn, places, base, base)
 
 
 def per_completed_cell(cost: Cost, places: int) -> Cell:
@@ -100,7 +100,8 @@ def _turns(mean: MeanCost | None) -> int:
     return mean.turns if mean else 0
 
 
-def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, known: str) -> Cell:
+def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, known: str, base: str | None = None) -> Cell:
+    """Return the cell of a mean. `known`: what it rests on, on hover; `base`: the same in the small lines."""
     if mean is None:
         return Cell("–", pale=True, title=describe_unpriced(cost), values={"": None})
     if not cost.is_priced_enough:
@@ -109,7 +110,7 @@ def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, known: str) -> Ce
     between = _write_interval(bounds, cost.currency, places) if bounds else "no interval"
     return Cell(
         wording.money(mean.amount, cost.currency, places),
-        sub=between,
+        sub=f"{between}\n{base}" if base and mean.turns < cost.turns else between,
         order=mean.amount,
         pale=mean.turns < ENOUGH or bounds is None,
         title=known if bounds else f"{known}; too few sessions for an interval",

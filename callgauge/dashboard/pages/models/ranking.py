@@ -120,7 +120,7 @@ def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: flo
         if ranking.rows:
             names = [name for name in choose_columns(by) if name != rate.name]
             _draw_table(ranking, read_columns(by, names, chosen), smallest)
-        draw_thin_slices(by, {rate.name: ranking.thin}, key="ranking")
+        draw_thin_slices(by, {rate.name: ranking.thin}, key="ranking", opens=not ranking.is_compared)
         if ranking.left:
             st.caption(f"{ranking.left} more are used less; a filter brings them up.")
 

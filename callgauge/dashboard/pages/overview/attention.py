@@ -14,6 +14,7 @@ from callgauge.dashboard import comparison, filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.rate_trend import TrendEvent
+from callgauge.dashboard.load_state import lag_days
 from callgauge.dashboard.measures.verdicts import RULE
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.page_files import page_file
@@ -136,13 +137,26 @@ def draw_attention(chosen: Mapping[str, Any]) -> None:
             st.error(wording.in_markdown(trouble, 600))
         if found is None:
             st.caption("No call of this selection has a day.")
+            _draw_quiet_items()
             return
         _draw_items(left)
         if not left:
             st.caption(_describe_quiet(found))
         elif found.report is None:
             st.caption(_describe_few_days(found))
+        _draw_quiet_items()
         _draw_folds(items, known, found)
+
+
+def _draw_quiet_items() -> None:
+    """Draw what is amiss with the data, last and grey, with the way to the page Data."""
+    load = store_queries.ask("last_load").iloc[0]
+    rejected, days = int(load.rejected_files), lag_days(load.newest, load.loaded_at)
+    are = "is" if rejected == 1 else "are"
+    files = f"{wording.plural(rejected, 'file')} {are} rejected" if rejected else ""
+    newest = f"The newest turn was {wording.plural(days, 'day')} old at the load" if days else ""
+    for words in filter(None, (files, newest)):
+        st.page_link(page_file("data"), label=f":gray[○] {wording.link_label(words)}")
 
 
 @st.cache_data(max_entries=200, show_spinner=False)

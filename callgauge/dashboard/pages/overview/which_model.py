@@ -12,7 +12,13 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.difference_cells import place_cell, rank_column
-from callgauge.dashboard.components.slice_table import calls_link, make_scale, name_cell, rate_cell
+from callgauge.dashboard.components.slice_table import (
+    calls_link,
+    draw_thin_slices,
+    make_scale,
+    name_cell,
+    rate_cell,
+)
 from callgauge.dashboard.components.strata_queries import rank_at_same_mix
 from callgauge.dashboard.components.table import Column, draw_table
 from callgauge.dashboard.measures.agreement import describe_agreement
@@ -53,7 +59,11 @@ def draw_which_model(
             priced = describe_model_costs(costs, shown) if costs else ""
             if priced:
                 st.caption(wording.in_markdown(priced, 400))
-        _draw_rest(table)
+        thin = [row.slice for row in table.rows if not row.slice.is_solid]
+        unranked = not table.ranks
+        if unranked:
+            draw_thin_slices("model", {rate.name: thin}, key="which_model", opens=True, shown=_ROWS)
+        _draw_rest(table, 0 if unranked else sum(one.is_named for one in thin))
 
 
 def _rank_models(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> dict[str, RankedTable]:
@@ -101,9 +111,9 @@ def _draw_ranking(rate: RateDefinition, table: RankedTable) -> list[str]:
     return [one.name for one in rows]
 
 
-def _draw_rest(table: RankedTable) -> None:
+def _draw_rest(table: RankedTable, thin: int) -> None:
+    """Draw the link to all models, and how many the card leaves out; `thin`: with too few sessions."""
     ranked = len(table.ranks)
-    thin = sum(not row.slice.is_solid and row.slice.is_named for row in table.rows)
     parts = [
         f"{ranked - _ROWS} more between" if ranked > _ROWS else "",
         f"{wording.plural(thin, 'model')} with too few sessions" if thin else "",
