@@ -24,12 +24,14 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from hashlib import blake2b
 from typing import Any, cast
 
 from ingest.decoding.lines import decode_object
 from ingest.events import Event, Rejected
 from ingest.log_format import About, Format
 from ingest.record import Record
+from ingest.version import CALLGAUGE_VERSION
 
 
 @cache
@@ -60,17 +62,27 @@ def line_skimmer(form: Format) -> Callable[[bytes], Any] | None:
 
 def find_companion(about: About) -> str | None:
     """Return the name of the file beside it with which a format reads a file; None when none does."""
-    finders = (getattr(form, "read_with", None) for form in formats().values())
-    return next((name for find in finders if find and (name := find(about))), None)
+    return next((name for find in _functions_named("read_with") if (name := find(about))), None)
 
 
-def explain_unread(form: Format, about: About) -> str | None:
-    """Return the format's explanation of a file that no format reads.
+def explain_unread(about: About) -> list[str]:
+    """Return the explanations that formats have for a file that no format reads; mostly none."""
+    return [told for explain in _functions_named("explain") if (told := explain(about)) is not None]
 
-    None: the format has no `explain`, or nothing to say about this file.
+
+@cache
+def _functions_named(name: str) -> list[Callable[[About], str | None]]:
+    """Return the optional function `name` of each format that has it."""
+    return [function for form in formats().values() if (function := getattr(form, name, None)) is not None]
+
+
+@cache
+def reader_version() -> str:
+    """Return a hash of Callgauge's version and the names of all formats.
+
+    When it changes, what was refused before may be readable, and is looked at again.
     """
-    explain = cast("Callable[[About], str | None] | None", getattr(form, "explain", None))
-    return explain(about) if explain is not None else None
+    return blake2b(" ".join([CALLGAUGE_VERSION, *formats()]).encode(), digest_size=8).hexdigest()
 
 
 def translate_file(
