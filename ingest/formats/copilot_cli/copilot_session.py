@@ -98,9 +98,9 @@ class CopilotSession:
             return
         self._models[dialogue.session_id] = model
         if dialogue is self._main and self._held:
-            first = self._held[0]
+            first, waiting = self._held[0], list(self._release())
             yield SessionSeen(session_id=first.session_id, where=first.where, ts=first.ts, model=model)
-            yield from self._release()
+            yield from waiting
         else:
             yield SessionSeen(**self._event_place(dialogue), model=model)
 
