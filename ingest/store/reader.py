@@ -51,10 +51,11 @@ _MODELS = """
     SELECT model, coalesce(sum(steps), 0) AS calls FROM daily_turns WHERE model IS NOT NULL
     GROUP BY model ORDER BY calls DESC, model"""
 _MODEL_NAMES = """
-    SELECT model, model_name, model_source, rule, coalesce(sum(steps), 0)::BIGINT AS calls
-    FROM turns LEFT JOIN model_aliases USING (model_name, model)
-    WHERE model IS NOT NULL AND NOT duplicate
-    GROUP BY ALL ORDER BY sum(calls) OVER (PARTITION BY model) DESC, model, calls DESC, model_name"""
+    FROM (
+        SELECT model, model_name, model_source, rule, coalesce(sum(steps), 0)::BIGINT AS used FROM turns
+        LEFT JOIN model_aliases USING (model_name, model) WHERE model IS NOT NULL AND NOT duplicate
+        GROUP BY ALL
+    ) ORDER BY sum(used) OVER (PARTITION BY model) DESC, model, used DESC, model_name"""
 _ALIASES = "SELECT model_name, model, rule FROM model_aliases"
 _KNOWN_NAMES = """
     SELECT model FROM daily_turns WHERE model IS NOT NULL

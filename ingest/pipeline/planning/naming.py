@@ -122,9 +122,8 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         name, folders, star, _ = token.groups()
         if name is not None:
             if name not in _FACTS or name in names:
-                raise BadRuleError(
-                    f"{pattern!r} has {{{name}}} {'twice' if name in names else ', which is unknown'}"
-                )
+                why = " twice" if name in names else ", which is unknown"
+                raise BadRuleError(f"{pattern!r} has {{{name}}}{why}")
             names.append(name)
             parts.append(f"(?P<{name}>{_DAY if name == 'date' else '[^/]+'})")
         elif folders:
