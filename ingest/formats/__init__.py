@@ -24,14 +24,12 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from hashlib import blake2b
 from typing import Any, cast
 
 from ingest.decoding.lines import decode_object
 from ingest.events import Event, Rejected
 from ingest.log_format import About, Format
 from ingest.record import Record
-from ingest.version import CALLGAUGE_VERSION
 
 
 @cache
@@ -74,15 +72,6 @@ def explain_unread(about: About) -> list[str]:
 def _functions_named(name: str) -> list[Callable[[About], str | None]]:
     """Return the optional function `name` of each format that has it."""
     return [function for form in formats().values() if (function := getattr(form, name, None)) is not None]
-
-
-@cache
-def reader_version() -> str:
-    """Return a hash of Callgauge's version and the names of all formats.
-
-    When it changes, what was refused before may be readable, and is looked at again.
-    """
-    return blake2b(" ".join([CALLGAUGE_VERSION, *formats()]).encode(), digest_size=8).hexdigest()
 
 
 def translate_file(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ingest.formats import reader_version
-from ingest.pipeline.planning.change_detection import Change, ChangeDecision, decide_copy
+from ingest.pipeline.planning.change_detection import Change, ChangeDecision, decide_copy, reader_version
 from ingest.pipeline.publish import LoadTotals
 from ingest.pipeline.reading.file_reader import FileResult, ReadSettings
 from ingest.pipeline.reading.format_recognition import UnusableFileError

@@ -60,7 +60,7 @@ class LedgerRow:
 
     `size` is the length of the content in bytes, `fingerprint` a hash of the content (None = nothing was
     read), and `head` a hash of its first bytes. `foreign` is what a rejected file holds that is no log of any
-    known format, as the version `refused_by` saw it (`ingest.formats.reader_version`).
+    known format, as the version `refused_by` saw it (`reader_version` in `planning.change_detection`).
     """
 
     file_id: int

@@ -41,6 +41,7 @@ FOLDS = {
     "All files": "inventory",
     "Sessions in several files": "doubles",
     "Prompts and tools that changed": "versions",
+    "Names of models": "names",
 }
 
 

@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-from ingest.formats import reader_version
-from ingest.pipeline.planning.change_detection import ReadOptions, is_still_foreign, make_archive_mark
+from ingest.pipeline.planning.change_detection import (
+    ReadOptions,
+    is_still_foreign,
+    make_archive_mark,
+    reader_version,
+)
 from ingest.pipeline.planning.redacted_names import redact_names
 from ingest.privacy.event_redaction import PUBLIC, Privacy
 from ingest.sources.archive_members import Archive, list_members, look_inside

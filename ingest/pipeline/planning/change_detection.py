@@ -10,16 +10,18 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
+from hashlib import blake2b
 
 from ingest.foreign_files import ForeignKind
-from ingest.formats import reader_version
+from ingest.formats import formats
 from ingest.path_facts import PathFacts
 from ingest.pipeline.planning.naming import NO_RULES, Naming
 from ingest.sources.discovery import still_exists
 from ingest.sources.log_content import HEAD, compute_fingerprint, open_log
 from ingest.sources.log_file import FileStamp, LogFile
 from ingest.store.ledger import FileStatus, Ledger, LedgerRow, ReadWith
+from ingest.version import CALLGAUGE_VERSION
 
 
 class Change(StrEnum):
@@ -131,6 +133,15 @@ def decide_change(found: LogFile, ledger: Ledger, options: ReadOptions) -> Chang
     if public := next((row for row in same if options.leaves_out_more_than(row.read_with)), None):
         return ChangeDecision(Change.READ, public)
     return decide_copy(same) if same else ChangeDecision(Change.READ)
+
+
+@cache
+def reader_version() -> str:
+    """Return a hash of Callgauge's version and the names of all formats.
+
+    When it changes, what was refused before may be readable, and is looked at again.
+    """
+    return blake2b(" ".join([CALLGAUGE_VERSION, *formats()]).encode(), digest_size=8).hexdigest()
 
 
 def is_still_foreign(found: LogFile, known: LedgerRow, options: ReadOptions) -> bool:

@@ -4,7 +4,19 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     place=(
-        *("lines", "formats", "inventory", "doubles", "versions"),  # folds
-        *("rejects", "files", "refused", "copies", "changes", "reject", "changed", "before", "after"),
+        *("lines", "formats", "inventory", "doubles", "versions", "names"),  # folds
+        *(
+            "rejects",
+            "files",
+            "refused",
+            "foreign",
+            "named",
+            "copies",
+            "changes",
+            "reject",
+            "changed",
+            "before",
+            "after",
+        ),
     ),
 )
