@@ -26,7 +26,7 @@ class LocalFile:
         return os.path.basename(self.path)  # noqa: PTH119 - a night has 100,000 of them
 
     def open(self) -> io.RawIOBase:
-        return io.FileIO(self.path)
+        return Path(self.path).open("rb", buffering=0)
 
     def sibling(self, name: str) -> LocalFile | None:
         path = Path(self.path).parent / name

@@ -61,7 +61,7 @@ def test_what_is_left_out_is_said_and_is_no_failure(log: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "nothing to load: name files or folders, or a list of them with --manifest"),
+        ([], "nothing to load: name files or folders, a list of them with --manifest, or --mine"),
         (["x", "--since", "soon"], "--since 'soon' is no time; write a date"),
         (["x", "--format", "nonsense"], "there is no format 'nonsense'; `callgauge formats` lists them all"),
         (["-", "--watch"], "standard input cannot be watched; name a folder"),
