@@ -140,7 +140,7 @@ def _print_lines(stream: TextIO) -> Tell:
 def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]] = ()) -> str:
     """Return the closing lines of a load as text.
 
-    A table of the files read comes first, then the files refused and what the user can do, then `rates`:
+    A table of the files read comes first, then the files rejected and what the user can do, then `rates`:
     titles and figures of the whole store.
     """
     rows = list(_report_figures(report)) if report.loaded else []
@@ -160,7 +160,7 @@ def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]
 
 
 def load_trouble(report: LoadReport) -> Iterator[str]:
-    """Yield a line for each file that was refused and for other problems; nothing when there are none."""
+    """Yield a line for each file that was rejected and for other problems; nothing when there are none."""
     if report.rejects:
         yield f"{report.rejects:,} lines rejected: the Data page lists them with place and reason"
     yield from _list_refused(report.rejected, "rejected", "files rejected")
@@ -188,7 +188,7 @@ def _list_refused(files: Sequence[RejectedFile], word: str, more: str) -> Iterat
 def outlook_text(outlook: LoadForecast) -> str:
     """Return the forecast of a dry run as text.
 
-    One line for each action and format, then the files that a load would refuse.
+    One line for each action and format, then the files that a load would reject.
     """
     kinds = [(share.would, share.form or "", share) for share in outlook.shares]
     width = max((len(form) for _, form, _ in kinds), default=0)
@@ -196,11 +196,11 @@ def outlook_text(outlook: LoadForecast) -> str:
         f"{would:9}  {form:{width}}  {share.files:>9,} files  {format_size(share.bytes):>10}"
         for would, form, share in kinds
     ]
-    lines += _list_refused(outlook.refused, "would refuse", "files")
+    lines += _list_refused(outlook.rejected, "would reject", "files")
     lines += [f"note: {escape_for_terminal(note)}" for note in outlook.notes]
     if outlook.left:
         lines.append(f"left out: {outlook.left:,} files (--since, --limit)")
-    reading = [share for share in outlook.shares if share.would not in ("unchanged", "companion", "refused")]
+    reading = [share for share in outlook.shares if share.would not in ("unchanged", "companion", "rejected")]
     files, stored = sum(share.files for share in reading), sum(share.bytes for share in reading)
     return "\n".join(
         [*lines, f"a load would read {files:,} files, {format_size(stored)}; nothing was changed"]

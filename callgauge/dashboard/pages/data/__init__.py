@@ -5,18 +5,7 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 URL_KEYS = PageUrlKeys(
     place=(
         *("lines", "formats", "inventory", "doubles", "versions", "names"),  # folds
-        *(
-            "rejects",
-            "files",
-            "refused",
-            "foreign",
-            "named",
-            "copies",
-            "changes",
-            "reject",
-            "changed",
-            "before",
-            "after",
-        ),
+        *("rejects", "files", "rejected", "foreign", "named", "copies", "changes"),
+        *("reject", "changed", "before", "after"),
     ),
 )

@@ -1,4 +1,4 @@
--- title: Refused files
+-- title: Rejected files
 -- question: Which files could not be used as a whole, and why?
 -- unit: one row a file
 -- note: Files that are no logs are told by foreign_files.
