@@ -33,6 +33,7 @@ def _draw_names() -> None:
         "model_names",
         caption="The store keeps each name as it was found. A file naming.toml in the store's folder changes "
         f"or switches off what counts as one; `callgauge models` applies it. {BY_SOURCE_ONLY}",
+        framed=False,
     ):
         rows, pages = read_page_of("model_names", "named")
         if not rows:
@@ -53,6 +54,6 @@ def _build_row(row: Row) -> list[Cell]:
         Cell(wording.one_line(row["model"], 80), mono=True, title=wording.visible(row["model"])),
         Cell(wording.one_line(name, 80) if name else "–", mono=True, title=wording.visible(name or "")),
         Cell(_SOURCES.get(row["model_source"], "–")),
-        Cell(", ".join(rules) or "it is its name"),
+        Cell(", ".join(rules) or "–"),
         Cell(f"{row['steps']:,}"),
     ]
