@@ -74,9 +74,7 @@ def rejects(
     files: Annotated[
         str | None, typer.Option("--file", metavar="PATTERN", help="Only of these files: *.jsonl, */night/*.")
     ] = None,
-    code: Annotated[
-        str | None, typer.Option("--code", help="Only this code; `foreign` lists each file that is no log.")
-    ] = None,
+    code: Annotated[str | None, typer.Option("--code", help="Only this code.")] = None,
     retry: Annotated[
         bool, typer.Option("--retry", help="Read the files again, after an upgrade say.")
     ] = False,
@@ -93,14 +91,13 @@ def rejects(
 ) -> None:
     """List what of the logs could not be used, with its place; or read those files again."""
     from ingest.maintenance import rejects as rejected
-    from ingest.store.reader import FOREIGN_CODE
 
     if not retry:
         found = rejected.list_rejects(store, files=files, code=code)
         if as_json:
             print(render.to_json([asdict(reject) for reject in found]))
         else:
-            for line in render.rejects_lines(found, each=code == FOREIGN_CODE):
+            for line in render.rejects_lines(found, each=code is not None or files is not None):
                 print(line)
         return
     with render.catch_interrupts() as interrupts, render.show_progress() as tell:

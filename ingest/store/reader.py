@@ -17,15 +17,13 @@ from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, Ledger
 from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
 
 _AT_ONCE = 1_000  # rows
-FOREIGN_CODE = "foreign"
-"""The code in lists of rejects for a file that is no log of any known format."""
 
 _REJECTS = """
     SELECT path, line, byte_offset, code, coalesce(rejects.reason, ''), coalesce(snippet, ''), tools_hash
     FROM rejects JOIN files USING (file_id) ORDER BY path, line, byte_offset, code"""
 _REFUSED = """
-    SELECT path, NULL, NULL, if(foreign_kind IS NULL, 'unreadable', $foreign),
-           'the file ' || coalesce(reason, 'was refused'), '', tools_hash, foreign_kind
+    SELECT path, NULL, NULL, 'unreadable', 'the file ' || coalesce(reason, 'was refused'), '', tools_hash,
+           foreign_kind
     FROM (FROM files UNION ALL BY NAME SELECT NULL AS foreign_kind WHERE false)
     WHERE status = 'rejected' ORDER BY path"""
 
@@ -121,8 +119,8 @@ def read_rejects(generation: Path) -> Iterator[Reject]:
     """
     with open_generation(generation) as con:
         read_schema_version(con, generation)
-        for query, values in ((_REJECTS, {}), (_REFUSED, {"foreign": FOREIGN_CODE})):
-            found = con.execute(query, values)
+        for query in (_REJECTS, _REFUSED):
+            found = con.execute(query)
             while rows := found.fetchmany(_AT_ONCE):
                 yield from (Reject(*row[:7], *(_KINDS[kind] for kind in row[7:])) for row in rows)
 
