@@ -26,6 +26,7 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 import yaml
 
+from ingest.decoding.call_marks import may_hold_marks
 from ingest.decoding.fields import json_type
 from ingest.decoding.lines import (
     BEGIN,
@@ -53,8 +54,9 @@ Skim = Callable[[bytes], Any]
 """Function that decodes only the parts of a line that the format uses; faster than `Decode`.
 
 Takes the bytes of a line and returns the value of its record, or None when the format uses nothing of the
-line. Raises ValueError or RecursionError for a line that it cannot handle: the caller then uses `Decode`. It
-must refuse everything that is not JSON, but need not check that the parts it skips are UTF-8.
+line. Raises ValueError or RecursionError for a line that it cannot handle: the caller then uses `Decode`. The
+caller does so, too, for a line of which nothing is used and in which a tool call may stand. It must refuse
+everything that is not JSON, but need not check that the parts it skips are UTF-8.
 """
 
 
@@ -187,7 +189,8 @@ def _decode_block(block: Block, decode: Decode, skim: Skim | None) -> Iterator[R
             else:
                 if value is not None:
                     yield Record(LogLine(number, start), value, data, start)
-                continue
+                if value is not None or not may_hold_marks(data):
+                    continue
         if not data.isspace():
             line = Line(LogLine(number, start), data.rstrip(b"\r\n"), block.whole)
             yield _record_of_line(line, decode)

@@ -12,9 +12,11 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 from ingest.damaged_file import DamagedFileError
+from ingest.decoding.call_marks import CallMark, find_marks
 from ingest.decoding.containers import Container, detect_container, read_records
 from ingest.events import Rejected
 from ingest.foreign_files import ForeignKind
@@ -29,7 +31,6 @@ HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
 _FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; most files are known by them, and a night has many
 _PACKED = re.compile(r"\.(gz|bz2|xz|zstd?)$", re.IGNORECASE)
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class UnusableFileError(Exception):
@@ -157,7 +158,8 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         keys = ", ".join(list(head.objects[0])[:8])
         known = "`callgauge formats` lists those that are"
         why = f"is in no format known here (its first object has the keys {keys[:200]})"
-        raise _refuse_foreign(ForeignKind.JSON, why, _collect_explanations(about), known)
+        calls = [_describe_calls(mark) for mark in islice(find_marks(head.objects), 1)]
+        raise _refuse_foreign(ForeignKind.JSON, why, [*calls, *_collect_explanations(about)], known)
     if len(head.claiming) > 1:
         names = " and ".join(one.SOURCE.name for one in head.claiming)
         raise UnusableFileError(
@@ -167,12 +169,16 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
 
 
 def _refuse_foreign(
-    kind: ForeignKind | None, why: str, explanations: list[str], else_say: str = ""
+    kind: ForeignKind | None, why: str, explanations: list[str], advice: str = ""
 ) -> UnusableFileError:
-    """Return the error for a file in no format; it is not foreign when a format can explain it."""
-    unusable = UnusableFileError("; ".join(filter(None, (why, *(explanations or [else_say])))))
+    """Return the error for a file in no format; it is not foreign when calls or a format explain it."""
+    unusable = UnusableFileError("; ".join(filter(None, (why, *explanations, advice))))
     unusable.foreign = None if explanations else kind
     return unusable
+
+
+def _describe_calls(mark: CallMark) -> str:
+    return f"tool calls stand in it (`{mark.word[:60]}`), in a shape that no format reads"
 
 
 def _collect_explanations(about: About) -> list[str]:
@@ -222,8 +228,6 @@ def _describe_no_records(first: bytes) -> tuple[ForeignKind | None, str]:
     start = first[:8192]
     if not start:
         return ForeignKind.EMPTY, "is empty"
-    if start.startswith(_UTF16):
-        return None, "is UTF-16 text; convert it to UTF-8 first"
     if b"\0" in start:
         return ForeignKind.BINARY, "is a binary file"
     if start.lstrip().startswith((b"{", b"[")):
