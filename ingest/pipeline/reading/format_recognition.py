@@ -159,7 +159,8 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         known = "`callgauge formats` lists those that are"
         why = f"is in no format known here (its first object has the keys {keys[:200]})"
         calls = [_describe_calls(mark) for mark in islice(find_marks(head.objects), 1)]
-        raise _refuse_foreign(ForeignKind.JSON, why, [*calls, *_collect_explanations(about)], known)
+        told = _collect_explanations(about)
+        raise _refuse_foreign(ForeignKind.JSON, why, [*calls, *told], "" if told else known)
     if len(head.claiming) > 1:
         names = " and ".join(one.SOURCE.name for one in head.claiming)
         raise UnusableFileError(
