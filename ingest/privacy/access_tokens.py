@@ -1,9 +1,10 @@
 """Finds access keys and tokens in a text by the prefixes that their makers give them.
 
-Where detect-secrets (https://github.com/Yelp/detect-secrets) has a pattern for a maker, it is used; the other forms are
-those that the makers document. detect-secrets is made for files and lines; here a pattern is only tried where a
-fast search shows that it could match: a token holds a long run of letters, digits, `_` and `-`, and begins where
-a word begins. A match is extended to the end of the run, since some patterns omit the end of a token (a JWT's signature).
+Where detect-secrets (https://github.com/Yelp/detect-secrets) has a pattern for a maker, it is used; the other
+forms are those that the makers document. detect-secrets is made for files and lines; here a pattern is only
+tried where a fast search shows that it could match: a token holds a long run of letters, digits, `_` and `-`,
+and begins where a word begins. A match is extended to the end of the run, since some patterns omit the end of
+a token (a JWT's signature).
 """
 
 from __future__ import annotations
@@ -52,23 +53,27 @@ _TWILIO = " ".join(f"{kind}{digit}" for kind in ("AC", "SK") for digit in "01234
 _TOKENS = (
     _TokenForm("aws", "AKIA ASIA ABIA ACCA A3T", AWSKeyDetector.denylist[:1]),
     _TokenForm(
-        "github", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
+        "github",
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
         (*GitHubTokenDetector.denylist, r"github_pat_\w{22,}", r"gh[opusr]_\w{30,}"),
     ),
     _TokenForm(
-        "gitlab", "glpat- gldt- glft- glsoat- glrt- glcbt- glimt- glptt- glagent- gloas- GR1348941",
+        "gitlab",
+        "glpat- gldt- glft- glsoat- glrt- glcbt- glimt- glptt- glagent- gloas- GR1348941",
         GitLabTokenDetector.denylist,
     ),
     _TokenForm("jwt", "eyJ", JwtTokenDetector.denylist),
     _TokenForm("pypi", "pypi-Ag", PypiTokenDetector.denylist),
     _TokenForm("sendgrid", "SG.", SendGridDetector.denylist),
     _TokenForm(
-        "slack", "xoxa- xoxb- xoxe xoxo- xoxp- xoxr- xoxs- xoxc- xoxd- XOXB- XOXP- XOXA- xapp-",
+        "slack",
+        "xoxa- xoxb- xoxe xoxo- xoxp- xoxr- xoxs- xoxc- xoxd- XOXB- XOXP- XOXA- xapp-",
         (*SlackDetector.denylist[:1], r"xox[a-z](?:\.xox[a-z])?-[\w%-]{16,}", r"xapp-\d-[\w-]{16,}"),
     ),
     _TokenForm("square", "sq0csp- sq0atp- sq0idp- EAAA", (r"sq0[a-z]{3}-[\w-]{22,}", r"EAAA[\w-]{60}")),
     _TokenForm(
-        "stripe", "sk_live_ rk_live_ sk_test_ rk_test_ whsec_",
+        "stripe",
+        "sk_live_ rk_live_ sk_test_ rk_test_ whsec_",
         (*StripeDetector.denylist, r"[rs]k_(?:live|test)_\w{16,}", r"whsec_[A-Za-z0-9+/=]{24,}"),
     ),
     _TokenForm("twilio", _TWILIO, TwilioKeyDetector.denylist),
@@ -76,7 +81,8 @@ _TOKENS = (
     _TokenForm("langfuse", "sk-lf- pk-lf-", (r"[sp]k-lf-[0-9a-f-]{36}",)),
     _TokenForm("openai", "sk-", (r"sk-(?=[\w-]*\d)[\w-]{20,}",)),
     _TokenForm(
-        "google", "AIza GOCSPX- ya29. 1//0",
+        "google",
+        "AIza GOCSPX- ya29. 1//0",
         (r"AIza[\w-]{35}", r"GOCSPX-[\w-]{20,}", r"ya29\.[\w.-]{20,}", r"1//0[\w-]{30,}"),
     ),
     _TokenForm("groq", "gsk_", (r"gsk_[A-Za-z0-9]{40,}",)),
@@ -85,7 +91,8 @@ _TOKENS = (
     _TokenForm("xai", "xai-", (r"xai-[A-Za-z0-9]{40,}",)),
     # detect-secrets' pattern takes any word in capitals that begins so; keys have 73 characters.
     _TokenForm(
-        "artifactory", "AKC AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9 APA APB APC APD APE APF",
+        "artifactory",
+        "AKC AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9 APA APB APC APD APE APF",
         (r"(?:AKC|AP[0-9A-F])(?=\w*\d)[a-zA-Z0-9]{17,}",),
     ),
     _TokenForm("age", "AGE-SECRET-KEY-1", (r"AGE-SECRET-KEY-1[0-9A-Z]{58}",)),
@@ -105,10 +112,14 @@ _TOKENS = (
     _TokenForm("digitalocean", "dop_v1_ doo_v1_ dor_v1_", (r"do[opr]_v1_[0-9a-f]{64}",)),
     _TokenForm("docker", "dckr_pat_ dckr_oat_", (r"dckr_[a-z]{3}_[\w-]{24,}",)),
     _TokenForm(
-        "doppler", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", (r"dp\.[a-z]{2,5}\.(?:[\w-]{1,40}\.)?\w{40,}",)
+        "doppler",
+        "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.",
+        (r"dp\.[a-z]{2,5}\.(?:[\w-]{1,40}\.)?\w{40,}",),
     ),
     _TokenForm("dropbox", "sl.", (r"sl\.(?:u\.)?[\w-]{60,}",)),
-    _TokenForm("dynatrace", "dt0c01. dt0s01. dt0s08. dt0s16.", (r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}",)),
+    _TokenForm(
+        "dynatrace", "dt0c01. dt0s01. dt0s08. dt0s16.", (r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}",)
+    ),
     _TokenForm("elevenlabs", "sk_", (r"sk_[0-9a-f]{48}",)),
     _TokenForm("facebook", "EAAC EAAM", (r"EAA[CM][A-Za-z0-9]{80,}",)),
     _TokenForm("figma", "figd_", (r"figd_[\w-]{36,}",)),
@@ -129,12 +140,16 @@ _TOKENS = (
     _TokenForm("notion", "ntn_ secret_", (r"ntn_[A-Za-z0-9]{40,}", r"secret_[A-Za-z0-9]{43}")),
     _TokenForm("nvidia", "nvapi-", (r"nvapi-[\w-]{40,}",)),
     _TokenForm(
-        "onepassword", "ops_eyJ A3-", (r"ops_eyJ[\w+/=-]{60,}", r"A3-[A-Z0-9]{6}-[A-Z0-9-]{11,13}(?:-[A-Z0-9]{5}){3}")
+        "onepassword",
+        "ops_eyJ A3-",
+        (r"ops_eyJ[\w+/=-]{60,}", r"A3-[A-Z0-9]{6}-[A-Z0-9-]{11,13}(?:-[A-Z0-9]{5}){3}"),
     ),
     _TokenForm("perplexity", "pplx-", (r"pplx-[A-Za-z0-9]{40,}",)),
     _TokenForm("pinecone", "pcsk_", (r"pcsk_\w{40,}",)),
     _TokenForm(
-        "plaid", "access-sandbox- access-development- access-production-", (r"access-[a-z]{7,11}-[0-9a-f-]{36}",)
+        "plaid",
+        "access-sandbox- access-development- access-production-",
+        (r"access-[a-z]{7,11}-[0-9a-f-]{36}",),
     ),
     _TokenForm("planetscale", "pscale_tkn_ pscale_pw_ pscale_oauth_", (r"pscale_[a-z]{2,5}_[\w.=-]{32,}",)),
     _TokenForm("postman", "PMAK-", (r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}",)),
@@ -153,7 +168,7 @@ _TOKENS = (
     _TokenForm("together", "tgp_v1_", (r"tgp_v1_[\w-]{40,}",)),
     _TokenForm("voyage", "pa-", (r"pa-(?=[\w-]*\d)[\w-]{43}(?![\w-])",)),
     _TokenForm("wandb", "wandb_v1_", (r"wandb_v\d_[\w-]{40,}",)),
-)  # fmt: skip
+)
 _TELEGRAM = TelegramBotTokenDetector.denylist[0]
 _DISCORD = DiscordBotTokenDetector.denylist[0]
 _AZURE = re.compile(r"[\w.~-]{3}\dQ~[\w.~-]{31,34}")  # a secret of an application in Entra ID
@@ -167,10 +182,10 @@ class TokenDetector:
     def __init__(self, types: frozenset[str]) -> None:
         used = [token for token in _TOKENS if token.kind in types]
         begins = {begin: token.kind for token in reversed(used) for begin in token.begin.split()}
-        # Not within a word, but after a terminal's colour or the letter of an escape. Nearly all places fail at the
-        # first three characters.
+        # Not within a word, but after a terminal's colour or the letter of an escape. Nearly all places
+        # fail at the first three characters.
         fresh = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=[0-9;]m))"
-        three = "".join(f"[{re.escape(''.join({begin[at] for begin in begins}))}]" for at in range(3))
+        three = "".join(f"[{re.escape(''.join(sorted({begin[at] for begin in begins})))}]" for at in range(3))
         longest_first = sorted(begins, key=len, reverse=True)
         self._begin = re.compile(
             f"{fresh}(?={three})(?:{'|'.join(map(re.escape, longest_first))})" if begins else "(?!)"
@@ -212,9 +227,14 @@ class TokenDetector:
         """Yield the beginning of a token at the end of a text that the log or a format has cut off."""
         if not text[-1:].isalnum() and text[-1:] not in ("-", "_"):
             return
-        start = len(text) - len(text[-_TORN_LONGEST:].split()[-1])
+        start = len(text) - len(text[-_TORN_LONGEST:].rsplit(maxsplit=1)[-1])
         begin = self._begin.search(text, start)
-        if begin is not None and len(text) > begin.end() and begin[0] not in _WORDS and len(begin[0]) >= _PREFIX_SHORTEST:
+        if (
+            begin is not None
+            and len(text) > begin.end()
+            and begin[0] not in _WORDS
+            and len(begin[0]) >= _PREFIX_SHORTEST
+        ):
             yield Match(begin.start(), len(text), self._begins[begin[0]])
 
     def _find_by_sign(self, text: str, start: int, end: int) -> Iterator[Match]:
@@ -250,4 +270,3 @@ def _first_match(pattern: re.Pattern[str], text: str, places: range, kind: str) 
 def _match_end(tail: re.Pattern[str], text: str, start: int) -> int:
     found = tail.match(text, start)
     return found.end() if found else start
-

@@ -1,8 +1,8 @@
 """Finds numbers by which people and accounts are known: payment cards, IBANs, phone numbers.
 
-A card number must fit its network's digits and the check digit of ISO/IEC 7812 (Luhn), an IBAN the length of its
-country and the check digits of ISO 13616. A phone number must be written with a plus sign and a country's code, in
-the form of North America (212-555-0187), or beside a word such as `phone`.
+A card number must fit its network's digits and the check digit of ISO/IEC 7812 (Luhn), an IBAN the length of
+its country and the check digits of ISO 13616. A phone number must be written with a plus sign and a country's
+code, in the form of North America (212-555-0187), or beside a word such as `phone`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Iterator
 
 from ingest.privacy.matches import Match, SearchedText
 
-# Where a number may be, in the shape of a text: four digits are found fast, and what is around them says the rest.
+# Where a number may be, in the shape of a text: four digits are found fast; what is around them says more.
 _CARD_SHAPE = re.compile(
-    rb"1111(?<![a1_.+#/-]1111)(?:1{10,15}(?!1)|(?:[ -]|\s{1,40})1(?:111(?:[ -]|\s{1,40})1111|11111(?:[ -]|\s{1,40})1111))"
+    rb"1111(?<![a1_.+#/-]1111)"
+    rb"(?:1{10,15}(?!1)|(?:-|\s{1,40})1(?:111(?:-|\s{1,40})1111|11111(?:-|\s{1,40})1111))"
 )
 _IBAN_SHAPE = re.compile(rb"1111(?:(?<=a1111)|(?<=aa11[ -]1111)|(?<=aa11[ -][a1]{4}[ -]1111))")
 _AMERICAN_SHAPE = re.compile(rb"1111(?!1)(?<=111[ .-]1111)")
@@ -38,17 +39,21 @@ _IBAN_LENGTHS = {
     }.items()
     for country in countries.split()
 }  # fmt: skip
-_IBAN = re.compile(r"(?<![A-Za-z0-9])([A-Z]{2})\d\d" rf"(?:{_GAP}[A-Z0-9]){{11,30}}")
+_IBAN = re.compile(r"(?<![A-Za-z0-9])([A-Z]{2})\d\d(?:" + _GAP + r"[A-Z0-9]){11,30}")
 _IBAN_BEFORE, _IBAN_LONGEST = 12, 84
 
 _PHONE = re.compile(r"\+[1-9](?:[ .()/-]{0,2}(?:\r?\n[ \t]{0,40}(?=\d{3}))?\d){7,14}(?!\w|[.-]\d)")
 _BEFORE_PHONE = re.compile(r"[\w+/=.-]")
 _PLAIN_PHONE = re.compile(r"\+\d+")
 _PLAIN_SHORTEST = 11  # characters, where nothing but digits follows the plus sign
-_AMERICAN = re.compile(r"(?<![\w.+/-])(?:1[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d([ .-]))[2-9]\d\d(?(1)\1|[ .-])\d{4}(?!\w|[.-]\d)")
+_AMERICAN = re.compile(
+    r"(?<![\w.+/-])(?:1[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d([ .-]))[2-9]\d\d(?(1)\1|[ .-])\d{4}(?!\w|[.-]\d)"
+)
 _AMERICAN_LONGEST = 16
 _NAMED_PHONE = re.compile(
-    r"(?:[ _-]?(?:number|no|nr))?\.?[\"'\\]{0,4}\s{0,3}[:=]\s{0,3}[\"'\\]{0,4}(\+?\(?\d[\d ()./-]{4,20}\d)(?!\w)", re.IGNORECASE
+    r"(?:[ _-]?(?:number|no|nr))?\.?[\"'\\]{0,4}\s{0,3}[:=]\s{0,3}[\"'\\]{0,4}"
+    r"(\+?\(?\d[\d ()./-]{4,20}\d)(?!\w)",
+    re.IGNORECASE,
 )
 _NAMED_SHORTEST = 7  # digits
 _PHONE_WORDS = ("phone", "mobile", "telephone", "tel", "fax")
@@ -88,7 +93,8 @@ def find_ibans(looked: SearchedText) -> Iterator[Match]:
 
 def _find_iban_end(text: str, found: re.Match[str]) -> int | None:
     """Return where the IBAN ends that begins with a match; None when it is none."""
-    length, end, signs = _IBAN_LENGTHS.get(found[1]), found.start(), []
+    length, end = _IBAN_LENGTHS.get(found[1]), found.start()
+    signs: list[str] = []
     while length and end < found.end() and len(signs) < length:
         if text[end].isalnum():
             signs.append(text[end])

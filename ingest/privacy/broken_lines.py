@@ -1,6 +1,7 @@
 """Finds values that the end of a line breaks: shows what stands around line ends as if in one line.
 
-A terminal, a mail or a person wraps long lines, and a key or a number goes on in the next one, perhaps indented.
+A terminal, a mail or a person wraps long lines, and a key or a number goes on in the next one, perhaps
+indented.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from ingest.privacy.placeholders import Spot, merge_spots
 
 _GLUED = frozenset("+/=.@%~_-?")  # signs that a value may have beside the place where a line ends
 _BREAK = re.compile(r"\n[ \t]{0,40}(?=[\w+/=.@%~?-])")
-_TELLING = re.compile(r"[\d@]")  # stands in nearly every value that only shows when its parts are put together
+_TELLING = re.compile(
+    r"[\d@]"
+)  # stands in nearly every value that only shows when its parts are put together
 _RUN_USUAL = 60  # characters looked at first, and …
 _RUN_LONGEST = 1_200  # … at most, on each side of the end of a line
 _RUN_SHORTEST = 7
@@ -30,9 +33,9 @@ _INNER = re.compile(r"\w[.+_-]\w|\d")
 def join_lines(text: str, parent: View | None, forced: Collection[int] = ()) -> View | None:
     """Return what stands around the ends of lines, without these; None when no value can be broken there.
 
-    Only runs of characters without blanks are shown that are long or hold a digit or an @, or that `forced` names by
-    the offset of the end of a line, and a little of what is before them. A run that goes on for several lines is
-    shown with each end of a line removed, and with all.
+    Only runs of characters without blanks are shown that are long or hold a digit or an @, or that `forced`
+    names by the offset of the end of a line, and a little of what is before them. A run that goes on for
+    several lines is shown with each end of a line removed, and with all.
     """
     windows = _find_windows(text, forced)
     if not windows:
@@ -40,18 +43,19 @@ def join_lines(text: str, parent: View | None, forced: Collection[int] = ()) -> 
     view = View("", text, parent)
     parts: list[str] = []
     length = last = 0
-    for begin, breaks, end in windows:
-        view.add_piece(length, 1, last, begin)
+    for window in windows:
+        view.add_piece(length, 1, last, window.begin)
         parts.append("\n")
         length += 1
-        for start, behind in breaks:
-            parts.append(text[begin:start])
-            length += start - begin
+        last = window.begin
+        for start, behind in window.breaks:
+            parts.append(text[last:start])
+            length += start - last
             view.add_piece(length, 0, start, behind)
-            begin = behind
-        parts.append(text[begin:end])
-        length += end - begin
-        last = end
+            last = behind
+        parts.append(text[last : window.end])
+        length += window.end - last
+        last = window.end
     view.text = "".join([*parts, "\n"])
     return view
 
@@ -97,7 +101,7 @@ def _may_be_value(text: str, left: int, at: int, behind: int, right: int) -> boo
 
 def _run_start(text: str, end: int) -> int:
     for longest in (_RUN_USUAL, _RUN_LONGEST):
-        run = len(text[max(0, end - longest) : end].split()[-1])
+        run = len(text[max(0, end - longest) : end].rsplit(maxsplit=1)[-1])
         if run < longest:
             break
     return end - run
@@ -125,9 +129,9 @@ class WholeValues:
     def trim(self, joined: View, start: int, end: int, *, labelled: bool) -> tuple[int, int] | None:
         """Return which part of a match in joined lines is the value; None when no line breaks it.
 
-        Where the beginning of the match is a value by itself, a next line belongs to it only if it looks like a
-        part of it: it holds nothing else, or letters and digits. Otherwise the first two lines belong to it, if the
-        value has a form of its own.
+        Where the beginning of the match is a value by itself, a next line belongs to it only if it looks like
+        a part of it: it holds nothing else, or letters and digits. Otherwise the first two lines belong to
+        it, if the value has a form of its own.
         """
         breaks: list[int] = []
         for at, width in joined.pieces_within(start, end):

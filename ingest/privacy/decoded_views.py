@@ -1,9 +1,9 @@
 r"""Shows a text as its readers will decode it, so that detectors find a value however it is spelled.
 
 A value may stand in a text with escapes of JSON (`\u0041`, `\/`, also several times over, where JSON stands
-within JSON), of URLs (`%41`), or of HTML (`&#65;`). Each view is a text of its own that knows where in the text before
-it each of its characters comes from. A placeholder that is chosen for characters of a view is spelled the way these are
-spelled in the text, with the same length.
+within JSON), of URLs (`%41`), or of HTML (`&#65;`). Each view is a text of its own that knows where in the
+text before it each of its characters comes from. A placeholder that is chosen for characters of a view is
+spelled the way these are spelled in the text, with the same length.
 """
 
 from __future__ import annotations
@@ -142,7 +142,8 @@ def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
         sign = escape[1]
         if len(escape) == 2:
             return ((_LAYOUT.get(sign, sign), 2),)
-        return ((chr(int(escape[2:], 16)), len(escape)),)
+        digits = escape[2:]
+        return ((chr(int(digits, 16)), len(escape)),)
     if first == "%":
         signs = bytes.fromhex(escape.replace("%", "")).decode("utf-8", "surrogateescape")
         return [(sign, 3 if "\udc80" <= sign <= "\udcff" else 3 * len(sign.encode())) for sign in signs]
@@ -155,7 +156,7 @@ def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
 
 
 def _respell(escape: str, sign: str) -> str:
-    """Return an escape of the same form and length for another character; the same escape if there is none."""
+    """Return an escape of the same form and length for another character; the same one if there is none."""
     code, new = ord(sign), escape
     if escape[0] == "\\" and len(escape) > 2:
         digits = len(escape) - 2
@@ -163,7 +164,11 @@ def _respell(escape: str, sign: str) -> str:
             new = f"{escape[:2]}{code:0{digits}x}"
     elif escape[0] == "%":
         length = len(escape) // 3
-        data = (sign if len(sign.encode("utf-8", "surrogatepass")) == length else _LETTER_OF_LENGTH.get(length, "x")).encode()
+        data = (
+            sign
+            if len(sign.encode("utf-8", "surrogatepass")) == length
+            else _LETTER_OF_LENGTH.get(length, "x")
+        ).encode()
         new = "".join(f"%{byte:02X}" for byte in data)
     elif escape[:2] == "&#":
         new = _respell_entity(escape, code)
@@ -175,7 +180,7 @@ def _respell_entity(escape: str, code: int) -> str:
     form = "x" if escape[2] in "xX" else "d"
     # Of small letters only a, b and c have two decimal digits.
     for other in (code, 97 + code % 3, 100 + code % 23):
-        if len(spelled := f"{other:{form}}") <= len(digits):
-            if len(spelled) == len(digits) or digits.startswith("0"):
-                return f"{head}{spelled:0>{len(digits)}};"
+        spelled = f"{other:{form}}"
+        if len(spelled) == len(digits) or (len(spelled) < len(digits) and digits.startswith("0")):
+            return f"{head}{spelled:0>{len(digits)}};"
     return escape

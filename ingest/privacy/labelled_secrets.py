@@ -21,7 +21,9 @@ _KEY_BODY = re.compile(r"(?:(?!-----END)[\w+/=:,.\s-]|\\+[nrt])*+")
 KEY_NEEDLES = ("private key", "putty-user-key-file-")
 _KEY_SHORTEST = 40  # characters; less is a text about keys, and so is a body …
 _KEY_LINE = re.compile(r"[\w+/=]{24}")  # … without a line of Base64 near its beginning
-_KEY_BEGIN = re.compile(r"BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?(?:-----)?|PuTTY-User-Key-File-\d")
+_KEY_BEGIN = re.compile(
+    r"BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?(?:-----)?|PuTTY-User-Key-File-\d"
+)
 _ENTROPY = (Base64HighEntropyString(), HexHighEntropyString())
 
 

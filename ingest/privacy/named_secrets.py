@@ -1,4 +1,4 @@
-"""Finds values that are named as a password, a secret, a token or a key: `"password": "…"`, `API_KEY=…`, `--token …`.
+"""Finds values named as a password, a secret, a token or a key: `"password": "…"`, `API_KEY=…`, `--token …`.
 
 The names are those of detect-secrets' KeywordDetector and some additional ones. The end of a value is
 determined here: in broken JSON a match must never reach into the next member.
@@ -26,7 +26,7 @@ class Family(Enum):
 
 _SEPARATOR = "[_. -]?"
 _PASSWORD_NAME = re.compile(
-    r"passw(?:or)?d|passwrd|passphrase|pass_?code|(?<![a-z])pwd(?![a-z])|[a-z]pwd\b|(?<=[_-])pass(?![a-z])|(?<=[a-z])Pass\b"
+    r"passw(?:or)?d|passwrd|passphrase|pass_?code|(?<![a-z])pwd(?![a-z])|[a-z]pwd\b|(?<=[_-])pass(?![a-z])"
     r"|^pass$|contrase(?:ñ|n|\?)a|passwort|kennwort|mot_?de_?passe|(?<![a-z])senha(?![a-z])",
     re.IGNORECASE,
 )
@@ -43,19 +43,26 @@ _KEY_NAME = re.compile(
 )  # fmt: skip
 _TOKEN_NAME = re.compile(r"(?:^|[^a-z]|[a-z])(?:token|jwt)\Z", re.IGNORECASE)
 # Tokens of language models, of parsers and of lists that go on.
+_OTHER_TOKENS = (
+    r"eos|bos|pad|sep|cls|mask|unk|stop|next|prev|special|page|continu\w*|start|begin|end|"
+    r"first|last|new|per|cur\w*|max|min|total|in|out|input|output|num|image|think\w*|tool|"
+    r"chat|sync|resume|sampled?|text|curr|peek|the|a|design|style|color"
+)
 _NO_TOKEN_NAME = re.compile(
-    r"(?:^|[_. -])(?:eos|bos|pad|sep|cls|mask|unk|stop|next|prev|special|page|continu\w*|start|begin|end|first|last|new|per"
-    r"|cur\w*|max|min|total|in|out|input|output|num|image|think\w*|tool|chat|sync|resume|sample|sampled|text|curr|peek|the|a"
-    r"|design|style|color)[_. -]?token\Z|(?:eos|bos|pad|page|next|prev|start|stop|end|continuation)Token\Z",
+    rf"(?:^|[_. -])(?:{_OTHER_TOKENS})[_. -]?token\Z"
+    r"|(?:eos|bos|pad|page|next|prev|start|stop|end|continuation)Token\Z",
     re.IGNORECASE,
 )
 _WHOLE_NAME = re.compile(r"[\w.-]{0,40}\Z")
 # A name that goes on so is about a secret, and does not name it.
+_ABOUT_WORDS = (
+    r"field|policy|name|length|len|type|format|hint|reset|file|path|url|uri|id|input|label|"
+    r"placeholder|expir\w*|age|rule|min|max|status|required|strength|manager|env|var|variable|"
+    r"prompt|error|message|pattern|count|s|usage|used|limit|ref|arn|version|size|index|column|"
+    r"attribute|link|form|check|valid\w*|algorithm|scheme"
+)
 _ABOUT = re.compile(
-    r"(?:password|passwd|pwd|secret|token|key|pass)[_. -]?(?:field|policy|name|length|len|type|format|hint|reset|file|path|url|uri|id|input"
-    r"|label|placeholder|expir\w*|age|rules?|min|max|status|required|strength|manager|env|var|variable|prompt|error|message|pattern"
-    r"|count|s|usage|used|limit|ref|arn|version|size|index|column|attribute|link|form|check|valid\w*|algorithm|scheme)s?\Z",
-    re.IGNORECASE,
+    rf"(?:password|passwd|pwd|secret|token|key|pass)[_. -]?(?:{_ABOUT_WORDS})s?\Z", re.IGNORECASE
 )
 NAME_NEEDLES = ("key", "pass", "pwd", "secret", "token", "contrase", "credential", "kennwort", "senha", "jwt")
 _BEFORE = 40  # characters of a name before its needle
@@ -63,10 +70,14 @@ _BEFORE = 40  # characters of a name before its needle
 # After the name: what closes it, a sign, and the value, in quotes, in escaped quotes, cut off, or bare.
 _VALUE = re.compile(
     r"""(?P<tail>[\w-]{0,32})(?:
-      (?P<close>[\]\\"'`”’]{0,8})(?P<sign>\s{0,4}(?:=>|:=|={1,3}|:)\s{0,8}|\s{0,2},\s{0,2}(?P<pair>\\*["']value\\*["']\s{0,4}:\s{0,4}))(?:
+      (?P<close>[\]\\"'`”’]{0,8})
+      (?P<sign>\s{0,4}(?:=>|:=|={1,3}|:)\s{0,8}
+        | \s{0,2},\s{0,2}(?P<pair>\\*["']value\\*["']\s{0,4}:\s{0,4}))
+      (?:
         (?P<quote>["'`]) (?P<quoted>(?:(?!(?P=quote))[^\\\r\n]|\\.){1,2000}) (?P=quote)
       | \\+(?P<deep>["'`]) (?P<escaped>(?:(?!\\+(?P=deep))[^\r\n]){1,2000}) \\+(?P=deep)
-      | (?P<opening>["'`]) (?P<wrapped>[^\s"'`\\]{1,200}(?:[ \t]?\r?\n[ \t]{0,40}[^\s"'`\\]{1,200}){1,3}) (?P=opening)
+      | (?P<opening>["'`]) (?P<wrapped>[^\s"'`\\]{1,200}
+          (?:[ \t]?\r?\n[ \t]{0,40}[^\s"'`\\]{1,200}){1,3}) (?P=opening)
       | \\*["'`“‘] (?P<torn>[^"'`“”‘’\r\n{}\[\]:=]{1,2000}=*) (?:[”’]|\Z)
       | (?P<bare>[^\s"'`“‘”’«»,;{}\[\]()<>\\|&]{3,256}) (?![\[(])
       )
@@ -82,11 +93,12 @@ _QUOTE = re.compile(r"\\*[\"'`]")
 _STRUCTURE = re.compile(r"[\"'`]\s{0,4}[:,}\]]|[:,{\[]\s{0,4}\\*[\"'`]")
 # What stands there in a definition or a program instead of a secret.
 _WORDS = frozenset({
-    "string", "str", "text", "number", "integer", "int", "boolean", "bool", "object", "array", "list", "any",
-    "null", "none", "undefined", "true", "false", "password", "passwd", "pass", "secret", "token", "key", "required",
-    "optional", "nil", "empty", "hidden", "redacted", "masked", "invalid", "incorrect", "missing", "unknown", "varchar",
-    "yes", "no", "bytes", "default", "value", "self", "enabled", "disabled", "basic", "bearer", "float", "dict", "input",
-    "prompt", "wrong", "expired", "changed", "reset", "not", "the", "example", "blank",
+    "string", "str", "text", "number", "integer", "int", "boolean", "bool", "object", "array", "list",
+    "any", "null", "none", "undefined", "true", "false", "password", "passwd", "pass", "secret", "token",
+    "key", "required", "optional", "nil", "empty", "hidden", "redacted", "masked", "invalid", "incorrect",
+    "missing", "unknown", "varchar", "yes", "no", "bytes", "default", "value", "self", "enabled",
+    "disabled", "basic", "bearer", "float", "dict", "input", "prompt", "wrong", "expired", "changed",
+    "reset", "not", "the", "example", "blank",
 })  # fmt: skip
 _BARE_START = tuple("/~.$<%*@!?+=-")
 _BARE_SECRET = re.compile(
@@ -100,7 +112,9 @@ _WRAP = re.compile(r"\s*\n\s*")
 _MARKED = re.compile(r"\d|[a-z][A-Z]|[^\w\s]")
 _OPTION_NAME = re.compile(r"(?<![\w-])--[\w-]{0,40}\Z")
 _ELEMENT_NAME = re.compile(r"<[\w.:-]{0,40}\Z")
-_PAIR_NAME = re.compile(r"[\"'](?:name|key|header)\\*[\"']\s{0,4}:\s{0,4}\\*[\"'][\w.-]{0,40}\Z", re.IGNORECASE)
+_PAIR_NAME = re.compile(
+    r"[\"'](?:name|key|header)\\*[\"']\s{0,4}:\s{0,4}\\*[\"'][\w.-]{0,40}\Z", re.IGNORECASE
+)
 _VALUE_END = re.compile(r"[\s&;\"'`\\<]|\Z")
 _LINE_END = re.compile(r"[\"'`.]?[ \t]*(?:[\r\n]|\\+[nr]|\Z)")
 
@@ -108,8 +122,8 @@ _LINE_END = re.compile(r"[\"'`.]?[ \t]*(?:[\r\n]|\\+[nr]|\Z)")
 def find_named_secrets(looked: SearchedText) -> Iterator[Match]:
     """Yield the values of names that denote a secret.
 
-    A quoted value matches unless it is a word such as `string`, a template or a sentence. An unquoted one must hold
-    letters and digits, or stand where a program or a command has no other words.
+    A quoted value matches unless it is a word such as `string`, a template or a sentence. An unquoted one
+    must hold letters and digits, or stand where a program or a command has no other words.
     """
     text = looked.text
     for needle in NAME_NEEDLES:
@@ -134,7 +148,9 @@ def _is_value(
     text: str, place: int, found: re.Match[str], group: str, name: str, value: str, family: Family
 ) -> bool:
     if group == "option":
-        return _OPTION_NAME.search(text, max(0, place - _BEFORE - 2), place) is not None and _is_plain_value(value)
+        return _OPTION_NAME.search(text, max(0, place - _BEFORE - 2), place) is not None and _is_plain_value(
+            value
+        )
     if group == "element":
         return _ELEMENT_NAME.search(text, max(0, place - _BEFORE), place) is not None and is_secret(value)
     if found["pair"] is not None and not _PAIR_NAME.search(text, max(0, place - 80), place):
@@ -189,9 +205,8 @@ def is_named_secret(value: str, family: Family, name: str) -> bool:
     value = _WRAP.sub("", value)
     if not is_secret(value) or _SENTENCE.search(value) or len(value) < _SHORTEST:
         return False
-    if family is Family.TOKEN:
-        if len(value) < (6 if len(name) > len("tokens") else 8) or " " in value:
-            return False
+    if family is Family.TOKEN and (len(value) < (6 if len(name) > len("tokens") else 8) or " " in value):
+        return False
     return family is Family.PASSWORD or not _IDENTIFIER_PATH.match(value)
 
 
@@ -232,7 +247,9 @@ def _is_short_secret(text: str, found: re.Match[str], name: str, value: str, fam
     if sign == "=" and not found["close"]:
         if _is_shouted(name):
             return _VALUE_END.match(text, end) is not None
-        return len(value) >= (3 if family is Family.PASSWORD else 6) and _VALUE_END.match(text, end) is not None
+        return (
+            len(value) >= (3 if family is Family.PASSWORD else 6) and _VALUE_END.match(text, end) is not None
+        )
     if family is not Family.PASSWORD or _LINE_END.match(text, end) is None:
         return False
     return sign.lstrip().startswith(":") or _MARKED.search(value) is not None

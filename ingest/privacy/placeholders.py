@@ -139,8 +139,10 @@ def _restore_escapes(text: str, start: int, end: int, given: str, *, nested: boo
 
 def _is_same_form(body: str, chosen: str) -> bool:
     """Return True when both are the hexadecimal digits of an escape, as a `View` respells them."""
-    return len(body) in (3, 5) and _HEX_BODY.fullmatch(body) is not None and (
-        chosen[:1] == body[0] and _HEX_BODY.fullmatch(chosen) is not None
+    return (
+        len(body) in (3, 5)
+        and _HEX_BODY.fullmatch(body) is not None
+        and (chosen[:1] == body[0] and _HEX_BODY.fullmatch(chosen) is not None)
     )
 
 

@@ -113,7 +113,7 @@ class Redactor:
     def _find_broken(
         self, text: str, view: View | None, whole: Sequence[Spot], rank: int
     ) -> Iterator[tuple[int, int, Spot]]:
-        """Yield the values that the end of a line breaks. `whole` are the matches found without joining lines."""
+        """Yield the values that a line end breaks. `whole` are the matches found without joining lines."""
         values = WholeValues(whole, text, view)
         joined = join_lines(text, view, values.line_ends)
         if joined is None:
@@ -126,6 +126,13 @@ class Redactor:
     def redact_name(self, text: str) -> str:
         """Redact a short text that occurs often (an id, a name, a model); results are cached."""
         return str(self._name(text)) if len(text) < 256 else self.redact_text(text)
+
+    def redact_user(self, name: str) -> str:
+        """Return the placeholder for what a log says of who asked; their home folder has the same one."""
+        new = self.redact_name(name)
+        if new != name or "home" not in self.rules.on:
+            return new
+        return replace_spots(name, [Spot(0, len(name), "user")], self.key, parsed=False)
 
     def redact_path(self, text: str) -> str:
         """Return a path with its matches replaced by longer placeholders.

@@ -21,15 +21,21 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
     "artifactory": (f"<<AKCp8{_MIXED}{_MIXED[:20]}>>",),
     "atlassian": (f"<<ATATT3xFfGF0{_MIXED}{_MIXED}=1A2B3C4D>>",),
     "authorization": (
-        f"Authorization: Basic <<{_BASIC}>>", "Authorization: token <<0a9b8c7d6e5f4a3b2c1d>>",
-        '{"Authorization": "<<q8W7e6R5t4Y3u2>>"}', "-H 'authorization: Bearer <<opaqueBearerValue>>'",
+        f"Authorization: Basic <<{_BASIC}>>",
+        "Authorization: token <<0a9b8c7d6e5f4a3b2c1d>>",
+        '{"Authorization": "<<q8W7e6R5t4Y3u2>>"}',
+        "-H 'authorization: Bearer <<opaqueBearerValue>>'",
         f"sent as Basic <<{_BASIC}>> by hand",
     ),
     "aws": (
-        "key <<AKIAQ3EGPZ4KJ7WTM2NB>> is it", "<<ASIAQ3EGPZ4KJ7WTM2NB>>",
+        "key <<AKIAQ3EGPZ4KJ7WTM2NB>> is it",
+        "<<ASIAQ3EGPZ4KJ7WTM2NB>>",
         f"aws_secret_access_key = '<<{_MIXED[:38]}/+>>'",
     ),
-    "azure": (f"DefaultEndpointsProtocol=https;AccountName=x;AccountKey=<<{_MIXED}{_MIXED[:38]}==>>", f"<<abc8Q~{_MIXED[:34]}>>"),
+    "azure": (
+        f"DefaultEndpointsProtocol=https;AccountName=x;AccountKey=<<{_MIXED}{_MIXED[:38]}==>>",
+        f"<<abc8Q~{_MIXED[:34]}>>",
+    ),
     "bearer": ("Bearer <<abcdefghijklmnop.1234>>",),
     "brevo": (f"<<xkeysib-{_HEX * 2}-{_MIXED[:16]}>>",),
     "buildkite": (f"<<bkua_{_HEX}01234567>>",),
@@ -38,12 +44,18 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
     "circleci": (f"<<CCIPAT_{_MIXED[:22]}_{_HEX}01234567>>",),
     "cloudflare": (f"<<v1.0-{_HEX[:24]}-{_HEX * 4}{_HEX[:18]}>>",),
     "command": (
-        "curl -u admin:<<s3cr3tPass>> host", "curl -s --user 'admin:<<lettersonly>>' https://h.example", "mysql -u root -p<<Gr8Pass>> shop",
-        "sshpass -p <<hunterzwei>> ssh host", "docker login -u me -p <<dockpass1>> registry.example",
+        "curl -u admin:<<s3cr3tPass>> host",
+        "curl -s --user 'admin:<<lettersonly>>' https://h.example",
+        "mysql -u root -p<<Gr8Pass>> shop",
+        "sshpass -p <<hunterzwei>> ssh host",
+        "docker login -u me -p <<dockpass1>> registry.example",
     ),
     "contentful": (f"<<CFPAT-{_MIXED[:43]}>>",),
-    "cookie": ("Cookie: theme=dark; sid=<<a8b7c6d5e4>>", "Set-Cookie: session=<<eyJ0b2tlbiI6MX0>>; Path=/; HttpOnly",
-               "curl -b 'sid=<<f00dcafe77>>' host"),
+    "cookie": (
+        "Cookie: theme=dark; sid=<<a8b7c6d5e4>>",
+        "Set-Cookie: session=<<eyJ0b2tlbiI6MX0>>; Path=/; HttpOnly",
+        "curl -b 'sid=<<f00dcafe77>>' host",
+    ),
     "cratesio": (f"<<cio{_MIXED[:32]}>>",),
     "databricks": (f"<<dapi{_HEX}>>",),
     "digitalocean": (f"<<dop_v1_{_HEX * 2}>>",),
@@ -59,9 +71,17 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
     "firecrawl": (f"<<fc-{_HEX}>>",),
     "fireworks": (f"<<fw_{_MIXED[:24]}>>",),
     "flyio": (f"<<fm2_{_MIXED}>>",),
-    "github": ("<<ghp_abcdefghijklmnopqrstuvwxyz0123456789>>", "<<github_pat_11ABCDEFG0abcdefghijkl_mnopqrst>>"),
+    "github": (
+        "<<ghp_abcdefghijklmnopqrstuvwxyz0123456789>>",
+        "<<github_pat_11ABCDEFG0abcdefghijkl_mnopqrst>>",
+    ),
     "gitlab": ("<<glpat-abcdefghij1234567890>>",),
-    "google": ("<<AIzaSyA1234567890abcdefghijklmnopqrstuv>>", f"<<GOCSPX-{_MIXED[:28]}>>", f"<<ya29.a0{_MIXED}>>", f"<<1//0g{_MIXED[:42]}>>"),
+    "google": (
+        "<<AIzaSyA1234567890abcdefghijklmnopqrstuv>>",
+        f"<<GOCSPX-{_MIXED[:28]}>>",
+        f"<<ya29.a0{_MIXED}>>",
+        f"<<1//0g{_MIXED[:42]}>>",
+    ),
     "grafana": (f"<<glsa_{_MIXED[:32]}_0a1b2c3d>>",),
     "groq": (f"<<gsk_{_MIXED}abcd>>",),
     "hashicorp": (f"<<hvs.CAES{_MIXED}>>", f"<<{_MIXED[:14]}.atlasv1.{_MIXED}{_MIXED[:20]}>>"),
@@ -71,9 +91,11 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
     "huggingface": ("<<hf_abcdefghijklmnopqrstuvwxyzABCDEFGH>>",),
     "iban": ("to <<DE89370400440532013000>>.", "<<GB82 WEST 1234 5698 7654 32>>"),
     "jina": (f"<<jina_{_MIXED}>>",),
-    "jwt": ("<<eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U>>",),
+    "jwt": (
+        "<<eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U>>",
+    ),
     "key": (
-        "-----BEGIN ENCRYPTED PRIVATE KEY-----\n<<MIIFHDBOBgkqhkiG9w0BBQ0wQTApBgkqhkiG9w0BBQwwHAQI>>\n-----END ENCRYPTED PRIVATE KEY-----",
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\n<<MIIFHDBOBgkqhkiG9w0BBQ0wQTApBgkqhkiG9w0BBQwwHAQI>>\n--",
         "-----BEGIN OPENSSH PRIVATE KEY-----\n<<b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAA>>\n",
     ),
     "langfuse": ("<<sk-lf-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0>>",),
@@ -90,14 +112,32 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
     "onepassword": ("<<A3-ABC123-DEF456GHJ78-KLM90-PQR12-STV34>>",),
     "openai": (f"export OPENAI_API_KEY=<<sk-proj-{_MIXED}>>", f"<<sk-or-v1-{_HEX * 2}>>"),
     "password": (
-        'DB_PASSWORD=<<correcthorse>>', '"password": "<<hunter>>"', '{"password": "<<abc>>", "limit": 5}', "password=<<hunterzwei>>&x=1",
-        "MY_TOKEN=<<nurbuchstaben>>", "AWS_SESSION_TOKEN=<<FwoGZXIvYXdzEBYaDH>>", '"token": "<<zufallswort>>"', '"auth_token": "<<abcdefg>>"',
-        "./run --password <<geheimnis>> -v", "--token=<<strenggeheim>>", "<password><<letmein>></password>", "<apiKey><<q8w7e6>></apiKey>",
-        '"api_key": "<<nurbuchstaben>>"', "{'client-secret': '<<hunter2>>'}", "password: <<geheimnis>>", '"pin_passcode": <<4829174829>>',
+        "DB_PASSWORD=<<correcthorse>>",
+        '"password": "<<hunter>>"',
+        '{"password": "<<abc>>", "limit": 5}',
+        "password=<<hunterzwei>>&x=1",
+        "MY_TOKEN=<<nurbuchstaben>>",
+        "AWS_SESSION_TOKEN=<<FwoGZXIvYXdzEBYaDH>>",
+        '"token": "<<zufallswort>>"',
+        '"auth_token": "<<abcdefg>>"',
+        "./run --password <<geheimnis>> -v",
+        "--token=<<strenggeheim>>",
+        "<password><<letmein>></password>",
+        "<apiKey><<q8w7e6>></apiKey>",
+        '"api_key": "<<nurbuchstaben>>"',
+        "{'client-secret': '<<hunter2>>'}",
+        "password: <<geheimnis>>",
+        '"pin_passcode": <<4829174829>>',
         '{"name": "X-Api-Key", "value": "<<q8w7e6r5t4>>"}',
     ),
     "perplexity": (f"<<pplx-{_MIXED}>>",),
-    "phone": ("call <<+49 30 901820>> now", "<<+1 (212) 555-0187>>", "<<212-555-0187>>", "(<<212) 555-0187>>", "phone: <<030 9018200>>"),
+    "phone": (
+        "call <<+49 30 901820>> now",
+        "<<+1 (212) 555-0187>>",
+        "<<212-555-0187>>",
+        "(<<212) 555-0187>>",
+        "phone: <<030 9018200>>",
+    ),
     "pinecone": (f"<<pcsk_{_MIXED}>>",),
     "plaid": ("<<access-sandbox-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0>>",),
     "planetscale": (f"<<pscale_tkn_{_MIXED[:43]}>>",),
@@ -112,8 +152,11 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
     "sentry": (f"<<sntrys_{_MIXED}>>",),
     "shopify": (f"<<shpat_{_HEX}>>",),
     "signature": (f"https://x.blob.example/a?sv=2024&sig=<<{_MIXED[:43]}=>>",),
-    "slack": ("<<xoxb-123456789012-123456789012-abcdefghijklmnop>>", f"<<xapp-1-A0123456789-1234567890123-{_HEX}>>",
-              "https://hooks.slack.com/services/<<T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX>>"),
+    "slack": (
+        "<<xoxb-123456789012-123456789012-abcdefghijklmnop>>",
+        f"<<xapp-1-A0123456789-1234567890123-{_HEX}>>",
+        "https://hooks.slack.com/services/<<T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX>>",
+    ),
     "softlayer": (f'softlayer_api_key = "<<{_HEX * 2}>>"',),
     "sonar": (f"<<squ_{_HEX}01234567>>",),
     "sourcegraph": (f"<<sgp_{_HEX}01234567>>",),
@@ -126,13 +169,15 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
     "together": (f"<<tgp_v1_{_MIXED[:43]}>>",),
     "twilio": (f"<<SK{_HEX}>>",),
     "url_password": (
-        "https://bob:<<s3cr3t>>@host.example/x", "redis://:<<geheimnis>>@cache:6379", "postgres://u:<<p4ss!word#1>>@db/x",
+        "https://bob:<<s3cr3t>>@host.example/x",
+        "redis://:<<geheimnis>>@cache:6379",
+        "postgres://u:<<p4ss!word#1>>@db/x",
         "git clone https://<<0a9b8c7d6e5f4a3b2c1d>>@git.example/r.git",
     ),
     "voyage": (f"<<pa-{_MIXED[:43]}>>",),
     "wandb": (f"<<wandb_v1_{_MIXED}>>",),
     "xai": (f"<<xai-{_MIXED}>>",),
-}  # fmt: skip
+}
 
 
 def split_marks(text: str) -> tuple[str, list[str]]:
@@ -143,7 +188,10 @@ def split_marks(text: str) -> tuple[str, list[str]]:
 
 def _spell_unicode(text: str) -> str:
     r"""Every letter, digit and sign of a value as JSON may write it: `A` is `\u0041`."""
-    return "".join(f"\\u{ord(sign):04x}" if sign.isalnum() or sign in "=@&+/<>" else json.dumps(sign)[1:-1] for sign in text)
+    return "".join(
+        f"\\u{ord(sign):04x}" if sign.isalnum() or sign in "=@&+/<>" else json.dumps(sign)[1:-1]
+        for sign in text
+    )
 
 
 def _escape_some(text: str) -> str:
@@ -153,11 +201,13 @@ def _escape_some(text: str) -> str:
 
 
 def _spell_entities(text: str) -> str:
-    return "".join(f"&#{ord(sign)};" if sign.isalnum() and at % 3 == 0 else escape(sign) for at, sign in enumerate(text))
+    return "".join(
+        f"&#{ord(sign)};" if sign.isalnum() and at % 3 == 0 else escape(sign) for at, sign in enumerate(text)
+    )
 
 
 def _break_value(text: str) -> str:
-    """Break each marked value in the middle, as the end of a terminal's line does, and end the text behind the last."""
+    """Break each marked value in the middle, as a terminal does, and end the text behind the last one."""
     parts = text.split("<<")
     for at, part in enumerate(parts[1:], 1):
         value, _, rest = part.partition(">>")
