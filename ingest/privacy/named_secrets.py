@@ -116,7 +116,8 @@ _PAIR_NAME = re.compile(
     r"[\"'](?:name|key|header)\\*[\"']\s{0,4}:\s{0,4}\\*[\"'][\w.-]{0,40}\Z", re.IGNORECASE
 )
 _VALUE_END = re.compile(r"[\s&;\"'`\\<]|\Z")
-_LINE_END = re.compile(r"[\"'`.]?[ \t]*(?:[\r\n]|\\+[nr]|\Z)")
+_ENVIRONMENT_END = re.compile(r"[\s&;\"'`\\<)|]|\Z")
+_LINE_END = re.compile(r"[\"'`\\<)]|\.?[ \t]*(?:[\r\n]|\Z)")
 
 
 def find_named_secrets(looked: SearchedText) -> Iterator[Match]:
@@ -157,6 +158,8 @@ def _is_value(
         return False
     if group != "bare":
         return is_named_secret(value, family, name)
+    if found["sign"] == "=" and _OPTION_NAME.search(text, max(0, place - _BEFORE - 2), place):
+        return _is_plain_value(value)
     if name.lower() == "pass" and ":" in found["sign"]:
         return False  # PASS: test_one
     return _is_bare_secret(value) or _is_short_secret(text, found, name, value, family)
@@ -246,7 +249,7 @@ def _is_short_secret(text: str, found: re.Match[str], name: str, value: str, fam
         return family is Family.PASSWORD and len(value) >= 4 and not text[end : end + 2].startswith(".")
     if sign == "=" and not found["close"]:
         if _is_shouted(name):
-            return _VALUE_END.match(text, end) is not None
+            return _ENVIRONMENT_END.match(text, end) is not None
         return (
             len(value) >= (3 if family is Family.PASSWORD else 6) and _VALUE_END.match(text, end) is not None
         )

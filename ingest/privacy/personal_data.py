@@ -32,7 +32,7 @@ def find_emails(looked: SearchedText) -> Iterator[Match]:
     text = looked.text
     for place in looked.find_needle("@"):
         domain = _DOMAIN.match(text, place, place + 300)
-        if domain is None:
+        if domain is None or text[place - 1 : place] == ".":
             continue
         start = looked.skip_escape(place - _local_part_length(text[max(0, place - _LOCAL_LONGEST) : place]))
         if (

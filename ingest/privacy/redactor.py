@@ -85,15 +85,17 @@ class Redactor:
         Of matches with one start, those of the first detector come first, and those in the most decoded view.
         """
         found = [(place, 0, Spot(*match)) for place, match in self._find_matches(text)]
-        view: View | None = None
-        depth = 0
-        for depth, view in enumerate(decode_layers(text), 1):
+        views = list(decode_layers(text))
+        for depth, view in enumerate(views, 1):
             found += [
                 (place, -depth, Spot(*view.locate(*match[:2]), match.kind, view, *match[:2]))
                 for place, match in self._find_matches(view.text)
             ]
-        if "\n" in (last := view.text if view else text):
-            found += self._find_broken(last, view, [spot for *_, spot in found], -depth - 1)
+        whole = [spot for *_, spot in found]
+        for shown in (None, *views):
+            lines = shown.text if shown else text
+            if "\n" in lines:
+                found += self._find_broken(lines, shown, whole, -1 - len(views))
         found.sort(key=itemgetter(0, 1))
         return [spot for *_, spot in found]
 

@@ -46,7 +46,7 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
     "command": (
         "curl -u admin:<<s3cr3tPass>> host",
         "curl -s --user 'admin:<<lettersonly>>' https://h.example",
-        "mysql -u root -p<<Gr8Pass>> shop",
+        "mysql -u root -p<<Gr8Passw0rd>> shop",
         "sshpass -p <<hunterzwei>> ssh host",
         "docker login -u me -p <<dockpass1>> registry.example",
     ),
