@@ -197,3 +197,8 @@ def make_snippet(data: bytes) -> str:
     """Return the first `SNIPPET_READ` characters of a line; bytes that are not UTF-8 become escapes."""
     text = data[: SNIPPET_READ * 4].decode("utf-8", "backslashreplace")
     return text[:SNIPPET_READ].rstrip("\r\n")
+
+
+def cut_snippet(text: str) -> str:
+    """Return what is kept of a snippet, which may have been redacted since it was made."""
+    return text[:SNIPPET].rstrip("\r\n")

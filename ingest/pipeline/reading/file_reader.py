@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 from ingest.decoding.containers import read_batches
-from ingest.decoding.lines import BEGIN, SNIPPET
+from ingest.decoding.lines import BEGIN, cut_snippet
 from ingest.errors import IngestError
 from ingest.events import REJECT_CODES, Event, LogLine, Rejected
 from ingest.formats import line_decoder, line_skimmer
@@ -310,7 +310,7 @@ class FileReading:
             "byte_offset": event.where.offset,
             "code": event.code,
             "reason": event.reason if self._quoting else REJECT_CODES.get(event.code, event.code),
-            "snippet": event.snippet[:SNIPPET].rstrip("\r\n") if self._quoting else "",
+            "snippet": cut_snippet(event.snippet) if self._quoting else "",
         }
         self._give_rows("rejects", TableRows.from_dicts([row]))
 
