@@ -56,7 +56,7 @@ _NAMED_PHONE = re.compile(
     re.IGNORECASE,
 )
 _NAMED_SHORTEST = 7  # digits
-_PHONE_WORDS = ("phone", "mobile", "telephone", "tel", "fax")
+_PHONE_WORDS = ("phone", "mobile", "tel", "fax")
 
 
 def find_cards(looked: SearchedText) -> Iterator[Match]:
@@ -120,7 +120,7 @@ def find_phones(looked: SearchedText) -> Iterator[Match]:
         for found in _AMERICAN.finditer(text, max(0, run.start() - _AMERICAN_LONGEST), run.end() + 2):
             yield Match(*found.span(), "phone")
     for word in _PHONE_WORDS:
-        for place in looked.find_needle(word):
+        for place in looked.find_needle(word) if word in looked.lower else ():
             found = _NAMED_PHONE.match(text, place + len(word), place + 64)
             if found and sum(map(str.isdecimal, found[1])) >= _NAMED_SHORTEST:
                 yield Match(*found.span(1), "phone")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from ingest.privacy.broken_lines import WholeValues, join_lines
 from ingest.privacy.decoded_views import View, decode_layers
@@ -26,21 +26,30 @@ _NAMES = ("name", "key", "header")
 _NAMES_KEPT = 8_192
 
 
-def _order_needles(detectors: Sequence[Detector]) -> list[tuple[str, str, list[int]]]:
-    """Return each needle with a shorter one that it holds, and the places of the detectors that want it.
+class _Needle(NamedTuple):
+    """A fixed text, the places of the detectors that want it, and longer needles that hold it.
 
-    Where the shorter one is not in a text, nobody needs to look for the longer one.
+    Where it is not in a text, nobody needs to look for the longer ones.
     """
-    places: dict[str, list[int]] = {}
+
+    text: str
+    places: list[int]
+    longer: list[tuple[str, list[int]]]
+
+
+def _order_needles(detectors: Sequence[Detector]) -> list[_Needle]:
+    needles: dict[str, _Needle] = {}
     for place, detector in enumerate(detectors):
-        for needle in detector.needles:
-            places.setdefault(needle, []).append(place)
-    ordered = sorted(places, key=len)
-    guards = {
-        needle: next((other for other in ordered if other and other != needle and other in needle), "")
-        for needle in ordered
-    }
-    return [(needle, guards[needle], places[needle]) for needle in ordered]
+        for text in detector.needles:
+            needles.setdefault(text, _Needle(text, [], [])).places.append(place)
+    first: list[_Needle] = []
+    for needle in sorted(needles.values(), key=lambda needle: len(needle.text)):
+        within = next((one for one in first if one.text and one.text in needle.text), None)
+        if within is None:
+            first.append(needle)
+        else:
+            within.longer.append((needle.text, needle.places))
+    return first
 
 
 @dataclass(slots=True)
@@ -53,7 +62,7 @@ class Redactor:
     rules: RedactionRules
     key: bytes
     _detectors: tuple[Detector, ...] = field(init=False, repr=False)
-    _needles: list[tuple[str, str, list[int]]] = field(init=False, repr=False)
+    _needles: list[_Needle] = field(init=False, repr=False)
     _name: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -101,13 +110,14 @@ class Redactor:
 
     def _find_matches(self, text: str) -> Iterator[tuple[int, Match]]:
         looked = SearchedText(text)
-        lower, absent = looked.lower, set[str]()
+        lower = looked.lower
         wanted: set[int] = set()
-        for needle, guard, places in self._needles:
-            if guard not in absent and needle in lower:
+        for needle, places, longer in self._needles:
+            if needle in lower:
                 wanted.update(places)
-            else:
-                absent.add(needle)
+                for other, its_places in longer:
+                    if other in lower:
+                        wanted.update(its_places)
         for place in sorted(wanted):
             for match in self._detectors[place].find(looked):
                 yield place, match

@@ -88,7 +88,8 @@ def test_broken_arguments_fail_at_the_same_places_and_decode_to_nothing_planted(
 def write_logs(folder: Path) -> list[str]:
     """Write logs with every planted text in every place, in several spellings; return all values."""
     spellings = cycle(spelling for spelling in SPELLINGS if "broken" not in spelling)
-    lines, values = [], []
+    lines: list[str] = []
+    values: list[str] = []
     for number, text in enumerate(TEXTS):
         told, found = split_marks(text)
         values += found
