@@ -25,6 +25,7 @@ from ingest.events import (
 )
 from ingest.sessions.classification import CallDefinitions, add_log_definitions
 from ingest.sessions.file_rows import FileRows
+from ingest.sessions.refusal_texts import settle_layer
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import OpenSessionStates, SessionState
 from ingest.sessions.stored_text import json_text
@@ -160,6 +161,8 @@ class SessionBuilder:
         self._rows.add("probes", event.where, row)
 
     def _handle_turn_start(self, event: TurnStarted, session: SessionState) -> None:
+        if event.turn is None and session.open_turns and session.open_turns[-1].is_between_steps:
+            return  # said while the model is at work, or put in by the harness: the turn goes on
         turn = self.open_turn(session, event.turn or session.last_turn + 1, event)
         turn.text, turn.key, turn.begun = event.text, event.key, True
         for earlier in session.open_turns[:-1]:
@@ -185,6 +188,7 @@ class SessionBuilder:
 
     def _handle_result(self, event: ResultSeen, session: SessionState) -> None:
         session.saw_result = True
+        event = settle_layer(event)
         for turn in reversed(session.open_turns):
             if turn.take_result(event):
                 return
