@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import Enum
+from functools import lru_cache
 
 from detect_secrets.filters.heuristic import is_not_alphanumeric_string, is_templated_secret
 from detect_secrets.plugins.keyword import DENYLIST
@@ -175,6 +176,7 @@ def _cut_before_members(value: str) -> str:
     return _QUOTE.split(value, maxsplit=1)[0] if _STRUCTURE.search(value) else value
 
 
+@lru_cache(4_096)
 def classify_name(name: str) -> Family | None:
     """Return what a name says its value is; None when it does not denote a secret."""
     if len(name) > 80 or _ABOUT.search(name):

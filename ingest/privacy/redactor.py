@@ -210,7 +210,7 @@ class Redactor:
         family = classify_name(name) if name else None
         if family is not None and is_named_secret(text, family, name):
             return self._redact_secret(text)
-        return self.redact_text(text)
+        return self.redact_name(text)  # definitions repeat their texts in every request
 
     def _redact_number(self, number: int, name: str) -> int:
         if abs(number) < _NUMBER_SMALLEST and not name:
