@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 from ingest.decoding.containers import read_batches
-from ingest.decoding.lines import BEGIN
+from ingest.decoding.lines import BEGIN, cut_snippet
 from ingest.errors import IngestError
 from ingest.events import REJECT_CODES, CallMade, Event, LogLine, Rejected
 from ingest.formats import line_decoder, line_skimmer
@@ -176,7 +176,7 @@ def _read_recognised(
         sink.take_back_file()
         raise UnusableFileError(
             f"broke the reading of {recognised.form.SOURCE.name} logs at line {run.line:,} "
-            f"({type(error).__name__}: {str(error)[:200]}); please report it with that line"
+            f"({type(error).__name__}: {run.redact_text(str(error))[:200]}); please report it with that line"
         ) from error
 
 
@@ -243,6 +243,9 @@ class FileReading:
                 unfinished=self._unfinished,
                 forgot=self._work.forgot,
             )
+
+    def redact_text(self, text: str) -> str:
+        return self._settings.privacy.redact_text(text)
 
     def _options_used(self) -> ReadWith:
         return self._settings.options.read_with(cut=self._cut, facts=self._facts)
@@ -329,7 +332,7 @@ class FileReading:
             "byte_offset": event.where.offset,
             "code": event.code,
             "reason": event.reason if self._quoting else REJECT_CODES.get(event.code, event.code),
-            "snippet": event.snippet if self._quoting else "",
+            "snippet": cut_snippet(event.snippet) if self._quoting else "",
         }
         self._give_rows("rejects", TableRows.from_dicts([row]))
 

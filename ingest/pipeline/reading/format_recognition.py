@@ -30,6 +30,7 @@ from ingest.sources.stored_names import stored_path
 HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
 _FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; most files are known by them, and a night has many
+_KEY_SHOWN = 60  # characters; half a key could be half a secret
 _PACKED = re.compile(r"\.(gz|bz2|xz|zstd?)$", re.IGNORECASE)
 
 
@@ -155,9 +156,9 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
     if form is not None:
         return formats()[form]
     if not head.claiming:
-        keys = ", ".join(list(head.objects[0])[:8])
+        keys = ", ".join(key if len(key) <= _KEY_SHOWN else "…" for key in list(head.objects[0])[:8])
         known = "`callgauge formats` lists those that are"
-        why = f"is in no format known here (its first object has the keys {keys[:200]})"
+        why = f"is in no format known here (its first object has the keys {keys})"
         calls = [_describe_calls(mark) for mark in islice(find_marks(head.objects), 1)]
         told = _collect_explanations(about)
         raise _refuse_foreign(ForeignKind.JSON, why, [*calls, *told], "" if told else known)
