@@ -34,11 +34,13 @@ LABELLED = """
 
 _LEDGER = """
     SELECT file_id, path, status, reason, stored_bytes, mtime_ns, version, archive, archive_seen,
-           tools_hash, cut_at, privacy, size_bytes, fingerprint, head, source, coalesce(forgetful, false)
+           tools_hash, cut_at, privacy, size_bytes, fingerprint, head, source, coalesce(forgetful, false),
+           follows
     FROM files"""
+_LEDGER_OF_4 = _LEDGER.replace("follows", "NULL")
 _LEDGER_OF_1 = """
     SELECT file_id, path, status, reason, size_bytes, mtime_ns, '', NULL, NULL,
-           tools_hash, cut_at, NULL, size_bytes, fingerprint, NULL, source, false
+           tools_hash, cut_at, NULL, size_bytes, fingerprint, NULL, source, false, NULL
     FROM files"""
 _MODELS = """
     SELECT model, coalesce(sum(steps), 0) AS calls FROM daily_turns WHERE model IS NOT NULL
@@ -58,14 +60,16 @@ def read_ledger_and_forgotten(generation: Path) -> tuple[Ledger, frozenset[str]]
     No load may bring these sessions back. Raises StoreVersionError, StoreError.
     """
     with open_generation(generation) as con:  # to open one takes longer than all questions
-        is_first = read_schema_version(con, generation) == 1
-        rows = con.execute(_LEDGER_OF_1 if is_first else _LEDGER).fetchall()
+        version = read_schema_version(con, generation)
+        is_first = version == 1
+        query = _LEDGER_OF_1 if is_first else _LEDGER_OF_4 if version < 5 else _LEDGER
+        rows = con.execute(query).fetchall()
         copies = [] if is_first else con.execute(_COPIES).fetchall()
         forgotten = [] if is_first else con.execute("SELECT session_hash FROM forgotten").fetchall()
     ledger = Ledger(
         (
             LedgerRow(
-                file_id, name, _STATUS[status], reason, _look_of_row(row[:5]), ReadWith(*row[5:8]), *row[8:13]
+                file_id, name, _STATUS[status], reason, _look_of_row(row[:5]), ReadWith(*row[5:8]), *row[8:14]
             )
             for file_id, name, status, reason, *row in rows
         ),
@@ -90,6 +94,17 @@ def read_rejects(generation: Path) -> Iterator[Reject]:
             found = con.execute(query)
             while rows := found.fetchmany(_AT_ONCE):
                 yield from (Reject(*row) for row in rows)
+
+
+def holds_rejects(generation: Path) -> bool:
+    """Return True when a store holds rejected lines, values or files.
+
+    Raises StoreVersionError, StoreError.
+    """
+    with open_generation(generation) as con:
+        read_schema_version(con, generation)
+        query = "SELECT EXISTS (FROM rejects) OR EXISTS (FROM files WHERE status = 'rejected')"
+        return con.execute(query).fetchone() == (True,)
 
 
 def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -> int:

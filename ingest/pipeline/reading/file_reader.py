@@ -11,7 +11,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
-from ingest.decoding.containers import read_batches
+from msgspec.structs import replace
+
+from ingest.damaged_file import DamagedFileError
+from ingest.decoding.containers import Container, read_batches
 from ingest.decoding.lines import BEGIN
 from ingest.errors import IngestError
 from ingest.events import REJECT_CODES, Event, LogLine, Rejected
@@ -26,6 +29,7 @@ from ingest.pipeline.reading.format_recognition import (
     recognise_content,
 )
 from ingest.privacy.event_redaction import PUBLIC, Privacy
+from ingest.sessions.past_sessions import PastSessions
 from ingest.sessions.row_batches import Row, TableRows
 from ingest.sessions.session_builder import SessionBuilder
 from ingest.sessions.table_rows import definition_row, stable_id
@@ -33,6 +37,8 @@ from ingest.sources.log_content import LogContent, open_log
 from ingest.sources.log_file import LogFile
 from ingest.store.ledger import ReadWith
 from lenient import ToolCatalog
+
+_READ = ("turns", "tool_calls", "probes", "late_results")  # tables: a file without such rows told nothing
 
 DRAIN_ROWS = 5_000
 DRAIN_BYTES = 8 * 1024 * 1024  # of log; a few rows can be large
@@ -58,6 +64,7 @@ class FileResult:
     begun: Checkpoint | None = None
     unfinished: Checkpoint | None = None
     forgot: bool = False  # a session in it is to be forgotten
+    continues: bool = False  # it begins with all of the content that the job names
 
     @property
     def lines_read(self) -> int:
@@ -129,12 +136,15 @@ class ReadJob:
     """A file to read.
 
     `begun` is the checkpoint of an earlier load, None = read the whole file. `quoting` False = rejects do not
-    contain text of the log.
+    contain text of the log. `known` are the size in bytes and the fingerprint of the content that the file
+    had, None = the file is new. `past` are the sessions of contents that the file had before.
     """
 
     found: LogFile
     begun: Checkpoint | None = None
     quoting: bool = True
+    known: tuple[int, str] | None = None
+    past: PastSessions | None = None
 
 
 def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnBytes) -> FileResult:
@@ -153,7 +163,7 @@ def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnB
             recognised = recognise_content(content, job.found, options.max_line, options.form)
         except OSError as error:
             raise describe_read_error(error) from error
-        run = FileReading(content, recognised, settings, sink, on_bytes, job.quoting)
+        run = FileReading(content, recognised, settings, sink, on_bytes, job)
         return _read_recognised(run, recognised, sink, job.begun)
 
 
@@ -161,7 +171,7 @@ def _read_recognised(
     run: FileReading, recognised: RecognisedLog, sink: RowSink, begun: Checkpoint | None
 ) -> FileResult:
     try:
-        return run.read_to_end(begun)
+        result = run.read_to_end(begun)
     except IngestError:
         raise
     except OSError as error:
@@ -173,6 +183,15 @@ def _read_recognised(
             f"broke the reading of {recognised.form.SOURCE.name} logs at line {run.line:,} "
             f"({type(error).__name__}: {str(error)[:200]}); please report it with that line"
         ) from error
+    if not recognised.is_claimed and not any(result.rows[table] for table in _READ):
+        sink.take_back_file()
+        unusable = UnusableFileError(
+            f"holds nothing that {recognised.form.SOURCE.name} logs do; leave --format out, or see "
+            "`callgauge formats FILE` for what it is"
+        )
+        unusable.is_noted = False
+        raise unusable
+    return result
 
 
 class FileReading:
@@ -183,9 +202,12 @@ class FileReading:
         settings: ReadSettings,
         sink: RowSink,
         on_bytes: OnBytes,
-        quoting: bool,
+        job: ReadJob,
     ) -> None:
-        self._quoting = quoting
+        self._quoting = job.quoting
+        self._known = job.known
+        if job.known is not None:
+            content.note_prefix(job.known[0])
         self._content = content
         self._recognised = recognised
         self._source = recognised.form.SOURCE.name
@@ -203,11 +225,14 @@ class FileReading:
             source=self._source,
             catalog=settings.catalog,
             forgotten=settings.forgotten,
+            past=job.past,
+            rewritten=recognised.container in (Container.DOCUMENT, Container.YAML),
         )
         self._begun: Checkpoint | None = None
         self._unfinished: Checkpoint | None = None
         self._handed = 0  # bytes of log whose rows the writer has
         self._cut = False  # a line was too long to be read
+        self._is_torn = False  # the last line is cut off
         self._lines = 0
         self.line = 0  # on which the record begins that is being read
 
@@ -217,6 +242,7 @@ class FileReading:
             self._resume_from(begun)
         with raw.open_buffered() as stream, closing(self._work):
             self.read_records(raw, stream)
+            self._end_cut_off_log()
             while stream.read(DRAIN_BYTES):
                 pass  # a format may stop early; the fingerprint is of the whole file
             for _ in self._work.finish_each():
@@ -235,7 +261,24 @@ class FileReading:
                 begun=self._begun,
                 unfinished=self._unfinished,
                 forgot=self._work.forgot,
+                continues=self._known is not None and raw.prefix(self._known[0]) == self._known[1],
             )
+
+    def _end_cut_off_log(self) -> None:
+        """Add a reject for the place where compressed data breaks off.
+
+        Raises DamagedFileError for a document, which is nothing without its end.
+        """
+        why = self._content.cut_off
+        if why is None:
+            return
+        if self._recognised.container in (Container.DOCUMENT, Container.YAML):
+            raise DamagedFileError(why)
+        if not self._is_torn:
+            self._add_reject(self._reject_end(LogLine(self._lines + 1, self._content.bytes_read), why))
+
+    def _reject_end(self, where: LogLine, why: str) -> Rejected:
+        return Rejected(where, "cut_off", f"{why}, here; the lines before are in")
 
     def _options_used(self) -> ReadWith:
         return self._settings.options.read_with(cut=self._cut)
@@ -265,7 +308,7 @@ class FileReading:
                 behind = batch.behind if batch.whole else None
                 for record in batch.records:
                     self.line = record.where.line
-                    events = [record] if type(record) is Rejected else take(record)
+                    events = [self._note_torn(record)] if type(record) is Rejected else take(record)
                     if events:
                         self._take_events(events)
                 self._lines = max(self._lines, batch.line)
@@ -291,6 +334,14 @@ class FileReading:
         if state is not None:
             prefix = self._content.fingerprint_of(behind.offset)
             self._unfinished = Checkpoint(behind.offset, behind.line, prefix, state)
+
+    def _note_torn(self, line: Rejected) -> Rejected:
+        """Return the reject of a line; of a torn one in compressed data that breaks off, say that."""
+        why = self._content.cut_off
+        if line.code != "torn_line" or why is None:
+            return line
+        self._is_torn = True
+        return replace(self._reject_end(line.where, why), snippet=line.snippet)
 
     def _take_events(self, events: Iterable[Event | Rejected]) -> None:
         for event in events if self._veiled is None else self._veiled(events):
