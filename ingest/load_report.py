@@ -31,9 +31,10 @@ class LoadReport:
 
     `rejects` counts lines and values that could not be used, `new_rejects` those that no earlier load met,
     and `new_rejected` the files that none rejected for the same reason. `duplicates` counts calls that
-    another row counts already. `faults` (by layer, in the order in which a call passes the layers) and `judged` (calls of which
-    it is known whether their arguments failed) leave duplicates out. `notes` are sentences on inputs that
-    were left out because they are no logs. `generation` is None when there was nothing new to publish.
+    another row counts already. `faults` (by layer, in the order in which a call passes the layers) and
+    `judged` (calls of which it is known whether their arguments failed) leave duplicates out. `notes` are
+    sentences on inputs that were left out because they are no logs. `generation` is None when there was
+    nothing new to publish.
     """
 
     loaded: int

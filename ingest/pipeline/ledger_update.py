@@ -207,6 +207,7 @@ def _ledger_row(found: LogFile, known: LedgerRow | None, intake: FileResult) -> 
         *content,
         forgetful=forgetful,
         follows=known.follows if known is not None else None,
+        lacks=intake.lacks,
     )
 
 

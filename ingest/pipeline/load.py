@@ -254,7 +254,7 @@ class LogLoader:
             found,
             self._find_checkpoint(found, known),
             quoting=known is None or not known.forgetful,
-            known=(known.size, known.fingerprint) if known and known.fingerprint is not None else None,
+            known=(known.size, known.content_hash) if known and known.content_hash is not None else None,
             past=self._find_past(found, decision),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -219,6 +220,7 @@ def _file_row(known: LedgerRow, run_id: int) -> Row:
         "privacy": known.read_with.privacy,
         "forgetful": known.forgetful,
         "follows": known.follows,
+        "lacks": json.dumps(known.lacks) if known.lacks else None,
     }
 
 

@@ -16,6 +16,7 @@ from ingest.sources.local_files import LocalFile
 from ingest.sources.log_file import LogFile
 
 HEAD = 64 * 1024  # bytes of content that a log is known by before all of it is read
+CUT_OFF = "-cut"  # ends the fingerprint of content that is cut off
 _BUFFER = 64 * 1024  # bytes; larger reads go past it, and to make one of a megabyte for each file costs more
 _PIECE = 1024 * 1024
 _KEPT = (
@@ -124,8 +125,11 @@ class LogContent(io.RawIOBase):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the bytes read so far, in hexadecimal; at the end, of the whole content."""
-        return self._digest.hexdigest()
+        """SHA-256 of the bytes read so far, in hexadecimal; at the end, of the whole content.
+
+        Content that is cut off gets a mark: it is not the whole, even where all of its bytes came out.
+        """
+        return self._digest.hexdigest() + (CUT_OFF if self.cut_off is not None else "")
 
     def fingerprint_of(self, size: int) -> str:
         """Return the SHA-256 of the first `size` bytes, in hexadecimal.
@@ -147,7 +151,7 @@ class LogContent(io.RawIOBase):
 
         Only valid after these bytes have been read.
         """
-        return self._noted.get(HEAD) or self.fingerprint
+        return self._noted.get(HEAD) or self._digest.hexdigest()
 
     @property
     def stored_read(self) -> int:

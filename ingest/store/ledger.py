@@ -8,6 +8,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
+from ingest.sources.log_content import CUT_OFF
 from ingest.sources.log_file import FileStamp, LogFile
 
 Key = TypeVar("Key")
@@ -73,6 +74,12 @@ class LedgerRow:
     source: str | None = None
     forgetful: bool = False  # sessions of it are forgotten: no line of it is quoted
     follows: int | None = None  # id of the row with the content that the file had before
+    lacks: tuple[str, ...] = ()  # names of files that would be read with it and were not beside it
+
+    @property
+    def content_hash(self) -> str | None:
+        """The SHA-256 of the first `size` bytes of the content: the fingerprint without its mark."""
+        return self.fingerprint and self.fingerprint.removesuffix(CUT_OFF)
 
 
 @dataclass(frozen=True, slots=True)

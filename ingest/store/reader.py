@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +37,12 @@ LABELLED = """
 _LEDGER = """
     SELECT file_id, path, status, reason, stored_bytes, mtime_ns, version, archive, archive_seen,
            tools_hash, cut_at, privacy, size_bytes, fingerprint, head, source, coalesce(forgetful, false),
-           follows
+           follows, lacks
     FROM files"""
-_LEDGER_OF_4 = _LEDGER.replace("follows", "NULL")
+_LEDGER_OF_4 = _LEDGER.replace("follows, lacks", "NULL, NULL")
 _LEDGER_OF_1 = """
     SELECT file_id, path, status, reason, size_bytes, mtime_ns, '', NULL, NULL,
-           tools_hash, cut_at, NULL, size_bytes, fingerprint, NULL, source, false, NULL
+           tools_hash, cut_at, NULL, size_bytes, fingerprint, NULL, source, false, NULL, NULL
     FROM files"""
 _MODELS = """
     SELECT model, coalesce(sum(steps), 0) AS calls FROM daily_turns WHERE model IS NOT NULL
@@ -67,15 +69,19 @@ def read_ledger_and_forgotten(generation: Path) -> tuple[Ledger, frozenset[str]]
         copies = [] if is_first else con.execute(_COPIES).fetchall()
         forgotten = [] if is_first else con.execute("SELECT session_hash FROM forgotten").fetchall()
     ledger = Ledger(
-        (
-            LedgerRow(
-                file_id, name, _STATUS[status], reason, _look_of_row(row[:5]), ReadWith(*row[5:8]), *row[8:14]
-            )
-            for file_id, name, status, reason, *row in rows
-        ),
+        map(_ledger_row, rows),
         (LedgerCopy(name, file_id, _look_of_row(row)) for name, file_id, *row in copies),
     )
     return ledger, frozenset(session for (session,) in forgotten)
+
+
+def _ledger_row(row: Sequence[Any]) -> LedgerRow:
+    """Return the row of the ledger for a row of the query `_LEDGER`."""
+    file_id, name, status, reason, *rest, lacks = row
+    known = LedgerRow(
+        file_id, name, _STATUS[status], reason, _look_of_row(rest[:5]), ReadWith(*rest[5:8]), *rest[8:]
+    )
+    return known if lacks is None else replace(known, lacks=tuple(json.loads(lacks)))
 
 
 def _look_of_row(row: Sequence[Any]) -> FileLook:

@@ -23,13 +23,13 @@ CREATE TABLE ingest_runs (
 -- The ledger: which bytes of which files are in. `status`: loaded | earlier (the file has other content by now, and the
 -- sessions of this one stay: line and byte are places in what it was) | companion (read together with another file) |
 -- rejected. `reason`: why a file was rejected, or which file it is read with. follows: the file_id of the content that
--- the file had before this one.
+-- the file had before this one. lacks: names of files that would be read with it and were not beside it (JSON).
 CREATE TABLE files (
     file_id INTEGER, run_id INTEGER, path VARCHAR, source VARCHAR, status VARCHAR, reason VARCHAR,
     size_bytes BIGINT, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
     archive VARCHAR, archive_seen VARCHAR, fingerprint VARCHAR, head VARCHAR, lines BIGINT, read_bytes BIGINT,
     sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT,
-    tools_hash VARCHAR, cut_at BIGINT, privacy VARCHAR, forgetful BOOLEAN, follows INTEGER
+    tools_hash VARCHAR, cut_at BIGINT, privacy VARCHAR, forgetful BOOLEAN, follows INTEGER, lacks VARCHAR
 );
 
 -- Other names under which the content of a file was found, so that it need not be looked at again.

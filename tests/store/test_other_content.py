@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ingest.load_report import LoadReport
+from ingest.maintenance.forget import SessionChoice, forget
 from ingest.pipeline.load import load
 from tests.store.night import ROLLUPS, ask, claude_code_session, contents, count, rows_by_reference, session
 from tests.store.test_copies import from_scratch

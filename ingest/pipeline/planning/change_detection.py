@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from ingest.sources.discovery import still_exists
 from ingest.sources.log_content import HEAD, compute_fingerprint, compute_prefixes, open_log
-from ingest.sources.log_file import FileStamp, LogFile
+from ingest.sources.log_file import FileStamp, LogFile, can_open
 from ingest.store.ledger import FileStatus, Ledger, LedgerRow, ReadWith
 
 
@@ -112,6 +112,8 @@ def decide_change(found: LogFile, ledger: Ledger, options: ReadOptions) -> Chang
     if known is not None and (refused or options.reads_otherwise_than(known)):
         # Permissions, a disk or a newer version may have mended it; to find out costs the first lines.
         return ChangeDecision(Change.READ, known)
+    if known is not None and _has_what_it_lacked(found, known):
+        return ChangeDecision(Change.READ, known)
     row = known or ledger.find_copy(found.name)
     if row is not None and found.seen.is_telling and row.outside.seen == found.seen:
         return ChangeDecision(Change.UNCHANGED, known)
@@ -134,6 +136,11 @@ def decide_copy(same: Sequence[LedgerRow]) -> ChangeDecision:
     """
     gone = next((row for row in same if not _row_still_exists(row)), None)
     return ChangeDecision(Change.MOVED, gone) if gone else ChangeDecision(Change.COPIED, same[0])
+
+
+def _has_what_it_lacked(found: LogFile, known: LedgerRow) -> bool:
+    """Return True when a file beside a log has come by now, with which the log would have been read."""
+    return any(can_open(found.place.sibling(name)) for name in known.lacks)
 
 
 def begins_like(found: LogFile, row: LedgerRow) -> bool:
@@ -159,7 +166,7 @@ def _find_continued_row(found: LogFile, known: LedgerRow | None, ledger: Ledger)
     alike = [row for row in rows if heads.get(min(HEAD, row.size)) == row.head]
     prefixes = compute_prefixes(found, sorted({row.size for row in alike})) if alike else {}
     longest_first = sorted(alike, key=lambda row: -row.size)
-    return next((row for row in longest_first if prefixes.get(row.size) == row.fingerprint), None)
+    return next((row for row in longest_first if prefixes.get(row.size) == row.content_hash), None)
 
 
 def _find_same_content(found: LogFile, ledger: Ledger) -> Sequence[LedgerRow]:
@@ -212,6 +219,8 @@ def is_likely_read(found: LogFile, ledger: Ledger, options: ReadOptions, again: 
     if known is not None and (found.name in again or known.status is not FileStatus.LOADED):
         return True
     if known is not None and options.reads_otherwise_than(known):
+        return True
+    if known is not None and _has_what_it_lacked(found, known):
         return True
     row = known or ledger.find_copy(found.name)
     if row is not None and found.seen.is_telling and row.outside.seen == found.seen:

@@ -5,6 +5,7 @@ When the reading fails, the rows of the file are taken back.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -24,6 +25,7 @@ from ingest.pipeline.reading import checkpoint
 from ingest.pipeline.reading.checkpoint import Checkpoint, pack_state, skip_known_prefix, unpack_state
 from ingest.pipeline.reading.format_recognition import (
     RecognisedLog,
+    SiblingFiles,
     UnusableFileError,
     describe_read_error,
     recognise_content,
@@ -34,10 +36,11 @@ from ingest.sessions.row_batches import Row, TableRows
 from ingest.sessions.session_builder import SessionBuilder
 from ingest.sessions.table_rows import definition_row, stable_id
 from ingest.sources.log_content import LogContent, open_log
-from ingest.sources.log_file import LogFile
+from ingest.sources.log_file import LogFile, can_open
 from ingest.store.ledger import ReadWith
 from lenient import ToolCatalog
 
+_MISSING = 1_000  # names of files that are remembered for a log: a later load looks for each
 _READ = ("turns", "tool_calls", "probes", "late_results")  # tables: a file without such rows told nothing
 
 DRAIN_ROWS = 5_000
@@ -65,6 +68,7 @@ class FileResult:
     unfinished: Checkpoint | None = None
     forgot: bool = False  # a session in it is to be forgotten
     continues: bool = False  # it begins with all of the content that the job names
+    lacks: tuple[str, ...] = ()  # names of files that would be read with it and are not beside it
 
     @property
     def lines_read(self) -> int:
@@ -103,6 +107,20 @@ class ReadSettings:
         ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
         options = ReadOptions(stable_id(*ids) if ids else None, max_line, form, left_out)
         return cls(catalog, options, privacy, forgotten)
+
+
+class MissingSiblings:
+    """Function that returns a file's content from the log's folder, and notes the names of missing files."""
+
+    def __init__(self, siblings: SiblingFiles) -> None:
+        self._siblings = siblings
+        self.names: set[str] = set()
+
+    def __call__(self, name: str) -> bytes | None:
+        data = self._siblings(name)
+        if data is None and len(self.names) < _MISSING and not can_open(self._siblings.place.sibling(name)):
+            self.names.add(name)
+        return data
 
 
 class RowSink(Protocol):
@@ -219,7 +237,9 @@ class FileReading:
         self._on_bytes = on_bytes
         self._rows: Counter[str] = Counter()
         self._file_id = sink.begin_file()
-        self._translator = recognised.form.translator(recognised.about)
+        self._missing = MissingSiblings(recognised.siblings)
+        about = dataclasses.replace(recognised.about, read_sibling=self._missing)
+        self._translator = recognised.form.translator(about)
         self._work = SessionBuilder(
             file_id=self._file_id,
             source=self._source,
@@ -261,8 +281,14 @@ class FileReading:
                 begun=self._begun,
                 unfinished=self._unfinished,
                 forgot=self._work.forgot,
+                lacks=self._names_to_look_for(),
                 continues=self._known is not None and raw.prefix(self._known[0]) == self._known[1],
             )
+
+    def _names_to_look_for(self) -> tuple[str, ...]:
+        """Return the names of missing files beside the log, without those that privacy rules would change."""
+        privacy = self._settings.privacy
+        return tuple(name for name in sorted(self._missing.names) if privacy.redact_path(name) == name)
 
     def _end_cut_off_log(self) -> None:
         """Add a reject for the place where compressed data breaks off.

@@ -64,6 +64,7 @@ class RecognisedLog:
     form: Format
     container: Container
     about: About
+    siblings: SiblingFiles
     is_claimed: bool
 
 
@@ -87,7 +88,8 @@ def recognise_content(
     head = read_head(content, max_line)
     about = describe_log(found, content, head, max_line)
     chosen = choose_format(head, about, form)
-    return RecognisedLog(chosen, head.container, about, chosen in head.claiming)
+    siblings = SiblingFiles(found.place, max_line)
+    return RecognisedLog(chosen, head.container, about, siblings, chosen in head.claiming)
 
 
 def describe_log(found: LogFile, content: LogContent, head: LogHead, max_line: int) -> About:
