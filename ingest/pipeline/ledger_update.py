@@ -165,6 +165,7 @@ class LedgerUpdate:
             self._settings.privacy.redact_text(str(unusable)),
         )
         if not unusable.is_noted:
+            reason += KEPT if known is not None and known.fingerprint is not None else ""
             self._totals.rejected.append(RejectedFile(found.name, reason))
             self._totals.rejected_new += 1
             return
