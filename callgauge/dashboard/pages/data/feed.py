@@ -22,8 +22,8 @@ def describe_feed(loads: Sequence[Row], silent: Sequence[Row], newest: datetime 
     told = (describe_silence(silent, "has been", "have been"), describe_lag(newest, load["finished_at"]))
     silence = "; ".join(filter(None, told)) or "no source is silent"
     replaced = describe_replaced(load)
-    told = filter(None, (replaced, _describe_losses(load), silence))
-    return f"Last load {wording.utc(load['finished_at'])} read {read}; {'; '.join(told)}."
+    parts = filter(None, (replaced, _describe_losses(load), silence))
+    return f"Last load {wording.utc(load['finished_at'])} read {read}; {'; '.join(parts)}."
 
 
 def describe_replaced(load: Row) -> str:
