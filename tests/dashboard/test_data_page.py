@@ -98,7 +98,8 @@ SILENT: dict[Hashable, Any] = {"title": "Gateway EU", "silent_days": 2}
         (
             {"sessions_replaced": 1, "sessions_removed": 2},
             [],
-            "1 session replaced, 2 sessions removed, 0 calls fewer; 2 files were not read; no source is silent.",
+            "1 session replaced, 2 sessions removed, 0 calls fewer; 2 files were not read; "
+            "no source is silent.",
         ),
         ({"rejects": 3}, [], "2 files and 3 lines were not read; no source is silent."),
         (
