@@ -102,6 +102,12 @@ def formats_page() -> Iterator[str]:
     yield "# Log formats"
     yield GENERATED
     yield "What Callgauge reads, from the field notes at the top of each module in `ingest/formats/`."
+    yield (
+        "One rule for turns holds in all of them. A user's message that comes when all calls of a step have\n"
+        "their results, and the model has still to go on from them, belongs to the turn: it was typed\n"
+        "meanwhile, or put in by the harness. After a refused call, or one without a result, it begins a\n"
+        "turn. A log that numbers its turns is believed."
+    )
     columns = (
         "raw_arguments",
         "argument_failures",

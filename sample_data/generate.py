@@ -7,7 +7,7 @@ docs/session-log.md; people, models and companies in it are invented.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -231,13 +231,13 @@ def _as_answer(sent: Sent) -> str:
     return f'```json\n{{"tool": "{sent.tool}", "input": {sent.raw}}}\n```'
 
 
-def files(seed: int = SEED) -> Iterator[tuple[str, str]]:
+def files(seed: int = SEED, models: Sequence[Model] = MODELS) -> Iterator[tuple[str, str]]:
     """(name, content) of every file of the weeks: one a day and model. `seed`: of slips and times."""
     for weeks_ago in reversed(range(WEEKS)):
         rng = Random(seed + weeks_ago)
         monday = LAST_MONDAY - timedelta(weeks=weeks_ago)
         for date in (monday + timedelta(days=day) for day in range(_WEEK)):
-            for model in MODELS:
+            for model in models:
                 lines = [
                     line
                     for number in range(model.sessions_a_day)
@@ -248,9 +248,9 @@ def files(seed: int = SEED) -> Iterator[tuple[str, str]]:
 
 def _session(model: Model, date: datetime, number: int, rng: Random) -> list[str]:
     prompt = ("fixer", "triage", "reporter")[number % 3]
-    start = date + timedelta(hours=7 + 2 * number, minutes=rng.randrange(110))
+    start = date + timedelta(hours=7 + 2 * (number % 6), minutes=rng.randrange(110))
     log = Log(f"made-{start:%m%d}-{model.name}-{number + 1}", start)
-    keeps_raw = not (model is MODELS[0] and (date.weekday() + number) % _PROXIED == 0)
+    keeps_raw = not (model.name == MODELS[0].name and (date.weekday() + number) % _PROXIED == 0)
     tasks = rng.sample(TASKS[prompt], k=min(len(TASKS[prompt]), rng.choice([2, 3, 3])))
     return Session(model, prompt, start, log, rng, keeps_raw=keeps_raw).run(tasks)
 

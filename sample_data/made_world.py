@@ -187,7 +187,7 @@ MODELS = (
     Model(
         "kestrel-coder-14b",
         "local-vllm",
-        6,
+        10,
         0.16,
         {
             "inner_quotes": 3,

@@ -16,8 +16,11 @@ turn.
   like any other.
 - `llm_call_count: 0` marks a step that no model made: its calls are the harness's.
 - The first system step is the prompt, later ones are notices.
-- terminus-2 writes its commands as JSON in the message and has no tool calls; its observations belong to no
-  call and are passed over.
+- terminus-2 has no native calls: by its prompt a reply is one JSON object with `commands`. The reply is a
+  call of `terminal`, its raw arguments are the reply's text; the observation is the result. Where that begins
+  with "Previous response had parsing errors", the harness could not read the reply and ran nothing.
+- OpenHands without native calls has its prompt ask for `<function=…>` in the text: such calls are read there,
+  and are no faults of emission. The argument text is XML, so only values are kept.
 - Results have no flag, unless a converter puts `is_error` into `extra`.
 - `subagent_trajectories` are sessions of their own.
 
@@ -35,6 +38,7 @@ from ingest.events import (
     ArgsSource,
     CallMade,
     Event,
+    FaultLayer,
     FlagSource,
     PromptSeen,
     ResultSeen,
@@ -51,12 +55,13 @@ from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
+from lenient.calls import extract_tool_calls
 
 SOURCE = Source(
     name="atif",
     title="ATIF trajectories",
-    raw_arguments="no: only decoded objects, except a text that a converter wrapped",
-    argument_failures="partly: schema failures where the definitions are there; wrapped texts, suspected",
+    raw_arguments="partly: terminus-2's replies, and texts that a converter wrapped; else decoded objects",
+    argument_failures="partly: terminus-2's; schema failures where the definitions are there; wrapped texts",
     error_flag="partly: where a converter adds is_error",
     definitions="partly: agent.tool_definitions",
     system_prompt="partly: where the first step is the system's",
@@ -66,6 +71,11 @@ SOURCE = Source(
 )
 
 _WRAPS = frozenset(("input", "raw", "__raw__", "_raw", "raw_arguments"))
+
+
+_COMMANDS = '"commands"'
+_PRESCRIBED = "<function=example_function_name>"  # of OpenHands' instructions for models without native calls
+_PARSING_ERRORS = "Previous response had parsing errors"
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -105,6 +115,7 @@ class _AtifRun:
         self._where = record.where
         self._ts: Any = None
         self._prompted = False
+        self._asks_for_text = False  # a prompt prescribes that calls are written as text
         self._answer: str | None = None
 
     def events(self, parent: str | None) -> Iterator[Event]:
@@ -126,6 +137,8 @@ class _AtifRun:
 
     def _take_step(self, step: Mapping[str, Any]) -> Iterator[Event]:
         words, source = join_content(step.get("message")), step.get("source")
+        if source in ("system", "user") and words is not None and _PRESCRIBED in words:
+            self._asks_for_text = True
         if source == "system" and not self._prompted and self._answer is None:
             self._prompted = True
             yield PromptSeen(**self._event_place(), text=words)
@@ -139,22 +152,67 @@ class _AtifRun:
     def _take_reply(self, step: Mapping[str, Any], words: str | None) -> Iterator[Event]:
         calls = read_objects(step.get("tool_calls"))
         metrics = read_object(step.get("metrics"))
+        written = [] if calls else list(self._written_calls(step, words or ""))
+        strategy = Strategy.TOOL_USE if calls else Strategy.JSON_FALLBACK if written else None
         yield StepMade(
             **self._event_place(),
-            text=words,
+            text=None if written and self._is_terminus else words,
             model=read_text(step.get("model_name")),
-            strategy=Strategy.TOOL_USE if calls else None,
+            strategy=strategy,
             **count_whole_input(metrics.get("prompt_tokens"), metrics.get("cached_tokens")),
             output_tokens=read_count(metrics.get("completion_tokens")),
         )
+        yield from written
         for call in calls:
             yield self._make_call(call)
+        if written:
+            yield from self._answers_to_text(step, len(written))
         if calls:
             yield from self._take_results(
                 step, only=read_text(calls[0].get("tool_call_id")) if len(calls) == 1 else None
             )
         observed = read_objects(read_object(step.get("observation")).get("results"))
-        self._answer = None if calls or observed else words or ""
+        self._answer = None if calls or written or observed else words or ""
+
+    @property
+    def _is_terminus(self) -> bool:
+        return (read_text(self._agent.get("name")) or "").startswith("terminus")
+
+    def _written_calls(self, step: Mapping[str, Any], words: str) -> Iterator[CallMade]:
+        """Yield the calls that a reply holds as text, as the agent's prompt prescribes."""
+        shared: dict[str, Any] = {**self._event_place(), "strategy": Strategy.JSON_FALLBACK}
+        if self._is_terminus:
+            refusal = _terminus_refusal(step)
+            if refusal is not None or _COMMANDS in words:
+                yield CallMade(
+                    **shared,
+                    tool="terminal",
+                    raw_arguments=words,
+                    args_source=ArgsSource.RAW,
+                    refused_by_harness=None if refusal is None else FaultLayer.SYNTAX,
+                    harness_message=refusal,
+                )
+        elif self._asks_for_text and "<function=" in words:
+            for call in extract_tool_calls(words, dialect="qwen3_coder"):
+                sent = call.request.arguments
+                yield CallMade(**shared, tool=call.name, arguments=sent, args_source=ArgsSource.RESERIALISED)
+
+    def _answers_to_text(self, step: Mapping[str, Any], calls: int) -> Iterator[ResultSeen]:
+        """Yield the results of calls in text, which name no call: in order, where there are as many."""
+        observed = read_objects(read_object(step.get("observation")).get("results"))
+        if len(observed) != calls:
+            return
+        refusal = _terminus_refusal(step) if self._is_terminus else None
+        for ordinal, result in enumerate(observed):
+            yield ResultSeen(
+                **self._event_place(),
+                ordinal=ordinal,
+                status=ResultStatus.UNKNOWN if refusal is None else ResultStatus.ERROR,
+                flag_source=FlagSource.ABSENT if refusal is None else FlagSource.DERIVED_TEXT,
+                fault_layer=None if refusal is None else FaultLayer.SYNTAX,
+                message=refusal,
+                content=join_content(result.get("content")),
+            )
 
     def _make_call(self, call: Mapping[str, Any]) -> CallMade:
         call_id, tool = read_text(call.get("tool_call_id")), read_text(call.get("function_name"))
@@ -217,3 +275,12 @@ class _AtifRun:
 
     def _event_place(self) -> dict[str, Any]:
         return {"session_id": self.session_id, "where": self._where, "ts": self._ts}
+
+
+def _terminus_refusal(step: Mapping[str, Any]) -> str | None:
+    """Return what terminus-2 says about a reply that it could not read; None where it could."""
+    for result in read_objects(read_object(step.get("observation")).get("results")):
+        said = (join_content(result.get("content")) or "").lstrip()
+        if said.startswith(_PARSING_ERRORS):
+            return said[:MESSAGE]
+    return None

@@ -12,12 +12,14 @@ task the entry's `id`.
 
 **Traps.**
 - "Error decoding the model response. Proceed to next turn." is how the harness says that a reply was text:
-  that is the answer and no fault.
+  that is the answer and no fault. "Empty response from the model. Proceed to next turn." is the same of a
+  reply without a call; its text may be a list of texts, or missing: then nothing tells whether there was an
+  answer.
 - Models without native calls answer with Python, `[f(a=1)]`: the calls are found in the text, strategy
   `json_fallback`; there is no argument text, only values.
 - Results of simulated APIs have no flag: `{"error": …}` is the API's own failure, "Error during execution:
   …" an exception, from a signature that does not match or a tool that does not exist.
-- `Error during inference: …` is the provider's failure, not the model's.
+- `Error during inference: …` is the provider's failure, not the model's; such an entry has no `latency`.
 - Tools are in the log of the request, which is only written with `--include-input-log`.
 
 **Cannot tell.** The model: it is the folder's name. Whether an entry was right: that is in the score file.
@@ -69,15 +71,24 @@ SOURCE = Source(
 )
 
 _STEP = re.compile(r"step_(\d{1,6})")
+_PROCEEDS = "Proceed to next turn"
 _INFERENCE_FAILED = "Error during inference: "
 _NOT_DEFINED = re.compile(r"name '\w{1,200}' is not defined|has no attribute '\w{1,200}'")
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return bool(head) and all(
-        {"id", "result"} <= record.keys() and ("latency" in record or "inference_log" in record)
-        for record in head
-    )
+    if not all({"id", "result"} <= record.keys() for record in head):
+        return False
+    answered = [record for record in head if not _is_failed(record)]
+    if not answered:
+        return bool(head)
+    return all("latency" in record or "inference_log" in record for record in answered)
+
+
+def _is_failed(entry: Mapping[str, Any]) -> bool:
+    """Return True for an entry that the provider never answered: it has an error and no measurements."""
+    result = entry.get("result")
+    return isinstance(result, str) and result.startswith(_INFERENCE_FAILED)
 
 
 def translator(about: About) -> Translator:
@@ -135,21 +146,23 @@ def _take_turn(
             name: _event_place(_event_place(value.get(name), at), number_)
             for name in ("input_token_count", "output_token_count", "latency")
         }
-        yield from _take_reply(reply, facts, shared, decoded=decoded)
+        proceeds = _PROCEEDS in (read_text(handler.get("content")) or "")
+        yield from _take_reply(reply, facts, shared, decoded=decoded, proceeds=proceeds)
         results = [join_content(one.get("content")) for one in parts if one.get("role") == "tool"]
         for ordinal, content in enumerate(results):
             yield _make_result(content or "", ordinal, number_, shared)
 
 
 def _take_reply(
-    reply: Any, facts: Mapping[str, Any], shared: dict[str, Any], *, decoded: Any
+    reply: Any, facts: Mapping[str, Any], shared: dict[str, Any], *, decoded: Any, proceeds: bool = False
 ) -> Iterator[Event]:
     """Yield the events of one reply: the step and its calls, native or written as Python text.
 
     A reply without calls is the answer, and its text ends the turn. `decoded` is the benchmark's own decoding
-    of the reply; an empty list means that the text is not searched for calls.
+    of the reply; an empty list means that the text is not searched for calls. `proceeds`: the benchmark took
+    the reply for the end of the turn.
     """
-    words = reply if isinstance(reply, str) else None
+    words = _join_words(reply)
     if words is not None and words.startswith(_INFERENCE_FAILED):
         yield TurnEnded(**shared, status="error")
         return
@@ -159,7 +172,7 @@ def _take_reply(
     latency = read_number(facts.get("latency"))
     yield StepMade(
         **shared,
-        text=None if found else words,
+        text=None if found or (proceeds and not words) else words,
         strategy=strategy,
         input_tokens=read_count(facts.get("input_token_count")),
         output_tokens=read_count(facts.get("output_token_count")),
@@ -175,8 +188,16 @@ def _take_reply(
             arguments=one.request.arguments,
             args_source=ArgsSource.RESERIALISED,
         )
-    if words is not None and not found:
-        yield TurnEnded(**shared, answer=words)
+    if not calls and not found and (words is not None or proceeds):
+        yield TurnEnded(**shared, answer=None if proceeds and not words else words)
+
+
+def _join_words(reply: Any) -> str | None:
+    """Return the text of a reply, which some handlers keep as a list of texts; None of a reply of calls."""
+    if isinstance(reply, str):
+        return reply
+    texts = _list_items(reply)
+    return "\n".join(texts) if texts and all(isinstance(text, str) for text in texts) else None
 
 
 def _make_result(content: str, ordinal: int, step: int, shared: dict[str, Any]) -> ResultSeen:

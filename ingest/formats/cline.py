@@ -12,6 +12,8 @@ outputTokens}`.
 - A compaction replaces what came before by a summary: a user message with `metadata.kind`
   compaction_summary, which is no prompt. What it replaced is not in the file.
 - Only the model's messages have a time.
+- A built-in tool answers with a list of `{query, result, success}`, and `error` where one failed: then there
+  is no `is_error`. One failed query fails the call; its text comes first.
 - The conversation of the VS Code extension (`api_conversation_history.json`) is another shape: an array of
   messages that name no session, older ones with calls as XML in their text. It is not read.
 
@@ -22,6 +24,7 @@ outputTokens}`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -41,7 +44,7 @@ SOURCE = Source(
     title="Cline sessions",
     raw_arguments="no: the decoded object",
     argument_failures="no: how refused arguments are worded is not known well enough",
-    error_flag="yes: is_error",
+    error_flag="yes: is_error, or success of each query",
     definitions="no: supply them with --tools",
     system_prompt="yes",
     model="yes: per step, with its provider",
@@ -111,12 +114,30 @@ def _make_events(message: Mapping[str, Any], record: Record, dialogue: AgentSess
         for call in call_fields(blocks):
             yield dialogue.add_call(_find_place(record, call["tool_call_id"]), ts, **call)
     elif message.get("role") == "user":
-        for result in result_fields(blocks, _TEXTS):
+        for result in result_fields([_join_queries(block) for block in blocks], _TEXTS):
             place = _find_place(record, result["tool_call_id"])
             yield ResultSeen(session_id=dialogue.session_id, where=place, ts=ts, **result)
         words = join_text(blocks)
         if words is not None and read_object(message.get("metadata")).get("kind") != "compaction_summary":
             dialogue.ask(where, ts, words, unique_id(ident))
+
+
+def _join_queries(block: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool_result block whose list of query results is one text, and one flag for all of them.
+
+    Other blocks come back unchanged. One failed query makes the call a failed one.
+    """
+    queries = read_objects(block.get("content"))
+    flags = [one.get("success") for one in queries]
+    if block.get("type") != "tool_result" or not flags or not all(isinstance(flag, bool) for flag in flags):
+        return block
+    words = [_query_text(one) for one in sorted(queries, key=lambda one: one["success"])]
+    return {**block, "content": "\n".join(words), "is_error": not all(flags)}
+
+
+def _query_text(query: Mapping[str, Any]) -> str:
+    told = query.get("error") if query.get("error") is not None else query.get("result")
+    return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
 
 
 def _find_place(record: Record, ident: str | None) -> LogLine:

@@ -36,7 +36,7 @@ from ingest.events import ArgsSource, Event, Rejected
 from ingest.formats.conversations.exchange_translator import ExchangeTranslator
 from ingest.formats.provider_messages.api_detection import make_exchange, provider_name
 from ingest.formats.provider_messages.exchange import Exchange, decoded_argument_fields, parse_instant
-from ingest.formats.provider_messages.http_bodies import HttpBody, decode_body
+from ingest.formats.provider_messages.http_bodies import HttpBody, decode_body, parse_json
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
 
@@ -126,7 +126,7 @@ def _make_exchange(payload: Mapping[str, Any], record: Record) -> Exchange | Non
     began, ended = parse_instant(payload.get("startTime")), parse_instant(payload.get("endTime"))
     found = make_exchange(
         HttpBody((_make_request(payload),)),
-        HttpBody() if failed else decode_body(payload.get("response")),
+        HttpBody((_error_body(payload),)) if failed else decode_body(payload.get("response")),
         where=record.where,
         ts=began,
         session=read_text(payload.get("session_id")),
@@ -137,7 +137,7 @@ def _make_exchange(payload: Mapping[str, Any], record: Record) -> Exchange | Non
     found.provider = read_text(payload.get("custom_llm_provider")) or provider_name(
         read_text(payload.get("api_base"))
     )
-    if failed:
+    if failed and not found.replies:
         told = read_object(payload.get("error_information"))
         code = read_text(told.get("error_code"))
         found.failure = f"http_{code}" if code else read_text(told.get("error_class")) or "error"
@@ -147,6 +147,14 @@ def _make_exchange(payload: Mapping[str, Any], record: Record) -> Exchange | Non
             if call.arguments.get("args_source") is ArgsSource.RAW:
                 call.arguments = decoded_argument_fields(call.arguments)
     return found
+
+
+def _error_body(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the body of the server's error, which LiteLLM quotes behind words of its own."""
+    message = read_text(payload.get("error_str")) or ""
+    said = message or read_text(read_object(payload.get("error_information")).get("error_message")) or ""
+    quoted = parse_json(said[said.find("{") :]) if "{" in said else None
+    return quoted if isinstance(quoted, dict) and "error" in quoted else {"error": said}
 
 
 def _make_request(payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -77,6 +77,8 @@ SOURCE = Source(
     ),
 )
 
+# What the harness itself wrote as the last action when it stopped the run (0.x, sweagent/agent/agents.py).
+_STOPPED = frozenset({"exit_cost", "exit_context", "exit_format", "exit_error", "exit_api", "exit_forfeit"})
 _GAVE_UP = ("Exit due to ", "Exiting due to ", "Exited")
 _DOCS = re.compile(r"^([\w-]{1,80}):\n +docstring:", re.MULTILINE)
 _LISTED = re.compile(r"^([\w-]{1,80})(?: [<\[][^\n]{0,200})?(?: - |\n<)", re.MULTILINE)
@@ -162,7 +164,7 @@ class _SweAgentRun(SweRun):
         for index, step in enumerate(steps):
             action, response = read_text(step.get("action")) or "", read_text(step.get("response")) or ""
             last = index + 1 == len(steps)
-            if last and not action.strip() and response.startswith(_GAVE_UP):
+            if action.strip() in _STOPPED or (last and not action.strip() and response.startswith(_GAVE_UP)):
                 return
             refusal = None if last else _find_refusal(steps[index + 1])
             message: Mapping[str, Any] = {}

@@ -37,8 +37,8 @@ from ingest.store.reader import read_ledger
 class PlannedAction(StrEnum):
     """What a load would do with a file.
 
-    A load reads the file in all cases except `UNCHANGED`, `COMPANION` and `REFUSED`; in case `ALIKE` it first
-    compares the content.
+    A load reads the file in all cases except `UNCHANGED`, `COMPANION` and `REJECTED`; in case `ALIKE` it
+    compares the content first.
     """
 
     NEW = "new"
@@ -48,7 +48,7 @@ class PlannedAction(StrEnum):
     ALIKE = "alike"  # it begins like a log that is in and is as large: passed over when all of it is the same
     UNCHANGED = "unchanged"
     COMPANION = "companion"  # it is read together with another file
-    REFUSED = "refused"
+    REJECTED = "rejected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,14 @@ class FileShare:
 
 @dataclass(frozen=True, slots=True)
 class LoadForecast:
-    """What a load would do: the files by action and format, and the files it would refuse.
+    """What a load would do: the files by action and format, and the files it would reject.
 
     `companions` are files that it would read together with another one, which the reason names. `left` is the
     number of files that `--since` and `--limit` would leave out.
     """
 
     shares: tuple[FileShare, ...]
-    refused: tuple[RejectedFile, ...]
+    rejected: tuple[RejectedFile, ...]
     companions: tuple[RejectedFile, ...]
     left: int
 
@@ -125,19 +125,19 @@ class LoadPlanner:
         self._limit = limit
         self._read = 0
         self._sums: dict[tuple[PlannedAction, str | None], tuple[int, int]] = {}
-        self._refused: list[RejectedFile] = []
+        self._rejected: list[RejectedFile] = []
         self._companions: list[RejectedFile] = []
         self._left = left
 
     def forecast(self) -> LoadForecast:
         shares = [FileShare(*kind, *sums) for kind, sums in self._sums.items()]
         shares.sort(key=lambda share: (list(PlannedAction).index(share.would), share.form or ""))
-        return LoadForecast(tuple(shares), tuple(self._refused), tuple(self._companions), self._left)
+        return LoadForecast(tuple(shares), tuple(self._rejected), tuple(self._companions), self._left)
 
     def plan_file(self, found: LogFile) -> None:
         known = self._ledger.find_by_name(found.name)
         if known is not None and known.status is not FileStatus.LOADED:
-            self._plan_refused_file(found, known)
+            self._plan_rejected_file(found, known)
         elif self._is_in(found, known):
             self._add_action(found, PlannedAction.UNCHANGED, known.source if known else None)
         elif self._limit is not None and self._read >= self._limit:
@@ -145,10 +145,10 @@ class LoadPlanner:
         else:
             self._plan_by_content(found, known)
 
-    def _plan_refused_file(self, found: LogFile, known: LedgerRow) -> None:
+    def _plan_rejected_file(self, found: LogFile, known: LedgerRow) -> None:
         if found.settled:
             is_companion = known.status is FileStatus.COMPANION
-            self._add_refused(found, known.reason or "", is_companion=is_companion)
+            self._add_rejected(found, known.reason or "", is_companion=is_companion)
         else:
             self._plan_by_content(found, None)
 
@@ -162,14 +162,14 @@ class LoadPlanner:
 
     def _plan_by_content(self, found: LogFile, known: LedgerRow | None) -> None:
         if found.problem is not None:
-            self._add_refused(found, found.problem)
+            self._add_rejected(found, found.problem)
             return
         try:
             would, form = self.read_head(found, known)
         except UnusableFileError as unusable:
-            self._add_refused(found, str(unusable), is_companion=unusable.is_companion)
+            self._add_rejected(found, str(unusable), is_companion=unusable.is_companion)
         except OSError as error:
-            self._add_refused(found, str(describe_read_error(error)))
+            self._add_rejected(found, str(describe_read_error(error)))
         else:
             self._read += would is not PlannedAction.ALIKE
             self._add_action(found, would, form)
@@ -201,10 +201,10 @@ class LoadPlanner:
         larger = found.seen.size > known.outside.seen.size if size is None else size > known.size
         return PlannedAction.GROWN if larger else PlannedAction.CHANGED
 
-    def _add_refused(self, found: LogFile, reason: str, *, is_companion: bool = False) -> None:
-        listed = self._companions if is_companion else self._refused
+    def _add_rejected(self, found: LogFile, reason: str, *, is_companion: bool = False) -> None:
+        listed = self._companions if is_companion else self._rejected
         listed.append(RejectedFile(found.name, reason))
-        self._add_action(found, PlannedAction.COMPANION if is_companion else PlannedAction.REFUSED)
+        self._add_action(found, PlannedAction.COMPANION if is_companion else PlannedAction.REJECTED)
 
     def _add_action(self, found: LogFile, would: PlannedAction, form: str | None = None) -> None:
         files, size = self._sums.get((would, form), (0, 0))

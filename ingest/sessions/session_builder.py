@@ -26,6 +26,7 @@ from ingest.events import (
 from ingest.sessions.classification import CallDefinitions, add_log_definitions
 from ingest.sessions.file_rows import FileRows
 from ingest.sessions.past_sessions import PastSession, PastSessions
+from ingest.sessions.refusal_texts import settle_layer
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import OpenSessionStates, SessionState
 from ingest.sessions.stored_text import json_text, shorten_name
@@ -171,11 +172,12 @@ class SessionBuilder:
         self._rows.add("probes", event.where, row)
 
     def _handle_turn_start(self, event: TurnStarted, session: SessionState) -> None:
+        if event.turn is None and session.open_turns and session.open_turns[-1].is_between_steps:
+            return  # said while the model is at work, or put in by the harness: the turn goes on
         number = event.turn
         if number is None and (past := self._pop_past(session)):
-            is_made_up = (
-                event.text is None and event.key is None
-            )  # for a step whose question is not in the file
+            # Formats begin a turn for a step, too, whose question is not in the file.
+            is_made_up = event.text is None and event.key is None
             if is_made_up and (goes_on := past.open_turn_at(event.ts)):
                 self._begin_turn(session, goes_on.number, event).go_on(goes_on.turn_id, goes_on.steps)
                 return
@@ -205,6 +207,7 @@ class SessionBuilder:
 
     def _handle_result(self, event: ResultSeen, session: SessionState) -> None:
         session.saw_result = True
+        event = settle_layer(event)
         for turn in reversed(session.open_turns):
             if turn.take_result(event):
                 return

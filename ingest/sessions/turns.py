@@ -16,6 +16,7 @@ from ingest.events import (
     FaultLayer,
     LogLine,
     ResultSeen,
+    ResultStatus,
     StepMade,
     TurnEnded,
     TurnStatus,
@@ -195,6 +196,20 @@ class OpenTurn(msgspec.Struct):
             return False
         call.keep_result(result)
         return True
+
+    @property
+    def is_between_steps(self) -> bool:
+        """True when the last step's calls have their results, and the model has still to go on from them.
+
+        What a user says at this point belongs to the turn. After a call that a person refused it does not,
+        as most harnesses then stop; nor after a call without a result, which broke off.
+        """
+        if self.end is not None or not self.calls or self.has_answer:
+            return False
+        results = [call.result for call in self.calls if call.step == self.last_step]
+        return bool(results) and all(
+            result is not None and result.status is not ResultStatus.DENIED for result in results
+        )
 
     @property
     def has_answer(self) -> bool:

@@ -21,3 +21,6 @@ REASONS: Mapping[str, str] = {
     "string_encoded_too_deep": "The text was encoded as a string more than ten times over.",
     "too_many_findings": "The text needs more mends than any real call.",
 }
+
+FORBIDDEN_HINT = "The definition forbids it: additionalProperties is false."
+"""Hint of `unknown_parameter` where the definition allows no further fields; the value is still kept."""

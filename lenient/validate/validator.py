@@ -16,6 +16,7 @@ from lenient.definitions.json_schema.unions import select_branches
 from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, render_path, shorten
 from lenient.diagnostics.codes import CODES, Severity
+from lenient.diagnostics.reasons import FORBIDDEN_HINT
 from lenient.scan.located_value import LocatedValue
 from lenient.validate.coercions import REFUSALS, REFUSED, coerce, is_absolute_uri
 from lenient.validate.parameter_names import find_declared_name, suggest_name
@@ -230,8 +231,10 @@ class Validator:
             return self.convert(node.extra, located, path)
         if node.extra is None:
             near = suggest_name(node, name)
-            hint = f"Did you mean {near!r}?" if near else None
-            self.report("unknown_parameter", located, path, detail=shorten(name), hint=hint)
+            hints = ([FORBIDDEN_HINT] if node.closed else []) + ([f"Did you mean {near!r}?"] if near else [])
+            self.report(
+                "unknown_parameter", located, path, detail=shorten(name), hint=" ".join(hints) or None
+            )
         return self.accept_any(located, path)
 
     # --- branches and conditions ---------------------------------------------------------------------

@@ -60,7 +60,7 @@ def test_every_page_shows_the_sample(app: App) -> None:
         ("/tools", "By expected loss"),
         ("/errors", "Signatures of errors"),
         ("/retries", "What became of each chain"),
-        ("/compare", "is better than"),
+        ("/compare", "is worse than kestrel-coder-14b"),
         ("/calls", "Raw arguments"),
         ("/sessions", "Completed (log)"),
         ("/data", "No line was rejected"),

@@ -35,7 +35,7 @@ def page_of(store: Path, **call: Any) -> AppTest:
 
 def test_one_call_shows_its_text_with_the_fault_marked(small: Path) -> None:
     words = said(opened("callgauge/dashboard/pages/calls/page.py", call="c41"))
-    assert "^^^^^^^ json_parse_error" in words
+    assert "^^^^^^^ 1 json_parse_error" in words
     assert "Error at line 1, column 14 (byte 13)" in words
 
 

@@ -34,7 +34,7 @@ def shown_calls(app: AppTest) -> list[str]:
 def test_the_page_says_first_how_many_calls_there_are_and_how_many_went_wrong(small: Path) -> None:
     app = opened(PAGE)
     assert app.header[0].value == "1 of 44 calls was seen to go wrong, 1 by their arguments."
-    assert opened(PAGE, outcome="coerced").header[0].value == "1 call of 44: 2.3%."
+    assert opened(PAGE, outcome="coerced").header[0].value == "1 call, 2.3% of all 44 calls, judged or not."
 
 
 def test_what_the_log_cannot_tell_is_said_and_not_counted_as_good(store: Path) -> None:

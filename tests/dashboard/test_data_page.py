@@ -55,23 +55,28 @@ def test_what_a_nightly_feed_needs_comes_first_and_the_rest_asks_nothing_until_i
     app = opened(PAGE)
     assert folds(app) == ["Every line", *FOLDS]
     words = said(app).splitlines()
-    assert [title for title in words if title in ("Loads", "Refused files", "Rejected lines")] == [
-        "Loads", "Refused files", "Rejected lines",
+    assert [title for title in words if title in ("Loads", "Rejected files", "Rejected lines")] == [
+        "Loads", "Rejected files", "Rejected lines",
     ]  # fmt: skip
     assert "loads" in app.session_state["_asked"]
     for metric in ("coverage", "files", "session_copies", "changed", "rejects"):
         assert metric not in app.session_state["_asked"]
 
 
+_METRICS = dict(zip(FOLDS, ("coverage", "files", "session_copies", "changed"), strict=True))
+
+
 @pytest.mark.parametrize("title", FOLDS)
 def test_every_fold_has_something_to_show_of_a_small_store(small: Path, title: str) -> None:
-    assert title in said(opened(PAGE, **{FOLDS[title]: "1"})).splitlines()
+    app = opened(PAGE, **{FOLDS[title]: "1"})
+    assert _METRICS[title] in app.session_state["_asked"]
+    assert title not in said(app).splitlines(), "the fold shows it"
 
 
 def test_without_trouble_the_page_says_so(store: Path) -> None:
     publish(store, {"tool_calls": [a_call(1)], "files": [{"file_id": 1, "path": "a", "status": "loaded"}]})
     words = said(opened(PAGE))
-    for title in ("Refused files", "Silent sources"):
+    for title in ("Rejected files", "Silent sources"):
         assert title not in words
     assert "No line was rejected. A broken line would stand here with file, line, byte and reason" in words
     words = said(opened(PAGE, doubles="1", versions="1"))
@@ -88,20 +93,19 @@ SILENT: dict[Hashable, Any] = {"title": "Gateway EU", "silent_days": 2}
 @pytest.mark.parametrize(
     ("changes", "silent", "sentence"),
     [
-        ({}, [SILENT], "2 files were not read; Gateway EU has been silent for 2 days."),
-        ({"files_rejected": 1}, [], "1 file was not read; no source is silent."),
+        ({}, [SILENT], "2 files were rejected; Gateway EU has been silent for 2 days."),
+        ({"files_rejected": 1}, [], "1 file was rejected; no source is silent."),
         (
             {"sessions_replaced": 3, "calls_fewer": 1},
             [],
-            "3 sessions replaced, 1 call fewer; 2 files were not read; no source is silent.",
+            "3 sessions replaced, 1 call fewer; 2 files were rejected; no source is silent.",
         ),
         (
-            {"sessions_replaced": 1, "sessions_removed": 2},
+            {"sessions_removed": 2, "calls_fewer": 9, "files_rejected": 0},
             [],
-            "1 session replaced, 2 sessions removed, 0 calls fewer; 2 files were not read; "
-            "no source is silent.",
+            "2 sessions removed, 9 calls fewer; nothing was rejected; no source is silent.",
         ),
-        ({"rejects": 3}, [], "2 files and 3 lines were not read; no source is silent."),
+        ({"rejects": 3}, [], "2 files and 3 lines were rejected; no source is silent."),
         (
             {"files_rejected": 0},
             [SILENT | {"silent_days": 9}, SILENT],
@@ -119,7 +123,7 @@ def test_one_sentence_says_how_the_feed_is(
 def test_a_store_whose_newest_turn_is_old_says_so_and_not_that_no_source_is_silent() -> None:
     old, fresh = NIGHT - timedelta(days=99), NIGHT - timedelta(days=1)
     lag = "the newest turn is from 2026-08-14, 99 days before the load"
-    assert describe_feed([LOAD], [], old).endswith(f"2 files were not read; {lag}.")
+    assert describe_feed([LOAD], [], old).endswith(f"2 files were rejected; {lag}.")
     assert describe_feed([LOAD], [SILENT], old).endswith(f"silent for 2 days; {lag}.")
     assert describe_feed([LOAD], [], fresh).endswith("no source is silent.")
 

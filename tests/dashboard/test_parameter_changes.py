@@ -88,11 +88,25 @@ def test_another_spelling_of_a_name_is_one_parameter() -> None:
     assert len(found) == 2
 
 
-def test_an_undeclared_parameter_is_flagged_and_kept() -> None:
+def test_an_undeclared_parameter_is_kept_and_said_to_be_undeclared() -> None:
     sentence, found = changes_of('{"query": "a", "extra": 1}')
-    assert in_short(found)[1] == ("extra", "1", "1", "flagged")
+    assert in_short(found)[1] == ("extra", "1", "1", "kept, not declared")
     assert found[1].declared is None
-    assert sentence == "Clean: valid JSON, and every declared argument fits; flagged: extra."
+    assert sentence == "Clean: valid JSON, and every declared argument fits; kept, not declared: extra."
+
+
+def test_a_forbidden_parameter_is_kept_and_said_to_be_forbidden() -> None:
+    closed = {**SCHEMA, "additionalProperties": False}
+    sentence, found = changes_of('{"query": "a", "top_k": "5", "extra": 1}', closed)
+    assert in_short(found)[2] == ("extra", "1", "1", "kept, but forbidden")
+    assert found[2].findings[0].hint == "The definition forbids it: additionalProperties is false."
+    assert sentence == "Coerced: 1 of 3 arguments changed type or form; kept, but forbidden: extra."
+
+
+def test_a_forbidden_field_of_a_value_leaves_the_parameter_declared() -> None:
+    inner = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
+    _, found = changes_of('{"fields": {"b": 1}}', {"type": "object", "properties": {"fields": inner}})
+    assert in_short(found) == [("fields", '{"b": 1}', '{"b": 1}', "flagged")]
 
 
 def test_a_text_without_arguments_has_one_row_and_says_why() -> None:

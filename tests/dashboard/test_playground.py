@@ -25,6 +25,7 @@ from tests.dashboard.conftest import opened, said
         ("A value outside the enum", "failed"),
         ("A required parameter is missing", "failed"),
         ("Not a call at all", "failed"),
+        ("A parameter that the definition forbids", "clean"),
         ("Hostile text, and a parameter that is not declared", "clean"),
     ],
 )
@@ -51,7 +52,7 @@ def test_the_example_of_a_reply_holds_the_calls_that_its_title_promises(title: s
 
 def test_titles_are_unique_since_the_address_holds_them() -> None:
     titles = [example.title for example in (*EXAMPLES, *REPLIES)]
-    assert len(set(titles)) == len(titles) == 16
+    assert len(set(titles)) == len(titles) == 17
 
 
 def test_a_text_over_the_limit_is_not_parsed_and_has_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from callgauge.dashboard.pages.replay.sentences import describe_replay
-from callgauge.dashboard.replay.replay_calls import CallReplay, ReplayedCall, StoredCall
+from callgauge.dashboard.replay import worker
+from callgauge.dashboard.replay.replay_calls import CallReplay, ChangeKind, ReplayedCall, StoredCall
 from callgauge.dashboard.replay.scenarios import (
     NEWEST,
     STORED,
@@ -285,3 +287,33 @@ def test_plain_rules_are_the_parsers_own() -> None:
     for call in CALLS:
         request = parse_arguments(call.raw_arguments or "", find(call.definition_id or ""))
         assert ReplayRules().outcome(request) == request.outcome
+
+
+@pytest.mark.parametrize(
+    ("call", "scenario", "kind"),
+    [
+        (COERCED, {"refused": ("string_literal_converted_to_integer",)}, ChangeKind.FAILS),
+        (NO_JSON, {"policy": "strict"}, None),
+        (COERCED, {"edited": as_tool(ACCEPTS_TEXT)}, ChangeKind.OUTCOME),
+        (COERCED._replace(outcome="failed"), {"before": STORED}, ChangeKind.PASSES),
+        (COERCED._replace(codes=["other"]), {"before": STORED}, ChangeKind.FINDINGS),
+        (CLEAN, {}, None),
+    ],
+)
+def test_a_change_has_one_kind(call: StoredCall, scenario: dict[str, Any], kind: ChangeKind | None) -> None:
+    assert replayed(call, **scenario).change == kind
+
+
+def test_the_gravest_changes_are_listed_first_and_keep_their_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "LISTED", 2)
+    listing = worker._ChangedCalls(tmp_path)
+    refused = {"refused": ("string_literal_converted_to_integer",)}
+    for number in range(3):
+        listing.add(replayed(COERCED._replace(call_id=f"o{number}"), edited=as_tool(ACCEPTS_TEXT)))
+    listing.add(replayed(CLEAN))
+    listing.add(replayed(COERCED._replace(call_id="f"), **refused))
+    listing.write_sorted(tmp_path / "changed")
+    lines = (tmp_path / "changed").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["call_id"] for line in lines] == ["f", "o0"]

@@ -10,7 +10,12 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from callgauge.dashboard.pages.replay.sentences import describe_edits, describe_replay, describe_settings
+from callgauge.dashboard.pages.replay.sentences import (
+    describe_edits,
+    describe_order,
+    describe_replay,
+    describe_settings,
+)
 from callgauge.dashboard.replay.scenarios import Scenario
 from callgauge.dashboard.replay.tally import CodeMoves, ReplaySummary
 from callgauge.dashboard.texts.url_texts import pack_text
@@ -223,7 +228,7 @@ def test_what_is_required_is_said_in_words() -> None:
 def test_the_sentence_names_conditions_and_moves() -> None:
     found = ReplaySummary(
         calls=110,
-        changed=14,
+        changes={"fails": 9, "passes": 4, "values": 1},
         not_read={"missing": 10},
         flows=[
             ("clean", "clean", 50),
@@ -233,6 +238,9 @@ def test_the_sentence_names_conditions_and_moves() -> None:
         ],
         rates={},
         codes={"string_literal_converted_to_integer": CodeMoves(13, 4, 9, 0)},
+    )
+    assert describe_order(found) == (
+        "The gravest first: 9 would fail, 4 would no longer fail, 1 with other values."
     )
     scenario = Scenario(policy="strict", silent=("missing_required",))
     assert describe_replay(scenario, found) == (
@@ -274,7 +282,7 @@ def test_the_sentence_names_conditions_and_moves() -> None:
 def test_the_sentence_counts_what_would_be_fine_and_what_would_fail(
     flows: list[tuple[str, str, int]], sentence: str
 ) -> None:
-    found = ReplaySummary(sum(calls for *_, calls in flows), 5, {}, flows, {}, {})
+    found = ReplaySummary(sum(calls for *_, calls in flows), {"values": 5}, {}, flows, {}, {})
     assert describe_replay(Scenario(), found).lower() == sentence.lower()
     edited = Scenario(edited='{"name": "t", "input_schema": {}}')
     assert describe_replay(edited, found) == f"With this definition, {sentence[0].lower()}{sentence[1:]}"

@@ -70,6 +70,32 @@ def test_how_a_turn_ended_decides(end: dict[str, Any], ok: bool | None, reason: 
     assert (row["derived_ok"], row["derived_reason"]) == (ok, reason)
 
 
+def test_a_message_between_two_steps_belongs_to_the_turn() -> None:
+    log = started().raw('{"path": "a"}').ok().add(TurnStarted, text="and b").add(StepMade)
+    (row,) = log.raw('{"path": "b"}', "c2").ok("c2").answered().rows()["turns"]
+    assert (row["turn"], row["steps"], row["calls"], row["derived_ok"]) == (1, 3, 2, True)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        started().add(StepMade).raw('{"path": "a"}'),  # broke off: the call has no result
+        started().add(StepMade).raw('{"path": "a"}').ok(status=ResultStatus.DENIED),
+        started().add(StepMade).raw('{"path": "a"}').ok().add(StepMade, text="done"),
+        started().add(StepMade).raw('{"path": "a"}').ok().add(TurnEnded, status="cancelled", answer=""),
+        started().add(StepMade, text="done"),
+    ],
+)
+def test_a_message_after_the_model_stopped_begins_a_turn(before: Log) -> None:
+    rows = before.add(TurnStarted, text="next").add(StepMade, text="done").rows()
+    assert [row["turn"] for row in rows["turns"]] == [1, 2]
+
+
+def test_a_turn_that_the_log_numbers_begins_where_the_log_says() -> None:
+    log = Log().add(TurnStarted, turn=1).add(StepMade, turn=1).raw('{"path": "a"}', turn=1).ok()
+    assert len(log.add(TurnStarted, turn=2).add(StepMade, turn=2, text="done").rows()["turns"]) == 2
+
+
 def test_a_long_thought_leaves_room_for_the_answer() -> None:
     thought = f"<think>{'so ' * TEXT_KEPT}"
     row = turn_of(Log().add(TurnStarted).add(TurnEnded, answer=f"{thought}</think>Two files."))

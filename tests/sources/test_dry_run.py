@@ -45,12 +45,12 @@ def test_every_kind_of_file_is_foretold(logs: Path, store: Path) -> None:
         "changed": ("session_history", 1),
         "alike": ("session_history", 2),
         "unchanged": ("session_history", 1),
-        "refused": (None, 2),
+        "rejected": (None, 2),
     }
-    assert [Path(one.path).name for one in outlook.refused] == ["is-refused", "archive!b"]
+    assert [Path(one.path).name for one in outlook.rejected] == ["is-refused", "archive!b"]
     report = load([logs], store)
     assert (report.loaded, report.unchanged, len(report.rejected)) == (4, 3, 2)
-    assert told(forecast_load([logs], store)) == {"unchanged": ("session_history", 7), "refused": (None, 2)}
+    assert told(forecast_load([logs], store)) == {"unchanged": ("session_history", 7), "rejected": (None, 2)}
 
 
 def test_it_changes_nothing_and_needs_no_lock(logs: Path, store: Path) -> None:

@@ -91,7 +91,7 @@ def test_members_of_an_archive_are_no_failures_either(logs: Path, store: Path) -
 def test_a_dry_run_foretells_it(logs: Path, store: Path) -> None:
     for _ in range(2):
         outlook = forecast_load([logs], store)
-        assert outlook.refused == ()
+        assert outlook.rejected == ()
         assert [Path(one.path).name for one in outlook.companions] == ["0141.txt"]
         assert (PlannedAction.COMPANION, None, 1) in [
             (share.would, share.form, share.files) for share in outlook.shares

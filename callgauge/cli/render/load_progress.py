@@ -138,7 +138,7 @@ def _print_lines(stream: TextIO) -> Tell:
 def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]] = ()) -> str:
     """Return the closing lines of a load as text.
 
-    A table of the files read comes first, then the files refused and what the user can do, then `rates`:
+    A table of the files read comes first, then the files rejected and what the user can do, then `rates`:
     titles and figures of the whole store.
     """
     rows = list(_report_figures(report)) if report.loaded else []
@@ -158,7 +158,7 @@ def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]
 
 
 def load_trouble(report: LoadReport) -> Iterator[str]:
-    """Yield a line for each file that was refused and for other problems; nothing when there are none."""
+    """Yield a line for each file that was rejected and for other problems; nothing when there are none."""
     if report.rejects:
         known = report.rejects - report.new_rejects
         before = f", {known:,} of them by an earlier load" if known > 0 else ""
@@ -178,7 +178,7 @@ def load_trouble(report: LoadReport) -> Iterator[str]:
 def outlook_text(outlook: LoadForecast) -> str:
     """Return the forecast of a dry run as text.
 
-    One line for each action and format, then the files that a load would refuse.
+    One line for each action and format, then the files that a load would reject.
     """
     kinds = [(share.would, share.form or "", share) for share in outlook.shares]
     width = max((len(form) for _, form, _ in kinds), default=0)
@@ -187,14 +187,14 @@ def outlook_text(outlook: LoadForecast) -> str:
         for would, form, share in kinds
     ]
     lines += [
-        f"would refuse: {escape_for_terminal(f'{file.path} {file.reason}')}"
-        for file in outlook.refused[:_REJECTED_SHOWN]
+        f"would reject: {escape_for_terminal(f'{file.path} {file.reason}')}"
+        for file in outlook.rejected[:_REJECTED_SHOWN]
     ]
-    if len(outlook.refused) > _REJECTED_SHOWN:
-        lines.append(f"… and {len(outlook.refused) - _REJECTED_SHOWN:,} more files")
+    if len(outlook.rejected) > _REJECTED_SHOWN:
+        lines.append(f"… and {len(outlook.rejected) - _REJECTED_SHOWN:,} more files")
     if outlook.left:
         lines.append(f"left out: {outlook.left:,} files (--since, --limit)")
-    reading = [share for share in outlook.shares if share.would not in ("unchanged", "companion", "refused")]
+    reading = [share for share in outlook.shares if share.would not in ("unchanged", "companion", "rejected")]
     files, stored = sum(share.files for share in reading), sum(share.bytes for share in reading)
     return "\n".join(
         [*lines, f"a load would read {files:,} files, {format_size(stored)}; nothing was changed"]

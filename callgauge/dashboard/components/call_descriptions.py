@@ -105,5 +105,15 @@ def place_in_turn(row: Row) -> str:
     return f"turn {row['turn']}, step {row['step']}"
 
 
+def log_name(row: Row) -> str:
+    """Return the name of the log file that a call was read from, without its folders. Contains log text."""
+    return wording.visible(row["file"] or "unknown file").rpartition("/")[2]
+
+
+def full_place_in_log(row: Row) -> str:
+    """Return the whole path with line and byte offset, to be copied: /logs/night.jsonl:7 byte 5120."""
+    return f"{row['file'] or 'unknown file'}:{row['line']} byte {row['byte_offset']}"
+
+
 def shorten_name(text: str | None) -> str:
     return wording.one_line(text or "unknown", 60)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 import streamlit as st
@@ -18,8 +19,9 @@ _LISTED = 100  # findings of one text; a megabyte of slips has thousands
 _LAID_OUT = json.JSONEncoder(indent=2, ensure_ascii=False)
 _LINES = 24
 _NARROW = 52  # columns of a marked text in half a page
-_LOW, _LOW_LINES = 190, 8  # pixels of such a text, and the lines from which on it scrolls
+_LOW, _LOW_LINES = 132, 6  # pixels of such a text, and the lines beyond which it scrolls
 _FOLDED = 3  # findings of one code from which on they share a row
+_RUNS = 4  # runs of numbers that are named; of more, that there are
 _TALLEST = 480  # pixels
 _COLUMNS = (
     Column("No.", "number"),
@@ -70,17 +72,17 @@ def draw_marked_text(
 ) -> None:
     """Draw the raw text with carets under the findings and the marks in `also`.
 
-    The caption above names the position of the first error, or else of the first finding. `narrow`: for half
-    a page: shorter lines, and for each finding the number that `draw_finding_list` gives its code.
+    The caption above names the position of the first error, or else of the first finding. A mark bears the
+    number that `draw_finding_list` gives its finding, and its code. `narrow`: for half a page: shorter lines
+    and the number alone.
     """
-    numbers = number_codes(found.code for found in findings)
     marks = [
         spans.TextMark(
             found.start,
             found.end if found.end is not None else found.start,
-            str(numbers[found.code]) if narrow else found.code,
+            str(number) if narrow else f"{number} {found.code}",
         )
-        for found in findings
+        for number, found in enumerate(findings, start=1)
         if found.start is not None
     ][:_LISTED]
     marks += also
@@ -88,7 +90,7 @@ def draw_marked_text(
         st.caption(_describe_position(raw, findings, narrow=narrow), width="content")
         spaces = st.toggle("Show white space", key=f"{key}_spaces", width="content")
     shown = spans.annotate(raw, marks, spaces=spaces, width=_NARROW if narrow else spans.WIDTH)
-    low = narrow and shown.count("\n") >= _LOW_LINES
+    low = narrow and shown.count("\n") >= _LOW_LINES  # as high as the place that the playground keeps for it
     st.code(shown, language=None, height=_LOW if low else _text_height(shown))
     start, end = spans.shown_window(raw, marks)
     if end - start < len(raw):
@@ -141,26 +143,40 @@ def _join_beginning(parts: Iterable[str]) -> str:
     return "".join(taken)
 
 
-def number_codes(codes: Iterable[str]) -> dict[str, int]:
-    """Return a number for each code, in the order in which they come."""
-    return {code: number for number, code in enumerate(dict.fromkeys(codes), start=1)}
+def name_numbers(numbers: Iterable[int]) -> list[str]:
+    """Return ascending numbers of findings as texts, neighbours as one, “1–3” and “5”; of many the first."""
+    runs = list(_join_runs(numbers))
+    named = [str(first) if first == last else f"{first}–{last}" for first, last in runs[:_RUNS]]
+    return [*named, "…"] if len(runs) > _RUNS else named
+
+
+def _join_runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    first = last = None
+    for number in numbers:
+        if first is None or last is None or number != last + 1:
+            if first is not None and last is not None:
+                yield first, last
+            first = number
+        last = number
+    if first is not None and last is not None:
+        yield first, last
 
 
 def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) -> None:
-    """Draw the findings in order; three or more of one code share a row, with a fold for each of them."""
+    """Draw the findings in order, numbered from 1; three or more of one code share a row and have a fold."""
     if not findings:
         st.caption("No findings.")
         return
-    by_code: dict[str, list[Finding]] = {}
-    for found in findings:
-        by_code.setdefault(found.code, []).append(found)
+    by_code: dict[str, dict[int, Finding]] = {}
+    for number, found in enumerate(findings, start=1):
+        by_code.setdefault(found.code, {})[number] = found
     folded = {code: several for code, several in by_code.items() if len(several) >= _FOLDED}
-    numbers = number_codes(by_code)
-    shown = [found for found in findings if found.code not in folded or found is folded[found.code][0]]
-    rows = [
-        _build_row(raw, found, numbers[found.code], len(by_code[found.code]) if found.code in folded else 1)
-        for found in shown[:_LISTED]
+    shown = [
+        folded.get(found.code, {number: found})
+        for number, found in enumerate(findings, start=1)
+        if found.code not in folded or number == next(iter(folded[found.code]))
     ]
+    rows = [_build_row(raw, several) for several in shown[:_LISTED]]
     draw_table(key, "Findings of the parser in order", _COLUMNS, rows)
     if len(shown) > _LISTED:
         st.caption(f"The first {_LISTED} of {len(shown):,} are listed.")
@@ -168,14 +184,16 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
         title = f"{len(several):,} × {code}: each place"
         with st.expander(title, key=f"{key}_{code}", on_change="rerun") as each:
             if each.open:
-                listed = [_build_row(raw, found, numbers[code]) for found in several[:_LISTED]]
+                listed = [_build_row(raw, dict([one])) for one in islice(several.items(), _LISTED)]
                 draw_table(f"{key}_{code}_places", f"Findings of {code}", _COLUMNS, listed)
                 if len(several) > _LISTED:
                     st.caption(f"The first {_LISTED} of {len(several):,} are listed.")
 
 
-def _build_row(raw: str | None, found: Finding, number: int, times: int = 1) -> list[Cell]:
-    """Return a row for one finding, or for the first of `times` findings of the same code."""
+def _build_row(raw: str | None, several: Mapping[int, Finding]) -> list[Cell]:
+    """Return a row for the findings of one code, by their numbers: the first in words, the others counted."""
+    found, times = next(iter(several.values())), len(several)
+    first, *further = name_numbers(several)
     at = str(spans.locate(raw, found.start)) if raw is not None and found.start is not None else "–"
     change = "–"
     if found.found is not None or found.became is not None:
@@ -184,9 +202,8 @@ def _build_row(raw: str | None, found: Finding, number: int, times: int = 1) -> 
         change += f" → {wording.quote(found.became, 100)}"
     detail = wording.one_line(found.detail, 200) if found.detail else None
     where = wording.one_line(found.path or "$", 80)
-    more = f"and {times - 1:,} more" if times > 1 else None
     return [
-        Cell(str(number)),
+        Cell(first, sub="\n".join(further) or None),
         Cell(found.severity, tone=SEVERITY_TONES.get(found.severity), sub="lossy" if found.lossy else None),
         Cell(
             f"{times:,} × {found.code}" if times > 1 else found.code,
@@ -194,7 +211,7 @@ def _build_row(raw: str | None, found: Finding, number: int, times: int = 1) -> 
             sub=f"{found.stage} · {where}",
             title=found.why,
         ),
-        Cell(at, mono=True, sub=more),
+        Cell(at, mono=True),
         Cell(change, mono=True),
         Cell(found.summary or "–", sub=detail),
     ]

@@ -2,15 +2,11 @@
 -- question: What is known of one call?
 -- unit: at most one row
 -- column file: the log file that the call was read from, with line and byte_offset
--- column prompt: the prompt's label, name@version or id
 SELECT c.* EXCLUDE (file_id), c.file_id, f.path AS file, d.definition,
-       coalesce(p.label, p.name || coalesce('@' || p.version, ''), c.prompt_id) AS prompt,
        t.user_text, t.answer_text, t.recorded_status, t.recorded_ok, t.derived_ok, t.derived_reason,
        t.prompt_hash
 FROM tool_calls c
 LEFT JOIN files f USING (file_id)
-LEFT JOIN (SELECT prompt_id, max(label) AS label, max(name) AS name, max(version) AS version FROM prompts GROUP BY 1) p
-  USING (prompt_id)
 LEFT JOIN (SELECT definition_id, any_value(definition) AS definition FROM tool_definitions GROUP BY 1) d USING (definition_id)
 LEFT JOIN turns t ON t.turn_id = c.turn_id AND t.file_id = c.file_id
 WHERE c.call_id = $call

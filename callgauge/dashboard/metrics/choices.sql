@@ -2,7 +2,8 @@
 -- question: Which models, prompts, tools and so on does the store hold, the most used first?
 -- unit: calls
 -- column value: what the filter compares; 'unknown' where the log names none
--- column label: what people read
+-- column label: what people read; of a prompt without a name the first words of its text and the beginning of its id
+-- column name: of a prompt, its name in the log
 WITH used AS (
   SELECT 'model' AS dimension, coalesce(model, 'unknown') AS value, calls FROM daily_calls UNION ALL
   SELECT 'prompt', coalesce(prompt_id, 'unknown'), calls FROM daily_calls UNION ALL
@@ -17,13 +18,21 @@ WITH used AS (
   SELECT 'prompt', coalesce(prompt_id, 'unknown'), 0 FROM daily_turns UNION ALL
   SELECT 'source', source, 0 FROM daily_turns
 ),
+beginnings AS (
+  SELECT *, nullif(trim(regexp_replace(if(name IS NULL AND label IS NULL, left(text, 400), NULL), '\s+', ' ', 'g')), '') AS said
+  FROM prompts
+),
 prompt_labels AS (
-  SELECT prompt_id AS value, max(coalesce(label, name || coalesce('@' || version, ''))) AS label
-  FROM prompts GROUP BY prompt_id
+  SELECT prompt_id AS value, max(name) AS name,
+         coalesce(max(coalesce(label, name || coalesce('@' || version, ''))),
+                  -- A word that the cut halves is left out; scripts without blanks have none.
+                  max(if(length(said) <= 36, said, regexp_replace(left(said, 36), ' \S{0,12}$', '') || '…'))
+                    || ' · ' || left(prompt_id, 7)) AS label
+  FROM beginnings GROUP BY prompt_id
 )
 SELECT dimension, value,
        CASE WHEN dimension = 'prompt' THEN coalesce(any_value(label), value) ELSE value END AS label,
-       sum(calls)::BIGINT AS calls
+       if(dimension = 'prompt', any_value(name), NULL) AS name, sum(calls)::BIGINT AS calls
 FROM used LEFT JOIN prompt_labels USING (value)
 WHERE value IS NOT NULL
 GROUP BY dimension, value

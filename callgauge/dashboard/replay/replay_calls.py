@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -51,6 +52,16 @@ class CallReading(NamedTuple):
     arguments: dict[str, Any] | None
 
 
+class ChangeKind(StrEnum):
+    """What a replay changed of a call, the gravest first."""
+
+    FAILS = "fails"
+    PASSES = "passes"
+    OUTCOME = "outcome"  # another one, failed neither before nor after
+    VALUES = "values"  # of the same outcome
+    FINDINGS = "findings"  # of the same outcome and values
+
+
 class ReplayedCall(NamedTuple):
     """A call with its results before and after the changes of a scenario.
 
@@ -66,6 +77,23 @@ class ReplayedCall(NamedTuple):
     @property
     def has_changed(self) -> bool:
         return self.before is not self.after and self.before != self.after
+
+    @property
+    def change(self) -> ChangeKind | None:
+        """What changed; None when nothing did."""
+        if self.before is None or self.after is None or not self.has_changed:
+            return None
+        was, now = self.before.outcome, self.after.outcome
+        if was != now:
+            by_end = {now: ChangeKind.FAILS, was: ChangeKind.PASSES}
+            return by_end.get(Outcome.FAILED.value, ChangeKind.OUTCOME)
+        # What the store says of a call comes without its arguments.
+        known = self.before.arguments is not None or self.after.arguments is None
+        return (
+            ChangeKind.VALUES
+            if known and self.before.arguments != self.after.arguments
+            else ChangeKind.FINDINGS
+        )
 
 
 class CallReplay:

@@ -61,12 +61,13 @@ class CodeMoves:
 class ReplaySummary:
     """The result of a replay.
 
-    `flows`: (outcome before, outcome after, calls); `not_read`: the number of calls not parsed, by reason;
-    `rates`: by the names in RATES; `codes`: the changes of findings, by code.
+    `changes`: the number of changed calls by ChangeKind; `not_read`: the number of calls not parsed, by
+    reason; `flows`: (outcome before, outcome after, calls); `rates`: by the names in RATES; `codes`: the
+    changes of findings, by code.
     """
 
     calls: int
-    changed: int
+    changes: Mapping[str, int]
     not_read: Mapping[str, int]
     flows: list[tuple[str, str, int]]
     rates: Mapping[str, ReplayedRate]
@@ -75,6 +76,10 @@ class ReplaySummary:
     @property
     def replayed_calls(self) -> int:
         return self.calls - sum(self.not_read.values())
+
+    @property
+    def changed(self) -> int:
+        return sum(self.changes.values())
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -98,7 +103,7 @@ class ReplayTally:
     """Running totals of a replay: `take` adds a call, `summary` returns the result."""
 
     calls: int = 0
-    changed: int = 0
+    changes: Counter[str] = field(default_factory=Counter)
     not_read: Counter[str] = field(default_factory=Counter)
     _flows: Counter[tuple[str, str]] = field(default_factory=Counter)
     _codes: dict[str, CodeMoves] = field(default_factory=dict)
@@ -111,11 +116,11 @@ class ReplayTally:
         if one.before is None or one.after is None:
             self.not_read[one.not_read or "missing"] += 1
             return
-        changed = one.has_changed
-        self.changed += changed
+        change = one.change
         self._flows[one.before.outcome, one.after.outcome] += 1
         self._count(one.call.session_id, one.before.outcome, one.after.outcome)
-        if changed:
+        if change is not None:
+            self.changes[change.value] += 1
             self._move_codes(one.before, one.after)
         else:
             for code, _, _ in one.before.findings:
@@ -150,7 +155,7 @@ class ReplayTally:
     def summary(self) -> ReplaySummary:
         return ReplaySummary(
             calls=self.calls,
-            changed=self.changed,
+            changes=dict(self.changes),
             not_read=dict(self.not_read),
             flows=sorted((*pair, calls) for pair, calls in self._flows.items()),
             rates={name: self._make_rate(2 * place + 1) for place, name in enumerate(RATES)},

@@ -1,8 +1,8 @@
 """The worker process of a replay: reads a request on standard input, writes files into a folder.
 
-`progress.json` holds the number of calls read so far, `changed.jsonl` the changed calls; `summary.json` is
-written last. The process exits early when its standard input is closed, which happens when the server ends,
-and when the time limit is over.
+`progress.json` holds the number of calls read so far, `changed.jsonl` the changed calls, the gravest first;
+`summary.json` is written last. The process exits early when its standard input is closed, which happens when
+the server ends, and when the time limit is over.
 """
 
 from __future__ import annotations
@@ -13,14 +13,24 @@ import resource
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping
+from contextlib import ExitStack
 from datetime import date
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from callgauge.dashboard.metrics import MetricError, answer_metric, read_batches
 from callgauge.dashboard.metrics.published_store import Connection, UnshownStoreError, open_generation
-from callgauge.dashboard.replay.replay_calls import CallReplay, StoredCall, restore_definition
+from callgauge.dashboard.replay.replay_calls import (
+    CallReplay,
+    ChangeKind,
+    ReplayedCall,
+    StoredCall,
+    restore_definition,
+)
 from callgauge.dashboard.replay.scenarios import STORED, Scenario, ScenarioError
 from callgauge.dashboard.replay.tally import ReplayTally, changed_row
 
@@ -72,17 +82,17 @@ def _replay(request: Mapping[str, Any], folder: Path) -> ReplayTally:
         }
         given |= {"every": request["every"], "stored": scenario.before == STORED}
         tally, told = ReplayTally(), 0.0
-        with (folder / CHANGED).open("wb") as changed:
-            listing = _ChangedCalls(changed)
+        with TemporaryDirectory(dir=folder) as aside:
+            listing = _ChangedCalls(Path(aside))
             for rows in read_batches(connection, "replayed_calls", given, _BATCH):
                 for row in rows:
                     one = replay.replay_call(StoredCall(*row))
                     tally.take(one)
-                    if one.has_changed:
-                        listing.add(one)
+                    listing.add(one)
                 if time.monotonic() - told >= _TELL:
                     told = time.monotonic()
-                    _write(folder / PROGRESS, {"calls": tally.calls, "changed": tally.changed})
+                    _write(folder / PROGRESS, {"calls": tally.calls})
+            listing.write_sorted(folder / CHANGED)
     return tally
 
 
@@ -95,17 +105,33 @@ def _parse_day(text: str | None) -> date | None:
 
 
 class _ChangedCalls:
-    """Writes the first changed calls into a file as JSON Lines, up to LISTED calls and LISTED_BYTES."""
+    """Lists changed calls as JSON Lines, up to LISTED calls and LISTED_BYTES: the gravest changes first.
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._calls = 0
+    Each kind of change has a file of its own until all calls are read, so that many small changes leave room
+    for a grave one that comes late.
+    """
 
-    def add(self, one: Any) -> None:
-        if self._calls < LISTED and self._file.tell() < LISTED_BYTES:
-            self._calls += 1
+    def __init__(self, folder: Path) -> None:
+        self._files = {kind: (folder / kind).open("w+b") for kind in ChangeKind}
+        self._calls = Counter[ChangeKind]()
+
+    def add(self, one: ReplayedCall) -> None:
+        kind = one.change
+        if kind is not None and self._calls[kind] < LISTED and self._files[kind].tell() < LISTED_BYTES:
+            self._calls[kind] += 1
             line = json.dumps(changed_row(one), ensure_ascii=False).encode("utf-8", "backslashreplace")
-            self._file.write(line + b"\n")
+            self._files[kind].write(line + b"\n")
+
+    def write_sorted(self, path: Path) -> None:
+        """Write the lines into one file at `path`, and close those of the kinds."""
+        with ExitStack() as kinds, path.open("wb") as changed:
+            files = [kinds.enter_context(file) for file in self._files.values()]
+            for file in files:
+                file.seek(0)
+            for line in islice(chain.from_iterable(files), LISTED):
+                if changed.tell() >= LISTED_BYTES:
+                    break
+                changed.write(line)
 
 
 def _write(path: Path, told: Mapping[str, Any]) -> None:

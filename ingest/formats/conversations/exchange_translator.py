@@ -221,9 +221,15 @@ def call_event(call: ModelCall, at: Mapping[str, Any]) -> CallMade:
         key=unique_id(call.id),
         **call.arguments,
         strategy=Strategy.TOOL_USE,
-        refused_by_harness=FaultLayer.EMISSION if call.lost else None,
+        refused_by_harness=_refused_at(call),
         harness_message=call.message,
     )
+
+
+def _refused_at(call: ModelCall) -> FaultLayer | None:
+    if call.unparsed:
+        return FaultLayer.SYNTAX
+    return FaultLayer.EMISSION if call.lost else None
 
 
 def date_request(exchange: Exchange) -> None:

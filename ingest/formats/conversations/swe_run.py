@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,6 +15,8 @@ from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.task_names import swe_bench_instance, task_name
 from ingest.log_format import About, Translator
 from ingest.record import Record
+
+_STOPPED = re.compile(r"\bexit_\w|early_exit|LimitsExceeded|TimeExceeded|RetriesExhausted")
 
 
 class SweRun(ABC):
@@ -53,12 +56,15 @@ class SweRun(ABC):
         )
 
     def make_end(self) -> TurnEnded:
-        """Return the end of the run's only turn, with the exit status, and the patch as the answer."""
-        return TurnEnded(
-            **self.event_place(),
-            status=read_text(self.info.get("exit_status")),
-            answer=read_text(self.info.get("submission")) or "",
-        )
+        """Return the end of the run's only turn, with the exit status, and the patch as the answer.
+
+        A run that the harness stopped (`exit_cost`, `submitted (exit_context)`) has no answer: the patch was
+        what lay there.
+        """
+        status = read_text(self.info.get("exit_status"))
+        stopped = status is not None and _STOPPED.search(status) is not None
+        answer = "" if stopped else read_text(self.info.get("submission")) or ""
+        return TurnEnded(**self.event_place(), status=status, answer=answer)
 
 
 def translate_runs(kind: type[SweRun], about: About) -> Translator:

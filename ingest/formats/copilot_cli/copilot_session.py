@@ -33,7 +33,6 @@ _TEXTS: Texts = (
         FaultLayer.REFUSED,
         re.compile(r"The user rejected|Permission (?:to run|was) |User denied", re.IGNORECASE),
     ),
-    (FaultLayer.TOOL_REJECTED, re.compile(r"Path does not exist")),
     (
         FaultLayer.SCHEMA,
         re.compile(r"Multiple validation errors:|Tool '\S{1,200}' (?:does not exist|not found)"),

@@ -34,10 +34,6 @@ _TEXTS: Texts = (
         ),
     ),
     (FaultLayer.REFUSED, re.compile(r"\[Operation Cancelled\]|Tool execution denied by policy|User denied")),
-    (
-        FaultLayer.TOOL_REJECTED,
-        re.compile(r"Failed to edit|Error: Failed to edit|(?:Error: )?File not found|File path must be "),
-    ),
 )
 
 

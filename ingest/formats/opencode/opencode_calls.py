@@ -29,14 +29,6 @@ _TEXTS: Texts = (
             r"|Tool execution aborted|Permission denied|Rule prevents tool usage"
         ),
     ),
-    (
-        FaultLayer.TOOL_REJECTED,
-        re.compile(
-            r"apply_patch verification failed|oldString |Could not find oldString|Found multiple matches"
-            r"|No changes to apply|(?:Error: )?(?:Offset \d+ is out of range|File not found: )"
-            r"|You must read (?:the )?file |File \S.{0,4000}? has been modified since"
-        ),
-    ),
 )
 _TIMEOUT = re.compile(r"<(?:bash|shell)_metadata>[^<]{0,400}(terminated command after|User aborted)")
 _TAIL = 600  # characters at the end of an output in which the harness says why a command was stopped

@@ -31,13 +31,6 @@ from ingest.record import Record
 _CUT_OFF = frozenset({"aborted", "error"})
 _TEXTS: Texts = (
     (FaultLayer.SCHEMA, re.compile(r'Validation failed for tool "|Tool \S{1,200} not found\s*\Z')),
-    (
-        FaultLayer.TOOL_REJECTED,
-        re.compile(
-            r"Could not find (?:the exact text|edits\[\d+\]) in |Found \d+ occurrences of "
-            r"|No changes made to |(?:File|Path) not found: |Offset \d+ is beyond end of file"
-        ),
-    ),
     (FaultLayer.REFUSED, re.compile(r"(?:Operation|Command) aborted|Skipped due to queued user message")),
 )
 _TAIL = 200  # characters at the end of a result in which a command is said to be aborted

@@ -88,16 +88,15 @@ def is_error(body: Mapping[str, Any]) -> bool:
     return body.get("type") == "error" or (isinstance(body.get("error"), dict | str) and not is_reply(body))
 
 
-def read_replies(body: Mapping[str, Any]) -> list[ModelReply]:
-    """Return the replies in the body of a response.
+def read_replies(body: Mapping[str, Any], asked: Mapping[str, Any]) -> list[ModelReply]:
+    """Return the replies in the body of a response to the request body `asked`.
 
-    An error gives an empty list, unless the error contains a call that the provider could not parse (Groq's
-    `failed_generation`).
+    An error gives an empty list, unless the server says in it that it could not parse the model's call.
     """
     api = detect_reply_api(body)
     if api is not None:
         return list(api.read_replies(body))
-    told = openai_chat.read_failed_generation(read_object(body.get("error")))
+    told = openai_chat.read_unparsed_call(body.get("error"), asked)
     return [told] if told is not None else []
 
 
@@ -179,7 +178,7 @@ def make_exchange(
     )
     if asked is not None and asked.max_tokens == 1:
         return None
-    replies = [reply for body in came or errors for reply in read_replies(body)]
+    replies = [reply for body in came or errors for reply in read_replies(body, sent or {})]
     if errors and all(reply.end is StopReason.BROKEN for reply in replies):
         replies = []  # the client never had it
     return Exchange(

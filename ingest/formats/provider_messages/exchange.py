@@ -93,6 +93,7 @@ class ModelCall:
     arguments: dict[str, Any]
     message: str | None = None
     lost: bool = False  # never became a call: cut off, leaked or announced only
+    unparsed: bool = False  # the server could not parse it and answered with an error
 
     @classmethod
     def from_api(

@@ -3,12 +3,15 @@
 The format (https://platform.openai.com/docs/api-reference/chat): a request has `messages`, `tools`; a reply
 has `choices[].{message, finish_reason}`, `usage`. Azure, Mistral, Groq, vLLM, OpenRouter, Writer and others
 use the same format; Cohere's v2 API and Ollama's own API have one `message` at the top level instead of
-choices. When Groq cannot parse a call, the reply is an error with `failed_generation`: the text is read as a
-call of the model, not as a transport error.
+choices. A server that cannot parse a call of the model answers with an HTTP error instead of a reply: Groq's
+has the text in `failed_generation`, Ollama's (`error parsing tool call: raw='…', err=…`, server/routes.go) in
+its message, llama-server's (`Failed to parse tool call arguments as JSON: …`, common/chat.cpp) only the end.
+Such an error is read as a call of the model, not as a transport error.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,6 +19,7 @@ from ingest.decoding.fields import read_count, read_object, read_objects, read_t
 from ingest.decoding.token_counts import count_whole_input
 from ingest.events import ArgsSource
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content, list_calls
+from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,
     ItemKind,
@@ -103,17 +107,38 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
         )
 
 
-def read_failed_generation(error: Mapping[str, Any]) -> ModelReply | None:
-    """Return Groq's error `tool_use_failed` as a reply with one call; None for any other error.
+def read_unparsed_call(error: Any, asked: Mapping[str, Any]) -> ModelReply | None:
+    """Return a server's error about a call that it could not parse, as a reply with that call.
 
-    The raw arguments of the call are the text that the model wrote and the provider could not parse.
+    `error` is the `error` of the body, an object or a text; `asked` is the body of the request. The raw
+    arguments are the text that the model wrote, where the error quotes it whole. Return None for any other
+    error, and where the server complains of a call that the request repeats: that was an earlier reply's.
     """
-    said = read_text(error.get("failed_generation"))
-    if said is None:
+    told = read_object(error)
+    said, message = read_text(told.get("failed_generation")), read_text(told.get("message", error)) or ""
+    quoted = _OLLAMA.search(message)
+    if said is None and quoted is not None:
+        said = quoted.group(1)
+    if said is None and (_LLAMA_SERVER not in message or _repeats_unparsed_call(asked)):
         return None
-    arguments = {"raw_arguments": said, "args_source": ArgsSource.RAW}
-    call = ModelCall(None, None, arguments, read_text(error.get("message")), lost=True)
-    return ModelReply(calls=[call], word=read_text(error.get("code")), end=StopReason.CALLS)
+    source = ArgsSource.MISSING if said is None else ArgsSource.RAW
+    call = ModelCall(
+        None, None, {"raw_arguments": said, "args_source": source}, message or None, unparsed=True
+    )
+    return ModelReply(calls=[call], word=read_text(told.get("code")), end=StopReason.CALLS)
+
+
+_OLLAMA = re.compile(r"error parsing tool call: raw='(.*)', err=", re.DOTALL)
+_LLAMA_SERVER = "Failed to parse tool call arguments as JSON"
+
+
+def _repeats_unparsed_call(asked: Mapping[str, Any]) -> bool:
+    sent = (
+        read_object(call.get("function")).get("arguments")
+        for message in read_objects(asked.get("messages"))
+        for call in read_objects(message.get("tool_calls"))
+    )
+    return any(isinstance(raw, str) and not isinstance(open_json(raw), dict) for raw in sent)
 
 
 def list_choices(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -2,7 +2,8 @@
 
 A lane is the model calls and tool runs of one agent. Calls are read from the model's replies, not from the
 runs. Runs of tools are results, joined to calls by the call's id, else by name and order. Only when the
-content of a reply was not recorded, the tools that ran after it count as its calls. Results in later requests
+content of a reply was not recorded, the tools that ran after it count as its calls; where an agent's span has
+tools but no model call at all (Copilot in Visual Studio), each run is a call. Results in later requests
 are joined, too: by id, else by name, counted from the end, because every request repeats the earlier
 messages.
 """
@@ -13,10 +14,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from ingest.formats.provider_messages.exchange import StopReason, read_stop_reason
 from ingest.formats.provider_messages.message_parts import Message, MessageCall, MessageResult
-from ingest.formats.spans.span import SpanKind, UnderstoodSpan
+from ingest.formats.spans.span import SpanFacts, SpanKind, UnderstoodSpan
 from ingest.formats.traces.span_tree import TraceLane
 
 _RECENT = 1_000  # calls and results that are compared, from the end: every request repeats all before it
@@ -75,6 +77,9 @@ def find_steps(
 
     `before` are calls of the session's earlier traces that still have no result.
     """
+    if not lane.calls and lane.agents:
+        sure = [run for run in lane.runs if run.facts.kind is SpanKind.EXECUTION]
+        return list(steps_of_runs(sure, lane.agents)), []
     runs = RunIndex(lane.runs)
     steps = [step for span in lane.calls for step in steps_in_output(span)]
     times = Counter(made.said.id for step in steps for made in step.calls)
@@ -118,6 +123,29 @@ def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
             answered = True
             join_results((message,), step.calls, span)
     yield step
+
+
+def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpan]) -> Iterator[TracedStep]:
+    """Yield the steps of an agent whose model calls were not recorded, only the tools that ran.
+
+    Each run is a call. Runs that overlap in time were asked for by one reply. The model is that of the run's
+    agent; text, tokens and latency of the replies are unknown.
+    """
+    by_id = {agent.span_id: agent for agent in agents}
+    step, ends = None, 0
+    for run in runs:
+        asked = by_id.get(run.parent_id or "", agents[0])
+        if step is None or run.start is None or run.start >= ends:
+            if step is not None:
+                yield step
+            facts = SpanFacts(provider=asked.facts.provider, model=asked.facts.model)
+            reply = replace(run, facts=facts, kind=SpanKind.INFERENCE, error=None, end=None)
+            step, ends = TracedStep(span=reply, calls=[], finish="tool_calls"), 0
+        ends = max(ends, run.end or 0)
+        said = MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments)
+        step.calls.append(TracedCall(said=said, run=run))
+    if step is not None:
+        yield step
 
 
 def infer_calls(step: TracedStep, ran: Iterable[UnderstoodSpan]) -> list[TracedCall]:

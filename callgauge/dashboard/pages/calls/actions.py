@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components.call_descriptions import full_place_in_log
 from callgauge.dashboard.components.controls.copy_button import copy_text
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.session_links import call_link
@@ -36,6 +37,7 @@ def show(call: Row, tool: ToolDefinition | None, description: str | None) -> Non
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if call["raw_arguments"] is not None:
             _draw_copy("raw", "Copy raw", "raw_arguments.txt", call["raw_arguments"])
+        copy_text("copy_place", "Copy place in the log", full_place_in_log(call))
         request = st.popover("Copy as request", key="as_request", on_change="rerun")
         if request.open:
             with request:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import call_descriptions, cards
 from callgauge.dashboard.components.call_descriptions import Row
 from callgauge.dashboard.components.controls.page_links import draw_link
@@ -62,14 +62,13 @@ def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -
 
 def _draw_facts(row: Row) -> None:
     columns = ("Time", "Model", "Prompt", "Session", "Place in the session", "Attempt", "Place in the log")
-    path = wording.visible(row["file"] or "unknown file")
     cells = [
         Cell(wording.utc_to_the_second(row["ts"])),
         Cell(
             call_descriptions.shorten_name(row["model"]),
             sub=wording.one_line(row["provider"] or "", 60) or None,
         ),
-        Cell(call_descriptions.shorten_name(row["prompt"])),
+        Cell(filters.short_label("prompt", row["prompt_id"] or "unknown")),
         Cell(
             call_descriptions.shorten_name(row["session_id"]),
             mono=True,
@@ -81,9 +80,9 @@ def _draw_facts(row: Row) -> None:
         ),
         Cell(call_descriptions.describe_attempt(row), sub=row["chain_outcome"]),
         Cell(
-            f"{path.rpartition('/')[2]}:{row['line']}",
+            f"{call_descriptions.log_name(row)}:{row['line']}",
             sub=f"byte {row['byte_offset']:,} · {row['source']}",
-            title=path,
+            title=wording.visible(row["file"] or "unknown file"),
             mono=True,
         ),
     ]

@@ -96,8 +96,11 @@ def _describe_calls(found: ListPage) -> str:
     counts: Mapping[str, int] = dict(zip(layers.layer, layers.calls, strict=True))
     total = int(layers.total.iloc[0])
     if is_narrowed():
-        share = f" of {total:,}: {wording.rate(found.found, total)}" if found.is_complete else ""
-        return f"{describe_count(found, 'call')}{share}."
+        count = describe_count(found, "call")
+        if not found.is_complete:
+            return f"{count}."
+        every = wording.plural(total, "call")
+        return f"{count}, {wording.rate(found.found, total)} of all {every}, judged or not."
     wrong = sum(calls for layer, calls in counts.items() if layer not in ("none", "unknown"))
     refused = counts["syntax"] + counts["schema"]
     return (

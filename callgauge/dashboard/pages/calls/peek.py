@@ -8,6 +8,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, wording
 from callgauge.dashboard.components import call_descriptions
+from callgauge.dashboard.components.controls.copy_button import copy_text
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.paging import draw_steps
 from callgauge.dashboard.components.finding_list import SEVERITY_TONES, Finding
@@ -46,7 +47,8 @@ def draw_peek(call_id: str, kept: Mapping[str, str], before: str | None, after: 
         return
     draw_heading(loaded.row, is_page=False)
     row = loaded.row
-    names = (call_descriptions.shorten_name(row[name]) for name in ("model", "prompt"))
+    prompt = filters.short_label("prompt", row["prompt_id"] or "unknown")
+    names = (call_descriptions.shorten_name(row["model"]), prompt)
     st.caption(wording.in_markdown(" · ".join((wording.utc_to_the_second(row["ts"]), *names))))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="peek_place"):
         st.page_link(
@@ -60,6 +62,10 @@ def draw_peek(call_id: str, kept: Mapping[str, str], before: str | None, after: 
             + (f" · chain {row['chain_outcome']}" if row["chain_outcome"] else ""),
             width="content",
         )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="peek_byte"):
+        st.caption(f"Line {row['line']:,} · byte {row['byte_offset']:,}", width="content")
+        copy_text("copy_place", "Copy place", call_descriptions.full_place_in_log(row))
+    st.caption(wording.in_markdown(call_descriptions.log_name(row), 160))
     _draw_raw(loaded)
     _draw_parameters(loaded)
     st.markdown("**Result**")

@@ -26,7 +26,10 @@ from callgauge.stats import Difference, bootstrap_interval, compare_paired
 
 BY_TASK = ("parse_error", "recorded_ok", "derived_ok")
 _ORIGINS = {"log": "the log's own task id", "first message": "the same first message"}
-_OTHER_INTERVAL = "The interval of the draws and the one above should be alike."
+_OTHER_INTERVAL = (
+    "The last row's interval comes from drawing whole sessions at random; the first row's from a formula. "
+    "Where they differ much, trust neither: few sessions decide the result."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,8 @@ class ComparisonWay:
     thin: bool = False
 
 
-def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison) -> None:
-    """Draw the table that proves the headline: the difference of B from A, computed in several ways."""
+def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison | None) -> None:
+    """Draw the difference of B from A, computed in several ways. `held`: None without a pair to compare."""
     with cards.draw_card(
         f"{rate.title}: the difference",
         "slices",
@@ -56,9 +59,10 @@ def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceC
         take=cards.Download(f"compare_{rate.name}", make_export(a.arm, b.arm, "slices", rates=(rate.name,))),
         height=240,
     ):
-        if held.plain is None or held.other is None:
+        if held is None or held.plain is None or held.other is None:
+            st.caption("Nothing to compare: choose another rate, or widen what narrows a slice.")
             return
-        drawn_anew = choose_toggle("Check by drawing whole sessions anew", "anew")
+        drawn_anew = choose_toggle("Check the interval by resampling sessions", "anew")
         ways = list(_list_ways(a, b, rate, held.plain, held.same_mix, anew=drawn_anew))
         _draw_ways_table(a, b, rate, ways, held.slice)
         measured = f"{_describe_measured(a, held.other)} {_describe_measured(b, held.slice)}"
@@ -169,7 +173,7 @@ def _bootstrap(
     low, high = found
     anew = Difference(plain.estimate, low, high, float("nan"), "cluster bootstrap, 95 %")
     yield ComparisonWay(
-        "Whole sessions drawn anew", "", "", anew, f"{anew.method}: 2,000 draws of {sessions} sessions"
+        "As they are, sessions resampled", "", "", anew, f"{anew.method}: 2,000 draws of {sessions} sessions"
     )
 
 

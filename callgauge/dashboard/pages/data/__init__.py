@@ -5,6 +5,6 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 URL_KEYS = PageUrlKeys(
     place=(
         *("lines", "formats", "inventory", "doubles", "versions"),  # folds
-        *("rejects", "files", "refused", "copies", "changes", "reject", "changed", "before", "after"),
+        *("rejects", "files", "rejected", "copies", "changes", "reject", "changed", "before", "after"),
     ),
 )

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.components.controls.paging import Row
-from callgauge.dashboard.silences import describe_lag, describe_silence
+from callgauge.dashboard.load_state import describe_lag, describe_rejected, describe_silence
 
 
 def describe_feed(loads: Sequence[Row], silent: Sequence[Row], newest: datetime | None = None) -> str:
@@ -44,7 +44,5 @@ def describe_status(row: Row) -> str:
 
 def _describe_losses(load: Row) -> str:
     files, lines = load["files_rejected"] or 0, load["rejects"] or 0
-    told = [wording.plural(files, "file")] if files else []
-    told += [wording.plural(lines, "line")] if lines else []
     verb = "was" if files + lines == 1 else "were"
-    return f"{' and '.join(told)} {verb} not read" if told else "nothing was rejected"
+    return f"{describe_rejected(files, lines) or 'nothing'} {'was' if not files + lines else verb} rejected"

@@ -1,9 +1,11 @@
-"""The page Data: the loads, what they did not read and why, silent sources, and what each source can tell."""
+"""The page Data: the loads, what they rejected and why, silent sources, and what each source can tell."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
@@ -11,6 +13,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
+from callgauge.dashboard.load_state import describe_rejected, describe_share_read
 from callgauge.dashboard.pages.data import rejected_lines, sources_card, versions_in_use
 from callgauge.dashboard.pages.data.feed import describe_feed, describe_replaced, describe_status
 from callgauge.dashboard.pages.data.rejected_lines import BY_SOURCE_ONLY
@@ -23,9 +26,9 @@ def show() -> None:
     silent = store_queries.ask("silent_sources").to_dict("records")
     load = store_queries.ask("last_load").iloc[0]
     cards.draw_answer(describe_feed(loads, silent, load.newest), 400)
+    rejected = describe_rejected(load.rejected_files, load.rejected_lines) or "nothing"
     st.caption(
-        f"{wording.plural(load.files, 'file')} in · {wording.plural(load.rejected_files, 'file')} and "
-        f"{wording.plural(load.rejected_lines, 'line')} rejected in all · newest turn "
+        f"In all: {describe_share_read(load)} · {rejected} rejected · {_describe_calls(load)} · newest turn "
         f"{wording.utc(load.newest)}"
     )
     _draw_loads(loads)
@@ -37,6 +40,12 @@ def show() -> None:
             _draw_files()
     sources_card.show_copies()
     versions_in_use.show()
+
+
+def _describe_calls(load: pd.Series[Any]) -> str:
+    """Return how many calls the other pages count, and how many copies of them they leave out."""
+    calls, copies = int(load["calls"]), int(load["copies"])
+    return wording.plural(calls, "call") + (f" and {copies:,} copies, which count once" if copies else "")
 
 
 def _draw_silent(rows: Sequence[Row]) -> None:
@@ -65,7 +74,7 @@ def _silent_row(row: Row) -> list[Cell]:
 
 
 def _draw_files() -> None:
-    with cards.draw_card("All files", "files", caption=BY_SOURCE_ONLY):
+    with cards.draw_card("All files", "files", caption=BY_SOURCE_ONLY, framed=False):
         rows, pages = read_page_of("files", "files")
         if not rows:
             st.caption("None.")
@@ -129,7 +138,9 @@ _LOADED = (
 
 def _draw_loads(rows: Sequence[Row]) -> None:
     with cards.draw_card(
-        "Loads", "loads", caption="Not filtered. A file is read once, and again when it grew."
+        "Loads",
+        "loads",
+        caption="Not filtered. A file is read once, and again when it grew. Copies of a call count here.",
     ):
         titles = (
             "Files in",

@@ -1,4 +1,4 @@
-"""Cards of the page Data that list unreadable files and rejected lines, by reason and one by one."""
+"""Cards of the page Data that list rejected files and rejected lines, by reason and one by one."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def show() -> None:
 
 
 def _draw_files() -> None:
-    rows, pages = read_page_of("refused_files", "refused", 10)
+    rows, pages = read_page_of("rejected_files", "rejected", 10)
     if not rows:
         return
     with cards.draw_card(
-        "Refused files",
-        "refused_files",
+        "Rejected files",
+        "rejected_files",
         caption="Nothing of these is in, or only what an earlier load read. The next load tries them again.",
     ):
         columns = [Column("File", "file"), Column("Size", "number"), Column("Why")]
-        draw_table("refused_files", "Refused files", columns, [_file_row(row) for row in rows])
-        draw_pager("refused", pages)
+        draw_table("rejected_files", "Rejected files", columns, [_file_row(row) for row in rows])
+        draw_pager("rejected", pages)
 
 
 def _file_row(row: Row) -> list[Cell]:

@@ -7,18 +7,19 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.load_state import (
+    describe_lag,
+    describe_rejected,
+    describe_share_read,
+    describe_silence,
+)
 from callgauge.dashboard.page_files import page_file
-from callgauge.dashboard.silences import describe_lag, describe_silence
 
 
 def draw_load_line(shown: int) -> None:
     """Draw the state of the last load, and of `shown` calls whether they are all that the store holds."""
     load = store_queries.ask("last_load").iloc[0]
-    trouble = [
-        f"{wording.plural(number, noun)} not read"
-        for number, noun in ((load.rejected_files, "file"), (load.rejected_lines, "line"))
-        if number
-    ]
+    rejected = describe_rejected(load.rejected_files, load.rejected_lines)
     silence = describe_silence(store_queries.ask("silent_sources").to_dict("records"))
     now = datetime.now(UTC).replace(tzinfo=None)
     text = f"Loaded {wording.utc(load.loaded_at)}{wording.age(load.loaded_at, now)}"
@@ -26,11 +27,13 @@ def draw_load_line(shown: int) -> None:
     everything = int(store_queries.ask("fault_layers").iloc[0].total) if chosen.from_day else shown
     of_all = f" of {everything:,}" if everything > shown else ""
     span = f"{of_all}, {chosen.from_day} to {chosen.to_day}" if chosen.from_day else ""
-    parts = [text, wording.plural(load.files, "file"), f"{wording.plural(shown, 'call')}{span}"]
+    parts = [text, describe_share_read(load), f"{wording.plural(shown, 'call')}{span}"]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="load_line"):
         st.caption(" · ".join(parts), width="content")
         lag = describe_lag(load.newest, load.loaded_at)
-        for words in filter(None, (", ".join(trouble), wording.in_markdown(silence, 200), lag)):
+        for words in filter(
+            None, (f"{rejected} rejected" if rejected else "", wording.in_markdown(silence, 200), lag)
+        ):
             st.page_link(page_file("data"), label=wording.link_label(f"{words} →"), width="content")
         if everything > shown:
             st.button("Show all days", on_click=filters.show_all_days, key="all_days", type="tertiary")

@@ -44,6 +44,14 @@ _STYLE = """<style>
   .st-key-playground_texts > * { grid-column: 1; min-width: 0; }
   .st-key-playground_texts > :has(.st-key-playground_definition) { grid-column: 2; grid-row: 1 / span 3; }
 }
+.st-key-playground_marks { min-height: 180px; }
+@media (max-width: 699px) { .st-key-playground_marks { min-height: 196px; } }
+.st-key-playground_marks .stCode pre { min-height: 132px; }
+.st-key-playground_no_marks .stElementContainer { width: auto; }
+.st-key-playground_no_marks {
+  min-height: 180px; align-items: center; justify-content: center; border-radius: 6px;
+  border: 1px dashed color-mix(in srgb, currentColor 25%, transparent);
+}
 .st-key-playground_head h1, .st-key-result h2 { padding-top: 0; }
 .st-key-playground_texts .stCode pre { padding: 0.5rem 0.7rem; }
 .st-key-playground_texts .stCode code { font-size: 12.5px; }

@@ -13,12 +13,14 @@ from callgauge.dashboard.components.definition_editor.parameters import describe
 from lenient import CODES, Diagnostic, Outcome, ToolCallRequest
 from lenient.diagnostics import render_path
 from lenient.diagnostics.codes import Severity, Stage
+from lenient.diagnostics.reasons import FORBIDDEN_HINT
 
 MOST = 200
 """Maximal number of parameters that get a row."""
 
-AS_SENT, MENDED, CONVERTED, FLAGGED, REFUSED, MISSING, LEFT_OUT = (
+AS_SENT, MENDED, CONVERTED, FLAGGED, REFUSED, MISSING, LEFT_OUT, UNDECLARED, FORBIDDEN = (
     "as sent", "mended", "converted", "flagged", "refused", "missing", "left out",
+    "kept, not declared", "kept, but forbidden",
 )  # fmt: skip
 _OF_STAGE = {
     Stage.UNWRAP: MENDED,
@@ -95,10 +97,9 @@ def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange
     count = {word: [one.name for one in changes if one.name and one.verdict == word] for word in _ALL}
     if request.outcome is Outcome.FAILED:
         return f"Failed: {_describe_failure(request, count)}."
+    told = "".join(f"; {word}: {_join(count[word])}" for word in _TOLD if count[word])
     if request.outcome is Outcome.CLEAN:
-        flagged = count[FLAGGED]
-        more = f"; flagged: {_join(flagged)}" if flagged else ""
-        return f"Clean: valid JSON, and every declared argument fits{more}."
+        return f"Clean: valid JSON, and every declared argument fits{told}."
     if request.outcome is Outcome.UNMEASURED:
         return "Unmeasured: valid JSON, but without a definition no type is known."
     parts = []
@@ -111,10 +112,11 @@ def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange
         parts.append(f"{changed:,} of {wording.plural(of, 'argument')} changed type or form")
     if not parts:
         parts.append("values were converted")
-    return f"{request.outcome.capitalize()}: {', and '.join(parts)}."
+    return f"{request.outcome.capitalize()}: {', and '.join(parts)}{told}."
 
 
-_ALL = (AS_SENT, MENDED, CONVERTED, FLAGGED, REFUSED, MISSING, LEFT_OUT)
+_TOLD = (FORBIDDEN, UNDECLARED, FLAGGED)  # what the sentence adds to the outcome
+_ALL = (AS_SENT, MENDED, CONVERTED, REFUSED, MISSING, LEFT_OUT, *_TOLD)
 
 
 def _describe_failure(request: ToolCallRequest, count: Mapping[str, Sequence[str]]) -> str:
@@ -186,6 +188,11 @@ def _describe_parameter(
     verdict = _choose_verdict(findings, sent=sent is not _ABSENT)
     if became is _ABSENT and verdict == CONVERTED:
         verdict = LEFT_OUT
+    # One further down is about a field of this value.
+    place = render_path((None, name))
+    undeclared = next((one for one in findings if (one.code, one.path) == ("unknown_parameter", place)), None)
+    if undeclared is not None:
+        verdict = FORBIDDEN if FORBIDDEN_HINT in (undeclared.hint or "") else UNDECLARED
     text = _raw_scalar(request, name, sent, findings) or _exact_text(sent, findings)
     return ParameterChange(name, types, text, _value_text(became), verdict, _worst(findings), tuple(findings))
 

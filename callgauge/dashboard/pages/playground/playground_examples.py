@@ -52,6 +52,18 @@ _TICKET = _tool_text(
         },
     },
 )
+_CLOSED = json.dumps(
+    {
+        "name": "read_file",
+        "input_schema": {
+            "type": "object",
+            "properties": {"path": {"type": "string"}},
+            "required": ["path"],
+            "additionalProperties": False,
+        },
+    },
+    indent=2,
+)
 
 EXAMPLES = (
     PlaygroundExample("Clean", '{"query": "retry policy", "top_k": 5, "exact": false}', _SEARCH),
@@ -90,6 +102,9 @@ EXAMPLES = (
     ),
     PlaygroundExample("A value outside the enum", '{"query": "retry policy", "section": "Guides"}', _SEARCH),
     PlaygroundExample("A required parameter is missing", '{"querry": "retry policy", "top_k": 3}', _SEARCH),
+    PlaygroundExample(
+        "A parameter that the definition forbids", '{"path": "a.md", "mode": "append"}', _CLOSED
+    ),
     PlaygroundExample("Not a call at all", "Sure! I have searched the docs and found three pages.", _SEARCH),
     PlaygroundExample(
         "Hostile text, and a parameter that is not declared",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -19,7 +18,7 @@ from callgauge.dashboard.components.finding_list import (
     draw_finding_list,
     draw_json,
     draw_marked_text,
-    number_codes,
+    name_numbers,
 )
 from callgauge.dashboard.components.parser_steps import draw_parser_steps
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
@@ -88,7 +87,7 @@ def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
         Column("Became", "text", width="22%"), Column("Why", "text"),
     ]  # fmt: skip
     if changes:
-        numbers = number_codes(found.code for found in request.diagnostics)
+        numbers = {id(found): number for number, found in enumerate(request.diagnostics, start=1)}
         undeclared = "no definition" if request.tool is None else "not declared"
         rows = [_build_change_row(one, numbers, undeclared) for one in changes]
         draw_table("changes", "What became of each parameter", columns, rows)
@@ -101,14 +100,18 @@ def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
         st.caption(f"Not sent: {named}{more}.")
 
 
-def _build_change_row(change: ParameterChange, numbers: Mapping[str, int], undeclared: str) -> list[Cell]:
-    codes = Counter(found.code for found in change.findings)
+def _build_change_row(change: ParameterChange, numbers: Mapping[int, int], undeclared: str) -> list[Cell]:
+    """Return the row of a parameter. `numbers`: of each finding, by its identity: equal ones may follow."""
+    by_code: dict[str, list[Diagnostic]] = {}
+    for found in change.findings:
+        by_code.setdefault(found.code, []).append(found)
+    most_first = sorted(by_code.items(), key=lambda pair: -len(pair[1]))
     reasons = [
-        f"{numbers[code]} · {f'{times:,} times: ' if times > 1 else ''}{CODES[code].summary}"
-        for code, times in codes.most_common(_REASONS)
+        f"{', '.join(name_numbers(numbers[id(one)] for one in several))} · {_explain_code(code, several[0])}"
+        for code, several in most_first[:_REASONS]
     ]
-    if len(codes) > _REASONS:
-        reasons.append(f"and {wording.plural(len(codes) - _REASONS, 'more code')}")
+    if len(by_code) > _REASONS:
+        reasons.append(f"and {wording.plural(len(by_code) - _REASONS, 'more code')}")
     if change.name is None:
         name = Cell("the text itself")
     else:
@@ -116,6 +119,10 @@ def _build_change_row(change: ParameterChange, numbers: Mapping[str, int], undec
         name = Cell(shown, mono=True, sub=change.declared or undeclared)
     why = Cell(change.verdict, tone=_choose_tone(change), sub="\n".join(reasons) or None)
     return [name, _value_cell(change.sent), _value_cell(change.became), why]
+
+
+def _explain_code(code: str, first: Diagnostic) -> str:
+    return " ".join(filter(None, (CODES[code].summary, first.hint)))
 
 
 def _choose_tone(change: ParameterChange) -> Tone | None:
@@ -145,14 +152,15 @@ def _draw_arguments(request: ToolCallRequest) -> None:
 def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) -> None:
     """Draw the findings, and folded below them the arguments laid out and the parser's steps.
 
-    `around` holds findings on the reply around the arguments.
+    `around` holds findings on the reply around the arguments; they come last, since their spans mark nothing
+    in this text.
     """
     text = _raw_text(request)
     findings = [make_finding(found) for found in request.diagnostics]
     # Their spans point into the reply, not into this text.
     outside = [replace(make_finding(found), start=None, end=None) for found in around]
     with cards.draw_card(wording.plural(len(findings) + len(outside), "finding")):
-        draw_finding_list("playground_findings", text, [*outside, *findings])
+        draw_finding_list("playground_findings", text, [*findings, *outside])
     if laid_out := draw_fold("Arguments, one value a line", "laid_out"):
         with laid_out:
             _draw_laid_out(request)
@@ -163,7 +171,7 @@ def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) ->
 
 
 def draw_raw(request: ToolCallRequest) -> None:
-    """Draw the raw text with its findings marked, each by the number of its code in the list of findings."""
+    """Draw the raw text with its findings marked, each by its number in the list of findings."""
     draw_marked_text(
         "playground", _raw_text(request), [make_finding(one) for one in request.diagnostics], narrow=True
     )
@@ -184,7 +192,7 @@ def make_finding(found: Diagnostic) -> Finding:
         end=found.end,
         found=found.found,
         became=found.became,
-        detail=found.detail,
+        detail=" · ".join(filter(None, (found.detail, found.hint))) or None,
         summary=CODES[found.code].summary,
         why=CODES[found.code].why,
     )

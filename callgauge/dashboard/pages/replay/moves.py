@@ -21,7 +21,7 @@ from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.measures import verdicts
-from callgauge.dashboard.pages.replay.sentences import describe_replay, describe_settings
+from callgauge.dashboard.pages.replay.sentences import describe_order, describe_replay, describe_settings
 from callgauge.dashboard.reparsed_call import NOT_READ
 from callgauge.dashboard.replay.jobs import ReplayJob
 from callgauge.dashboard.replay.tally import CodeMoves, ReplayedRate, ReplaySummary
@@ -197,10 +197,12 @@ def _draw_changed(job: ReplayJob, found: ReplaySummary) -> None:
     asked = st.query_params.get("moved_page")
     page = min(pages, int(asked)) if asked and asked.isdecimal() and int(asked) else 1
     matching = next((calls for *pair, calls in found.flows if tuple(pair) == flow), found.changed)
-    cut = "" if listed == matching else f"The first {listed:,} are listed and exported; all are counted."
+    told = [] if flow else [describe_order(found)]
+    if listed != matching:
+        told.append(f"The first {listed:,} are listed and exported; all are counted.")
     with cards.draw_card(
         wording.plural(matching, "changed call"),
-        caption=cut or None,
+        caption=" ".join(told) or None,
         beside=lambda: _draw_lines(job, listed),
         take=cards.Download("replay_changed", lambda: _changed_frame(job), "all rows"),
     ):

@@ -11,10 +11,18 @@ from callgauge.dashboard.components.definition_editor.parameters import (
     required_names,
     schema_properties,
 )
+from callgauge.dashboard.replay.replay_calls import ChangeKind
 from callgauge.dashboard.replay.scenarios import STORED, Scenario, parse_definitions
 from callgauge.dashboard.replay.tally import ReplaySummary
 from lenient import PARSER_VERSION, Outcome
 
+_CHANGES = {
+    ChangeKind.FAILS: "would fail",
+    ChangeKind.PASSES: "would no longer fail",
+    ChangeKind.OUTCOME: "with another outcome",
+    ChangeKind.VALUES: "with other values",
+    ChangeKind.FINDINGS: "with other findings alone",
+}
 _MENDED = frozenset({"coerced", "repaired"})
 _PASSED = _MENDED | {"clean"}
 _ALL = frozenset(Outcome)
@@ -34,6 +42,12 @@ def describe_replay(scenario: Scenario, found: ReplaySummary) -> str:
         words = f"nothing would move: all {found.replayed_calls:,} calls read as before"
     condition = _name_condition(scenario)
     return f"{condition}, {words}." if condition else f"{words[0].upper()}{words[1:]}."
+
+
+def describe_order(found: ReplaySummary) -> str:
+    """Return how many calls changed in which way, in the order in which they are listed."""
+    told = [f"{found.changes[kind]:,} {words}" for kind, words in _CHANGES.items() if found.changes.get(kind)]
+    return f"The gravest first: {', '.join(told)}."
 
 
 def _name_condition(scenario: Scenario) -> str:

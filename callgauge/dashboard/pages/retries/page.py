@@ -110,7 +110,9 @@ def _draw_most(dimension: str, rows: Sequence[Row]) -> None:
 def _draw_kinds(rows: Sequence[Row]) -> None:
     with cards.draw_card("Does changing the call help?", "chains", stretch=True):
         kinds = {kind: recovery.first_retry_share(rows, kind) for kind in ("changed", "identical")}
-        st.markdown(_describe_difference(kinds["changed"], kinds["identical"]))
+        found = compare_rates(kinds["changed"], kinds["identical"])
+        if found is not None:  # what it means is the sentence of the page
+            st.markdown(f"Changed minus identical: {format_difference(found)}, 95%.")
         scale = IntervalScale(0.0, 1.0)
         drawn = [
             [
@@ -134,19 +136,10 @@ def _draw_kinds(rows: Sequence[Row]) -> None:
             ],
             drawn,
         )
-        st.caption("Only the first retry of a chain counts: one long chain must not outweigh many.")
-
-
-def _describe_difference(changed: Share, identical: Share) -> str:
-    found = compare_rates(changed, identical)
-    if found is None:
-        return "Nothing to compare: it takes first retries with changed and with identical arguments."
-    told = f"difference {format_difference(found)}, 95%."
-    if not (changed.has_enough and identical.has_enough):
-        return f"Too few to judge: {told} It takes {RULE} of both kinds."
-    if not found.is_decisive:
-        return f"Not decided: {told}"
-    return f"A changed retry works {'more' if found.estimate > 0 else 'less'} often: {told}"
+        st.caption(
+            "Only the first retry of a chain counts: one long chain must not outweigh many. "
+            f"A verdict takes {RULE} of both kinds."
+        )
 
 
 def _worked_cell(share: Share, scale: IntervalScale, kind: str) -> Cell:

@@ -1,4 +1,4 @@
--- title: Refused files
+-- title: Rejected files
 -- question: Which files could not be used as a whole, and why?
 -- unit: one row a file
 -- column size_bytes: of what was read of it before, else as stored

@@ -1,4 +1,4 @@
-"""Words for sources that have stopped giving data."""
+"""Words on the state of the store: what the loads read and rejected, silent sources, old data."""
 
 from __future__ import annotations
 
@@ -6,9 +6,34 @@ from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import pandas as pd
+
 from callgauge.dashboard import wording
 
 _FRESH_DAYS = 2  # a night's load sees the day before; one more for a late or missed night
+
+
+def describe_share_read(load: pd.Series[Any]) -> str:
+    """Return how much of the files and of their lines is in: 292 of 397 files, 99.9% of their lines read.
+
+    `load`: the row of the metric `last_load`. How many lines a rejected file has is not known.
+    """
+    files, rejected, lines = (int(load[name]) for name in ("files", "rejected_files", "lines"))
+    if rejected:
+        told = f"{files:,} of {wording.plural(files + rejected, 'file')}"
+    else:
+        told = wording.plural(files, "file")
+    if not lines:
+        return told
+    left_out = int(load["lines_left_out"])
+    share = f"{wording.rate(lines - left_out, lines)} of their lines" if left_out else "all their lines"
+    return f"{told}, {share} read"
+
+
+def describe_rejected(files: int, lines: int) -> str:
+    """Return what was rejected: 2 files and 33 lines. Empty when nothing was."""
+    told = ((files, "file"), (lines, "line"))
+    return " and ".join(wording.plural(number, noun) for number, noun in told if number)
 
 
 def describe_silence(silent: Sequence[Mapping[Hashable, Any]], one: str = "", several: str = "") -> str:

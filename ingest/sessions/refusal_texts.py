@@ -1,0 +1,87 @@
+"""Finds the layer of a failed call by what its tool says, by the same table for all formats.
+
+Producers word the same failure differently, and most only mark it as an error. A tool that looked at the
+arguments and did nothing refused them (`tool_rejected`): the text to replace is not in the file, or more
+than once; the file is not there, was not read before, or changed since. A command that ran and exited with
+an error is `execution`, whatever it printed. A person or a policy that said no is `refused`. What a
+producer's own words or codes say beyond this, its format reads.
+
+The sentences are those of the agents' sources and of real logs; each has a case in
+tests/sessions/test_refusal_texts.py.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from ingest.events import FaultLayer, FlagSource, ResultSeen, ResultStatus
+
+_LONGEST = 1_000  # characters that are looked at; the sentences stand at the beginning
+
+_PREFIX = re.compile(
+    r"(?:\s|<(?:tool_use_)?error>|Error(?: executing tool[^\n:]{0,200})?:|ERROR:|Tool execution failed:"
+    r"|The tool execution failed with the following error:|\{\"error\": ?\")*"
+)
+_A_USER_OR_POLICY_SAID_NO = (
+    r"The user (?:doesn't want to |rejected |denied |has (?:declined|denied) )",
+    r"User (?:rejected|denied|declined) ",
+    r"Permission (?:to use|for) [^\n]{1,900}? (?:has been|was) denied",
+)
+_THE_TOOL_REFUSED = (
+    # an edit: the text is not in the file, or more than once, or stays the same
+    r"String to replace not found",
+    r"The old string was not found",
+    r"[`'\"]?old_?(?:string|str|text)\b",
+    r"Could not find (?:the exact text|the string|oldString|old_string|edits\[\d+\])",
+    r"Failed to edit, ",
+    r"No (?:replacement|edit)s? (?:was|were) (?:performed|made)",
+    r"The SEARCH block",
+    r"No match(?:es)? found for (?:the )?(?:old_?str|replacement|search)",
+    r"(?:apply_)?patch verification failed|apply_patch handler received|Failed to find expected lines",
+    r"No changes (?:to (?:make|apply)|made to )",
+    r"Found (?:\d+|multiple) (?:matches|occurrences)\b",
+    r"Multiple (?:matches|occurrences) (?:of|found)",
+    # a file in another state than the model took it to be in
+    r"File has not been read yet",
+    r"You must (?:first )?(?:read (?:the )?file|use the \S{1,80} tool to read)",
+    r"(?:The )?file (?:\S[^\n]{0,900}? )?has been modified since",
+    # a path that is not there, or no file; a place outside of it
+    r"(?:The )?(?:file|path|directory) (?:[^\n]{1,900}? )?(?:does not exist|not found)\b",
+    r"ENOENT: no such file or directory, (?!posix_spawn|spawn|uv_spawn|chdir)",
+    r"(?:FileNotFoundError: )?\[Errno 2\] No such file or directory",
+    r"(?:EISDIR|ENOTDIR): ",
+    r"(?:The )?path [^\n]{0,900}?is (?:a directory|not a (?:file|directory))",
+    r"Invalid `(?:path|view_range|insert_line)` parameter|File path must be ",
+    r"Offset \d+ is (?:out of range|beyond)",
+    r"File content \([^)\n]{1,80}\) exceeds maximum",
+)
+_TEXTS = tuple(
+    (layer, re.compile("|".join(words), re.IGNORECASE))
+    for layer, words in (
+        (FaultLayer.REFUSED, _A_USER_OR_POLICY_SAID_NO),
+        (FaultLayer.TOOL_REJECTED, _THE_TOOL_REFUSED),
+    )
+)
+
+
+def settle_layer(result: ResultSeen) -> ResultSeen:
+    """Return the result with the layer that its text shows, where the log only says that the call failed."""
+    if result.status is not ResultStatus.ERROR or result.flag_source is FlagSource.DERIVED_EXIT_CODE:
+        return result
+    if result.fault_layer not in (None, FaultLayer.EXECUTION):
+        return result
+    layer = find_refusal(result.content or result.message or "")
+    if layer is None:
+        return result
+    status = ResultStatus.DENIED if layer is FaultLayer.REFUSED else ResultStatus.ERROR
+    return replace(result, fault_layer=layer, status=status)
+
+
+def find_refusal(said: str) -> FaultLayer | None:
+    """Return the layer that a failed call's text shows; None when it shows none."""
+    head = said[:_LONGEST]
+    prefix = _PREFIX.match(head)
+    start = prefix.end() if prefix else 0
+    return next((layer for layer, words in _TEXTS if words.match(head, start)), None)
