@@ -78,6 +78,7 @@ class LedgerUpdate:
         self._totals.replaced[known.file_id] = now
         if known.fingerprint is not None:
             self._totals.removed.add(known.file_id)
+            self._totals.less_kept |= self._settings.options.leaves_out_more_than(known.read_with)
 
     def note_skipped(self, found: LogFile, decision: ChangeDecision) -> None:
         known = decision.known

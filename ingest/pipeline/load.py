@@ -268,7 +268,9 @@ class LogLoader:
             before = before or left.file_id
         elif known is not None and known.fingerprint is not None:
             with suppress(OSError):  # reading it will say so
-                before = before if begins_like(found, known) else known.file_id
+                # A packed archive would have to be unpacked up to its member to look.
+                grows = found.archive is None and begins_like(found, known)
+                before = before if grows else known.file_id
         return read_past_sessions(self.writer.builder, before) if before is not None else None
 
     def _find_checkpoint(self, found: LogFile, known: LedgerRow | None) -> Checkpoint | None:

@@ -4,11 +4,11 @@
 -- goes on. Adds the files whose rows go to `touched_also`.
 
 CREATE TEMP TABLE followed AS
-WITH RECURSIVE chain (old, new, direct) AS (
-    SELECT follows, file_id, true FROM files
+WITH RECURSIVE chain (old, new) AS (
+    SELECT follows, file_id FROM files
     WHERE follows IS NOT NULL AND run_id = (SELECT max(run_id) FROM ingest_runs)
     UNION
-    SELECT f.follows, chain.new, false FROM chain JOIN files f ON f.file_id = chain.old WHERE f.follows IS NOT NULL
+    SELECT f.follows, chain.new FROM chain JOIN files f ON f.file_id = chain.old WHERE f.follows IS NOT NULL
 )
 SELECT chain.* FROM chain JOIN files f ON f.file_id = chain.old WHERE f.status = 'earlier';
 
@@ -46,39 +46,48 @@ WHERE retold AND (old, source, session_id) NOT IN (SELECT (old, source, session_
 
 -- An id that was made of the file's first bytes changes with them: such a session goes on in one that begins with all of
 -- its calls, or at the same time with the same words where only one does.
-CREATE TEMP TABLE made AS
+CREATE TEMP TABLE begun_alike AS
 WITH
-    files_of AS (
-        SELECT old AS file_id, old, new, true AS is_old FROM followed WHERE direct
-        UNION ALL SELECT new, old, new, false FROM followed WHERE direct
-    ),
-    alone AS (
-        SELECT f.*, s.source, s.session_id FROM files_of f JOIN sessions s USING (file_id)
-        WHERE regexp_full_match(s.session_id, '[0-9a-f]{16}([/-].*)?')
-            AND (f.old, f.new, s.source, s.session_id) NOT IN (SELECT (old, new, source, session_id) FROM shared)
-    ),
     begun AS (
-        SELECT DISTINCT ON (a.file_id, a.old, a.source, a.session_id) a.*, t.ts, t.user_text
-        FROM alone a JOIN turns t USING (file_id, source, session_id) ORDER BY t.turn
+        SELECT DISTINCT ON (s.file_id, s.source, s.session_id) s.file_id, s.source, s.session_id, t.ts, t.user_text
+        FROM sessions s JOIN turns t USING (file_id, source, session_id)
+        WHERE s.file_id IN (SELECT old FROM followed UNION SELECT new FROM followed)
+            AND regexp_full_match(s.session_id, '[0-9a-f]{16}([/-].*)?')
+        ORDER BY t.turn
     )
-SELECT
-    b.*,
-    list([c.turn::VARCHAR, c.step::VARCHAR, c.ordinal::VARCHAR, coalesce(c.tool, ''), md5(coalesce(c.raw_arguments, ''))]
-        ORDER BY c.turn, c.step, c.ordinal) FILTER (c.call_id IS NOT NULL) AS calls
-FROM begun b LEFT JOIN tool_calls c USING (file_id, source, session_id)
-GROUP BY ALL;
+SELECT f.old, f.new, o.source, o.session_id, n.session_id AS told_as, o.ts
+FROM followed f
+JOIN begun o ON o.file_id = f.old
+JOIN begun n ON n.file_id = f.new AND n.source = o.source AND n.user_text = o.user_text AND n.ts IS NOT DISTINCT FROM o.ts
+WHERE (f.old, f.new, o.source, o.session_id) NOT IN (SELECT (old, new, source, session_id) FROM shared)
+    AND (f.old, f.new, n.source, n.session_id) NOT IN (SELECT (old, new, source, session_id) FROM shared);
 
 INSERT INTO retold_sessions
-WITH pairs AS (
-    SELECT
-        o.old, o.source, o.session_id, o.new, n.session_id AS told_as,
-        coalesce(n.calls[1:len(o.calls)] = o.calls, o.calls IS NULL) AS goes_on,
-        o.ts IS NOT NULL AND count(*) OVER (PARTITION BY o.old, o.source, o.session_id) = 1
-            AND count(*) OVER (PARTITION BY o.old, n.source, n.session_id) = 1 AS only_one
-    FROM made o
-    JOIN made n ON n.old = o.old AND n.source = o.source AND n.user_text = o.user_text AND n.ts IS NOT DISTINCT FROM o.ts
-    WHERE o.is_old AND NOT n.is_old
-)
+WITH
+    wanted AS (
+        SELECT old AS file_id, source, session_id FROM begun_alike
+        UNION SELECT new, source, told_as FROM begun_alike
+    ),
+    made AS (
+        SELECT
+            file_id, source, session_id,
+            list(
+                [c.turn::VARCHAR, c.step::VARCHAR, c.ordinal::VARCHAR, coalesce(c.tool, ''), md5(coalesce(c.raw_arguments, ''))]
+                ORDER BY c.turn, c.step, c.ordinal
+            ) AS calls
+        FROM wanted JOIN tool_calls c USING (file_id, source, session_id)
+        GROUP BY ALL
+    ),
+    pairs AS (
+        SELECT
+            b.*,
+            coalesce(n.calls[1:len(o.calls)] = o.calls, o.calls IS NULL) AS goes_on,
+            b.ts IS NOT NULL AND count(*) OVER (PARTITION BY b.old, b.new, b.source, b.session_id) = 1
+                AND count(*) OVER (PARTITION BY b.old, b.new, b.source, b.told_as) = 1 AS only_one
+        FROM begun_alike b
+        LEFT JOIN made o ON (o.file_id, o.source, o.session_id) = (b.old, b.source, b.session_id)
+        LEFT JOIN made n ON (n.file_id, n.source, n.session_id) = (b.new, b.source, b.told_as)
+    )
 SELECT DISTINCT ON (old, source, session_id) old, source, session_id, new, told_as FROM pairs
 WHERE goes_on OR only_one
 ORDER BY goes_on DESC, told_as;

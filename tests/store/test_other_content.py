@@ -231,6 +231,28 @@ def test_forgetting_takes_a_session_out_of_every_content(logs: Path, store: Path
     assert ask(store, "SELECT session_id FROM sessions ORDER BY 1") == [("a",), ("b",), ("c",)]
 
 
+def examples(*texts: str) -> str:
+    """Conversations without ids of their own, one a line."""
+    lines = []
+    for text in texts:
+        function = {"name": "read", "arguments": json.dumps({"path": text})}
+        answer = {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]}
+        lines.append(json.dumps({"messages": [{"role": "user", "content": text}, answer]}) + "\n")
+    return "".join(lines)
+
+
+def test_two_nights_of_records_without_ids_under_one_header(logs: Path, store: Path, tmp_path: Path) -> None:
+    nights = [examples("header", "a", "b", "b"), examples("header", "c", "b"), examples("d", "a")]
+    *_, report = in_turn(logs / "app.jsonl", store, nights)
+    calls = "SELECT raw_arguments[11:-3] AS path, count(*) FROM tool_calls WHERE NOT duplicate"
+    assert ask(store, f"{calls} GROUP BY path ORDER BY path") == [
+        ("a", 1), ("b", 2), ("c", 1), ("d", 1), ("header", 1),
+    ]  # fmt: skip
+    assert (report.sessions_replaced, report.calls_fewer) == (1, 0)
+    others = side_by_side(tmp_path / "others", tmp_path / "other_store", nights[:2])
+    assert ask(others, "SELECT count(*) FROM tool_calls WHERE NOT duplicate") == [(5,)]
+
+
 def cline_task(*answers: str, day: int = 1, task: str = "Look") -> str:
     """A task without an id of its own, as its only document: a question, calls and results."""
     messages: list[dict[str, object]] = [

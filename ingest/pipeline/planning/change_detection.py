@@ -158,7 +158,7 @@ def _find_continued_row(found: LogFile, known: LedgerRow | None, ledger: Ledger)
     A log that is rotated away after it was loaded has mostly grown before: it goes on under its new name.
     """
     rows = [row for row in ledger.earlier_rows() if row.fingerprint is not None and row.size]
-    if not rows or not found.place.can_reopen:
+    if not rows or not found.place.can_reopen or found.archive is not None:
         return None
     if known is not None and known.fingerprint is not None and begins_like(found, known):
         return None
