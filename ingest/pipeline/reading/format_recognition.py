@@ -12,9 +12,11 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 from ingest.damaged_file import DamagedFileError
+from ingest.decoding.call_marks import CallMark, find_marks
 from ingest.decoding.containers import Container, detect_container, read_records
 from ingest.events import Rejected
 from ingest.formats import claiming_formats, explain_unread, find_companion, formats
@@ -27,8 +29,8 @@ from ingest.sources.stored_names import stored_path
 HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
 _FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; most files are known by them, and a night has many
+_KEY_SHOWN = 60  # characters; half a key could be half a secret
 _PACKED = re.compile(r"\.(gz|bz2|xz|zstd?)$", re.IGNORECASE)
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class UnusableFileError(Exception):
@@ -163,16 +165,21 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
     if form is not None:
         return formats()[form]
     if not head.claiming:
-        keys = ", ".join(list(head.objects[0])[:8])
+        keys = ", ".join(key if len(key) <= _KEY_SHOWN else "…" for key in list(head.objects[0])[:8])
         known = "`callgauge formats` lists those that are"
-        why = f"is in no format known here (its first object has the keys {keys[:200]})"
-        raise UnusableFileError("; ".join((why, *(_collect_explanations(about) or [known]))))
+        why = f"is in no format known here (its first object has the keys {keys})"
+        calls = [_describe_calls(mark) for mark in islice(find_marks(head.objects), 1)]
+        raise UnusableFileError("; ".join((why, *calls, *(_collect_explanations(about) or [known]))))
     if len(head.claiming) > 1:
         names = " and ".join(one.SOURCE.name for one in head.claiming)
         raise UnusableFileError(
             f"is claimed by {names}; only one can be right: name it with --format, and please report it"
         )
     return head.claiming[0]
+
+
+def _describe_calls(mark: CallMark) -> str:
+    return f"tool calls stand in it (`{mark.word[:60]}`), in a shape that no format reads"
 
 
 def _collect_explanations(about: About) -> list[str]:
@@ -222,8 +229,6 @@ def _describe_no_records(first: bytes) -> str:
     start = first[:8192]
     if not start:
         return "is empty"
-    if start.startswith(_UTF16):
-        return "is UTF-16 text; convert it to UTF-8 first"
     if b"\0" in start:
         return "is a binary file"
     if start.lstrip().startswith((b"{", b"[")):
