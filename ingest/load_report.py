@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ingest.foreign_files import ForeignKind
+
 
 @dataclass(frozen=True, slots=True)
 class RejectedFile:
     """A file that could not be used, or not by itself.
 
-    `reason` is the part of a sentence that follows the file's path.
+    `reason` is the part of a sentence that follows the file's path. `foreign` is what the file holds when it
+    is no log of any known format; None = it may be one.
     """
 
     path: str
     reason: str
+    foreign: ForeignKind | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +30,15 @@ class LoadReport:
     user asked to stop; `left` files were left out by `--since` and `--limit`. `companions` are files that
     were read together with another one, which the reason names; they are no failures.
 
-    `rejects` counts lines and values that could not be used, `duplicates` calls that another row counts
-    already. `faults` (by layer, in the order in which a call passes the layers) and `judged` (calls of which
-    it is known whether their arguments failed) leave duplicates out. `notes` are sentences on inputs that
-    were left out because they are no logs. `generation` is None when there was nothing new to publish.
+    Of files with other content than before, `sessions_replaced` were told again, `sessions_removed` went with
+    --replace, and `calls_fewer` calls went with both.
+
+    `rejects` counts lines and values that could not be used, `new_rejects` those that no earlier load met,
+    and `new_rejected` the files that none rejected for the same reason. `duplicates` counts calls that
+    another row counts already. `faults` (by layer, in the order in which a call passes the layers) and
+    `judged` (calls of which it is known whether their arguments failed) leave duplicates out. `notes` are
+    sentences on inputs that were left out because they are no logs. `generation` is None when there was
+    nothing new to publish.
     """
 
     loaded: int
@@ -44,6 +53,11 @@ class LoadReport:
     calls: int
     duplicates: int
     rejects: int
+    new_rejects: int
+    new_rejected: int
+    sessions_replaced: int
+    sessions_removed: int
+    calls_fewer: int
     faults: Mapping[str, int]
     judged: int
     unread: int
@@ -58,7 +72,7 @@ class Reject:
     """A line or a value of a file that could not be used; `line` None = the whole file.
 
     `tools` is the hash of the tool definitions with which the file was read, see
-    `ingest.store.ledger.ReadWith`.
+    `ingest.store.ledger.ReadWith`. `foreign` is as in `RejectedFile`.
     """
 
     file: str
@@ -68,6 +82,7 @@ class Reject:
     message: str
     snippet: str
     tools: str | None = None
+    foreign: ForeignKind | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +96,30 @@ class ReparseReport:
     changed: int
     generation: str | None
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelName:
+    """A name that logs have for a model.
+
+    `model` is the model as which it counts, `rule` why it is another one (None = it is not). `source` is
+    where the name comes from (log, path, given), `calls` counts model calls of turns.
+    """
+
+    model: str
+    model_name: str
+    source: str
+    rule: str | None
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelNamesReport:
+    """The models of a store; `generation` is the new one when they were counted anew, else None."""
+
+    names: tuple[ModelName, ...]
+    aliases_enabled: bool
+    generation: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

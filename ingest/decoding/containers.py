@@ -31,6 +31,7 @@ from ingest.decoding.fields import json_type
 from ingest.decoding.lines import (
     BEGIN,
     BLOCK,
+    SNIPPET_READ,
     Block,
     Line,
     decode_object,
@@ -276,7 +277,7 @@ def _read_json_sequence(text: str) -> Iterator[Record | Rejected]:
             value, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
             yield Rejected(
-                where, "not_json", f"not JSON: {str(error)[:200]}", text[position : position + 200]
+                where, "not_json", f"not JSON: {str(error)[:200]}", text[position : position + SNIPPET_READ]
             )
             return
         yield _make_record(where, value, text[position:end].encode("utf-8", "surrogatepass"), start)

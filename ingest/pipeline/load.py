@@ -9,34 +9,40 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from ingest.decoding.lines import MAX_LINE
 from ingest.load_report import LoadReport, Progress
+from ingest.path_facts import PathFacts
 from ingest.pipeline.cancellation import LoadCancelled, Stop, never_stop
 from ingest.pipeline.ledger_update import LedgerUpdate
 from ingest.pipeline.planning.archive_expansion import expand_archives
 from ingest.pipeline.planning.change_detection import (
     Change,
     ChangeDecision,
+    begins_like,
     decide_change,
     is_likely_read,
     sort_safely,
 )
+from ingest.pipeline.planning.naming import Naming, read_naming
 from ingest.pipeline.planning.prompt_labels import read_labels
 from ingest.pipeline.planning.redacted_names import warn_of_earlier_privacy
 from ingest.pipeline.planning.selection import check_format_name, select_since
 from ingest.pipeline.planning.tool_catalog import read_given_definitions
-from ingest.pipeline.publish import LoadTotals, publish
+from ingest.pipeline.publish import LoadTotals, has_new_aliases, publish
 from ingest.pipeline.reading.checkpoint import Checkpoint
 from ingest.pipeline.reading.file_reader import ReadJob, ReadSettings
 from ingest.pipeline.reading.format_recognition import UnusableFileError, describe_read_error
-from ingest.pipeline.resume import read_checkpoint
+from ingest.pipeline.resume import read_checkpoint, read_past_sessions
 from ingest.pipeline.workers.pool import make_readers
 from ingest.privacy.configuration import ALL, PrivacyOptions
+from ingest.sessions.past_sessions import PastSessions
 from ingest.sources.discovery import Named, find_logs
+from ingest.sources.hidden_folders import HiddenNames
 from ingest.sources.log_file import LogFile
 from ingest.store.generation_file import utc_now
 from ingest.store.generations import (
@@ -66,12 +72,15 @@ def load(
     since: str | None = None,
     limit: int | None = None,
     private: PrivacyOptions = ALL,
+    from_path: Sequence[str] = (),
+    model: str | None = None,
     on_progress: OnProgress | None = None,
     on_write: OnWrite = ignore_write,
     stop: Stop = never_stop,
     patience: Patience = do_not_wait,
     again: Collection[str] = (),
     workers: int | None = None,
+    replacing: bool = False,
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
@@ -83,9 +92,11 @@ def load(
 
     Files that did not change `since` (see `ingest.pipeline.planning.selection`) are left out. At most `limit`
     files are read; files that are in the store already, or that no format can read, do not count. `private`
-    says what is left out of all texts. `again` names files that are read although they are in the store.
-    `workers` is the number of processes that read while this one writes; None = as many as save time (see
-    `ingest.pipeline.workers.pool`).
+    says what is left out of all texts. `from_path` are patterns that find model, prompt, run and date in
+    paths, `model` is the model of logs that name none (see `ingest.pipeline.planning.naming`). `again` names
+    files that are read although they are in the store. `workers` is the number of processes that read while
+    this one writes; None = as many as save time (see `ingest.pipeline.workers.pool`). What a file held before
+    and holds no longer stays, except with `replacing`.
 
     Once `stop()` returns True, the file being read is given up after its current batch, and the files read
     completely so far are published. Raises InputError, StoreError, StoreBusy or StoreVersionError, with
@@ -95,33 +106,49 @@ def load(
     store_dir = store_dir.absolute()
     catalog, notes = read_given_definitions(store_dir, tools)
     names, known_as = read_labels(labels), check_format_name(form)
-    found, left = select_since(find_logs(paths, store_dir), since)
+    naming = read_naming(store_dir, from_path, model)
+    hidden = HiddenNames()
+    found, left = select_since(find_logs(paths, store_dir, hidden), since)
     with lock_store(store_dir, on_write, patience) as folder:
         current = published_generation(store_dir)
         ledger, forgotten = read_ledger_and_forgotten(current) if current else (Ledger(), frozenset[str]())
         privacy, left_out = private.for_store(store_dir, (row.read_with.privacy for row in ledger.rows()))
-        settings = ReadSettings.from_options(catalog, max_line, known_as, privacy, left_out, forgotten)
+        settings = ReadSettings.from_options(
+            catalog, max_line, known_as, privacy, left_out, forgotten, naming
+        )
         run = LogLoader(
-            folder, ledger, settings, on_progress, stop, limit=limit, again=again, workers=workers
+            folder,
+            ledger,
+            settings,
+            on_progress,
+            stop,
+            limit=limit,
+            again=again,
+            workers=workers,
+            replacing=replacing,
         )
         run.totals.left = left
         try:
             run.load_all(found)
             del found  # of 100,000 files 90 MB, which the tables can use
-            news = run.totals.has_changes or (current is not None and _needs_publishing(current, names))
-            generation = publish(run.writer, folder, run.totals, started_at, names) if news else None
+            news = run.totals.has_changes or (
+                current is not None and _needs_publishing(current, names, naming)
+            )
+            generation = (
+                publish(run.writer, folder, run.totals, started_at, names, naming.aliases) if news else None
+            )
         except BaseException:
             run.writer.abandon()
             raise
         if generation is None:
             run.writer.abandon()
-    run.totals.notes += (*notes, *warn_of_earlier_privacy(ledger, settings.options))
+    run.totals.notes += (*notes, *hidden.notes(), *warn_of_earlier_privacy(ledger, settings.options))
     return run.totals.make_report(generation, time.monotonic() - started)
 
 
-def _needs_publishing(current: Path, names: Mapping[str, str]) -> bool:
-    """Return True when the published generation is outdated, or lacks some of the prompt names."""
-    return is_outdated(current) or has_new_labels(current, names)
+def _needs_publishing(current: Path, names: Mapping[str, str], naming: Naming) -> bool:
+    """Return True when the published generation is outdated, or names some prompts or models otherwise."""
+    return is_outdated(current) or has_new_labels(current, names) or has_new_aliases(current, naming.aliases)
 
 
 class LogLoader:
@@ -141,8 +168,10 @@ class LogLoader:
         limit: int | None,
         again: Collection[str],
         workers: int | None,
+        replacing: bool,
     ) -> None:
         self._ledger = ledger
+        self._replacing = replacing
         self._settings = settings
         self._on_progress = on_progress
         self._stop = stop
@@ -150,7 +179,7 @@ class LogLoader:
         self._again = again
         self.writer = FactWriter(folder, ledger.last_id + 1)
         self.totals = LoadTotals()
-        self._book = LedgerUpdate(ledger, self.totals, settings, self.writer)
+        self._book = LedgerUpdate(ledger, self.totals, settings, self.writer, replacing=replacing)
         self._hands = make_readers(workers, settings, self.writer, folder)
 
     def load_all(self, files: Iterable[LogFile]) -> None:
@@ -184,6 +213,10 @@ class LogLoader:
                 self.totals.unread = len(files) - position
                 break
             done += found.seen.size
+        if self._replacing:
+            loaded = FileStatus.LOADED
+            known = (self._ledger.find_by_name(found.name) for found in files)
+            self._book.remove_earlier({row.name for row in known if row is not None and row.status is loaded})
         self._report_progress(
             replace(base, files_done=len(files), bytes_done=total, rejects=self.totals.rejects)
         )
@@ -216,8 +249,8 @@ class LogLoader:
             elif self._limit is not None and len(self.totals.loaded) >= self._limit:
                 self.totals.left += 1
             else:
-                intake = self._hands.read_file(self._make_job(found, decision.known), on_bytes)
-                self._book.note_read(found, decision.known, intake)
+                intake = self._hands.read_file(self._make_job(found, decision), on_bytes)
+                self._book.note_read(found, decision, intake)
         except UnusableFileError as unusable:
             self._book.note_refused(found, unusable)
 
@@ -227,14 +260,38 @@ class LogLoader:
         return is_likely_read(found, self._ledger, self._settings.options, self._again)
 
     def _plan_job(self, found: LogFile) -> ReadJob:
-        return self._make_job(found, self._ledger.find_by_name(found.name))
+        return self._make_job(found, ChangeDecision(Change.READ, self._ledger.find_by_name(found.name)))
 
-    def _make_job(self, found: LogFile, known: LedgerRow | None) -> ReadJob:
+    def _make_job(self, found: LogFile, decision: ChangeDecision) -> ReadJob:
+        known = decision.known
+        facts = self._settings.options.facts_of(found.name, known)
         return ReadJob(
-            found, self._find_checkpoint(found, known), quoting=known is None or not known.forgetful
+            found,
+            self._find_checkpoint(found, known, facts),
+            quoting=known is None or not known.forgetful,
+            facts=facts,
+            known=(known.size, known.content_hash) if known and known.content_hash is not None else None,
+            past=self._find_past(found, decision),
         )
 
-    def _find_checkpoint(self, found: LogFile, known: LedgerRow | None) -> Checkpoint | None:
+    def _find_past(self, found: LogFile, decision: ChangeDecision) -> PastSessions | None:
+        """Return the sessions of the contents that the file had before; None when it had no other."""
+        known, left = decision.known, decision.left
+        if self._replacing or not found.place.can_reopen:
+            return None
+        before = known.follows if known is not None else None
+        if left is not None and left.fingerprint is not None:
+            before = before or left.file_id
+        elif known is not None and known.fingerprint is not None:
+            with suppress(OSError):  # reading it will say so
+                # A packed archive would have to be unpacked up to its member to look.
+                grows = found.archive is None and begins_like(found, known)
+                before = before if grows else known.file_id
+        return read_past_sessions(self.writer.builder, before) if before is not None else None
+
+    def _find_checkpoint(
+        self, found: LogFile, known: LedgerRow | None, facts: PathFacts
+    ) -> Checkpoint | None:
         """Return the checkpoint of a file that has grown since it was loaded.
 
         None when there is no usable checkpoint: the file is then read from the beginning.
@@ -243,7 +300,8 @@ class LogLoader:
             return None
         grown = found.content_size is not None and found.content_size > known.size
         options = self._settings.options
-        same = (known.read_with.tools, known.read_with.privacy) == (options.tools, options.privacy)
+        past = known.read_with
+        same = (past.tools, past.privacy, past.facts) == (options.tools, options.privacy, facts.to_json())
         return read_checkpoint(self.writer.builder, known.file_id) if grown and same else None
 
     def decide_change(self, found: LogFile) -> ChangeDecision:

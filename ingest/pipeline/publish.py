@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 
 import msgspec
 import pyarrow as pa
@@ -13,12 +15,15 @@ import pyarrow as pa
 from ingest.events import FaultLayer
 from ingest.formats import formats
 from ingest.load_report import LoadReport, RejectedFile
+from ingest.pipeline.planning.model_aliases import find_aliases
+from ingest.pipeline.planning.naming import AliasSettings
 from ingest.pipeline.reading.file_reader import FileResult
 from ingest.sessions.row_batches import Row, to_arrow
-from ingest.store.generation_file import utc_now
+from ingest.store.generation_file import GenerationBuilder, utc_now
 from ingest.store.generations import StoreFolder
 from ingest.store.late_arrivals import conclude_late_turns
 from ingest.store.ledger import FileLook, FileStatus, LedgerCopy, LedgerRow
+from ingest.store.reader import read_aliases
 from ingest.store.vacuum import drop_unused, rewrite_building
 from ingest.store.writer import BATCH_ROWS, FactWriter
 from ingest.version import CALLGAUGE_VERSION
@@ -50,6 +55,7 @@ class LoadTotals:
     bytes_read: int = 0
     forgot: list[int] = field(default_factory=list)  # ids of files with sessions that are to be forgotten
     rejected: list[RejectedFile] = field(default_factory=list)
+    rejected_new: int = 0  # of these: that no earlier load rejected for the same reason
     refused_new: list[LedgerRow] = field(default_factory=list)
     companions: list[RejectedFile] = field(default_factory=list)
     refused_again: list[LedgerRow] = field(default_factory=list)
@@ -57,7 +63,10 @@ class LoadTotals:
     seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)  # file id, how it looks by now
     copies: list[LedgerCopy] = field(default_factory=list)
     worth_noting: bool = False  # among the two above is one that it cost something to find out
-    replaced: list[int] = field(default_factory=list)  # file ids whose rows others have taken the place of
+    # Ids of files whose rows others have taken the place of, with the ids of these; None = of no file.
+    replaced: dict[int, int | None] = field(default_factory=dict)
+    removed: set[int] = field(default_factory=set)  # of these: contents that their files no longer have
+    retired: dict[int, LedgerRow] = field(default_factory=dict)  # contents that stay, by file id
     figures: dict[str, int] = field(default_factory=dict)  # see `GenerationBuilder.run_figures`
     veiled: list[LedgerRow] = field(default_factory=list)  # under the names that the store may hold
     less_kept: bool = False  # files were read again to keep less of them
@@ -68,7 +77,10 @@ class LoadTotals:
 
     @property
     def has_changes(self) -> bool:
-        news = (self.loaded, self.refused_new, self.refused_again, self.renamed, self.replaced)
+        news = (
+            *(self.loaded, self.refused_new, self.refused_again, self.renamed),
+            *(self.replaced, self.retired),
+        )
         return any(news) or self.worth_noting
 
     def add_loaded(self, row: LedgerRow, intake: FileResult) -> None:
@@ -83,7 +95,7 @@ class LoadTotals:
 
     def add_refused(self, row: LedgerRow) -> None:
         listed = self.companions if row.status is FileStatus.COMPANION else self.rejected
-        listed.append(RejectedFile(row.name, row.reason or ""))
+        listed.append(RejectedFile(row.name, row.reason or "", row.foreign))
 
     def make_report(self, generation: str | None, seconds: float) -> LoadReport:
         return LoadReport(
@@ -99,6 +111,11 @@ class LoadTotals:
             calls=sum(one.calls for one in self.loaded),
             duplicates=self.figures.get("duplicates", 0),
             rejects=self.rejects,
+            new_rejects=self.figures.get("new_rejects", self.rejects),
+            new_rejected=self.rejected_new,
+            sessions_replaced=self.figures.get("sessions_replaced", 0),
+            sessions_removed=self.figures.get("sessions_removed", 0),
+            calls_fewer=self.figures.get("calls_fewer", 0),
             faults={layer.value: self.figures[layer] for layer in FaultLayer if layer in self.figures},
             judged=self.figures.get("judged", 0),
             unread=self.unread,
@@ -115,16 +132,19 @@ def publish(
     totals: LoadTotals,
     started_at: datetime,
     labels: Mapping[str, str],
+    aliases: AliasSettings,
 ) -> str:
     """Write the ledger, complete and check the new generation, publish it, and return its name.
 
-    Fills `totals.figures` and `totals.rejects` from the new generation. `labels` are names of prompts.
+    Fills `totals.figures` and `totals.rejects` from the new generation. `labels` are names of prompts,
+    `aliases` say how models are counted.
     """
     writer.flush()
     pa.default_memory_pool().release_unused()  # what it keeps of the last batch DuckDB can use
     building = writer.builder
     run_id = building.next_run_id()
-    building.mark_replaced(totals.replaced)
+    building.mark_replaced(totals.replaced, totals.removed)
+    building.retire(list(totals.retired))
     building.drop_quotes(totals.forgot)
     rejects = 0
     for files in _split_rows(_file_rows(totals, run_id, writer.unfit)):
@@ -133,7 +153,7 @@ def publish(
     for copies in _split_rows(map(_copy_row, totals.copies)):
         building.add(_arrow_tables(building.schemas, {"copies": copies}))
     for known in totals.renamed + [row for row in totals.veiled if row.file_id not in totals.replaced]:
-        building.rename(known.file_id, known.name)
+        building.rename(known)
     looks = [(row.file_id, row.outside) for row in totals.renamed] + totals.seen_anew
     building.update_stamps([{"file_id": file_id, **_look_row(outside)} for file_id, outside in looks])
     for row in totals.refused_again:
@@ -144,6 +164,7 @@ def publish(
     building.set_labels(labels)
     building.settle()
     conclude_late_turns(building)
+    count_models(building, aliases)
     building.roll_up()
     totals.figures = building.run_figures()
     totals.rejects = totals.figures["rejects"]
@@ -153,6 +174,20 @@ def publish(
     if totals.less_kept:
         rewrite_building(folder)
     return folder.publish()
+
+
+def count_models(building: GenerationBuilder, aliases: AliasSettings) -> None:
+    """Count the models of a generation as the aliases say; a table `touched_days` (day) must exist."""
+    building.count_models([asdict(alias) for alias in find_aliases(building.model_names(), aliases)])
+
+
+def has_new_aliases(generation: Path, aliases: AliasSettings) -> bool:
+    """Return True when the aliases would count a model otherwise than the generation.
+
+    Raises StoreError.
+    """
+    names, known = read_aliases(generation)
+    return {astuple(alias) for alias in find_aliases(names, aliases)} != known
 
 
 def standing_tables(schemas: Mapping[str, pa.Schema]) -> dict[str, pa.Table]:
@@ -205,6 +240,11 @@ def _file_row(known: LedgerRow, run_id: int) -> Row:
         "cut_at": known.read_with.cut_at,
         "privacy": known.read_with.privacy,
         "forgetful": known.forgetful,
+        "foreign_kind": known.foreign,
+        "refused_by": known.refused_by,
+        "path_facts": known.read_with.facts,
+        "follows": known.follows,
+        "lacks": json.dumps(known.lacks) if known.lacks else None,
     }
 
 
@@ -239,6 +279,7 @@ def _run_row(totals: LoadTotals, run_id: int, started_at: datetime) -> Row:
         "sessions": report.sessions,
         "turns": report.turns,
         "calls": report.calls,
+        **dict.fromkeys(("sessions_replaced", "sessions_removed", "calls_fewer"), 0),
     }
 
 

@@ -5,7 +5,7 @@ The file being built is private to the load: nobody else reads it, and it is del
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +29,7 @@ from ingest.store.generations import OnWrite
 from ingest.store.ledger import LedgerRow
 from ingest.store.migrations import SCHEMA_VERSION, migrate, read_schema_version
 from ingest.store.reader import LABELLED
-from ingest.store.reconciliation import SETTLING, SIGNED
+from ingest.store.reconciliation import FOLLOWING, SETTLING, SIGNED
 from ingest.store.rollup import roll_up
 from ingest.store.scripts import read_script
 from lenient import PARSER_VERSION
@@ -47,12 +47,25 @@ _INSERT = {name: read_script(f"insert_{name}.sql") for name in _SHARED} | {
 }
 
 
+_NOTED = {  # what a load notes of files, for the scripts that settle it
+    "replaced": "file_id INTEGER",
+    "reread": "old INTEGER, new INTEGER",
+    "removed_contents": "old INTEGER, new INTEGER",
+    "touched_also": "file_id INTEGER",
+    "known_rejects": "file_id INTEGER, byte_offset BIGINT, code VARCHAR, reason VARCHAR",
+    "retold_sessions": "old INTEGER, source VARCHAR, session_id VARCHAR, new INTEGER, told_as VARCHAR",
+    "retold_turns": "old INTEGER, new INTEGER, source VARCHAR, session_id VARCHAR, turn_id VARCHAR",
+}
+
 _SEE_ANEW = """
     UPDATE files SET
         stored_bytes = incoming.stored_bytes, mtime_ns = incoming.mtime_ns, version = incoming.version,
         archive = incoming.archive, archive_seen = incoming.archive_seen
     FROM incoming WHERE files.file_id = incoming.file_id"""
 
+_MODEL_NAMES = """
+    SELECT model_name FROM tool_calls WHERE model_name IS NOT NULL
+    UNION SELECT model_name FROM turns WHERE model_name IS NOT NULL"""
 _LABEL = (
     f"UPDATE prompts SET label = named.label FROM ({LABELLED}) AS named "  # noqa: S608 - our own text
     "WHERE prompts.prompt_id = named.prompt_id"
@@ -82,8 +95,8 @@ class GenerationBuilder:
                 self._create_tables()
             elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
                 self._migrate_tables(found)
-            for table in ("replaced", "touched_also"):
-                self._con.execute(f"CREATE TEMP TABLE {table} (file_id INTEGER)")
+            for table, columns in _NOTED.items():
+                self._con.execute(f"CREATE TEMP TABLE {table} ({columns})")
             self.schemas = arrow_schemas(self._con, _INSERT)
 
     def _create_tables(self) -> None:
@@ -137,15 +150,34 @@ class GenerationBuilder:
                 [list(file_ids)],
             )
 
-    def mark_replaced(self, file_ids: Sequence[int]) -> None:
-        """Mark these files as replaced by others: `settle` will remove their rows."""
+    def mark_replaced(self, file_ids: Mapping[int, int | None], removed: Collection[int] = ()) -> None:
+        """Mark these files as replaced: `settle` will remove their rows.
+
+        The values are the ids of the files that were read in their place, None = of none. `removed` are those
+        of the files whose content is no longer there, which --replace takes out.
+        """
         with explain_duckdb_errors(self._path):
             self._con.execute("INSERT INTO replaced SELECT unnest(?::INTEGER[])", [list(file_ids)])
+            for table, chosen in (("reread", file_ids.keys() - set(removed)), ("removed_contents", removed)):
+                pairs = [(old, new) for old in sorted(chosen) if (new := file_ids[old]) or table != "reread"]
+                self._con.execute(
+                    f"INSERT INTO {table} SELECT unnest(?::INTEGER[]), unnest(?::INTEGER[])",
+                    [[old for old, _ in pairs], [new for _, new in pairs]],
+                )
 
-    def rename(self, file_id: int, name: str) -> None:
+    def retire(self, file_ids: Sequence[int]) -> None:
+        """Mark the contents of these files as earlier ones: the files have other content by now."""
+        if file_ids:
+            self._change(
+                "UPDATE files SET status = 'earlier', reason = NULL "
+                "WHERE file_id IN (SELECT unnest(?::INTEGER[]))",
+                [list(file_ids)],
+            )
+
+    def rename(self, row: LedgerRow) -> None:
         """Store the new name of a file whose content is in the store."""
-        statement = "UPDATE files SET path = ?, status = 'loaded', reason = NULL WHERE file_id = ?"
-        self._change(statement, [name, file_id])
+        statement = "UPDATE files SET path = ?, status = ?, reason = NULL WHERE file_id = ?"
+        self._change(statement, [row.name, row.status.value, row.file_id])
 
     def update_stamps(self, looks: Sequence[Row]) -> None:
         """Store the present stamps of files whose content is in the store.
@@ -161,8 +193,9 @@ class GenerationBuilder:
 
     def note_refusal(self, row: LedgerRow) -> None:
         """Store the status of a file of the ledger that was not read this time, and the reason."""
-        found = [row.status.value, row.reason, row.file_id]
-        self._change("UPDATE files SET status = ?, reason = ? WHERE file_id = ?", found)
+        found = [row.status.value, row.reason, row.foreign, row.refused_by, row.file_id]
+        columns = "status = ?, reason = ?, foreign_kind = ?, refused_by = ?"
+        self._change(f"UPDATE files SET {columns} WHERE file_id = ?", found)  # noqa: S608 - our own names
 
     def _change(self, statement: str, values: list[Any]) -> None:
         self._on_write("ledger")
@@ -181,6 +214,23 @@ class GenerationBuilder:
         with explain_duckdb_errors(self._path), self.transaction():
             self._con.execute(_LABEL, [list(labels), list(labels.values())])
 
+    def model_names(self) -> list[str]:
+        """Return the names that logs have for models."""
+        return [row["model_name"] for row in self.fetch_rows(_MODEL_NAMES)]
+
+    def count_models(self, aliases: Sequence[Row]) -> None:
+        """Count models under other names from now on; `aliases` are rows of the table `model_aliases`.
+
+        Call it between `settle` and `roll_up`.
+        """
+        with self.open_transaction("models") as con:
+            con.execute("DELETE FROM model_aliases")
+            if aliases:
+                con.register("incoming", pa.Table.from_pylist(list(aliases)))
+                con.execute("INSERT INTO model_aliases BY NAME FROM incoming")
+                con.unregister("incoming")
+            con.execute(read_script("count_models.sql"))
+
     def settle(self, *before: str) -> None:
         """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.
 
@@ -188,10 +238,10 @@ class GenerationBuilder:
         yet. The turns of late results are concluded afterwards, see `late_arrivals`.
         """
         self._make_room(WAITS // 4)  # which settling and summing up can use
-        first = ((script, None) for script in ("touched.sql", *before))
+        first = (("succession.sql", FOLLOWING), *((script, None) for script in ("touched.sql", *before)))
         for script, needed in (*first, *SETTLING):
             # Scripts of others may leave anything behind.
-            if needed is None or before or self.is_true(needed):
+            if needed is None or (before and needed is not FOLLOWING) or self.is_true(needed):
                 with self.open_transaction(script) as con:
                     con.execute(read_script(script))
 
@@ -276,10 +326,10 @@ class GenerationBuilder:
         """Return the truth value that a query selects."""
         return bool(self._fetch_number(question))
 
-    def fetch_rows(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
+    def fetch_rows(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """Return the rows of a query as dictionaries by column name."""
         with explain_duckdb_errors(self._path):
-            found = self._con.execute(query, list(values))
+            found = self._con.execute(query, values)
             names = [column[0] for column in found.description or ()]
             return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 

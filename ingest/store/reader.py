@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 import duckdb
 
 from ingest.errors import StoreError
-from ingest.load_report import Reject
+from ingest.foreign_files import ForeignKind
+from ingest.load_report import ModelName, Reject
 from ingest.sources.log_file import FileStamp
 from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, LedgerRow, ReadWith
 from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
@@ -21,8 +23,10 @@ _REJECTS = """
     SELECT path, line, byte_offset, code, coalesce(rejects.reason, ''), coalesce(snippet, ''), tools_hash
     FROM rejects JOIN files USING (file_id) ORDER BY path, line, byte_offset, code"""
 _REFUSED = """
-    SELECT path, NULL, NULL, 'unreadable', 'the file ' || coalesce(reason, 'was refused'), '', tools_hash
-    FROM files WHERE status = 'rejected' ORDER BY path"""
+    SELECT path, NULL, NULL, 'unreadable', 'the file ' || coalesce(reason, 'was refused'), '', tools_hash,
+           foreign_kind
+    FROM (FROM files UNION ALL BY NAME SELECT NULL AS foreign_kind WHERE false)
+    WHERE status = 'rejected' ORDER BY path"""
 
 # By prompt id, or by the first characters of the hash of its text.
 LABELLED = """
@@ -32,18 +36,35 @@ LABELLED = """
     GROUP BY prompt_id"""
 
 
-_LEDGER = """
+_ADDED = """
+    SELECT NULL AS foreign_kind, NULL AS refused_by, NULL AS path_facts, NULL AS follows, NULL AS lacks
+"""  # which older stores lack
+_LEDGER = f"""
     SELECT file_id, path, status, reason, stored_bytes, mtime_ns, version, archive, archive_seen,
-           tools_hash, cut_at, privacy, size_bytes, fingerprint, head, source, coalesce(forgetful, false)
-    FROM files"""
+           tools_hash, cut_at, privacy, path_facts, size_bytes, fingerprint, head, source,
+           coalesce(forgetful, false), foreign_kind, refused_by, follows, lacks
+    FROM (FROM files UNION ALL BY NAME {_ADDED} WHERE false)"""  # noqa: S608 - our own text
 _LEDGER_OF_1 = """
     SELECT file_id, path, status, reason, size_bytes, mtime_ns, '', NULL, NULL,
-           tools_hash, cut_at, NULL, size_bytes, fingerprint, NULL, source, false
+           tools_hash, cut_at, NULL, NULL, size_bytes, fingerprint, NULL, source,
+           false, NULL, NULL, NULL, NULL
     FROM files"""
 _MODELS = """
     SELECT model, coalesce(sum(steps), 0) AS calls FROM daily_turns WHERE model IS NOT NULL
     GROUP BY model ORDER BY calls DESC, model"""
+_MODEL_NAMES = """
+    FROM (
+        SELECT model, model_name, model_source, rule, coalesce(sum(steps), 0)::BIGINT AS used FROM turns
+        LEFT JOIN model_aliases USING (model_name, model) WHERE model IS NOT NULL AND NOT duplicate
+        GROUP BY ALL
+    ) ORDER BY sum(used) OVER (PARTITION BY model) DESC, model, used DESC, model_name"""
+_ALIASES = "SELECT model_name, model, rule FROM model_aliases"
+_KNOWN_NAMES = """
+    SELECT model FROM daily_turns WHERE model IS NOT NULL
+    UNION SELECT model FROM daily_calls WHERE model IS NOT NULL
+    UNION SELECT model_name FROM model_aliases"""
 _STATUS = {str(status): status for status in FileStatus}  # an Enum asked by value takes ten times as long
+_KINDS: dict[str | None, ForeignKind | None] = {None: None, **{str(kind): kind for kind in ForeignKind}}
 _COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archive_seen FROM copies"
 
 
@@ -59,19 +80,38 @@ def read_ledger_and_forgotten(generation: Path) -> tuple[Ledger, frozenset[str]]
     """
     with open_generation(generation) as con:  # to open one takes longer than all questions
         is_first = read_schema_version(con, generation) == 1
-        rows = con.execute(_LEDGER_OF_1 if is_first else _LEDGER).fetchall()
+        query = _LEDGER_OF_1 if is_first else _LEDGER
+        rows = con.execute(query).fetchall()
         copies = [] if is_first else con.execute(_COPIES).fetchall()
         forgotten = [] if is_first else con.execute("SELECT session_hash FROM forgotten").fetchall()
     ledger = Ledger(
-        (
-            LedgerRow(
-                file_id, name, _STATUS[status], reason, _look_of_row(row[:5]), ReadWith(*row[5:8]), *row[8:13]
-            )
-            for file_id, name, status, reason, *row in rows
-        ),
+        map(_ledger_row, rows),
         (LedgerCopy(name, file_id, _look_of_row(row)) for name, file_id, *row in copies),
     )
     return ledger, frozenset(session for (session,) in forgotten)
+
+
+def _ledger_row(row: Sequence[Any]) -> LedgerRow:
+    """Return the row of the ledger for a row of the query `_LEDGER`."""
+    file_id, name, status, reason, *rest, foreign, refused_by, follows, lacks = row
+    size, fingerprint, head, source, forgetful = rest[9:]
+    return LedgerRow(
+        file_id,
+        name,
+        _STATUS[status],
+        reason,
+        _look_of_row(rest[:5]),
+        ReadWith(*rest[5:9]),
+        size,
+        fingerprint,
+        head,
+        source,
+        forgetful,
+        foreign=_KINDS[foreign],
+        refused_by=refused_by,
+        follows=follows,
+        lacks=tuple(json.loads(lacks)) if lacks is not None else (),
+    )
 
 
 def _look_of_row(row: Sequence[Any]) -> FileLook:
@@ -89,7 +129,18 @@ def read_rejects(generation: Path) -> Iterator[Reject]:
         for query in (_REJECTS, _REFUSED):
             found = con.execute(query)
             while rows := found.fetchmany(_AT_ONCE):
-                yield from (Reject(*row) for row in rows)
+                yield from (Reject(*row[:7], *(_KINDS[kind] for kind in row[7:])) for row in rows)
+
+
+def holds_rejects(generation: Path) -> bool:
+    """Return True when a store holds rejected lines, values or files.
+
+    Raises StoreVersionError, StoreError.
+    """
+    with open_generation(generation) as con:
+        read_schema_version(con, generation)
+        query = "SELECT EXISTS (FROM rejects) OR EXISTS (FROM files WHERE status = 'rejected')"
+        return con.execute(query).fetchone() == (True,)
 
 
 def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -> int:
@@ -107,6 +158,25 @@ def read_models(generation: Path) -> dict[str, int]:
     """Return the model calls of each model that the logs name, the most used first. Raises StoreError."""
     with open_generation(generation) as con:
         return {name: int(calls) for name, calls in con.execute(_MODELS).fetchall()}
+
+
+def read_model_names(generation: Path) -> list[ModelName]:
+    """Return the names that the logs have for models, those of the most used model first.
+
+    Raises StoreError.
+    """
+    with open_generation(generation) as con:
+        return [ModelName(*row) for row in con.execute(_MODEL_NAMES).fetchall()]
+
+
+def read_aliases(generation: Path) -> tuple[set[str], set[tuple[str, str, str]]]:
+    """Return the names of models that a generation knows, and the aliases by which it counts them.
+
+    An alias is a name, the model, and the rule. Raises StoreError.
+    """
+    with open_generation(generation) as con:
+        names = {name for (name,) in con.execute(_KNOWN_NAMES).fetchall()}
+        return names, set(con.execute(_ALIASES).fetchall())
 
 
 def has_new_labels(generation: Path, labels: Mapping[str, str]) -> bool:
