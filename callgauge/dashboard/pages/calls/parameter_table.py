@@ -48,6 +48,11 @@ class ParameterRow:
         return self.sent != self.became
 
     @property
+    def is_mended_only(self) -> bool:
+        """True when `sent` is not the model's text: it was mended with a loss, then not changed."""
+        return self.is_lossy and self.became is not None and not self.has_changed
+
+    @property
     def is_lossy(self) -> bool:
         """True when the mend of the text may have lost or invented part of this value."""
         return any(found.lossy for found in self.findings)

@@ -70,8 +70,12 @@ def _build_row(one: ParameterRow, tool: ToolDefinition | None) -> list[Cell]:
         ),
         Cell(wording.one_line(one.kind or "–", 160), mono=one.kind is not None, heat=heat),
         Cell(one.describe_required(tool), heat=heat),
-        Cell(_format_value(one.sent, "not sent"), sub=sent_as, mono=one.sent is not None, heat=heat),
-        Cell(describe_result(one), mono=one.became is not None and one.has_changed, heat=heat),
+        Cell("mended, see the marks", sub=sent_as, heat=heat)
+        if one.is_mended_only
+        else Cell(_format_value(one.sent, "not sent"), sub=sent_as, mono=one.sent is not None, heat=heat),
+        Cell(_format_value(one.became, "–"), sub=describe_result(one), mono=True, heat=heat)
+        if one.is_mended_only
+        else Cell(describe_result(one), mono=one.became is not None and one.has_changed, heat=heat),
         Cell(", ".join(codes) or "–", sub=sub, tone=SEVERITY_TONES.get(one.severity or ""), heat=heat),
     ]
 
