@@ -76,6 +76,7 @@ class SpanFacts(msgspec.Struct, kw_only=True):
     tool: str | None = None
     call_id: str | None = None
     arguments: Any = None
+    by_model: bool | None = None  # only a model starts such a run, with the arguments as it sent them
     result: Any = None
     asked: str | None = None  # the beginning of what an agent, or whatever it is, was given …
     answered: str | None = None  # … and of what it gave back
