@@ -52,8 +52,8 @@ _ROLES = {"SystemMessage": "system", "UserMessage": "user", "AssistantMessage": 
 _RESULTS = "FunctionExecutionResultMessage"
 _FINISH = {"function_calls": "tool_calls"}
 _NO_CALLS = (
-    "a run of Who&When: what agents said to one another, as text; no tool call stands in it as data, so nothing "
-    "is read from this file"
+    "a run of Who&When: what agents said to one another, as text; no tool call stands in it as data, so "
+    "nothing is read from this file"
 )
 
 
@@ -63,7 +63,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 def _is_recorded(record: Mapping[str, Any]) -> bool:
     messages = read_objects(record.get("messages"))
-    return {"mode", "response"} <= record.keys() and any(one.get("type") in _ROLES for one in messages)
+    return {"mode", "response"} <= record.keys() and any(str(one.get("type")) in _ROLES for one in messages)
 
 
 def _is_who_and_when(record: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""ChatGPT's data export: `conversations.json` (now often split: `conversations-000.json`), or one conversation.
+"""ChatGPT's data export: `conversations.json` (or `conversations-000.json` …), or one conversation of it.
 
 Sources: OpenAI's export; made conversations of mitkury/chatgpt-export-parser and jonathan-kellerai/
 cross_agent_session_resumer.

@@ -63,8 +63,8 @@ _TOOLS = frozenset(
     ("shell", "ipython", "py", "save", "append", "patch", "morph", "tmux", "gh", "read", "todowrite")
 )
 _EXAMPLES = frozenset(("python", "bash", "sh", "zsh"))
-_FENCE = re.compile(r"^```(?:(?P<tool>[A-Za-z_]{1,40})(?P<args>[^\n`]{0,500}))?[ \t]*$", re.M)
-_CALL = re.compile(r"^@(?P<tool>\w{1,100})\((?P<id>[\w-]{1,200})\):[ \t]*(?=\{)", re.M)
+_FENCE = re.compile(r"^```(?:(?P<tool>[A-Za-z_]{1,40})(?P<args>[^\n`]{0,500}))?[ \t]*$", re.MULTILINE)
+_CALL = re.compile(r"^@(?P<tool>\w{1,100})\((?P<id>[\w-]{1,200})\):[ \t]*(?=\{)", re.MULTILINE)
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

@@ -103,10 +103,9 @@ def find_steps(
         known.extend(step.calls)
     left = runs.take_rest()
     unrecorded = [run for run in left if run.facts.by_model]
-    if unrecorded:
-        steps = sorted(
-            (*steps, *steps_of_runs(unrecorded, lane.agents)), key=lambda step: time_key(step.span)
-        )
+    alone = [run for run in unrecorded if not join_unrecorded(run, steps)]
+    if alone:
+        steps = sorted((*steps_of_runs(alone, lane.agents), *steps), key=lambda step: time_key(step.span))
     return steps, [run for run in left if not run.facts.by_model]
 
 
@@ -152,6 +151,15 @@ def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpa
         step.calls.append(TracedCall(said=said, run=run))
     if step is not None:
         yield step
+
+
+def join_unrecorded(run: UnderstoodSpan, steps: Sequence[TracedStep]) -> bool:
+    """Add a run that only a model starts to the calls of the reply before it; return False without one."""
+    before = [step for step in steps if not began_before(run, step.span)]
+    if before:
+        said = MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments)
+        before[-1].calls.append(TracedCall(said=said, run=run))
+    return bool(before)
 
 
 def infer_calls(step: TracedStep, ran: Iterable[UnderstoodSpan]) -> list[TracedCall]:
