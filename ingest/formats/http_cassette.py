@@ -16,6 +16,8 @@ host.
   the test: not counted.
 - A cassette may hold several recordings of one test, one after another: conversations of their own.
 - Copies of a recording in other cassettes carry the same reply ids: recognised as copies.
+- A prompt without native tools may ask for calls as ReAct writes them (CrewAI): `Action Input:` in a reply is
+  a call then, `Observation:` behind it in the next request its result.
 - A nock recording without requests shows replies only: each is a conversation of its own.
 - Traffic to other services (telemetry, object stores) and requests for one token pass silently.
 - A request without a reply (429, overloaded, a stream that broke) is no step; sent again, it is the same
