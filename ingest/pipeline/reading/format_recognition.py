@@ -12,11 +12,14 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 from ingest.damaged_file import DamagedFileError
+from ingest.decoding.call_marks import CallMark, find_marks
 from ingest.decoding.containers import Container, detect_container, read_records
 from ingest.events import Rejected
+from ingest.foreign_files import ForeignKind
 from ingest.formats import claiming_formats, explain_unread, find_companion, formats
 from ingest.log_format import About, Format
 from ingest.record import Record
@@ -27,19 +30,21 @@ from ingest.sources.stored_names import stored_path
 HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
 _FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; most files are known by them, and a night has many
+_KEY_SHOWN = 60  # characters; half a key could be half a secret
 _PACKED = re.compile(r"\.(gz|bz2|xz|zstd?)$", re.IGNORECASE)
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class UnusableFileError(Exception):
     """The file as a whole cannot be used; the message ends a sentence that begins with the file's name.
 
     `may_pass` True = the cause is the disk or the network, so a later load may succeed. `is_companion` True =
-    nothing failed: the file is read together with another one, which the message names.
+    nothing failed: the file is read together with another one, which the message names. `foreign` = what the
+    file holds when it is no log of any known format; None = it may be one.
     """
 
     may_pass = False
     is_companion = False
+    foreign: ForeignKind | None = None
 
 
 def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
@@ -103,7 +108,9 @@ class LogHead:
 def read_head(content: LogContent, max_line: int) -> LogHead:
     """Return the beginning of a log, and rewind the log for the final reading. Raises OSError."""
     head = _read_objects_up_to(content, max_line, *_FIRST_LOOK)
-    if len(head.claiming) != 1 and head.first:
+    objects, size = _FIRST_LOOK
+    was_whole = len(head.first) < size and len(head.objects) < objects  # a second look would show the same
+    if len(head.claiming) != 1 and head.first and not was_whole:
         content.go_back()
         head = _read_objects_up_to(content, max_line, HEAD_OBJECTS, HEAD_BYTES)
     content.rewind()
@@ -144,14 +151,17 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         beside.is_companion = True
         raise beside
     if not head.objects:
-        raise UnusableFileError("; ".join((_describe_no_records(head.first), *_collect_explanations(about))))
+        kind, why = _describe_no_records(head.first)
+        raise _refuse_foreign(kind, why, _collect_explanations(about))
     if form is not None:
         return formats()[form]
     if not head.claiming:
-        keys = ", ".join(list(head.objects[0])[:8])
+        keys = ", ".join(key if len(key) <= _KEY_SHOWN else "…" for key in list(head.objects[0])[:8])
         known = "`callgauge formats` lists those that are"
-        why = f"is in no format known here (its first object has the keys {keys[:200]})"
-        raise UnusableFileError("; ".join((why, *(_collect_explanations(about) or [known]))))
+        why = f"is in no format known here (its first object has the keys {keys})"
+        calls = [_describe_calls(mark) for mark in islice(find_marks(head.objects), 1)]
+        told = _collect_explanations(about)
+        raise _refuse_foreign(ForeignKind.JSON, why, [*calls, *told], "" if told else known)
     if len(head.claiming) > 1:
         names = " and ".join(one.SOURCE.name for one in head.claiming)
         raise UnusableFileError(
@@ -160,10 +170,22 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
     return head.claiming[0]
 
 
+def _refuse_foreign(
+    kind: ForeignKind | None, why: str, explanations: list[str], advice: str = ""
+) -> UnusableFileError:
+    """Return the error for a file in no format; it is not foreign when calls or a format explain it."""
+    unusable = UnusableFileError("; ".join(filter(None, (why, *explanations, advice))))
+    unusable.foreign = None if explanations else kind
+    return unusable
+
+
+def _describe_calls(mark: CallMark) -> str:
+    return f"tool calls stand in it (`{mark.word[:60]}`), in a shape that no format reads"
+
+
 def _collect_explanations(about: About) -> list[str]:
     """Return the explanations that the formats give for a file that none of them reads."""
-    told = (explain_unread(form, about) for form in formats().values())
-    return [_one_line(one) for one in told if one is not None]
+    return [_one_line(one) for one in explain_unread(about)]
 
 
 def _one_line(text: str) -> str:
@@ -203,14 +225,13 @@ class SiblingFiles:
         return data if len(data) <= self.max_size else None
 
 
-def _describe_no_records(first: bytes) -> str:
+def _describe_no_records(first: bytes) -> tuple[ForeignKind | None, str]:
+    """Return what a file without JSON objects holds, and a sentence on it; None = it may be a log."""
     start = first[:8192]
     if not start:
-        return "is empty"
-    if start.startswith(_UTF16):
-        return "is UTF-16 text; convert it to UTF-8 first"
+        return ForeignKind.EMPTY, "is empty"
     if b"\0" in start:
-        return "is a binary file"
+        return ForeignKind.BINARY, "is a binary file"
     if start.lstrip().startswith((b"{", b"[")):
-        return "is no JSON document, and no line of it is a JSON object"
-    return f"has no JSON object on any of its first lines ({len(first):,} bytes looked at)"
+        return ForeignKind.BROKEN, "is no JSON document, and no line of it is a JSON object"
+    return ForeignKind.TEXT, f"has no JSON object on any of its first lines ({len(first):,} bytes looked at)"
