@@ -60,10 +60,10 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return _Conversation(about.identity)
+    return _AntigravityConversation(about.identity)
 
 
-class _Conversation:
+class _AntigravityConversation:
     """Translator of one file, which holds one conversation."""
 
     def __init__(self, identity: str) -> None:

@@ -75,10 +75,10 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return _Conversation(about.identity)
+    return _GptmeConversation(about.identity)
 
 
-class _Conversation:
+class _GptmeConversation:
     """Translator of one file, which holds one conversation.
 
     A reply is held until the next message, which shows whether its blocks were run.

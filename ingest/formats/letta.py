@@ -94,6 +94,8 @@ def _take_agent(
     held = [tools.get(read_text(one)) for one in named] if isinstance(named, list) else []
     definitions = [read_object(tool.get("json_schema")) for tool in held if tool is not None]
     if any(definitions):
+        if not any(one.get("name") == _ANSWER for one in definitions):
+            definitions.append({"name": _ANSWER})  # Letta's own, with which it greets in the agent's name
         yield ToolsOffered(**here, definitions=tuple(filter(None, definitions)))
     for message in read_objects(agent.get("messages")):
         ident = read_text(message.get("id"))
