@@ -95,13 +95,14 @@ def look_inside(found: LogFile) -> tuple[LogFile, Archive | None]:
     """Detect whether a file is an archive.
 
     Return the file and its `Archive`; None in place of the `Archive` when the file is a log. In a log that is
-    not compressed, `content_size` is filled in. Raises OSError.
+    read as it is stored, `content_size` is filled in. Raises OSError.
     """
     stored = StreamPart(found.place.open(), 0, found.seen.size if found.place.random_access else None)
     with closing(stored):
         stream, packing = unpack_stream(RewindableStream(stored, keeps=LOOK))
         if packing.archive is None:
-            size = found.seen.size if packing.compression is None else None
+            as_stored = packing.compression is None and not packing.is_database
+            size = found.seen.size if as_stored else None
             return replace(found, content_size=size), None
         stream.detach()
         is_zip = packing.archive is ArchiveKind.ZIP

@@ -20,6 +20,8 @@ from ingest.events import Rejected
 from ingest.formats import claiming_formats, explain_unread, find_companion, formats
 from ingest.log_format import About, Format
 from ingest.record import Record
+from ingest.sources.archives.file_type import DATABASE
+from ingest.sources.databases.snapshot import ALL_SIDE_FILES, DATABASE_NAMES
 from ingest.sources.log_content import LogContent, open_log
 from ingest.sources.log_file import LogFile, LogPlace
 from ingest.sources.stored_names import stored_path
@@ -79,8 +81,30 @@ def recognise_content(
     rewound before. Raises UnusableFileError with the reason, or OSError.
     """
     head = read_head(content, max_line)
+    check_side_file(found.place, head)
     about = describe_log(found, content, head, max_line)
     return RecognisedLog(choose_format(head, about, form), head.container, about)
+
+
+def check_side_file(place: LogPlace, head: LogHead) -> None:
+    """Raise UnusableFileError for a file of SQLite's that is read together with the database beside it."""
+    suffix = next((end for end in ALL_SIDE_FILES if place.own_name.endswith(end)), None)
+    if suffix is None or head.objects:
+        return
+    database = place.sibling(place.own_name.removesuffix(suffix))
+    if database is None or not _is_database(database):
+        return
+    beside = UnusableFileError(f"is read with {_one_line(database.own_name)}")
+    beside.is_companion = True
+    raise beside
+
+
+def _is_database(place: LogPlace) -> bool:
+    try:
+        with closing(io.BufferedReader(place.open())) as stream:
+            return stream.read(len(DATABASE)) == DATABASE
+    except OSError:
+        return False
 
 
 def describe_log(found: LogFile, content: LogContent, head: LogHead, max_line: int) -> About:
@@ -144,20 +168,28 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         beside.is_companion = True
         raise beside
     if not head.objects:
-        raise UnusableFileError("; ".join((_describe_no_records(head.first), *_collect_explanations(about))))
+        raise UnusableFileError(
+            "; ".join((_describe_no_records(head.first, about.name), *_collect_explanations(about)))
+        )
     if form is not None:
         return formats()[form]
     if not head.claiming:
-        keys = ", ".join(list(head.objects[0])[:8])
         known = "`callgauge formats` lists those that are"
-        why = f"is in no format known here (its first object has the keys {keys[:200]})"
-        raise UnusableFileError("; ".join((why, *(_collect_explanations(about) or [known]))))
+        raise UnusableFileError("; ".join((_describe_head(head), *(_collect_explanations(about) or [known]))))
     if len(head.claiming) > 1:
         names = " and ".join(one.SOURCE.name for one in head.claiming)
         raise UnusableFileError(
             f"is claimed by {names}; only one can be right: name it with --format, and please report it"
         )
     return head.claiming[0]
+
+
+def _describe_head(head: LogHead) -> str:
+    first = head.objects[0]
+    if "database" in first and isinstance(first.get("tables"), dict):
+        tables = ", ".join(list(first["tables"])[:8]) or "none"
+        return f"is an SQLite database in no format known here (its tables: {tables[:200]})"
+    return f"is in no format known here (its first object has the keys {', '.join(list(first)[:8])[:200]})"
 
 
 def _collect_explanations(about: About) -> list[str]:
@@ -203,14 +235,15 @@ class SiblingFiles:
         return data if len(data) <= self.max_size else None
 
 
-def _describe_no_records(first: bytes) -> str:
+def _describe_no_records(first: bytes, name: str) -> str:
     start = first[:8192]
     if not start:
         return "is empty"
     if start.startswith(_UTF16):
         return "is UTF-16 text; convert it to UTF-8 first"
     if b"\0" in start:
-        return "is a binary file"
+        named = name.lower().endswith(DATABASE_NAMES)
+        return "is a binary file" + ("; if it is an SQLite database, it is encrypted" if named else "")
     if start.lstrip().startswith((b"{", b"[")):
         return "is no JSON document, and no line of it is a JSON object"
     return f"has no JSON object on any of its first lines ({len(first):,} bytes looked at)"
