@@ -65,6 +65,10 @@ class ArchiveMember:
     def own_name(self) -> str:
         return PurePosixPath(self.member.name).name
 
+    @property
+    def folder_name(self) -> str:
+        return PurePosixPath(self.member.name).parent.name
+
     def open(self) -> io.RawIOBase:
         if isinstance(self.member, zip_archive.ZipMember):
             return zip_archive.open_member(self.archive.open(), self.member)
@@ -175,6 +179,7 @@ class StreamedMember:
     member: tar_archive.TarMember
 
     own_name: ClassVar[str] = ""
+    folder_name: ClassVar[str] = ""
     random_access: ClassVar[bool] = False
     can_reopen: ClassVar[bool] = False
 

@@ -57,6 +57,10 @@ def add_call(connection: sqlite3.Connection, number: int) -> None:
     )
 
 
+def stamps(logs: Path) -> dict[str, tuple[int, int]]:
+    return {path.name: (path.stat().st_size, path.stat().st_mtime_ns) for path in logs.iterdir()}
+
+
 def why_rejected(logs: Path, store: Path) -> list[str]:
     return [one.reason for one in load([logs], store).rejected]
 
@@ -67,13 +71,13 @@ def test_what_a_writer_has_committed_is_read_and_what_it_has_not_is_not(
     add_call(writer, 1)
     writer.execute("BEGIN IMMEDIATE")
     add_call(writer, 2)
-    beside = {path.name: path.stat() for path in logs.iterdir()}
+    beside = stamps(logs)
     report = load([logs], store)
     assert (report.loaded, report.rejected) == (1, ())
     assert ask(store, CALLS) == [("call_1", 3)]
-    assert {path.name: path.stat() for path in logs.iterdir()} == beside
+    assert stamps(logs) == beside
     writer.execute("COMMIT")
-    assert database.stat().st_mtime_ns == beside["state.db"].st_mtime_ns
+    assert stamps(logs)["state.db"] == beside["state.db"]
     assert load([logs], store).loaded == 1
     assert ask(store, CALLS) == [("call_1", 3), ("call_2", 4)]
     again = load([logs], store)

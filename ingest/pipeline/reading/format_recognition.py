@@ -111,7 +111,7 @@ def describe_log(found: LogFile, content: LogContent, head: LogHead, max_line: i
     name = found.place.own_name
     if content.packed:
         name = _PACKED.sub("", name)
-    return About(name, _head_identity(head), SiblingFiles(found.place, max_line))
+    return About(name, _head_identity(head), SiblingFiles(found.place, max_line), found.place.folder_name)
 
 
 @dataclass(frozen=True, slots=True)
