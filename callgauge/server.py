@@ -30,6 +30,10 @@ _CLOSED_ALREADY = 'Cannot call "send" once a close message has been sent.'
 _TITLE = re.compile("(?<=<title>)Streamlit(?=</title>)")
 _FONT = re.compile(r'\./static/media/SourceSans[^"]*\.woff2')
 _OUR_FONT = "./app/static/inter-latin.woff2"
+SCRIPTS = Path(st.__file__).parent / "static" / "static" / "js"
+# What stands on every page. A browser would ask for the scripts of it once the page is there.
+EARLY = ("BidiComponent", "Button", "Multiselect", "PageLink", "Selectbox")
+_IMPORT = re.compile(r'\b(?:from|import)"\./([^"/]+\.js)"')
 
 
 @dataclass(slots=True)
@@ -113,11 +117,15 @@ def _compress(text: bytes, coding: str) -> bytes:
 
 
 class FirstPage:
-    """Puts our title, font and style into Streamlit's first page, so that nothing moves afterwards."""
+    """Puts our title, font and style into Streamlit's first page, so that nothing moves afterwards.
+
+    It also names the scripts of what every page holds, so that they are loaded along with the others.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._head = f"<style>\n{(HERE / 'shell.css').read_text(encoding='utf-8')}</style>\n</head>"
+        self._style = f"<style>\n{(HERE / 'shell.css').read_text(encoding='utf-8')}</style>\n"
+        self._early = _early_scripts()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
@@ -133,7 +141,24 @@ class FirstPage:
 
     def _with_our_head(self, page: str) -> str:
         page = _FONT.sub(_OUR_FONT, _TITLE.sub("Callgauge", page, 1), 1)
-        return page.replace("</head>", self._head, 1)
+        links = [
+            f'<link rel="modulepreload" crossorigin href="./static/js/{name}">\n'
+            for name in self._early
+            if name not in page
+        ]
+        return page.replace("</head>", f"{''.join(links)}{self._style}</head>", 1)
+
+
+def _early_scripts() -> list[str]:
+    """Return the names of the scripts in EARLY, and of those that they import."""
+    found: list[str] = []
+    left = [path.name for name in EARLY for path in SCRIPTS.glob(f"{name}.*.js")]
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.append(name)
+            left += _IMPORT.findall((SCRIPTS / name).read_text(encoding="utf-8"))
+    return found
 
 
 class GoneBrowsers:

@@ -254,6 +254,7 @@ REJECT_CODES: Mapping[str, str] = {
     "wrong_type": "a field holds another type than the format says",
     "name_too_long": "a name has more than 1,000 characters; its beginning and a hash are kept",
     "bad_definition": "a tool definition that the log offers cannot be read",
+    "unread_calls": "tool calls stand in the log that were not read",
     "orphan_result": "a result whose call is not in the file before it",
     "unreadable": "the file as a whole could not be used; the message says why",
 }

@@ -18,7 +18,7 @@ import streamlit as st
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.time_ranges import PRESETS, Days, TimeRange, read_range
-from callgauge.dashboard.url_keys import declared_url_keys
+from callgauge.dashboard.url_keys import declared_url_keys, write_to_url
 
 DIMENSIONS = ("model", "prompt", "tool", "source")
 _LONGEST = 120  # characters of a label: every page sends them all
@@ -236,7 +236,7 @@ def _short_value(value: str) -> str:
 def reset() -> None:
     """Clear the filter bar, and the URL keys that the page declares as dropped by Reset."""
     for name in declared_url_keys().dropped:
-        st.query_params.pop(name, None)
+        write_to_url(name, None)
     for name in DIMENSIONS:
         st.session_state[name] = []
     st.session_state[_DAYS] = PRESETS[0]

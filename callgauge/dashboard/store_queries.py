@@ -18,10 +18,12 @@ from callgauge.dashboard.metrics.published_store import (
     open_generation,
     published_generation,
 )
+from callgauge.memory.records import TeamRecords
 from callgauge.memory.team_memory import TeamMemory
 
 _SHOWN = "_generation"
 _ASKED = "_asked"
+_RECORDS = "_team_records"
 
 
 class Generation(NamedTuple):
@@ -46,6 +48,14 @@ def team_memory() -> TeamMemory:
     return TeamMemory(Path(folder))
 
 
+def team_records() -> TeamRecords:
+    """Return what the memory of the team holds, read once in a run of the page. Raises MemoryProblemError."""
+    if _RECORDS not in st.session_state:
+        st.session_state[_RECORDS] = team_memory().read()
+    found: TeamRecords = st.session_state[_RECORDS]
+    return found
+
+
 def named_generation() -> Generation | None:
     """Return the generation that the store publishes now; None when the store publishes none."""
     try:
@@ -60,6 +70,7 @@ def begin_run() -> None:
     """Open the published generation, for all queries of this run of the page. Raises UnshownStoreError."""
     st.session_state.pop(_SHOWN, None)
     st.session_state.pop(_ASKED, None)
+    st.session_state.pop(_RECORDS, None)
     published_generation(store_folder())  # says what is wrong, if anything is
     shown = named_generation()
     if shown is None:  # gone between two looks; the next run finds what took its place

@@ -1,4 +1,8 @@
-"""The URL keys of the current page: the page declares them, and Reset removes most of them."""
+"""The URL keys of the current page: the page declares them, and Reset removes most of them.
+
+A browser learns of a written key only with the answer of the run. What a person clicks before that arrives
+with the URL from before. Such a URL must not undo what was chosen since.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 _DECLARED = "_url_keys"
+_WRITTEN = "_address_texts"
+_PAGE = "_address_page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,14 @@ class PageUrlKeys:
         return (*self.narrowing, *self.place)
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The text of a URL key, None without the key, and all texts that it had since the page was opened."""
+
+    text: str | None
+    before: frozenset[str | None]
+
+
 def read_dropped(keys: PageUrlKeys, *left_out: str) -> dict[str, str]:
     """Return the values in the URL of the keys that Reset removes, but those `left_out`."""
     names = (name for name in keys.dropped if name not in left_out)
@@ -36,8 +51,48 @@ def read_dropped(keys: PageUrlKeys, *left_out: str) -> dict[str, str]:
 
 
 def declare_url_keys(keys: PageUrlKeys) -> None:
-    """Declare the URL keys of the current page. Call this before anything of the page is drawn."""
+    """Declare the URL keys of the current page. Call this before anything of the page is drawn.
+
+    A key that has a text from before, without Back or a link, gets its newest text again.
+    """
     st.session_state[_DECLARED] = keys
+    context = get_script_run_ctx()
+    page = context.page_script_hash if context else ""
+    if st.session_state.get(_PAGE) != page or (context and context.is_history_navigation):
+        _written().clear()  # the URL says what is meant
+    st.session_state[_PAGE] = page
+    for key, its in list(_written().items()):
+        text = st.query_params.get(key)
+        if text in its.before:
+            _put(key, its.text)
+        elif text != its.text:
+            del _written()[key]
+
+
+def write_to_url(key: str, text: str | None) -> None:
+    """Write `text` into the URL as `key`; None removes the key.
+
+    Raises LookupError when the page does not declare the key.
+    """
+    require_declared(key)
+    before = {st.query_params.get(key)}
+    if its := _written().get(key):
+        before |= its.before | {its.text}
+    if before != {text}:
+        _written()[key] = _Written(text, frozenset(before - {text}))
+    _put(key, text)
+
+
+def _written() -> dict[str, _Written]:
+    found: dict[str, _Written] = st.session_state.setdefault(_WRITTEN, {})
+    return found
+
+
+def _put(key: str, text: str | None) -> None:
+    if text is None:
+        st.query_params.pop(key, None)
+    elif st.query_params.get(key) != text:
+        st.query_params[key] = text
 
 
 def declared_url_keys() -> PageUrlKeys:

@@ -34,7 +34,10 @@ _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
 def percent(share: float, significant: int = 3) -> str:
-    """Write a share, 0.0325 as 3.25%. Shares just above 0 and just below 1 print as <0.01% and >99.9%."""
+    """Write a share: 0.0325 as 3.3%, 0.0032 as 0.32%, with one decimal from 1 % on, as tables write it.
+
+    Shares just above 0 and just below 1 print as <0.01% and >99.9%.
+    """
     points = share * 100
     if points in (0, 100):
         return f"{points:.0f}%"
@@ -43,7 +46,7 @@ def percent(share: float, significant: int = 3) -> str:
     if points > 99.95:
         return ">99.9%"
     digits = significant - 1 - math.floor(math.log10(points))
-    return f"{points:.{min(2, max(0, digits))}f}%"
+    return f"{points:.{min(1 if points >= 1 else 2, max(0, digits))}f}%"
 
 
 def fixed_percent(share: float | None, decimals: int) -> str:
@@ -76,7 +79,7 @@ def fraction(k: int, n: int) -> str:
 
 
 def interval(bounds: Interval | None) -> str:
-    """Write an interval as 3.75–5.87%; empty when there is none."""
+    """Write an interval as 3.8–5.9%; empty when there is none."""
     if bounds is None:
         return ""
     return f"{percent(bounds.low).rstrip('%')}–{percent(bounds.high)}"
@@ -121,35 +124,39 @@ def result_status(status: str | None) -> str:
     return _RESULTS.get(status or "missing", status or "")
 
 
+def _write_short(number: float) -> str:
+    return f"{number:.{1 if number < 99.95 else 0}f}"
+
+
 def size(n: int | None) -> str:
     if n is None:
         return "–"
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if n >= factor:
-            return f"{n / factor:.3g} {unit}"
+            return f"{_write_short(n / factor)} {unit}"
     return f"{n} B"
 
 
 def duration(seconds: float | None) -> str:
-    """Write seconds as 420 ms, 3.25 s, 4 min 12 s, 2 h 3 min or 5 d 4 h."""
+    """Write seconds as 420 ms, 3.2 s, 4 min 12 s, 2 h 3 min or 5 d 4 h."""
     if seconds is None:
         return "–"
     if seconds < 1:
         return f"{round(1000 * seconds)} ms"
     if seconds < 100:
-        return f"{seconds:.3g} s"
+        return f"{seconds:.1f} s"
     units = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s"))
     large, name, small, below = next(unit for unit in units if seconds >= unit[0])
     return f"{seconds // large:,.0f} {name} {seconds % large // small:.0f} {below}"
 
 
 def compact(n: float | None) -> str:
-    """Write a number with three significant digits: 987, 12.3k, 27.9M; a dash for None."""
+    """Write a number as 987, 12.3k, 485k, 27.9M: with one decimal below 100; a dash for None."""
     if n is None:
         return "–"
     for unit, factor in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
         if n >= 0.9995 * factor:
-            return f"{n / factor:.3g}{unit}"
+            return f"{_write_short(n / factor)}{unit}"
     return f"{n:,.0f}"
 
 

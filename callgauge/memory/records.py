@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -53,3 +54,13 @@ class ModelPrice:
     cache_write: float | None = None
     currency: str = "USD"
     source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TeamRecords:
+    """All that a team's memory holds: acknowledged alerts and goals by their key, baselines, prices."""
+
+    acknowledgements: Mapping[str, Acknowledgement]
+    goals: Mapping[str, Goal]
+    baselines: Sequence[Baseline]
+    prices: Sequence[ModelPrice]

@@ -6,20 +6,27 @@ It is never inside a generation: a load replaces generations, and what people de
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import astuple
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from callgauge.memory.records import Acknowledgement, Baseline, Goal, ModelPrice
+from callgauge.memory.records import Acknowledgement, Baseline, Goal, ModelPrice, TeamRecords
 
 FILE = "memory.sqlite"
 SCHEMA_VERSION = 1
 _SCHEMA = Path(__file__).with_name("schema.sql")
 _PATIENCE = 5.0  # seconds to wait for another writer; each writes for milliseconds
 _LONGEST = 2_000  # characters of a note, a name
+_ALL = (
+    "SELECT alert, note, by, at FROM acknowledgements",
+    "SELECT rate, goal, by, at FROM goals",
+    "SELECT name, first_day, last_day, by, at FROM baselines ORDER BY last_day DESC, name",
+    """SELECT model, from_day, input, output, cached_input, cache_write, currency, source
+    FROM prices ORDER BY model, from_day""",
+)
 
 
 class MemoryProblemError(Exception):
@@ -36,10 +43,28 @@ class TeamMemory:
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
 
-    def acknowledgements(self) -> dict[str, Acknowledgement]:
+    def read(self) -> TeamRecords:
+        """Return all that the memory holds, read at one moment."""
+        if not self.path.exists():
+            return TeamRecords({}, {}, [], [])
+        with self._open(f"{self.path.absolute().as_uri()}?mode=ro") as connection:
+            if not _version_of(connection):
+                return TeamRecords({}, {}, [], [])
+            connection.execute("BEGIN")
+            seen, goals, baselines, prices = (connection.execute(query).fetchall() for query in _ALL)
+        return TeamRecords(
+            {alert: Acknowledgement(alert, note, by, _to_time(at)) for alert, note, by, at in seen},
+            {rate: Goal(rate, goal, by, _to_time(at)) for rate, goal, by, at in goals},
+            [
+                Baseline(name, date.fromisoformat(first), date.fromisoformat(last), by, _to_time(at))
+                for name, first, last, by, at in baselines
+            ],
+            [ModelPrice(model, date.fromisoformat(day), *rest) for model, day, *rest in prices],
+        )
+
+    def acknowledgements(self) -> Mapping[str, Acknowledgement]:
         """Return the acknowledged alerts by their key."""
-        rows = self._read("SELECT alert, note, by, at FROM acknowledgements")
-        return {alert: Acknowledgement(alert, note, by, _to_time(at)) for alert, note, by, at in rows}
+        return self.read().acknowledgements
 
     def acknowledge(self, alert: str, *, note: str = "", by: str = "") -> None:
         """Note that somebody has seen the alert; a second time replaces the note."""
@@ -51,10 +76,9 @@ class TeamMemory:
     def withdraw_acknowledgement(self, alert: str) -> None:
         self._write("DELETE FROM acknowledgements WHERE alert = ?", [(alert,)])
 
-    def goals(self) -> dict[str, Goal]:
+    def goals(self) -> Mapping[str, Goal]:
         """Return the goals by the name of their rate."""
-        rows = self._read("SELECT rate, goal, by, at FROM goals")
-        return {rate: Goal(rate, goal, by, _to_time(at)) for rate, goal, by, at in rows}
+        return self.read().goals
 
     def set_goal(self, rate: str, goal: float, *, by: str = "") -> None:
         """Keep the goal of a rate, 0 to 1. Raises ValueError beyond that."""
@@ -65,15 +89,9 @@ class TeamMemory:
     def remove_goal(self, rate: str) -> None:
         self._write("DELETE FROM goals WHERE rate = ?", [(rate,)])
 
-    def baselines(self) -> list[Baseline]:
+    def baselines(self) -> Sequence[Baseline]:
         """Return the named baselines, the newest days first."""
-        rows = self._read(
-            "SELECT name, first_day, last_day, by, at FROM baselines ORDER BY last_day DESC, name"
-        )
-        return [
-            Baseline(name, date.fromisoformat(first), date.fromisoformat(last), by, _to_time(at))
-            for name, first, last, by, at in rows
-        ]
+        return self.read().baselines
 
     def save_baseline(self, name: str, first_day: date, last_day: date, *, by: str = "") -> None:
         """Keep a span of days under a name. Raises ValueError without a name or with its ends swapped."""
@@ -85,24 +103,14 @@ class TeamMemory:
     def remove_baseline(self, name: str) -> None:
         self._write("DELETE FROM baselines WHERE name = ?", [(name,)])
 
-    def prices(self) -> list[ModelPrice]:
+    def prices(self) -> Sequence[ModelPrice]:
         """Return the team's own prices, by model and day."""
-        rows = self._read(
-            "SELECT model, from_day, input, output, cached_input, cache_write, currency, source "
-            "FROM prices ORDER BY model, from_day"
-        )
-        return [ModelPrice(model, date.fromisoformat(day), *rest) for model, day, *rest in rows]
+        return self.read().prices
 
     def replace_prices(self, prices: Iterable[ModelPrice]) -> None:
         """Keep these prices in place of all that were kept before, or none of them if one is refused."""
         rows = [(one.model, one.from_day.isoformat(), *astuple(one)[2:]) for one in prices]
         self._write("INSERT INTO prices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows, first="DELETE FROM prices")
-
-    def _read(self, query: str) -> list[tuple[Any, ...]]:
-        if not self.path.exists():
-            return []
-        with self._open(f"{self.path.absolute().as_uri()}?mode=ro") as connection:
-            return connection.execute(query).fetchall() if _version_of(connection) else []
 
     def _write(self, query: str, rows: list[tuple[Any, ...]], first: str | None = None) -> None:
         with self._open(f"{self.path.absolute().as_uri()}?mode=rwc") as connection:

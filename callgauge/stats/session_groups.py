@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from math import exp, log, sqrt
+from typing import Any
 
 import numpy as np
 
 from callgauge.stats.intervals import Floats, Interval, t_quantile
 
+Integers = np.ndarray[Any, np.dtype[np.int64]]
 GROUPS = 50
 """The number of random groups of sessions, in ingest/store/session_group.sql as well."""
 _FEWEST = 8  # groups of sessions: of fewer the variance of a ratio is not known
@@ -24,13 +26,23 @@ def place_in_groups(ids: Collection[Sequence[int]], *counts: Iterable[Sequence[i
     """Return counts by group as an array of shape (rows, len(counts), GROUPS).
 
     `ids`: for each row the groups that have an observation. `counts`: for each row the counts of just these.
+    Any of them may be a pandas series of lists in Arrow.
     """
     found = np.zeros((len(ids), len(counts), GROUPS))
-    rows = np.repeat(np.arange(len(ids)), [len(each) for each in ids])
-    groups = np.fromiter(chain.from_iterable(ids), int)
+    groups, lengths = _flatten(ids)
+    rows = np.repeat(np.arange(len(ids)), lengths)
     for place, column in enumerate(counts):
-        found[rows, place, groups] = np.fromiter(chain.from_iterable(column), float)
+        found[rows, place, groups.astype(int)] = _flatten(column)[0]
     return found
+
+
+def _flatten(lists: Iterable[Sequence[int]]) -> tuple[Floats, Integers]:
+    """Return the elements of all lists one after another, and the length of each list."""
+    arrow = getattr(lists, "list", None)  # what pandas has for series of lists in Arrow
+    if arrow is not None:
+        return arrow.flatten().to_numpy(), arrow.len().to_numpy()
+    several = list(lists)
+    return np.fromiter(chain.from_iterable(several), float), np.array([len(each) for each in several], int)
 
 
 def ratio_interval(tops: Floats, bottoms: Floats) -> Interval | None:

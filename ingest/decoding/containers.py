@@ -26,10 +26,12 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 import yaml
 
+from ingest.decoding.call_marks import may_hold_marks
 from ingest.decoding.fields import json_type
 from ingest.decoding.lines import (
     BEGIN,
     BLOCK,
+    SNIPPET_READ,
     Block,
     Line,
     decode_object,
@@ -53,8 +55,9 @@ Skim = Callable[[bytes], Any]
 """Function that decodes only the parts of a line that the format uses; faster than `Decode`.
 
 Takes the bytes of a line and returns the value of its record, or None when the format uses nothing of the
-line. Raises ValueError or RecursionError for a line that it cannot handle: the caller then uses `Decode`. It
-must refuse everything that is not JSON, but need not check that the parts it skips are UTF-8.
+line. Raises ValueError or RecursionError for a line that it cannot handle: the caller then uses `Decode`. The
+caller does so, too, for a line of which nothing is used and in which a tool call may stand. It must refuse
+everything that is not JSON, but need not check that the parts it skips are UTF-8.
 """
 
 
@@ -187,7 +190,8 @@ def _decode_block(block: Block, decode: Decode, skim: Skim | None) -> Iterator[R
             else:
                 if value is not None:
                     yield Record(LogLine(number, start), value, data, start)
-                continue
+                if value is not None or not may_hold_marks(data):
+                    continue
         if not data.isspace():
             line = Line(LogLine(number, start), data.rstrip(b"\r\n"), block.whole)
             yield _record_of_line(line, decode)
@@ -273,7 +277,7 @@ def _read_json_sequence(text: str) -> Iterator[Record | Rejected]:
             value, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
             yield Rejected(
-                where, "not_json", f"not JSON: {str(error)[:200]}", text[position : position + 200]
+                where, "not_json", f"not JSON: {str(error)[:200]}", text[position : position + SNIPPET_READ]
             )
             return
         yield _make_record(where, value, text[position:end].encode("utf-8", "surrogatepass"), start)

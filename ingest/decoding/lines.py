@@ -19,11 +19,12 @@ from ingest.decoding.fields import json_type
 from ingest.events import LogLine, Rejected
 
 MAX_LINE = 64 * 1024 * 1024  # bytes; the longest line seen in real logs was under 20 MB
-SNIPPET = 200  # characters of a rejected line that are kept
+SNIPPET = 200  # characters of a rejected line that are kept …
+SNIPPET_READ = 2_000  # … and that are read: what is cut before it is redacted ends in half a secret
 BLOCK = 1024 * 1024  # bytes that are read at once
 BEGIN = LogLine(1, 0)
 _BOM = b"\xef\xbb\xbf"
-_HEAD = 4 * SNIPPET  # bytes of a line that is too long: enough for its snippet
+_HEAD = 4 * SNIPPET_READ  # bytes of a line that is too long: enough for its snippet
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -193,6 +194,11 @@ def _reject_line(line: Line, refused: orjson.JSONDecodeError, error: Exception) 
 
 
 def make_snippet(data: bytes) -> str:
-    """Return the first `SNIPPET` characters of a line; bytes that are not UTF-8 become escapes."""
-    text = data[: SNIPPET * 4].decode("utf-8", "backslashreplace")
+    """Return the first `SNIPPET_READ` characters of a line; bytes that are not UTF-8 become escapes."""
+    text = data[: SNIPPET_READ * 4].decode("utf-8", "backslashreplace")
+    return text[:SNIPPET_READ].rstrip("\r\n")
+
+
+def cut_snippet(text: str) -> str:
+    """Return what is kept of a snippet, which may have been redacted since it was made."""
     return text[:SNIPPET].rstrip("\r\n")

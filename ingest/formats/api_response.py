@@ -2,7 +2,8 @@
 array.
 
 **Shape.** What the API sends: `chat.completion` objects (OpenAI and those like it, stored completions,
-Azure), `response` objects (Responses), Anthropic `message` objects, Google's generateContent responses.
+Azure), `response` objects (Responses), Anthropic `message` objects, Google's generateContent responses,
+Bedrock's Converse responses (which do not name their model).
 
 **Traps.**
 - Without the request nobody can tell which replies belong to one conversation: each is a session of its
@@ -24,6 +25,7 @@ from ingest.decoding.fields import read_text
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
 from ingest.formats.conversations.exchange_translator import ExchangeTranslator
+from ingest.formats.provider_messages import bedrock_converse
 from ingest.formats.provider_messages.api_detection import is_error, is_reply, make_exchange
 from ingest.formats.provider_messages.http_bodies import HttpBody
 from ingest.log_format import About, Source, Translator
@@ -53,6 +55,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 def _is_ours(record: Mapping[str, Any]) -> bool:
     named = isinstance(record.get("model"), str) or isinstance(record.get("modelVersion"), str)
     ended = any(key in record for key in ("choices", "output", "stop_reason", "candidates"))
+    named = named or bedrock_converse.is_reply(record)  # which names its model in the address only
     return is_reply(record) and named and ended and not _OTHERS & record.keys()
 
 

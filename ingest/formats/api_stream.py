@@ -2,7 +2,8 @@
 
 **Shape.** `chat.completion.chunk` objects (OpenAI, Mistral, Groq, DeepSeek, xAI …), Anthropic's
 `message_start` to `message_stop`, the Responses API's `response.*` events (OpenAI, LM Studio), Google's
-`candidates`. A file may hold several streams one after another, chat streams also mixed.
+`candidates`, Converse's events (Bedrock). A file may hold several streams one after another, chat streams
+also mixed.
 
 **Traps.**
 - Arguments are joined by choice and call index, by block or by output index, and kept exactly as
@@ -30,7 +31,7 @@ from ingest.events import Event, LogLine, Rejected
 from ingest.formats.conversations.exchange_translator import ExchangeTranslator
 from ingest.formats.provider_messages.api_detection import make_exchange
 from ingest.formats.provider_messages.http_bodies import HttpBody
-from ingest.formats.provider_messages.streamed_replies import StreamJoiner, is_chunk
+from ingest.formats.reply_streams.streamed_replies import StreamJoiner, is_chunk
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
 

@@ -7,8 +7,8 @@ often left out. HAR: `log.entries[].{request.postData, response.content}`, as br
 it.
 
 **Which API** is told from the body: Chat Completions and their like, Responses, Anthropic Messages,
-Google's generateContent; whole or streamed, gzip, deflate, zstd, base64. The provider is told from the
-host.
+Google's generateContent, Bedrock's Converse; whole or streamed (Converse: whole), gzip, deflate, zstd,
+base64. The provider is told from the host, Bedrock's model from the address.
 
 **Traps.**
 - Each request repeats the whole conversation: joined by its content, so that a call counts once, and
@@ -17,7 +17,8 @@ host.
 - A cassette may hold several recordings of one test, one after another: conversations of their own.
 - Copies of a recording in other cassettes carry the same reply ids: recognised as copies.
 - A nock recording without requests shows replies only: each is a conversation of its own.
-- Traffic to other services (telemetry, object stores) and requests for one token pass silently.
+- Traffic to other services (telemetry, object stores) and requests for one token pass silently; a reply
+  of an unknown API in which tool calls stand is rejected.
 - A request without a reply (429, overloaded, a stream that broke) is no step; sent again, it is the same
   one.
 
@@ -32,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ingest.decoding.call_marks import find_marks
 from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, LogLine, Rejected
@@ -111,6 +113,9 @@ class _CassetteTranslator:
             yield Rejected(reply_where, "wrong_type", reason, make_snippet(record.data))
         elif found is not None:
             yield from self._traffic.take(found)
+        elif any(True for body in came.objects for _ in find_marks(body)):
+            reason = "a reply holds tool calls, and its API is not known here"
+            yield Rejected(reply_where, "unread_calls", reason, make_snippet(record.data))
 
     def finish(self) -> Iterator[Event]:
         yield from self._traffic.finish()

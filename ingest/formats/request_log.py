@@ -6,7 +6,7 @@ Cloudflare and most home-made loggers), `input` and `output` (OpenPipe), `reques
 at the top beside `response`. Each is an object, JSON text, the text of a stream, or a list of chunks; or
 an HTTP envelope around it: `url`, `headers`, `status`, `body`. Result files of batch jobs have replies
 only: OpenAI's `custom_id` and `response.body`, Anthropic's `custom_id` and `result.message`. Chat
-Completions and their like, Responses, Anthropic Messages, Google.
+Completions and their like, Responses, Anthropic Messages, Google, Converse.
 
 **Traps.**
 - Each request repeats the whole conversation. Requests are joined by the hash of what they repeat, by

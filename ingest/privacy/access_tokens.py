@@ -1,9 +1,10 @@
-"""Finds access keys and tokens in a text, by the patterns of detect-secrets and some additional ones.
+"""Finds access keys and tokens in a text by the prefixes that their makers give them.
 
-detect-secrets (https://github.com/Yelp/detect-secrets) is made for files and lines; only its patterns are
-used here, and only where a fast search shows that they could match: a token is a long run of letters, digits,
-`_` and `-`. Some of its patterns omit the end of a token (a JWT's signature), so a match is extended to the
-end of the run.
+Where detect-secrets (https://github.com/Yelp/detect-secrets) has a pattern for a maker, it is used; the other
+forms are those that the makers document. detect-secrets is made for files and lines; here a pattern is only
+tried where a fast search shows that it could match: a token holds a long run of letters, digits, `_` and `-`,
+and begins where a word begins. A match is extended to the end of the run, since some patterns omit the end of
+a token (a JWT's signature).
 """
 
 from __future__ import annotations
@@ -17,11 +18,9 @@ from detect_secrets.plugins.discord import DiscordBotTokenDetector
 from detect_secrets.plugins.github_token import GitHubTokenDetector
 from detect_secrets.plugins.gitlab_token import GitLabTokenDetector
 from detect_secrets.plugins.jwt import JwtTokenDetector
-from detect_secrets.plugins.openai import OpenAIDetector
 from detect_secrets.plugins.pypi_token import PypiTokenDetector
 from detect_secrets.plugins.sendgrid import SendGridDetector
 from detect_secrets.plugins.slack import SlackDetector
-from detect_secrets.plugins.square_oauth import SquareOAuthDetector
 from detect_secrets.plugins.stripe import StripeDetector
 from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
 from detect_secrets.plugins.twilio import TwilioKeyDetector
@@ -31,53 +30,150 @@ from ingest.privacy.matches import Match, SearchedText
 _SHORTEST = 20  # characters of a run that may be a token; the shortest are the key ids of AWS
 _LONGEST = 1_200  # characters looked at from where a token may begin …
 _TRIES = 16  # … and places in a run where one may: hostile text costs no more
+_PREFIX = 20  # characters before a run that may belong to a token: `SG.`, `dp.pt.`, `1//0`
 _RUN = b"a" * _SHORTEST
 _IN_RUN = bytes(97 if bytes([byte]).isalnum() or byte in b"_-" else 32 for byte in range(256))
-_FRESH = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))"  # not within a word; the letter of an escape is none
 _TAIL = re.compile(r"[\w-]*")
 _DOTTED_TAIL = re.compile(r"[\w.=-]*")
+_TORN_LONGEST = 200
+_WORDS = frozenset({"key-"})
+_PREFIX_SHORTEST = 4  # characters of a beginning that no word has
 
 
-class _TokenPattern(NamedTuple):
-    """The patterns of one type of token.
-
-    `begin` matches the first characters of a token, `patterns` the token from there on. Every alternative of
-    `begin` starts with a literal letter, so that `re` skips most of a text fast.
-    """
+class _TokenForm(NamedTuple):
+    """The forms of one type of token: how it may begin, and the patterns of a whole one from there on."""
 
     kind: str
-    begin: str
+    begin: str  # separated by blanks, three characters or more each
     patterns: Sequence[str | re.Pattern[str]]
 
 
+_TWILIO = " ".join(f"{kind}{digit}" for kind in ("AC", "SK") for digit in "0123456789abcdef")
+# Of two beginnings that fit one place, the longer one counts.
 _TOKENS = (
-    _TokenPattern("aws", "A3T|A[BKS]IA|ACCA", AWSKeyDetector.denylist[:1]),
-    _TokenPattern("github", "gh[opusr]_|github_pat_", (*GitHubTokenDetector.denylist, r"github_pat_\w{22,}")),
-    _TokenPattern("gitlab", "gl[a-z]{2,7}-|GR1348941", GitLabTokenDetector.denylist),
-    _TokenPattern("jwt", "eyJ", JwtTokenDetector.denylist),
-    _TokenPattern("pypi", "pypi-Ag", PypiTokenDetector.denylist),
-    _TokenPattern("sendgrid", r"SG\.", SendGridDetector.denylist),
-    _TokenPattern("slack", "xox|XOX", SlackDetector.denylist[:1]),
-    _TokenPattern("square", "sq0csp-", SquareOAuthDetector.denylist),
-    _TokenPattern("stripe", "rk_live_|sk_live_", StripeDetector.denylist),
-    _TokenPattern("twilio", "AC(?=[a-z0-9]{32})|SK(?=[a-z0-9]{32})", TwilioKeyDetector.denylist),
-    # Not in detect-secrets 1.5: keys that harnesses are configured with, in the forms that GitHub's list of
-    # partner patterns and the makers' documentation name.
-    _TokenPattern("anthropic", "sk-ant-", (r"sk-ant-[\w-]{20,}",)),
-    _TokenPattern("openai", "sk-", (*OpenAIDetector.denylist, _FRESH + r"sk-(?=[\w-]*\d)[\w-]{20,}")),
-    _TokenPattern("google", "AIza", (r"AIza[\w-]{35}",)),
-    _TokenPattern("groq", "gsk_", (r"gsk_[A-Za-z0-9]{40,}",)),
-    _TokenPattern("huggingface", "hf_", (_FRESH + r"hf_[A-Za-z0-9]{30,}",)),
-    _TokenPattern("npm", "npm_", (r"npm_[A-Za-z0-9]{36}",)),
-    _TokenPattern("xai", "xai-", (r"xai-[A-Za-z0-9]{40,}",)),
-    # The parent's pattern takes any word in capitals that begins so; keys have 73 characters.
-    _TokenPattern(
-        "artifactory", "AKC|AP[0-9A-F]", (_FRESH + r"(?:AKC|AP[0-9A-F])(?=\w*\d)[a-zA-Z0-9]{17,}",)
+    _TokenForm("aws", "AKIA ASIA ABIA ACCA A3T", AWSKeyDetector.denylist[:1]),
+    _TokenForm(
+        "github",
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
+        (*GitHubTokenDetector.denylist, r"github_pat_\w{22,}", r"gh[opusr]_\w{30,}"),
     ),
+    _TokenForm(
+        "gitlab",
+        "glpat- gldt- glft- glsoat- glrt- glcbt- glimt- glptt- glagent- gloas- GR1348941",
+        GitLabTokenDetector.denylist,
+    ),
+    _TokenForm("jwt", "eyJ", JwtTokenDetector.denylist),
+    _TokenForm("pypi", "pypi-Ag", PypiTokenDetector.denylist),
+    _TokenForm("sendgrid", "SG.", SendGridDetector.denylist),
+    _TokenForm(
+        "slack",
+        "xoxa- xoxb- xoxe xoxo- xoxp- xoxr- xoxs- xoxc- xoxd- XOXB- XOXP- XOXA- xapp-",
+        (*SlackDetector.denylist[:1], r"xox[a-z](?:\.xox[a-z])?-[\w%-]{16,}", r"xapp-\d-[\w-]{16,}"),
+    ),
+    _TokenForm("square", "sq0csp- sq0atp- sq0idp- EAAA", (r"sq0[a-z]{3}-[\w-]{22,}", r"EAAA[\w-]{60}")),
+    _TokenForm(
+        "stripe",
+        "sk_live_ rk_live_ sk_test_ rk_test_ whsec_",
+        (*StripeDetector.denylist, r"[rs]k_(?:live|test)_\w{16,}", r"whsec_[A-Za-z0-9+/=]{24,}"),
+    ),
+    _TokenForm("twilio", _TWILIO, TwilioKeyDetector.denylist),
+    _TokenForm("anthropic", "sk-ant-", (r"sk-ant-[\w-]{20,}",)),
+    _TokenForm("langfuse", "sk-lf- pk-lf-", (r"[sp]k-lf-[0-9a-f-]{36}",)),
+    _TokenForm("openai", "sk-", (r"sk-(?=[\w-]*\d)[\w-]{20,}",)),
+    _TokenForm(
+        "google",
+        "AIza GOCSPX- ya29. 1//0",
+        (r"AIza[\w-]{35}", r"GOCSPX-[\w-]{20,}", r"ya29\.[\w.-]{20,}", r"1//0[\w-]{30,}"),
+    ),
+    _TokenForm("groq", "gsk_", (r"gsk_[A-Za-z0-9]{40,}",)),
+    _TokenForm("huggingface", "hf_ api_org_", (r"hf_[A-Za-z0-9]{30,}", r"api_org_[A-Za-z]{34}")),
+    _TokenForm("npm", "npm_", (r"npm_[A-Za-z0-9]{36}",)),
+    _TokenForm("xai", "xai-", (r"xai-[A-Za-z0-9]{40,}",)),
+    # detect-secrets' pattern takes any word in capitals that begins so; keys have 73 characters.
+    _TokenForm(
+        "artifactory",
+        "AKC AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9 APA APB APC APD APE APF",
+        (r"(?:AKC|AP[0-9A-F])(?=\w*\d)[a-zA-Z0-9]{17,}",),
+    ),
+    _TokenForm("age", "AGE-SECRET-KEY-1", (r"AGE-SECRET-KEY-1[0-9A-Z]{58}",)),
+    _TokenForm("airtable", "pat", (r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}",)),
+    _TokenForm("alibaba", "LTAI", (r"LTAI[A-Za-z0-9]{12,26}",)),
+    _TokenForm("atlassian", "ATATT3 ATCTT3 ATSTT3 ATBB", (r"AT[A-Z]TT3[\w=-]{60,}", r"ATBB[A-Za-z0-9]{24,}")),
+    _TokenForm("brevo", "xkeysib- xsmtpsib-", (r"x[a-z]{4,5}ib-[0-9a-f]{64}-\w{16}",)),
+    _TokenForm("buildkite", "bkua_ bkat_", (r"bk[a-z]{2}_[0-9a-f]{40}",)),
+    _TokenForm("cerebras", "csk-", (r"csk-[a-z0-9]{40,}",)),
+    _TokenForm("circleci", "CCIPAT_ CCIPRJ_", (r"CCIP[A-Z]{2,3}_\w{20,}",)),
+    _TokenForm(
+        "cloudflare", "v1.0- cfut_ cfat_ cfk_", (r"v1\.0-[0-9a-f]{24}-[0-9a-f]{146}", r"cf[a-z]{1,2}_\w{40,}")
+    ),
+    _TokenForm("contentful", "CFPAT-", (r"CFPAT-[\w-]{40,}",)),
+    _TokenForm("cratesio", "cio", (r"cio[A-Za-z0-9]{32}(?!\w)",)),
+    _TokenForm("databricks", "dapi", (r"dapi[0-9a-f]{32}",)),
+    _TokenForm("digitalocean", "dop_v1_ doo_v1_ dor_v1_", (r"do[opr]_v1_[0-9a-f]{64}",)),
+    _TokenForm("docker", "dckr_pat_ dckr_oat_", (r"dckr_[a-z]{3}_[\w-]{24,}",)),
+    _TokenForm(
+        "doppler",
+        "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.",
+        (r"dp\.[a-z]{2,5}\.(?:[\w-]{1,40}\.)?\w{40,}",),
+    ),
+    _TokenForm("dropbox", "sl.", (r"sl\.(?:u\.)?[\w-]{60,}",)),
+    _TokenForm(
+        "dynatrace", "dt0c01. dt0s01. dt0s08. dt0s16.", (r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}",)
+    ),
+    _TokenForm("elevenlabs", "sk_", (r"sk_[0-9a-f]{48}",)),
+    _TokenForm("facebook", "EAAC EAAM", (r"EAA[CM][A-Za-z0-9]{80,}",)),
+    _TokenForm("figma", "figd_", (r"figd_[\w-]{36,}",)),
+    _TokenForm("firecrawl", "fc-", (r"fc-[0-9a-f]{32}",)),
+    _TokenForm("fireworks", "fw_", (r"fw_[A-Za-z0-9]{22,}",)),
+    _TokenForm("flyio", "fm1_ fm2_ fm1r_ fm1a_ fo1_", (r"fm[12][ar]?_[\w+/=-]{40,}", r"fo1_[\w-]{40,}")),
+    _TokenForm("grafana", "glsa_ glc_", (r"glsa_[A-Za-z0-9]{32}_[0-9A-Fa-f]{8}", r"glc_[A-Za-z0-9+/=]{32,}")),
+    _TokenForm("hashicorp", "hvs. hvb. hvr.", (r"hv[bsr]\.[\w-]{24,}",)),
+    _TokenForm("heroku", "HRKU-", (r"HRKU-[\w-]{36,}",)),
+    _TokenForm("hubspot", "pat-na1- pat-na2- pat-eu1-", (r"pat-[a-z]{2}\d-[0-9a-fA-F-]{36}",)),
+    _TokenForm("jina", "jina_", (r"jina_\w{40,}",)),
+    _TokenForm("langsmith", "lsv2_pt_ lsv2_sk_", (r"lsv2_[a-z]{2}_[0-9a-f]{32}_[0-9a-f]{10}",)),
+    _TokenForm("linear", "lin_api_ lin_oauth_", (r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}",)),
+    _TokenForm("mailgun", "key-", (r"key-[0-9a-f]{32}",)),
+    _TokenForm("mongodb", "mdb_sa_id_ mdb_sa_sk_", (r"mdb_sa_[a-z]{2}_[\w-]{30,}",)),
+    _TokenForm("netlify", "nfp_ nfc_ nfo_ nfu_ nfb_", (r"nf[a-z]_[A-Za-z0-9]{36,}",)),
+    _TokenForm("newrelic", "NRAK- NRII- NRJS- NRBR- NRRA-", (r"NR[A-Z]{2}-[\w-]{19,}",)),
+    _TokenForm("notion", "ntn_ secret_", (r"ntn_[A-Za-z0-9]{40,}", r"secret_[A-Za-z0-9]{43}")),
+    _TokenForm("nvidia", "nvapi-", (r"nvapi-[\w-]{40,}",)),
+    _TokenForm(
+        "onepassword",
+        "ops_eyJ A3-",
+        (r"ops_eyJ[\w+/=-]{60,}", r"A3-[A-Z0-9]{6}-[A-Z0-9-]{11,13}(?:-[A-Z0-9]{5}){3}"),
+    ),
+    _TokenForm("perplexity", "pplx-", (r"pplx-[A-Za-z0-9]{40,}",)),
+    _TokenForm("pinecone", "pcsk_", (r"pcsk_\w{40,}",)),
+    _TokenForm(
+        "plaid",
+        "access-sandbox- access-development- access-production-",
+        (r"access-[a-z]{7,11}-[0-9a-f-]{36}",),
+    ),
+    _TokenForm("planetscale", "pscale_tkn_ pscale_pw_ pscale_oauth_", (r"pscale_[a-z]{2,5}_[\w.=-]{32,}",)),
+    _TokenForm("postman", "PMAK-", (r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}",)),
+    _TokenForm("pulumi", "pul-", (r"pul-[0-9a-f]{40}",)),
+    _TokenForm("razorpay", "rzp_live_ rzp_test_", (r"rzp_(?:live|test)_\w{14,}",)),
+    _TokenForm("replicate", "r8_", (r"r8_[A-Za-z0-9]{37}",)),
+    _TokenForm("resend", "re_", (r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}",)),
+    _TokenForm("rubygems", "rubygems_", (r"rubygems_[0-9a-f]{48}",)),
+    _TokenForm("sentry", "sntrys_ sntryu_", (r"sntry[su]_[\w+/=-]{40,}",)),
+    _TokenForm("shopify", "shpat_ shpca_ shppa_ shpss_ shpua_", (r"shp[a-z]{2}_[0-9a-fA-F]{32}",)),
+    _TokenForm("sonar", "squ_ sqp_ sqa_", (r"sq[apu]_[0-9a-f]{40}",)),
+    _TokenForm("sourcegraph", "sgp_", (r"sgp_(?:\w{16}_|local_)?[0-9a-f]{40}",)),
+    _TokenForm("supabase", "sbp_ sb_secret_", (r"sbp_[0-9a-f]{40}", r"sb_secret_[\w-]{20,}")),
+    _TokenForm("tailscale", "tskey-", (r"tskey-[a-z]{2,8}-[\w-]{16,}",)),
+    _TokenForm("tavily", "tvly-", (r"tvly-[\w-]{24,}",)),
+    _TokenForm("together", "tgp_v1_", (r"tgp_v1_[\w-]{40,}",)),
+    _TokenForm("voyage", "pa-", (r"pa-(?=[\w-]*\d)[\w-]{43}(?![\w-])",)),
+    _TokenForm("wandb", "wandb_v1_", (r"wandb_v\d_[\w-]{40,}",)),
 )
 _TELEGRAM = TelegramBotTokenDetector.denylist[0]
 _DISCORD = DiscordBotTokenDetector.denylist[0]
-TOKEN_TYPES = frozenset(token.kind for token in _TOKENS) | {"telegram", "discord"}
+_AZURE = re.compile(r"[\w.~-]{3}\dQ~[\w.~-]{31,34}")  # a secret of an application in Entra ID
+_AZURE_BEFORE = 4  # characters before the sign
+TOKEN_TYPES = frozenset(token.kind for token in _TOKENS) | {"telegram", "discord", "azure"}
 
 
 class TokenDetector:
@@ -85,22 +181,35 @@ class TokenDetector:
 
     def __init__(self, types: frozenset[str]) -> None:
         used = [token for token in _TOKENS if token.kind in types]
-        self._begin = re.compile("|".join(token.begin for token in used) or "(?!)")
-        self._patterns = [
-            (token.kind, re.compile("|".join(map(_pattern_text, token.patterns)))) for token in used
-        ]
+        begins = {begin: token.kind for token in reversed(used) for begin in token.begin.split()}
+        # Not within a word, but after a terminal's colour or the letter of an escape. Nearly all places
+        # fail at the first three characters.
+        fresh = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=[0-9;]m))"
+        three = "".join(f"[{re.escape(''.join(sorted({begin[at] for begin in begins})))}]" for at in range(3))
+        longest_first = sorted(begins, key=len, reverse=True)
+        self._begin = re.compile(
+            f"{fresh}(?={three})(?:{'|'.join(map(re.escape, longest_first))})" if begins else "(?!)"
+        )
+        self._begins = begins
+        self._patterns = {
+            token.kind: re.compile("|".join(map(_pattern_text, token.patterns))) for token in used
+        }
         self._types = types
 
     def find(self, looked: SearchedText) -> Iterator[Match]:
+        yield from self._find_torn(looked.text)
+        if "azure" in self._types:
+            yield from _find_azure_secrets(looked)
         if len(looked.lower) < _SHORTEST:
             return
-        flat = looked.lower.encode("ascii").translate(_IN_RUN)
-        start = flat.find(_RUN)
+        flat = looked.flat.translate(_IN_RUN)
+        start, behind = flat.find(_RUN), 0
         while start >= 0:
             end = flat.find(b" ", start)
             end = len(flat) if end < 0 else end
             yield from self._find_by_sign(looked.text, start, end)
-            yield from self._find_by_prefix(looked.text, start, end)
+            yield from self._find_by_prefix(looked.text, max(behind, start - _PREFIX), end)
+            behind = end
             start = flat.find(_RUN, end)
 
     def _find_by_prefix(self, text: str, start: int, end: int) -> Iterator[Match]:
@@ -108,13 +217,25 @@ class TokenDetector:
             begin = self._begin.search(text, start, end + 1)
             if begin is None:
                 return
-            at = begin.start()
+            at, kind = begin.start(), self._begins[begin[0]]
             start = at + 1
-            for kind, pattern in self._patterns:
-                if found := pattern.match(text, at, at + _LONGEST):
-                    start = _match_end(_DOTTED_TAIL if kind == "jwt" else _TAIL, text, found.end())
-                    yield Match(at, start, kind)
-                    break
+            if found := self._patterns[kind].match(text, at, at + _LONGEST):
+                start = _match_end(_DOTTED_TAIL if kind == "jwt" else _TAIL, text, found.end())
+                yield Match(at, start, kind)
+
+    def _find_torn(self, text: str) -> Iterator[Match]:
+        """Yield the beginning of a token at the end of a text that the log or a format has cut off."""
+        if not text[-1:].isalnum() and text[-1:] not in ("-", "_"):
+            return
+        start = len(text) - len(text[-_TORN_LONGEST:].rsplit(maxsplit=1)[-1])
+        begin = self._begin.search(text, start)
+        if (
+            begin is not None
+            and len(text) > begin.end()
+            and begin[0] not in _WORDS
+            and len(begin[0]) >= _PREFIX_SHORTEST
+        ):
+            yield Match(begin.start(), len(text), self._begins[begin[0]])
 
     def _find_by_sign(self, text: str, start: int, end: int) -> Iterator[Match]:
         """Yield Telegram and Discord tokens, recognised by a sign next to a long run of characters.
@@ -125,6 +246,12 @@ class TokenDetector:
             yield from _first_match(_TELEGRAM, text, range(max(0, start - 11), start - 8), "telegram")
         if text[end : end + 1] == "." and "discord" in self._types:
             yield from _first_match(_DISCORD, text, range(max(start, end - 26), end - 23), "discord")
+
+
+def _find_azure_secrets(looked: SearchedText) -> Iterator[Match]:
+    for place in looked.find_needle("q~"):
+        if found := _AZURE.match(looked.text, max(0, place - _AZURE_BEFORE), place + 40):
+            yield Match(*found.span(), "azure")
 
 
 def _pattern_text(pattern: str | re.Pattern[str]) -> str:

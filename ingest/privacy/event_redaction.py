@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from ingest.events import CallMade, Event, FaultLayer, Rejected, ResultSeen, StepMade, ToolsOffered
+from ingest.events import (
+    CallMade,
+    Event,
+    FaultLayer,
+    Rejected,
+    ResultSeen,
+    SessionSeen,
+    StepMade,
+    ToolsOffered,
+)
 from lenient import ToolCatalog
 
 if TYPE_CHECKING:  # it imports the detectors, which not every load needs
@@ -76,8 +85,27 @@ def _redact_fields(event: Event | Rejected, redactor: Redactor) -> Event | Rejec
             )
             if new is not value and new != value:
                 changed[name] = new
+    if isinstance(event, ResultSeen) and ("message" in changed or "content" in changed) and event.message:
+        changed["message"] = _redact_quoted(event, changed)
+    if isinstance(event, SessionSeen) and event.user:
+        changed["user"] = redactor.redact_user(event.user)
     if isinstance(event, CallMade) and event.arguments is not None:
         changed["arguments"] = redactor.redact_value(event.arguments)
     if isinstance(event, ToolsOffered):
         changed["definitions"] = tuple(redactor.redact_value(event.definitions))
     return replace(event, **changed) if changed else event
+
+
+def _redact_quoted(result: ResultSeen, changed: Mapping[str, Any]) -> Any:
+    """Return the redacted message of a result.
+
+    Most formats take the message from the content and cut it; the content shows whole what the cut has
+    broken.
+    """
+    message, content = result.message or "", result.content or ""
+    at = content.find(message)
+    return (
+        changed.get("content", content)[at : at + len(message)]
+        if at >= 0
+        else changed.get("message", message)
+    )

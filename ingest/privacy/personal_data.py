@@ -11,16 +11,16 @@ from ingest.privacy.matches import ESCAPED_LETTER, Match, SearchedText
 _LOCAL = re.compile(rf"(?:[\w.+%-]|{ESCAPED_LETTER})+\Z")
 _PLAIN = string.ascii_letters + string.digits + "_.+%-"  # the same without other scripts, for speed
 _LOCAL_LONGEST = 64  # RFC 5321, 4.5.3.1.1
-_DOMAIN = re.compile(r"@(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}(?![\w-])")
+_DOMAIN = re.compile(r"@(?!v?\d+\.\d)(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}(?![\w-])")
 _IN_URL = re.compile(r"/[^\s/@:]+:\Z")  # https://bob:secret@host: no address
 _SERVICES = frozenset({"git", "svn", "hg"})  # git@github.com is an address for programs
 
-_NAME = rf"(?:[^/\\\s\"'`<>:;,|*?(){{}}\[\]$&=#%!~]|{ESCAPED_LETTER})+"
+_NAME = rf"(?:[^/\\\s\"'`<>:;,|*?(){{}}\[\]$&=#%!~\x00-\x1f]|{ESCAPED_LETTER})+"
 # After `/`, `\` or, where a harness makes one folder's name of a path, `-`.
 _HOME = re.compile(
     rf"(?<=[/\\!])(?:home|[Uu]sers)(?:(?:\\*/)(?P<name>{_NAME})"
     rf"|\\+(?P<windows>{_NAME}(?:[ ]{_NAME}){{1,3}}(?=\\)|{_NAME}))"
-    rf"|(?<![\w-]-)(?<=-)(?:home|Users)-(?P<flat>[^-/\\\s\"'`<>:;,|]+)(?=[-/\\])"
+    rf"|(?<![\w-]-)(?<=-)(?:home|Users)-(?P<flat>[^-/\\\s\"'`<>:;,|\x00-\x1f]+)(?=[-/\\])"
 )
 _NOBODY = frozenset({"shared", "public", "default", "all users", ".", ".."})
 _LONGEST = 200
@@ -32,7 +32,7 @@ def find_emails(looked: SearchedText) -> Iterator[Match]:
     text = looked.text
     for place in looked.find_needle("@"):
         domain = _DOMAIN.match(text, place, place + 300)
-        if domain is None:
+        if domain is None or text[place - 1 : place] == ".":
             continue
         start = looked.skip_escape(place - _local_part_length(text[max(0, place - _LOCAL_LONGEST) : place]))
         if (

@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b, shake_128
+from typing import NamedTuple
 
-from ingest.privacy.matches import Match
+from ingest.privacy.decoded_views import View
 
 _ESCAPE = re.compile(r"(\\+)(u[0-9a-fA-F]{0,4}|x[0-9a-fA-F]{0,2}|[\s\S])")
+_HEX_BODY = re.compile(r"u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}")
 _ESCAPED_LAYOUT = re.compile(r"""\s*["'`]?\s*[{\[]\s*\\""")
 _NOT_ESCAPING = "acdeghijklmopqswyz"  # letters that no language of these logs has an escape for, or all alike
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -22,39 +24,57 @@ _ACCENTED = "àáâãäåèéêëìíîïòóôõöùúûü"
 _OTHER_LETTER = {True: "00e9", False: "0078"}
 
 
-def merge_matches(spots: Iterable[Match]) -> list[Match]:
-    """Return the matches from left to right without overlaps.
+class Spot(NamedTuple):
+    """A match at the characters `start` to `end` of a text, found in `view` at `first` to `last`.
 
-    A match that overlaps an earlier one keeps only the rest of its characters, or is dropped when none
-    remain.
+    `view` None = it was found in the text itself.
     """
-    ordered: list[Match] = []
+
+    start: int
+    end: int
+    kind: str
+    view: View | None = None
+    first: int = 0
+    last: int = 0
+
+
+def merge_spots(spots: Iterable[Spot]) -> Iterator[tuple[int, Spot]]:
+    """Yield the spots from left to right, each with the offset from which no spot before it covers the text.
+
+    A spot that is covered by earlier ones is left out. Of two with one start the first counts.
+    """
     covered = 0
     for spot in sorted(spots, key=lambda spot: spot.start):
         if spot.end > covered:
-            ordered.append(spot._replace(start=max(spot.start, covered)))
+            yield max(spot.start, covered), spot
             covered = spot.end
-    return ordered
 
 
-def replace_matches(text: str, spots: Iterable[Match], key: bytes, *, parsed: bool) -> str:
-    """Return the text with the matched values replaced by placeholders.
+def replace_spots(text: str, spots: Iterable[Spot], key: bytes, *, parsed: bool) -> str:
+    """Return the text with the found values replaced by placeholders.
 
     `parsed`: `lenient` will parse the text as arguments, so every escape must stay valid.
     """
     parts: list[str] = []
     last = 0
     nested: bool | None = None
-    for start, end, kind in merge_matches(spots):
-        value = text[start:end]
-        chosen = _choose_characters(value, kind, key)
-        if "\\" in value or text[start - 1 : start] == "\\":
+    for start, spot in merge_spots(spots):
+        chosen = _choose_spelling(text, spot, key)[start - spot.start :]
+        if "\\" in text[max(0, start - 1) : spot.end]:
             nested = _is_nested(text) if nested is None else nested
-            chosen = _restore_escapes(text, start, end, chosen, nested=nested, parsed=parsed)
+            chosen = _restore_escapes(text, start, spot.end, chosen, nested=nested, parsed=parsed)
         parts += (text[last:start], chosen)
-        last = end
+        last = spot.end
     parts.append(text[last:])
     return "".join(parts)
+
+
+def _choose_spelling(text: str, spot: Spot, key: bytes) -> str:
+    """Return the placeholder of a spot as the text has to spell it."""
+    if spot.view is None:
+        return _choose_characters(text[spot.start : spot.end], spot.kind, key)
+    value = spot.view.text[spot.first : spot.last]
+    return spot.view.spell(spot.first, spot.last, _choose_characters(value, spot.kind, key))
 
 
 def _is_nested(text: str) -> bool:
@@ -109,10 +129,21 @@ def _restore_escapes(text: str, start: int, end: int, given: str, *, nested: boo
             break
         if (len(escape[1]) % 2 == 0 and not nested) or (at == start and not parsed):
             continue
+        if at >= start and _is_same_form(body, "".join(chosen[at - start : at - start + len(body)])):
+            continue
         for offset, sign in enumerate(_choose_escape(body, chosen[at - start] if at >= start else "")):
             if start <= at + offset < end:
                 chosen[at + offset - start] = sign if escape.end() <= end else body[offset]
     return "".join(chosen)
+
+
+def _is_same_form(body: str, chosen: str) -> bool:
+    """Return True when both are the hexadecimal digits of an escape, as a `View` respells them."""
+    return (
+        len(body) in (3, 5)
+        and _HEX_BODY.fullmatch(body) is not None
+        and (chosen[:1] == body[0] and _HEX_BODY.fullmatch(chosen) is not None)
+    )
 
 
 def _choose_escape(body: str, chosen: str) -> str:

@@ -3,21 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
+from ingest.privacy.broken_lines import WholeValues, join_lines
+from ingest.privacy.decoded_views import View, decode_layers
 from ingest.privacy.matches import Detector, Match, SearchedText
-from ingest.privacy.named_secrets import is_secret, is_secret_name
-from ingest.privacy.placeholders import merge_matches, replace_matches
+from ingest.privacy.named_secrets import Family, classify_name, is_named_secret
+from ingest.privacy.placeholders import Spot, merge_spots, replace_spots
 from ingest.privacy.rules import RedactionRules
 from lenient import ToolCatalog, ToolDefinition
 
 _SHORTEST = 4  # characters that may hold anything
 _IS_PLACEHOLDER = re.compile(r"[a-z]+-[0-9a-f]{10}")  # as `path` makes them
+_NUMBER_SMALLEST = 10**12  # no card has fewer digits
+_VALUES = frozenset({"value", "default", "example", "examples", "const", "enum"})
+_NAMES = ("name", "key", "header")
 _NAMES_KEPT = 8_192
+
+
+class _Needle(NamedTuple):
+    """A fixed text, the places of the detectors that want it, and longer needles that hold it.
+
+    Where it is not in a text, nobody needs to look for the longer ones.
+    """
+
+    text: str
+    places: list[int]
+    longer: list[tuple[str, list[int]]]
+
+
+def _order_needles(detectors: Sequence[Detector]) -> list[_Needle]:
+    needles: dict[str, _Needle] = {}
+    for place, detector in enumerate(detectors):
+        for text in detector.needles:
+            needles.setdefault(text, _Needle(text, [], [])).places.append(place)
+    first: list[_Needle] = []
+    for needle in sorted(needles.values(), key=lambda needle: len(needle.text)):
+        within = next((one for one in first if one.text and one.text in needle.text), None)
+        if within is None:
+            first.append(needle)
+        else:
+            within.longer.append((needle.text, needle.places))
+    return first
 
 
 @dataclass(slots=True)
@@ -30,14 +62,12 @@ class Redactor:
     rules: RedactionRules
     key: bytes
     _detectors: tuple[Detector, ...] = field(init=False, repr=False)
-    _needles: list[tuple[str, int]] = field(init=False, repr=False)  # and the place of their detector
+    _needles: list[_Needle] = field(init=False, repr=False)
     _name: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._detectors = self.rules.detectors()
-        self._needles = [
-            (needle, place) for place, detector in enumerate(self._detectors) for needle in detector.needles
-        ]
+        self._needles = _order_needles(self._detectors)
         self._name = lru_cache(_NAMES_KEPT)(self.redact_text)
 
     def __reduce__(self) -> tuple[type[Redactor], tuple[RedactionRules, bytes]]:
@@ -55,31 +85,81 @@ class Redactor:
         """
         if len(text) < _SHORTEST:
             return text
-        spots = self._find_matches(text)
-        return replace_matches(text, spots, self.key, parsed=parsed) if spots else text
+        spots = self._find_spots(text)
+        return replace_spots(text, spots, self.key, parsed=parsed) if spots else text
 
-    def _find_matches(self, text: str) -> list[Match]:
-        looked = SearchedText.from_text(text)
-        wanted = {place for needle, place in self._needles if needle in looked.lower}
-        return [spot for place in sorted(wanted) for spot in self._detectors[place].find(looked)]
+    def _find_spots(self, text: str) -> list[Spot]:
+        """Return the matches in the text as it is, decoded, and with broken lines joined.
+
+        Of matches with one start, those of the first detector come first, and those in the most decoded view.
+        """
+        found = [(place, 0, Spot(*match)) for place, match in self._find_matches(text)]
+        views = list(decode_layers(text))
+        for depth, view in enumerate(views, 1):
+            found += [
+                (place, -depth, Spot(*view.locate(*match[:2]), match.kind, view, *match[:2]))
+                for place, match in self._find_matches(view.text)
+            ]
+        whole = [spot for *_, spot in found]
+        for shown in (None, *views):
+            lines = shown.text if shown else text
+            if "\n" in lines:
+                found += self._find_broken(lines, shown, whole, -1 - len(views))
+        found.sort(key=itemgetter(0, 1))
+        return [spot for *_, spot in found]
+
+    def _find_matches(self, text: str) -> Iterator[tuple[int, Match]]:
+        looked = SearchedText(text)
+        lower = looked.lower
+        wanted: set[int] = set()
+        for needle, places, longer in self._needles:
+            if needle in lower:
+                wanted.update(places)
+                for other, its_places in longer:
+                    if other in lower:
+                        wanted.update(its_places)
+        for place in sorted(wanted):
+            for match in self._detectors[place].find(looked):
+                yield place, match
+
+    def _find_broken(
+        self, text: str, view: View | None, whole: Sequence[Spot], rank: int
+    ) -> Iterator[tuple[int, int, Spot]]:
+        """Yield the values that a line end breaks. `whole` are the matches found without joining lines."""
+        values = WholeValues(whole, text, view)
+        joined = join_lines(text, view, values.line_ends)
+        if joined is None:
+            return
+        for place, match in self._find_matches(joined.text):
+            kept = values.trim(joined, match.start, match.end, labelled=self._detectors[place].labelled)
+            if kept is not None:
+                yield place, rank, Spot(*joined.locate(*kept), match.kind, joined, *kept)
 
     def redact_name(self, text: str) -> str:
         """Redact a short text that occurs often (an id, a name, a model); results are cached."""
         return str(self._name(text)) if len(text) < 256 else self.redact_text(text)
+
+    def redact_user(self, name: str) -> str:
+        """Return the placeholder for what a log says of who asked; their home folder has the same one."""
+        new = self.redact_name(name)
+        if new != name or "home" not in self.rules.on:
+            return new
+        return replace_spots(name, [Spot(0, len(name), "user")], self.key, parsed=False)
 
     def redact_path(self, text: str) -> str:
         """Return a path with its matches replaced by longer placeholders.
 
         Different values get different placeholders. A path that was redacted before is returned unchanged.
         """
-        spots = merge_matches(
+        spots = merge_spots(
             spot
-            for spot in self._find_matches(text)
+            for spot in self._find_spots(text)
             if not _IS_PLACEHOLDER.fullmatch(text[spot.start : spot.end])
         )
-        for start, end, kind in reversed(spots):
-            digest = blake2b(text[start:end].encode("utf-8", "surrogatepass"), key=self.key, digest_size=5)
-            text = f"{text[:start]}{kind}-{digest.hexdigest()}{text[end:]}"
+        for start, spot in reversed(list(spots)):
+            value = text[start : spot.end].encode("utf-8", "surrogatepass")
+            digest = blake2b(value, key=self.key, digest_size=5).hexdigest()
+            text = f"{text[:start]}{spot.kind}-{digest}{text[spot.end :]}"
         return text
 
     def redact_definitions(self, catalog: ToolCatalog) -> ToolCatalog:
@@ -92,29 +172,55 @@ class Redactor:
         return tool if new == told else next(iter(ToolCatalog.load(new)))
 
     def redact_value(self, value: Any) -> Any:
-        """Return a decoded JSON value of any depth with all its texts redacted, including keys."""
+        """Return a decoded JSON value of any depth with all its texts redacted, including keys.
+
+        Long numbers are searched as texts are: an account's number may stand in a log as one.
+        """
         root = [value]
-        waiting: list[tuple[Any, Any, bool]] = [
-            (root, 0, False)
-        ]  # a container, a place in it, is it secret by name
+        waiting: list[tuple[Any, Any, str]] = [(root, 0, "")]  # a container, a place in it, a telling name
         while waiting:
-            holder, place, secret = waiting.pop()
+            holder, place, name = waiting.pop()
             item = holder[place]
             if isinstance(item, str):
-                holder[place] = (
-                    self._redact_secret(item) if secret and is_secret(item) else self.redact_text(item)
-                )
+                holder[place] = self._redact_named(item, name)
+            elif type(item) is int:
+                holder[place] = self._redact_number(item, name)
             elif isinstance(item, Mapping):
                 holder[place] = members = self._redact_members(item)
-                secrets_on = "password" in self.rules.on
-                waiting += [(members, name, secrets_on and is_secret_name(name)) for name in members]
+                waiting += [(members, key, self._telling_name(key, name, members)) for key in members]
             elif isinstance(item, list | tuple):
                 holder[place] = items = list(item)
-                waiting += [(items, index, secret) for index in range(len(items))]
+                waiting += [(items, index, name) for index in range(len(items))]
         return root[0]
 
+    def _telling_name(self, key: str, outer: str, members: Mapping[str, Any]) -> str:
+        """Return the name that says what the value of a key is.
+
+        That is the key itself, the sibling `name` of a `value`, or, for the example of a definition, the
+        parameter's name; '' when redaction of named secrets is off.
+        """
+        if "password" not in self.rules.on:
+            return ""
+        if key in _VALUES:
+            named = next((members[at] for at in _NAMES if isinstance(members.get(at), str)), None)
+            return named if key == "value" and named is not None else outer
+        return key
+
+    def _redact_named(self, text: str, name: str) -> str:
+        family = classify_name(name) if name else None
+        if family is not None and is_named_secret(text, family, name):
+            return self._redact_secret(text)
+        return self.redact_name(text)  # definitions repeat their texts in every request
+
+    def _redact_number(self, number: int, name: str) -> int:
+        if abs(number) < _NUMBER_SMALLEST and not name:
+            return number
+        digits = str(number)
+        named = name and classify_name(name) is Family.PASSWORD and len(digits) >= _SHORTEST
+        return int(self._redact_secret(digits) if named else self.redact_text(digits))
+
     def _redact_secret(self, text: str) -> str:
-        return replace_matches(text, [Match(0, len(text), "password")], self.key, parsed=False)
+        return replace_spots(text, [Spot(0, len(text), "password")], self.key, parsed=False)
 
     def _redact_members(self, members: Mapping[Any, Any]) -> dict[str, Any]:
         named: dict[str, Any] = {}

@@ -24,6 +24,7 @@ from typing import Any
 
 from ingest.errors import OptionError
 from ingest.privacy.access_tokens import TOKEN_TYPES, TokenDetector
+from ingest.privacy.account_numbers import find_cards, find_ibans, find_phones
 from ingest.privacy.labelled_secrets import (
     BESIDE,
     KEY_NEEDLES,
@@ -35,14 +36,27 @@ from ingest.privacy.labelled_secrets import (
 from ingest.privacy.matches import Detector, Match, SearchedText
 from ingest.privacy.named_secrets import NAME_NEEDLES, find_named_secrets
 from ingest.privacy.personal_data import HOME_NEEDLES, find_emails, find_home_names
+from ingest.privacy.request_credentials import (
+    COMMAND_NEEDLES,
+    COOKIE_NEEDLES,
+    find_authorization,
+    find_command_passwords,
+    find_cookies,
+)
 
-RULES_VERSION = 1  # what the detectors find; a file read with another version is read again
+RULES_VERSION = 2  # what the detectors find; a file read with another version is read again
 
 _DETECTORS: Mapping[str, Detector] = {
     "key": Detector(find_private_keys, KEY_NEEDLES),
     "url_password": Detector(find_url_passwords, ("@",)),
-    "password": Detector(find_named_secrets, NAME_NEEDLES),
+    "authorization": Detector(find_authorization, ("authorization", "basic "), labelled=True),
+    "cookie": Detector(find_cookies, COOKIE_NEEDLES, labelled=True),
+    "command": Detector(find_command_passwords, COMMAND_NEEDLES, labelled=True),
+    "password": Detector(find_named_secrets, NAME_NEEDLES, labelled=True),
     "email": Detector(find_emails, ("@",)),
+    "card": Detector(find_cards),
+    "iban": Detector(find_ibans),
+    "phone": Detector(find_phones),
     "home": Detector(find_home_names, HOME_NEEDLES),
     "high_entropy": Detector(find_random_text),
     "ip": Detector(find_public_addresses),
@@ -79,7 +93,7 @@ class RedactionRules:
         Of two matches at one place, the type of the first is shown.
         """
         own = (Detector(one.find) for one in self.own)
-        beside = (Detector(one.find, (one.needle,)) for one in BESIDE if one.kind in self.on)
+        beside = (Detector(one.find, (one.needle,), labelled=True) for one in BESIDE if one.kind in self.on)
         named = (detector for name, detector in _DETECTORS.items() if name in self.on)
         return (*own, Detector(TokenDetector(self.on).find), *beside, *named)
 

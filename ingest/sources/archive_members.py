@@ -105,8 +105,7 @@ def look_inside(found: LogFile) -> tuple[LogFile, Archive | None]:
     with closing(stored):
         stream, packing = unpack_stream(RewindableStream(stored, keeps=LOOK))
         if packing.archive is None:
-            as_stored = packing.compression is None and not packing.is_database
-            size = found.seen.size if as_stored else None
+            size = found.seen.size if packing.is_as_stored else None
             return replace(found, content_size=size), None
         stream.detach()
         is_zip = packing.archive is ArchiveKind.ZIP

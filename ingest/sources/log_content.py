@@ -1,4 +1,4 @@
-"""Reads the content of a log as one stream of uncompressed bytes and computes its fingerprint."""
+"""Reads the content of a log as one stream of uncompressed UTF-8 bytes and computes its fingerprint."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LogContent(io.RawIOBase):
 
     `rewind` can be called once, so that the format of a log can be recognised before the log is read, even if
     its source cannot seek. `packed` is True when the stored bytes differ from the content (compression,
-    `.eval` archive, database).
+    `.eval` archive, UTF-16, database).
     """
 
     def __init__(self, found: LogFile) -> None:
@@ -148,7 +148,7 @@ def open_log(found: LogFile, *, rewinds: bool = False) -> LogContent:
 
 
 def _unpack_source(stored: StreamPart, found: LogFile) -> tuple[RewindableStream, bool]:
-    """Return the stream of the content, and whether the stored bytes were packed.
+    """Return the stream of the content as UTF-8, and whether the stored bytes were packed or encoded.
 
     Raises DamagedFileError when the file is an archive that is not itself a log.
     """
@@ -158,7 +158,7 @@ def _unpack_source(stored: StreamPart, found: LogFile) -> tuple[RewindableStream
     if packing.is_database:
         return RewindableStream(_read_database(stream, packing, found), keeps=0), True
     if packing.archive is None:
-        return stream, packing.compression is not None
+        return stream, not packing.is_as_stored
     if packing.archive is ArchiveKind.ZIP and packing.compression is None and found.place.random_access:
         stream.detach()
         documents = find_documents(zip_archive.list_zip_members(stored))

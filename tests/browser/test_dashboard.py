@@ -30,6 +30,7 @@ PAGES = (
     "/compare",
     "/calls",
     "/calls?call=c41",
+    "/sessions",
     "/sessions?session=s1&call=c41&find=limit",
     "/data",
     "/data?changed=prompt:session_history:support",

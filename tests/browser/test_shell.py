@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, expect
 
-from callgauge.dashboard.pages import PAGES
-from tests.browser.conftest import App, Served, watch
+from callgauge.dashboard.pages import PAGES, PageEntry
+from tests.browser.conftest import LONGEST_WAIT, App, Served, watch
 from tests.dashboard.store_fixture import a_call, publish, small_tables
 
 # The element that has the focus, within shadow roots too.
@@ -179,26 +180,35 @@ def test_the_focus_goes_through_the_pages_in_their_order_and_can_skip_them(app: 
     assert reached[first : first + len(names)] == names
 
 
-@pytest.fixture
-def phone(browser: Browser, served: Served) -> Iterator[App]:
+@pytest.fixture(scope="module")
+def small_screen(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
-    app = App(context.new_page(), served)
+    context.set_default_timeout(LONGEST_WAIT)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def phone(small_screen: BrowserContext, served: Served) -> Iterator[App]:
+    app = App(small_screen.new_page(), served)
     watch(app)
     yield app
-    context.close()
+    app.page.close()
     assert not app.problems
 
 
-def test_the_focus_is_never_under_the_top_bar(phone: App) -> None:
-    opened(phone, "/calls")
-    steps = 30
-    for _ in range(steps):
-        phone.page.keyboard.press("Tab")
-    phone.page.get_by_test_id("stMain").evaluate("main => { main.scrollTop = 600 }")
-    for _ in range(steps):
-        phone.page.keyboard.press("Shift+Tab")
-        phone.page.wait_for_timeout(20)
-        assert phone.page.evaluate(UNCOVERED), focused_text(phone)
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+def test_the_focus_is_never_under_the_top_bar(phone: App, entry: PageEntry) -> None:
+    opened(phone, f"/{entry.name}?days=all")
+    phone.settle()
+    main = phone.page.get_by_test_id("stMain")
+    main.get_by_role("heading", level=1).click()
+    for key in ("Tab", "Shift+Tab"):  # down the page, and up again from where it is scrolled
+        for _ in range(16):
+            phone.page.keyboard.press(key)
+            phone.page.wait_for_timeout(20)
+            assert phone.page.evaluate(UNCOVERED), focused_text(phone)
+        main.evaluate("main => { main.scrollTop += 300 }")
 
 
 def test_on_a_phone_a_page_is_chosen_in_the_list_that_then_closes(phone: App) -> None:
@@ -328,8 +338,12 @@ def test_text_in_any_script_shows_in_tables_and_in_the_marked_text(app: App) -> 
         )
     finally:
         publish(app.served.store, small_tables(), number=7)
-    for script, text in WORLD.items():
-        if app.page.evaluate(MISSING, [text, "20px sans-serif"]):
-            continue  # this machine has no font for it; ./dev test installs some
-        assert not app.page.evaluate(MISSING, [text, font]), script
-        assert not app.page.evaluate(MISSING, [text, code]), script
+    absent = {
+        script for script, text in WORLD.items() if app.page.evaluate(MISSING, [text, "20px sans-serif"])
+    }
+    for script in WORLD.keys() - absent:
+        assert not app.page.evaluate(MISSING, [WORLD[script], font]), script
+        assert not app.page.evaluate(MISSING, [WORLD[script], code]), script
+    if absent:  # ./dev test installs fonts where it may
+        assert "CI" not in os.environ, f"no font for {sorted(absent)}"
+        pytest.skip(f"this machine has no font for {sorted(absent)}")

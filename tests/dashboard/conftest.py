@@ -13,6 +13,7 @@ from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from callgauge.dashboard.components.controls import folds
 from callgauge.dashboard.components.controls.chart import CHARTS_LOADED
 from callgauge.dashboard.pages import PAGES
 from tests.dashboard.sheets import calls
@@ -28,6 +29,14 @@ def _packages_are_read_once() -> Iterator[None]:
     """Each AppTest looks for components in the metadata of every installed package: half of what it costs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(scan_component_manifests))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _popovers_are_open() -> Iterator[None]:
+    """Their content is drawn with the page, as if somebody had opened each of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folds, "is_open", lambda _: True)
         yield
 
 

@@ -97,7 +97,7 @@ def _start(session: str, nth: int, **meta: Any) -> Line:
         "harness": {"name": hostile("harness", nth), "version": hostile("harnessversion", nth)},
         "user": hostile("user", nth),
         "provider": hostile("provider", nth),
-        "model": hostile("model", nth),
+        "model": hostile("model", nth % 6),  # each on two hosts
         "parent_session_id": f"{hostile('session', nth - 1)} {nth - 1}" if nth else None,
         "prompt": {"name": hostile("prompt", nth % 2), "version": hostile("promptversion", nth)},
         "tools": [_definition(nth)],

@@ -31,7 +31,7 @@ NO: dict[str, Any] = {"probes": 3, "probes_ok": 0, "last_ok": False}
         (used("tool_use", 30, 100), "Never probed, and parse errors are surely 5% or more."),
         (
             used("tool_use", 6, 100, **YES),
-            "The probe said yes, yet parse errors may be 5% or more: 2.78–12.5%.",
+            "The probe said yes, yet parse errors may be 5% or more: 2.8–12.5%.",
         ),
         (used("tool_use", 1, 5, **YES), "Too few sessions to judge it."),
         (used("tool_use", 1, 100, **YES), "Nothing stands out."),

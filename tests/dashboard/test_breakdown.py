@@ -68,9 +68,9 @@ def test_a_model_that_got_worse_is_named_where_the_whole_is_not_decided() -> Non
     assert differing_dimensions(found) == ["model"]
     assert headline(found) == (
         "fixer@13 against fixer@12: not decided over all models. "
-        "Worse for heron: 50.0% against 2.00% (+48 points, 200 sessions)."
+        "Worse for heron: 50.0% against 2.0% (+48 points, 200 sessions)."
     )
-    assert advice(found) == "keep @12. @13 is worse for heron: 50.0% against 2.00%."
+    assert advice(found) == "keep @12. @13 is worse for heron: 50.0% against 2.0%."
     label = "The difference depends on the model: that of heron is unlike the others' (p < 0.001, corrected)."
     assert describe_dimension(found, "model", lambda _, value: value) == label
     no_sign = "No sign that the difference depends on the tool."
@@ -89,15 +89,15 @@ def test_what_is_worse_for_everybody_names_nobody() -> None:
     found = broken_down({"model": {"heron": (20, 400, 80, 400), "owl": (20, 400, 80, 400)}})
     assert all(one.standing() is Standing.WORSE for one in found.strata["model"])
     assert found.find_named() == []
-    assert headline(found) == "fixer@13 is worse than fixer@12: parse errors 20.0% against 5.00%."
-    assert advice(found) == "keep @12. @13 is worse: 20.0% against 5.00%."
+    assert headline(found) == "fixer@13 is worse than fixer@12: parse errors 20.0% against 5.0%."
+    assert advice(found) == "keep @12. @13 is worse: 20.0% against 5.0%."
 
 
 def test_a_model_for_which_it_is_the_other_way_round_is_named() -> None:
     found = broken_down({"model": {"heron": (200, 400, 20, 400), "owl": (20, 200, 80, 200)}})
     assert headline(found) == (
         "fixer@13 is better than fixer@12: parse errors 16.7% against 36.7%. "
-        "Most of all for heron: 5.00% against 50.0% (−45 points, 800 sessions). "
+        "Most of all for heron: 5.0% against 50.0% (−45 points, 800 sessions). "
         "But worse for owl: 40.0% against 10.0% (+30 points, 400 sessions)."
     )
     assert advice(found) == (
@@ -107,7 +107,7 @@ def test_a_model_for_which_it_is_the_other_way_round_is_named() -> None:
 
 def test_the_one_that_makes_the_difference_is_named() -> None:
     found = broken_down({"model": {"heron": (20, 400, 240, 400), "owl": (20, 400, 22, 400)}})
-    assert headline(found).endswith("Most of all for heron: 60.0% against 5.00% (+55 points, 800 sessions).")
+    assert headline(found).endswith("Most of all for heron: 60.0% against 5.0% (+55 points, 800 sessions).")
 
 
 def test_an_interaction_is_told_where_neither_side_of_it_is_decided() -> None:

@@ -84,8 +84,8 @@ def test_a_point_of_a_week_sums_up_its_days() -> None:
     trend = draw_trend(on_days(*[(1, 50)] * 120), {"a": 0})
     (line,) = trend.figure["data"]
     assert line["x"][:2] == ["2026-11-16", "2026-11-23"]
-    assert line["text"][0].startswith("2.00% · 3 / 150<br>")
-    assert line["text"][1].startswith("2.00% · 7 / 350<br>")
+    assert line["text"][0].startswith("2.0% · 3 / 150<br>")
+    assert line["text"][1].startswith("2.0% · 7 / 350<br>")
     assert trend.figure["layout"]["xaxis"]["title"]["text"] == "Week from Monday (UTC)"
 
 
@@ -188,7 +188,7 @@ def test_the_interval_of_a_point_knows_that_calls_of_a_session_are_alike() -> No
     alone = Share(10, 100)
     alike = of_sessions([(10, 10)] + [(0, 10)] * 9, range(10))  # of ten sessions one failed throughout
     texts = [drawn([DayRate(DAY, "a", share)], {"a": 0})["data"][0]["text"][0] for share in (alone, alike)]
-    assert [text.split("<br>")[1] for text in texts] == ["95% 5.52–17.4%", "95% 1.24–49.6%"]
+    assert [text.split("<br>")[1] for text in texts] == ["95% 5.5–17.4%", "95% 1.2–49.6%"]
 
 
 def test_a_point_of_few_sessions_is_hollow() -> None:

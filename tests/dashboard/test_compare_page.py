@@ -72,7 +72,7 @@ def test_without_a_choice_the_two_models_that_were_measured_most_are_compared(st
     assert app.title[0].value == r"heron against falcon\-3"
     assert verdict(app) == "heron is worse than falcon-3: parse errors 50.0% against 10.0%."
     assert re.search(r"Difference \+40\.0 points \(.*, 95%, 80 sessions\.", plain(said(app)))
-    (way, *_) = sheet_of(app, "The difference, compared in several ways")
+    (way, *_) = sheet_of(compared(store, show="ways"), "The difference, compared in several ways")
     assert way["Rests on"]["text"] == "Newcombe over sessions, 95 %"
 
 
@@ -121,11 +121,14 @@ def test_a_mix_that_turns_the_order_round_does_not_hide_the_better_one(store: Pa
         "heron is better than falcon-3: parse errors 16.6% against 22.0% at the same mix of work."
     )
     words = plain(said(app))
-    assert "Difference −5.38 points (−" in words
+    assert "Difference −5.4 points (−" in words
     assert "At the same mix of tools, strategies and prompts" in words
-    assert "As they are: 22.0% vs 17.4%, difference +4.57 points (" in words
+    assert "As they are: 22.0% vs 17.4%, difference +4.6 points (" in words
     assert "The mix turns the order round." in words
-    first, mixed, *_ = sheet_of(app, "The difference, compared in several ways")
+    first, mixed, *_ = sheet_of(
+        compared(store, a_model="falcon-3", b_model="heron", show="ways"),
+        "The difference, compared in several ways",
+    )
     assert "at the same mix of 2 strata (Mantel-Haenszel), Newcombe over" in mixed["Rests on"]["text"]
     assert first["Difference"]["at"] > 0.5 > mixed["Difference"]["at"]
     assert (mixed["Baseline: falcon-3"]["text"], mixed["heron"]["text"]) == ("22.0%", "16.6%")
@@ -253,7 +256,7 @@ def test_slices_of_which_little_could_be_judged_are_warned_of(store: Path) -> No
 
 def test_drawing_sessions_anew_is_one_click_away_and_in_the_url(store: Path) -> None:
     two_models(store)
-    app = compared(store, a_model="falcon-3", b_model="heron")
+    app = compared(store, a_model="falcon-3", b_model="heron", show="ways")
     app.toggle(key="anew").set_value(True).run()
     assert not app.exception
     assert app.query_params["anew"] == "yes"
@@ -262,16 +265,16 @@ def test_drawing_sessions_anew_is_one_click_away_and_in_the_url(store: Path) -> 
 
 def test_a_rate_that_tasks_do_not_keep_says_which_ones_they_do(store: Path) -> None:
     two_models(store)
-    app = compared(store, a_model="falcon-3", b_model="heron", rate="execution")
+    app = compared(store, a_model="falcon-3", b_model="heron", rate="execution", show="ways")
     assert "Task by task: parse errors and the two verdicts on turns only." in said(app)
-    app = compared(store, a_model="falcon-3", b_model="heron", b_tool="read_file")
+    app = compared(store, a_model="falcon-3", b_model="heron", b_tool="read_file", show="ways")
     assert "a task is tried by a whole session, which has no one tool" in said(app)
 
 
 @pytest.mark.parametrize("rate", ["derived_ok", "recovered", "retried", "salvaged"])
 def test_every_kind_of_rate_can_be_compared(store: Path, rate: str) -> None:
     two_models(store)
-    app = compared(store, a_model="falcon-3", b_model="heron", rate=rate, anew="yes")
+    app = compared(store, a_model="falcon-3", b_model="heron", rate=rate, show="ways", anew="yes")
     assert not app.error
 
 

@@ -43,7 +43,7 @@ def test_the_trait_that_goes_with_failure_is_told_by_its_split() -> None:
     told = describe_standout([first, second])
     assert told.startswith(
         "Length of the arguments goes with failure most. From 4,096 to 8,191 bytes on, 40.0% fail "
-        "(80 / 200); below that, 1.00% (10 / 1,000). The difference is +39.0 points ("
+        "(80 / 200); below that, 1.0% (10 / 1,000). The difference is +39.0 points ("
     )
     assert told.endswith("It need not be the cause.")
 
@@ -60,7 +60,7 @@ def test_a_class_with_few_calls_counts_with_those_below_or_above_it() -> None:
 def test_a_trait_with_which_calls_fail_less_stands_out_too() -> None:
     (found,) = find_standouts(classes_of(a_class("length", 4, 60, 400), a_class("length", 8, 4, 400)))
     assert found.is_decisive
-    assert "From 256 to 511 bytes on, 1.00% fail (4 / 400); below that, 15.0%" in describe_standout([found])
+    assert "From 256 to 511 bytes on, 1.0% fail (4 / 400); below that, 15.0%" in describe_standout([found])
 
 
 def test_a_class_whose_failures_are_those_of_one_session_stands_out_nowhere() -> None:
@@ -89,7 +89,7 @@ def test_what_is_significant_alone_is_said_to_be_so() -> None:
         "No trait stands out after correction for 7 comparisons. "
         "Length of the arguments is significant alone (p 0.0"
     )
-    assert told.endswith("From 256 to 511 bytes on, 13.0% fail (26 / 200); below that, 6.00% (12 / 200).")
+    assert told.endswith("From 256 to 511 bytes on, 13.0% fail (26 / 200); below that, 6.0% (12 / 200).")
 
 
 def test_intervals_that_do_not_touch_are_never_passed_over() -> None:

@@ -63,9 +63,14 @@ def test_what_a_nightly_feed_needs_comes_first_and_the_rest_asks_nothing_until_i
         assert metric not in app.session_state["_asked"]
 
 
+_METRICS = dict(zip(FOLDS, ("coverage", "files", "session_copies", "changed"), strict=True))
+
+
 @pytest.mark.parametrize("title", FOLDS)
 def test_every_fold_has_something_to_show_of_a_small_store(small: Path, title: str) -> None:
-    assert title in said(opened(PAGE, **{FOLDS[title]: "1"})).splitlines()
+    app = opened(PAGE, **{FOLDS[title]: "1"})
+    assert _METRICS[title] in app.session_state["_asked"]
+    assert title not in said(app).splitlines(), "the fold shows it"
 
 
 def test_without_trouble_the_page_says_so(store: Path) -> None:

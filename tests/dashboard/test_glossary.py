@@ -7,6 +7,7 @@ from pathlib import Path
 from callgauge.dashboard.pages import glossary
 from callgauge.stats import ENOUGH, ENOUGH_SESSIONS
 from callgauge.stats.rates import ENOUGH_TO_COMPARE
+from tests.dashboard.conftest import opened
 
 
 def meanings() -> dict[str, str]:
@@ -24,3 +25,10 @@ def test_enough_is_said_for_a_rank_and_for_a_difference() -> None:
 
 def test_words_that_pages_show_are_explained() -> None:
     assert {"recovered", "abandoned", "unknown", "not declared", "no definition"} <= meanings().keys()
+
+
+def test_a_link_opens_one_subject() -> None:
+    app = opened(glossary.__file__.replace("__init__", "page"), about="how-rates-are-counted-and-compared")
+    (shown,) = (element.value for element in app.markdown if "| word |" in element.value)
+    assert "95 % interval" in shown
+    assert "checkpoint" not in shown

@@ -46,4 +46,4 @@ def test_what_is_unpriced_is_counted_in_model_calls(store: Path) -> None:
     rows = [*turns("falcon-3", 12, 6), *untold]
     publish(store, small_tables() | {"turns": rows, "tool_calls": calls(9, 3, model="falcon-3")})
     TeamMemory(store).replace_prices([price("falcon-3", 1.0)])
-    assert "unpriced: 3 of 15 model calls" in said(opened()).replace("\\", "")
+    assert "unpriced: 3 of 15 steps (model calls)" in said(opened()).replace("\\", "")

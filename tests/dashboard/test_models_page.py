@@ -55,7 +55,7 @@ def test_the_best_comes_first_and_each_is_held_against_the_one_with_most_session
     falcon = rows[1]
     assert falcon["Difference"]["text"] == "−24.0"
     assert falcon["Parse errors"]["sub"].startswith("2 / 200 · ")
-    assert falcon["Verdict"]["title"].startswith("falcon is better (parse errors): 1.00% vs 25.0%")
+    assert falcon["Verdict"]["title"].startswith("falcon is better (parse errors): 1.0% vs 25.0%")
     assert falcon["Verdict"]["sub"] == "p < 0.001, Holm"
     assert falcon["Parse errors"]["href"] == "calls?model=falcon&fault=arguments"
 

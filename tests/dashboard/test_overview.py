@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
+from callgauge.dashboard.components.controls import folds
 from callgauge.dashboard.components.slice_table import IntervalScale, make_scale
 from callgauge.stats import Share
 from tests.dashboard.conftest import opened, said
@@ -44,8 +46,8 @@ def test_nothing_found_says_in_how_many_calls_and_how_many_are_unmeasured(store:
 def test_recorded_and_derived_success_each_have_their_counts_and_interval(small: Path) -> None:
     """Both turns are of one session, which counts as one observation: Wilson (1927) with n = 1."""
     words = said(opened())
-    assert "2 / 2 turns · 20.7–100%" in words
-    assert "1 / 2 turns · 5.46–94.5%  \n1 of 2 disagree with the log" in words
+    assert "2 / 2 turns  \n20.7–100%" in words
+    assert "1 / 2 turns  \n5.5–94.5%  \n1 of 2 disagree with the log" in words
 
 
 def test_without_a_turn_that_has_both_verdicts_nothing_is_compared(store: Path) -> None:
@@ -88,6 +90,28 @@ def test_counting_is_told_in_sentences_before_the_sql(small: Path) -> None:
     words = said(opened())
     assert "A retry is the same tool called again after a fault, in a later step of the same turn" in words
     assert "Unmeasured is what the log cannot tell." in words
+
+
+def test_what_a_popover_holds_is_not_sent_while_it_is_closed(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folds, "is_open", lambda popover: bool(popover.open))
+    app = opened()
+    assert "A retry is the same tool called again" not in said(app)
+    assert not app.get("download_button")
+    assert not app.number_input
+
+
+def test_versions_of_a_prompt_in_two_sources_are_compared_once(store: Path) -> None:
+    prompts = [{"prompt_id": f"fixer@{n}", "name": "fixer", "version": str(n)} for n in (1, 2)]
+    used = [(source, n) for source in ("claude_code", "codex") for n in (1, 2)]
+    turns = [
+        a_turn(number, source=source, prompt_id=f"fixer@{n}", day=f"2026-11-{n:02d}")
+        for number, (source, n) in enumerate(used)
+    ]
+    app = overview(store, {"days": "all"}, prompts=prompts, turns=turns)
+    assert not app.exception
+    assert said(app).count("**fixer**") == 1
 
 
 def test_a_scale_of_rates_ends_on_a_round_share_and_says_so() -> None:

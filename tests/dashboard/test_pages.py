@@ -94,7 +94,7 @@ def test_headline_rates_print_their_counts_and_interval(small: Path) -> None:
     assert app.metric[0].label == "Parse errors"
     assert app.metric[0].value == "2.3%"
     # All 44 calls are of one session: Wilson (1927) with one observation, proportion_confint(1 / 44, 1).
-    assert "1 / 44 calls · 0.01–80.3%" in said(app)
+    assert "1 / 44 calls  \n0.01–80.3%" in said(app)
 
 
 def test_a_filter_narrows_every_number(small: Path) -> None:

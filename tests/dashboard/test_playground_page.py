@@ -243,7 +243,7 @@ def test_equal_findings_share_a_row_that_opens_into_each_place(small: Path) -> N
     app = playground(p=link('{"a": 1, ' + ", ".join(f"'k{number}': 1" for number in range(2_000)) + "}"))
     rows = sheet_of(app, "Findings of the parser in order")
     assert [row["Code"]["text"] for row in rows] == ["2,000 × single_quotes", "tool_definition_missing"]
-    assert rows[0]["Place"]["sub"] == "and 1,999 more"
+    assert rows[0]["No."]["text"] == "1–2,000"
     unfold(app, "playground_findings_single_quotes")
     assert len(sheet_of(app, "Findings of single_quotes")) == 100
     assert "The first 100 of 2,000 are listed." in said(app)

@@ -68,7 +68,7 @@ def answer(app: AppTest) -> str:
 
 def test_the_newest_version_is_judged_in_a_sentence(changed: Path) -> None:
     app = opened(PAGE)
-    assert answer(app) == "triage@10 is worse than triage@9: parse errors 30.0% against 5.00%."
+    assert answer(app) == "triage@10 is worse than triage@9: parse errors 30.0% against 5.0%."
     small_print = re.sub(r"\\(.)", r"\1", said(app))
     assert "Parse errors: v10 60 / 200, v9 10 / 200. Difference +25.0 points (" not in small_print
     assert "Parse errors: triage@10 60 / 200, triage@9 10 / 200. Difference +25.0 points (" in small_print

@@ -84,3 +84,29 @@ def test_what_another_pages_selector_left_behind_does_no_harm() -> None:
     app.session_state["by"] = "Prompt"
     assert not app.run().exception
     assert app.text[0].value == "parse_error by model"
+
+
+def test_a_click_that_comes_with_the_url_from_before_the_last_one_undoes_nothing() -> None:
+    app = opened()
+    app.selectbox(key="rate").select("recovered").run()
+    assert app.query_params == {"rate": "recovered"}
+    app.query_params.clear()  # the browser has not heard of it yet
+    app.selectbox(key="by").select("Tool").run()
+    assert app.text[0].value == "recovered by tool"
+    app.query_params.clear()
+    app.query_params["rate"] = "recovered"  # it has heard of the first
+    app.selectbox(key="rate").select("execution").run()
+    assert app.text[0].value == "execution by tool"
+    assert app.query_params == {"rate": "execution", "by": "tool"}
+
+
+def test_another_url_than_those_before_is_a_link() -> None:
+    app = opened()
+    app.selectbox(key="rate").select("recovered").run()
+    app.query_params["rate"] = "mended"
+    app.run()
+    assert app.text[0].value == "mended by model"
+    app.run()
+    app.query_params.clear()
+    app.run()
+    assert app.text[0].value == "parse_error by model"

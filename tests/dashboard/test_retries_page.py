@@ -231,7 +231,7 @@ def a_model(*, groups: int = 25, **said: int) -> dict[Any, Any]:
 def test_the_blast_of_a_bad_call_is_told_against_steps_without_one() -> None:
     told = describe_blast([a_model(bad_steps=40, bad=40, lost=63, others=100, others_lost=60)])
     assert told.startswith(
-        "60.0% (60 / 100) of the good calls beside a bad one were lost, 1.15% (3 / 260) where none was bad: "
+        "60.0% (60 / 100) of the good calls beside a bad one were lost, 1.2% (3 / 260) where none was bad: "
         "difference +58.8 points (+"
     )
     assert told.endswith("), 95%.")
@@ -256,7 +256,7 @@ def test_what_is_lost_in_few_sessions_is_not_judged() -> None:
 
 def test_a_difference_that_may_be_chance_is_not_decided() -> None:
     told = describe_blast([a_model(bad_steps=40, bad=40, lost=24, others=100, others_lost=8)])
-    assert told.startswith("8.00% (8 / 100) of the good calls beside a bad one were lost, 6.15% (16 / 260)")
+    assert told.startswith("8.0% (8 / 100) of the good calls beside a bad one were lost, 6.2% (16 / 260)")
     assert told.endswith("95%. Not decided.")
 
 

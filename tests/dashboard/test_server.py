@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from callgauge.server import GoneBrowsers
+from callgauge.server import EARLY, SCRIPTS, FirstPage, GoneBrowsers
 
 
 async def close_twice(scope: Scope, receive: Receive, send: Send) -> None:
@@ -40,3 +41,32 @@ def test_a_browser_that_went_away_is_no_error() -> None:
 def test_any_other_error_stays_one(kind: str) -> None:
     with pytest.raises(RuntimeError, match="our own mistake"):
         asyncio.run(GoneBrowsers(fail)({"type": kind}, receive, send))
+
+
+def test_the_first_page_names_each_script_of_every_page_once() -> None:
+    page = first_page((SCRIPTS.parents[1] / "index.html").read_text(encoding="utf-8"))
+    named = re.findall(r'href="\./static/js/([^"]+)"', page)
+    assert len(named) == len(set(named))
+    assert all((SCRIPTS / name).is_file() for name in named)
+    for element in EARLY:
+        assert any(name.startswith(f"{element}.") for name in named), element
+
+
+def first_page(text: str) -> str:
+    """What a browser gets in place of Streamlit's own first page."""
+
+    async def answer(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send(
+            {"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]}
+        )
+        await send({"type": "http.response.body", "body": text.encode()})
+
+    sent: list[Message] = []
+
+    async def note(message: Message) -> None:
+        sent.append(message)
+
+    asked = {"type": "http", "headers": [(b"accept", b"text/html")]}
+    asyncio.run(FirstPage(answer)(asked, receive, note))
+    body: bytes = sent[1]["body"]
+    return body.decode()

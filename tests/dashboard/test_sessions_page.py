@@ -97,11 +97,20 @@ def test_an_unknown_session_and_an_unknown_place_are_said_to_be_unknown(long: Pa
 
 def test_of_five_thousand_steps_only_the_window_is_sent(long: Path) -> None:
     line = time_line(opened(SESSIONS, session="s1"))
-    assert len(drawn_calls(line)) == 40
+    assert len(drawn_calls(line)) == 10
     assert len(line["strip"]["cells"]) == 240
-    assert line["where"] == "1–40 of 5,000 · 5 faults"
-    assert line["later"] == ["40 later", "sessions?session=s1&from=41"]
+    assert line["where"] == "1–10 of 5,000 · 5 faults"
+    assert line["later"] == ["10 later", "sessions?session=s1&from=11"]
     assert line["earlier"] is None
+
+
+def test_more_of_a_long_session_is_shown_at_once_when_asked_for(long: Path) -> None:
+    narrow = time_line(opened(SESSIONS, session="s1", **{"from": "101"}))
+    assert narrow["width"] == ["Show 60 at once", "sessions?session=s1&from=101&wide=1"]
+    wide = time_line(opened(SESSIONS, session="s1", wide="1", **{"from": "101"}))
+    assert (wide["start"], len(drawn_calls(wide))) == (100, 60)
+    assert wide["width"] == ["Show 10 at once", "sessions?session=s1&from=101"]
+    assert wide["later"] == ["60 later", "sessions?session=s1&wide=1&from=161"]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +120,7 @@ def test_of_five_thousand_steps_only_the_window_is_sent(long: Path) -> None:
         ({"turn": "2", "step": "100"}, 2596, "step"),
         ({"call": "c1999"}, 1995, "call"),
         ({"from": "3001"}, 3000, None),
-        ({"from": "99999"}, 4960, None),
+        ({"from": "99999"}, 4990, None),
         ({"from": "x", "turn": "-1"}, 0, None),
     ],
 )

@@ -66,7 +66,7 @@ def test_a_difference_and_its_verdict_are_numbers_and_words() -> None:
     assert 0.1 < found["Difference low"][0] < 0.2 < found["Difference high"][0]
     assert found["Verdict"] == ["Worse"]
     assert found["Verdict p"][0] < 0.001
-    assert found["Verdict in words"][0].startswith("b is worse (parse errors): 22.5% vs 2.50%")
+    assert found["Verdict in words"][0].startswith("b is worse (parse errors): 22.5% vs 2.5%")
 
 
 def test_other_cells_are_their_number_or_their_whole_text() -> None:

@@ -88,13 +88,13 @@ def test_a_link_leads_to_its_place(asked: AskedPlace, at: int | None) -> None:
 @pytest.mark.parametrize(
     ("asked", "start", "end"),
     [
-        (AskedPlace(), 0, 40),
-        (AskedPlace(call="2500"), 2496, 2536),
-        (AskedPlace(turn=1, step=4999), 4960, 5000),
-        (AskedPlace(turn=1), 0, 40),
-        (AskedPlace(start=100), 100, 140),
-        (AskedPlace(start=9999), 4960, 5000),
-        (AskedPlace(call="gone", start=100), 100, 140),
+        (AskedPlace(), 0, 10),
+        (AskedPlace(call="2500"), 2496, 2506),
+        (AskedPlace(turn=1, step=4999), 4990, 5000),
+        (AskedPlace(turn=1), 0, 10),
+        (AskedPlace(start=100), 100, 110),
+        (AskedPlace(start=9999), 4990, 5000),
+        (AskedPlace(call="gone", start=100), 100, 110),
     ],
 )
 def test_of_five_thousand_steps_a_window_is_drawn(asked: AskedPlace, start: int, end: int) -> None:

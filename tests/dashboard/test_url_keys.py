@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from callgauge.dashboard.components.controls import url_widgets
 from callgauge.dashboard.pages import PAGES, PageEntry
-from callgauge.dashboard.url_keys import PageUrlKeys, declare_url_keys
+from callgauge.dashboard.url_keys import PageUrlKeys, declare_url_keys, write_to_url
 from tests.dashboard.conftest import opened
 
 FILTERED = [entry for entry in PAGES if entry.filtered]
@@ -34,4 +33,4 @@ def test_no_key_is_declared_twice(entry: PageEntry) -> None:
 def test_a_key_that_the_page_does_not_declare_is_refused() -> None:
     declare_url_keys(PageUrlKeys(place=("rate",)))
     with pytest.raises(LookupError, match="does not declare the URL key 'page'"):
-        url_widgets.write_to_url("page", "2")
+        write_to_url("page", "2")

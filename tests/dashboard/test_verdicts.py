@@ -53,7 +53,7 @@ OTHER_WORK: Mapping[str, Mapping[Stratum, tuple[int, int]]] = {
 # --- numbers ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("share", "text"), [(-0.0131, "−1.31"), (0.2, "+20.0"), (0.0, "0")])
+@pytest.mark.parametrize(("share", "text"), [(-0.0131, "−1.3"), (0.2, "+20.0"), (0.0, "0")])
 def test_points_have_a_sign(share: float, text: str) -> None:
     assert format_points(share) == text
 
@@ -71,20 +71,18 @@ def test_a_size_has_no_sign(share: float, text: str) -> None:
 
 def test_the_sentence_says_which_is_better_by_how_much_and_from_how_many_sessions() -> None:
     sentence = say(of_slice("B", 21, 1000, sessions=200), of_slice("A", 80, 1000, sessions=212))
-    assert sentence.startswith("B is better (parse errors): 2.10% vs 8.00%, difference −5.90 points (−")
+    assert sentence.startswith("B is better (parse errors): 2.1% vs 8.0%, difference −5.9 points (−")
     assert sentence.endswith("), 95%, 412 sessions.")
     assert say(
         of_slice("A", 800, 1000, rate="derived_ok"), of_slice("B", 600, 1000, rate="derived_ok")
     ).startswith("A is better (completed (inferred)): 80.0% vs 60.0%, difference +20.0 points (+")
-    assert say(of_slice("B", 80, 1000), of_slice("A", 21, 1000)).startswith(
-        "B is worse (parse errors): 8.00%"
-    )
+    assert say(of_slice("B", 80, 1000), of_slice("A", 21, 1000)).startswith("B is worse (parse errors): 8.0%")
 
 
 def test_where_neither_is_better_the_sentence_says_which_has_more() -> None:
     few, many = of_slice("few", 1, 1000, rate="refused"), of_slice("many", 100, 1000, rate="refused")
-    assert say(few, many).startswith("few has fewer refused: 0.10% vs 10.0%, difference −9.90 points")
-    assert say(many, few).startswith("many has more refused: 10.0% vs 0.10%, difference +9.90 points")
+    assert say(few, many).startswith("few has fewer refused: 0.10% vs 10.0%, difference −9.9 points")
+    assert say(many, few).startswith("many has more refused: 10.0% vs 0.10%, difference +9.9 points")
 
 
 def test_an_undecided_sentence_says_how_many_more_sessions_each_size_of_difference_takes() -> None:
@@ -94,7 +92,7 @@ def test_an_undecided_sentence_says_how_many_more_sessions_each_size_of_differen
     assert least is not None
     assert 0 < seen < least
     sentence = say(one, other)
-    assert sentence.startswith("Not decided: 5.00% vs 8.33%, difference −3.33 points (−")
+    assert sentence.startswith("Not decided: 5.0% vs 8.3%, difference −3.3 points (−")
     assert sentence.endswith(
         f"220 sessions. About {round_up(seen)} more sessions each would decide a difference as large as this "
         f"one; about {round_up(least)} one of 2 points."
@@ -128,7 +126,7 @@ def test_of_no_difference_at_all_the_sentence_says_what_the_smallest_one_takes()
 
 def test_a_difference_within_the_smallest_one_that_matters_is_alike() -> None:
     sentence = say(of_slice("B", 100, 10_000), of_slice("A", 110, 10_000))
-    assert sentence.startswith("Alike, less than 2 points apart: 1.00% vs 1.10%, difference −0.10 points (−")
+    assert sentence.startswith("Alike, less than 2 points apart: 1.0% vs 1.1%, difference −0.10 points (−")
     assert sentence.endswith("95%, 20,000 sessions.")
     assert say(of_slice("B", 100, 10_000), of_slice("A", 110, 10_000), 0.001).startswith("Not decided")
 
@@ -159,7 +157,7 @@ def test_nothing_measured_says_of_whom() -> None:
 def test_what_the_logs_do_not_name_gets_no_verdict() -> None:
     unknown, named = of_slice("unknown", 10, 500), of_slice("named", 100, 900)
     (row,) = (row for row in rank_table([unknown, named], named).rows if row.slice is unknown)
-    assert describe_verdict(row, SMALLEST).startswith("No verdict on what the logs do not name: 2.00% vs")
+    assert describe_verdict(row, SMALLEST).startswith("No verdict on what the logs do not name: 2.0% vs")
 
 
 # --- at the same mix --------------------------------------------------------------------------------------
@@ -169,10 +167,10 @@ def test_a_mix_that_turns_the_order_round_names_the_better_one_and_says_so() -> 
     held = hold_at_mix(KIDNEY_STONES, times=10)
     sentence = describe_verdict(held, SMALLEST)
     assert sentence.startswith("A is better (parse errors): 16.6% vs 22.0% at the same mix of tools, ")
-    assert "difference −5.38 points (−" in sentence
+    assert "difference −5.4 points (−" in sentence
     mix = describe_mix(held)
     assert mix is not None
-    assert mix.startswith("At the same mix of tools. As they are: 22.0% vs 17.4%, difference +4.57 points (+")
+    assert mix.startswith("At the same mix of tools. As they are: 22.0% vs 17.4%, difference +4.6 points (+")
     assert mix.endswith(" The mix turns the order round.")
 
 

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from ingest.decoding.containers import Container, detect_container, read_batches, read_records
-from ingest.decoding.lines import MAX_LINE, Line, decode_object, read_lines
+from ingest.decoding.lines import MAX_LINE, Line, cut_snippet, decode_object, read_lines
 from ingest.events import Event, LogLine, Rejected
 from ingest.formats import claiming_formats, formats, line_decoder, line_skimmer, translate_file
 from ingest.log_format import About
@@ -87,6 +87,8 @@ def plain(event: Event | Rejected) -> dict[str, Any]:
     shown: dict[str, Any] = {"event": type(event).__name__, "line": event.where.line}
     for item in msgspec.structs.fields(event):
         value = getattr(event, item.name)
+        if isinstance(event, Rejected) and item.name == "snippet":
+            value = cut_snippet(value)
         default = None if item.default is msgspec.NODEFAULT else item.default
         if not isinstance(value, LogLine) and value != default:
             shown[item.name] = value.isoformat() if isinstance(value, datetime) else value

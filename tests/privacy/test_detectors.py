@@ -66,6 +66,16 @@ LEFT_ALONE = [
     "/home/$USER/x /Users/Shared/x /home/../x ls /home/",
     "commit 3f786850e387550fdab836ed7e6dc881de23001b",
     "nursing-home-care and --home-dir",
+    "github.com/posthog-go@v1.9.0\ngithub.com/spf13/cobra v2@v2.0.7\ngithub.com",
+    "56: _token: CancellationToken\n57: ): void {",
+    "an API client using the bearer token\ncmd/cli/api_client.go:14",
+    "PASS: localhost:8000 -> localhost:8000\nPASS: test_one\n",
+    "export GROQ_API_KEY=gsk_...\nexport API_KEY=your_api_key_here",
+    "connect(user=user, password=pw, token=args.token)",
+    "mkdir -p a/b; ssh -p 2222 host; docker run -u 1000:1000 x; id -u root",
+    "4111 1111 1111 1112, 1764000000000, 20251124120000, DE88370400440532013000, v1.2.3-4567",
+    'next_page_token: abc12345, "eos_token": "</s>", max_tokens=4096',
+    "ruff format packages/tui/test/key-tester.ts",
 ]
 
 HOSTILE = [
@@ -82,6 +92,15 @@ HOSTILE = [
     "/home/" * 50_000,
     "\\" * 300_000 + "a@b.cc",
     "a" * 300_000,
+    "\\u0041" * 50_000,
+    "%25" * 100_000,
+    "Set-Cookie: a=b; expires=" * 10_000,
+    "4111 1111 1111 " * 20_000,
+    "DE89 3704 " * 30_000,
+    "+1 2" * 70_000,
+    "aaaaaaa1\n" * 30_000,
+    "token=" * 50_000,
+    "curl -u " * 30_000,
 ]
 
 

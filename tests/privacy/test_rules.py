@@ -47,7 +47,7 @@ staff = 'employee (\w+)'
     [
         ("[detectors", "not TOML"),
         ("[detector]\nemail = true", "[detector] is not known"),
-        ("[detectors]\nemial = true", "there is no detector 'emial'; there are anthropic, "),
+        ("[detectors]\nemial = true", "there is no detector 'emial'; there are age, "),
         ("[detectors]\nemail = 'no'", "detectors.email must be true or false"),
         ("detectors = 3", "detectors must be a table"),
         ("[patterns]\nTicket = 'x'", "small letters"),

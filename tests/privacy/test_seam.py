@@ -17,6 +17,7 @@ from ingest.events import (
     Rejected,
     ResultSeen,
     ResultStatus,
+    SessionSeen,
     StepMade,
     ToolsOffered,
     TurnStarted,
@@ -99,3 +100,26 @@ def test_without_results_only_what_the_harness_said_of_the_arguments_stays(
     event = Privacy(results=False).redact_event(result)
     assert isinstance(event, ResultSeen)
     assert (event.content, event.status, event.message is not None) == (None, ResultStatus.ERROR, kept)
+
+
+def test_a_message_that_a_format_cut_from_the_content_shows_no_half_of_a_secret() -> None:
+    content = f"{'x' * 480} mail {MAIL} for help"
+    result = ResultSeen(
+        session_id="s", where=AT, status=ResultStatus.ERROR, flag_source=FlagSource.EXPLICIT,
+        message=content[:492], content=content,
+    )  # fmt: skip
+    event = PRIVATE.redact_event(result)
+    assert isinstance(event, ResultSeen)
+    assert str(event.message).startswith("x" * 480 + " mail ")
+    assert str(event.content).startswith(str(event.message))
+    assert "alice" not in str(event.message)
+
+
+def test_the_beginning_of_a_token_at_the_end_of_a_cut_text_is_redacted() -> None:
+    assert "AbCdEf" not in REDACTOR.redact_text("the key is sk-ant-api03-AbCdEf")
+
+
+def test_who_asked_becomes_the_placeholder_of_their_home_folder() -> None:
+    event = PRIVATE.redact_event(SessionSeen(session_id="s", where=AT, user="alice"))
+    assert isinstance(event, SessionSeen)
+    assert f"/home/{event.user}/x" == REDACTOR.redact_text("/home/alice/x")

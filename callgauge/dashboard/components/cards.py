@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.table import Cell, Column, Table, collect_tables, draw_table
 from callgauge.dashboard.export import to_csv, to_parquet
-from callgauge.dashboard.metrics import Metric, MetricError, metrics
+from callgauge.dashboard.metrics import GROUPS, Metric, MetricError, metrics
 from callgauge.dashboard.metrics.published_store import NothingLoadedError, UnshownStoreError
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.texts.sql_literals import fill_parameters
@@ -36,27 +36,29 @@ class Download:
 
 MOST_ROWS = 10_000
 """Rows that a download of a list holds at most."""
-_SESSION_GROUPS = "group_ids"  # a column of the metrics whose rates get an interval
+_OF_RATES = "how-rates-are-counted-and-compared"  # the glossary's subject
 _WHAT = {"sums": "The sums behind it", "all rows": f"All rows, not only this page; at most {MOST_ROWS:,}"}
 
 
-def _draw_export(tables: Sequence[Table], take: Download | None) -> None:
+def _draw_export(title: str, tables: Sequence[Table], take: Download | None) -> None:
     """Draw the popover with the files of a card: what its tables show first, then what is behind them."""
     drawn = [table for table in tables if table.rows]
-    if not drawn and take is None:
-        return
-    with st.popover("Export", type="tertiary", width="content"):
-        for table in drawn:
-            # A page may draw the same component again, so rows are made on the click.
-            _draw_files(table.caption if len(drawn) > 1 else "As shown", table.key, table.to_frame)
-        if take is not None:
-            rows = take.rows
-            _draw_files(
-                _WHAT[take.what],
-                f"{take.name}_{take.what.replace(' ', '_')}",
-                lambda: _leave_groups_out(rows()),
-                words=f", {take.what}",
-            )
+    if drawn or take is not None:
+        draw_popover("Export", f"export_{title}", lambda: _list_files(drawn, take))
+
+
+def _list_files(drawn: Sequence[Table], take: Download | None) -> None:
+    for table in drawn:
+        # A page may draw the same component again, so rows are made on the click.
+        _draw_files(table.caption if len(drawn) > 1 else "As shown", table.key, table.to_frame)
+    if take is not None:
+        rows = take.rows
+        _draw_files(
+            _WHAT[take.what],
+            f"{take.name}_{take.what.replace(' ', '_')}",
+            lambda: _leave_groups_out(rows()),
+            words=f", {take.what}",
+        )
 
 
 def _draw_files(heading: str, name: str, rows: Callable[[], pd.DataFrame], words: str = "") -> None:
@@ -98,23 +100,29 @@ def draw_card(
     take: Download | None = None,
     stretch: bool = False,
     height: int | None = None,
+    framed: bool = True,
 ) -> Iterator[None]:
     """Draw a bordered card with a heading; the body of the `with` statement draws the content.
 
     `metric_names`: the metrics to explain at the right of the heading. `beside`: draws a control next to the
     heading. `take`: rows to download besides the tables that the body draws. `stretch`: make the card as
-    high as its row. `height`: pixels of the placeholder until the content is drawn. A MetricError in the body
+    high as its row. `height`: pixels of the placeholder until the content is drawn. `framed`: False
+    within a fold, which has a border and shows the title itself. A MetricError in the body
     becomes a message in this card only.
     """
-    with st.container(border=True, height="stretch" if stretch else "content", gap="xsmall"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(border=framed, height="stretch" if stretch else "content", gap="xsmall"):
+        with st.container(
+            horizontal=True,
+            horizontal_alignment="distribute" if framed else "right",
+            vertical_alignment="center",
+        ):
+            if framed:
+                with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
+                    st.header(title, anchor=False, width="content")
+                    if beside:
+                        beside()
             with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
-                st.header(title, anchor=False, width="content")
-                if beside:
-                    beside()
-            with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
-                export = st.container(width="content")
-                doors = explain_count(*metric_names, place=title) if metric_names else {}
+                export, explained = st.container(width="content"), st.container(width="content")
         if caption:
             st.caption(caption)
         tables: list[Table] = []
@@ -125,9 +133,10 @@ def draw_card(
             st.error(wording.in_markdown(str(problem), 600))
         if metric_names or take:
             with export:
-                _draw_export(tables, take)
-        for name, door in doors.items():
-            _open_in_sql(name, door)
+                _draw_export(title, tables, take)
+        if metric_names:
+            with explained:
+                explain_count(*metric_names, place=title)
 
 
 def draw_answer(sentence: str, limit: int) -> None:
@@ -136,38 +145,43 @@ def draw_answer(sentence: str, limit: int) -> None:
         st.header(wording.in_markdown(sentence, limit), anchor=False)
 
 
-def explain_count(*metric_names: str, place: str = "") -> dict[str, DeltaGenerator]:
+def explain_count(*metric_names: str, place: str = "") -> None:
     """Draw a popover that explains metrics: question and notes, with columns and SQL folded below them.
 
-    `place` makes the keys of cards with the same metric distinct. Returns an empty element for each metric,
-    for its link to the SQL page: the parameters of the metric are only known after the card is drawn.
+    `place` makes the keys of cards with the same metric distinct. Each metric links to the SQL page, with the
+    parameters of its last query in this run so far.
     """
-    doors = {}
-    with st.popover("How this is counted", type="tertiary", width="content"):
-        for name in metric_names:
-            metric = metrics()[name]
-            st.markdown(f"**{metric.question}**")
-            for note in metric.notes:
-                st.markdown(note)
-            with st.expander("Columns and SQL"):
-                st.caption(f"Unit: {metric.unit}")
-                _list_columns(metric, place)
-                st.code(metric.sql, language="sql", height=320)
-            doors[name] = st.empty()
-        if any(_SESSION_GROUPS in metrics()[name].columns for name in metric_names):
-            st.markdown("The 95 % interval counts sessions, not calls: calls of one session are alike.")
-            st.page_link(page_file("glossary"), label=wording.link_label("What the words mean"))
-    return doors
+    asked = {name: store_queries.last_parameters(name) for name in metric_names}
+    draw_popover("How this is counted", f"counted_{place}", lambda: _explain(asked, place))
 
 
-def _open_in_sql(name: str, door: DeltaGenerator) -> None:
-    """Draw a link to the SQL page with a metric and its last parameters; none when it would be too long."""
+def _explain(asked: Mapping[str, Mapping[str, Any]], place: str) -> None:
+    for name, parameters in asked.items():
+        metric = metrics()[name]
+        st.markdown(f"**{metric.question}**")
+        for note in metric.notes:
+            st.markdown(note)
+        with st.expander("Columns and SQL"):
+            st.caption(f"Unit: {metric.unit}")
+            _list_columns(metric, place)
+            st.code(metric.sql, language="sql", height=320)
+        _draw_sql_link(metric, parameters)
+    if any(GROUPS in metrics()[name].columns for name in asked):
+        st.markdown("The 95 % interval counts sessions, not calls: calls of one session are alike.")
+        st.page_link(
+            page_file("glossary"),
+            label=wording.link_label("What the words mean"),
+            query_params={"about": _OF_RATES},
+        )
+
+
+def _draw_sql_link(metric: Metric, parameters: Mapping[str, Any]) -> None:
+    """Draw a link to the SQL page with a metric and its parameters; none when it would be too long."""
     with suppress(LinkError):
-        text = pack_text(fill_parameters(metrics()[name], store_queries.last_parameters(name)))
-        door.page_link(
+        st.page_link(
             page_file("sql"),
             label=wording.link_label("Open in SQL"),
-            query_params={"sql": text},
+            query_params={"sql": pack_text(fill_parameters(metric, parameters))},
         )
 
 

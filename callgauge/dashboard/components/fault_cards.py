@@ -35,7 +35,7 @@ def describe_untold(unknown: int) -> str:
 
 def draw_layers(chosen: Mapping[str, Any]) -> None:
     """Draw a card with the number of calls by the first layer at which they went wrong."""
-    with cards.draw_card("Where calls went wrong first", "fault_layers", height=380):
+    with cards.draw_card("Where calls went wrong first", "fault_layers", height=380, stretch=True):
         rows = {row["layer"]: row for row in store_queries.ask("fault_layers", **chosen).to_dict("records")}
         total = rows["none"]["total"]
         st.caption(f"Share of all {wording.plural(total, 'call')}; a full bar is 100%.")
@@ -62,9 +62,12 @@ def _layer_row(layer: str, calls: int, total: int) -> list[Cell]:
     ]
 
 
-def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int) -> None:
-    """Draw a card with the parser's codes. `judged`: how many of `calls` the parser could judge."""
-    with cards.draw_card("What the parser found", "findings", height=220):
+def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int, *, framed: bool = True) -> None:
+    """Draw a card with the parser's codes. `judged`: how many of `calls` the parser could judge.
+
+    `framed`: False within a fold of the same title.
+    """
+    with cards.draw_card("What the parser found", "findings", height=220, stretch=framed, framed=framed):
         rows = store_queries.ask("findings", **chosen).to_dict("records")
         if not rows:
             st.caption(_describe_nothing_found(judged, calls))

@@ -146,7 +146,7 @@ def _join_beginning(parts: Iterable[str]) -> str:
 def name_numbers(numbers: Iterable[int]) -> list[str]:
     """Return ascending numbers of findings as texts, neighbours as one, “1–3” and “5”; of many the first."""
     runs = list(_join_runs(numbers))
-    named = [str(first) if first == last else f"{first}–{last}" for first, last in runs[:_RUNS]]
+    named = [f"{first:,}" if first == last else f"{first:,}–{last:,}" for first, last in runs[:_RUNS]]
     return [*named, "…"] if len(runs) > _RUNS else named
 
 

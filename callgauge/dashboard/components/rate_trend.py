@@ -22,7 +22,6 @@ from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard.measures.trends import RateShift
 from callgauge.dashboard.measures.verdicts import LESS
-from callgauge.stats import Share
 
 _MARKED = 20  # rows below the lines, the newest
 
@@ -49,12 +48,14 @@ def draw_rate_trend(
     events: Sequence[TrendEvent] = (),
     why: Callable[[Sequence[RateShift]], Mapping[RateShift, str]] | None = None,
     order: Mapping[str, int] | None = None,
+    before: Sequence[Slice] | None = None,
 ) -> None:
     """Draw the card. `several`: slices by the dimension `by`, whose `also` is the day.
 
     `events` are marked in addition to the changes of rates. `why` returns a text on what else happened on the
     days of each change. `order`: the colour number of each series; None for that of `series_colours`. The
-    team's goal and the rate on the days of the baseline are drawn across.
+    team's goal and the rate on the days of the baseline are drawn across; `before`: the slices by the same
+    dimension on these days, where they are known.
     """
     points = trends.group_by_day(several)
     days = sorted({point.day for its in points.values() for point in its})
@@ -79,7 +80,7 @@ def draw_rate_trend(
             others=f"other {wording.plural_of(words)}",
             title=f"{rate.title} by {unit.name} and {words}",
             y_title=f"Share of {rate.noun}s",
-            levels=_make_levels(rate, by, points),
+            levels=_make_levels(rate, by, points, before),
             named=lambda name: filters.value_label(by, name),
         )
         draw_chart(
@@ -103,10 +104,14 @@ def series_colours(by: str, points: Points, rate: RateDefinition) -> dict[str, i
     return charts.series_order(named, {name: number for number, name in enumerate(by_use)})
 
 
-def _make_levels(rate: RateDefinition, by: str, points: Points) -> list[Level]:
+def _make_levels(
+    rate: RateDefinition, by: str, points: Points, slices: Sequence[Slice] | None
+) -> list[Level]:
     """Return the rate of the drawn series on the days of the baseline, and the team's goal."""
     levels = []
-    before = _read_baseline(rate, by, points)
+    several = _read_baseline(rate, by) if slices is None else slices
+    whole = merge_slices(one for one in several if one.name in points)
+    before = whole.share if whole else None
     if before is not None and before.rate is not None:
         levels.append(Level(f"baseline {wording.rate(before.k, before.n)}", before.rate, before.interval))
     if goal := read_goals().get(rate.name):
@@ -114,14 +119,12 @@ def _make_levels(rate: RateDefinition, by: str, points: Points) -> list[Level]:
     return levels
 
 
-def _read_baseline(rate: RateDefinition, by: str, points: Points) -> Share | None:
+def _read_baseline(rate: RateDefinition, by: str) -> Sequence[Slice]:
     span = filters.chosen_baseline()
     if span is None:
-        return None
+        return ()
     asked = {**filters.chosen_filters().parameters(), "from_day": span[0], "to_day": span[1]}
-    several = make_slices(store_queries.ask("slices", rates=(rate.name,), by=by, **asked))
-    whole = merge_slices(one for one in several if one.name in points)
-    return whole.share if whole else None
+    return make_slices(store_queries.ask("slices", rates=(rate.name,), by=by, **asked))
 
 
 def _describe_lines(rate: RateDefinition, by: str, points: Points, named: Mapping[str, int]) -> str:

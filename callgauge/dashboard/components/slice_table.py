@@ -155,10 +155,17 @@ def draw_thin_slices(
 
 
 def _describe_thin(noun: str, its: Mapping[str, Sequence[Slice]]) -> str:
-    """Return the words for slices of which too little is known: 18 models with too few sessions."""
+    """Return the words for slices of which too little is known: 18 models with too few sessions.
+
+    What the logs do not name is no slice to count: it may be several, or one of the others.
+    """
+    named = sum(several[0].is_named for several in its.values())
+    rest = f" · no {noun} named" if named < len(its) else ""
+    if not named:
+        return f"No {noun} named"
     hardly = any(one.share.has_enough for several in its.values() for one in several)
     why = "too few sessions or too little known" if hardly else "too few sessions"
-    return f"{wording.plural(len(its), noun)} with {why}"
+    return f"{wording.plural(named, noun)} with {why}{rest}"
 
 
 def _thin_row(

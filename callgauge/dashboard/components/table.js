@@ -1,6 +1,7 @@
 // Draws one table from data, with what drawing.js holds.
 const NS = "http://www.w3.org/2000/svg"
 const WRAPPING = new Set(["name", "file", "text"])
+const FIGURES = new Set(["number", "cell", "tight"])
 
 function whisker(cell, zero) {
   const svg = document.createElementNS(NS, "svg")
@@ -202,7 +203,9 @@ function sorted(rows, { index, descending }) {
 }
 
 const NARROW = 640 // pixels: a phone
-const MOST_CARDS = 12 // until all are asked for: a card takes a third of a phone's screen
+const FEWEST_CARDS = 3 // of a table, however high they are
+const MOST_CARDS = 12
+const ROOM = { list: 1, table: 0.6 } // screens for the cards of a list of records, and of one table among several
 
 // What a cell is where table.py sends nothing of it.
 const PLAIN = {
@@ -219,6 +222,9 @@ class Sheet {
     this.body.setAttribute("role", "rowgroup")
     this.tip = new Tip(holder)
     this.leading = data.columns.map((_, index) => data.rows.some((cells) => cells[index].leads))
+    const figures = data.columns.filter(({ kind }, index) => index && FIGURES.has(kind) && !this.leading[index]).length
+    if (figures > 1) holder.dataset.figures = figures
+    else delete holder.dataset.figures
     this.heads = data.columns.map((column, index) => this.head(column, index))
     this.frame = this.makeFrame()
     this.sorter = this.makeSorter()
@@ -396,9 +402,20 @@ class Sheet {
       const cards = window.innerWidth <= NARROW && this.frame.scrollWidth > this.frame.clientWidth + 1
       holder.classList.toggle("cards", cards)
       const most = this.data.shown ?? Infinity
-      this.cut(cards ? Math.min(most, MOST_CARDS) : most)
+      this.cut(cards ? Math.min(most, this.countCards(Math.min(most, this.drawn.length))) : most)
     }
     this.showEdges()
+  }
+
+  // How many cards are shown until all are asked for. A single one more is not worth a click.
+  countCards(all) {
+    const room = window.innerHeight * (this.data.opens ? ROOM.list : ROOM.table)
+    const first = this.drawn.slice(0, MOST_CARDS)
+    first.forEach((made) => made.removeAttribute("hidden"))
+    let height = 0
+    const fit = first.findIndex((made) => (height += made.offsetHeight) > room)
+    const most = fit < 0 ? MOST_CARDS : Math.max(FEWEST_CARDS, fit)
+    return most + 1 >= all ? all : most
   }
 
   // The first column stays in sight; a shadow at an edge says that columns go on below it.

@@ -1,15 +1,19 @@
 // Draws the window of a session. data:
 //   label, lit (what is lit, as text; another text = go there), start (of the window)
 //   strip {count, start, end, label, cells: [[kind, turns, title, href]]}
-//   jumps [[name, key, href or null]], where, earlier, later: [text, href] or null
+//   jumps [[name, key, href or null]], where, width, earlier, later: [text, href] or null
 //   turns [{title, href, lit, tags, facts, prompt, user, answer, steps}]
 //   steps [{title, href, lit, facts, text, knots, calls, note}]
 //   calls [{tool, href, place, lit, bad, tags, chain, raw, note, finding, result, facts}]
 //   tags [[text, tone, help]]; prompt, result {title, text, note}; chain {text, tone, before, after}
 //   knots [[tone, above, below, fault or null, help] or null]
 const NS = "http://www.w3.org/2000/svg"
-const LONG = 420
-const LINES = 7
+// Texts beyond these begin folded: characters and lines.
+const MUCH = { text: [420, 7], said: [240, 4] }
+const RAW = 160 // characters of raw arguments that are shown whole, white space passed over
+// Calls without a fault in one step, until all are asked for: a row of them; on a phone one.
+const CALLS = { wide: 3, narrow: 1 }
+const NARROW = 640 // pixels
 const BOTTOM = 28
 
 function tags(list) {
@@ -20,23 +24,34 @@ function tags(list) {
   })
 }
 
+// A button that shows all of what is folded, and folds it again: `className` is on `made` while it is folded.
+function unfold(made, className, all) {
+  made.classList.add(className)
+  const more = element("button", "more", all)
+  more.type = "button"
+  more.setAttribute("aria-expanded", "false")
+  more.onclick = () => {
+    const folded = made.classList.toggle(className)
+    more.textContent = folded ? all : "Show less"
+    more.setAttribute("aria-expanded", String(!folded))
+  }
+  return more
+}
+
 // A long text begins folded; what is folded is all there.
-function words(className, text) {
+function words(className, text, [most, lines] = MUCH.text) {
   const holder = element("div", `words ${className}`)
   const body = element("div", "body", text)
   holder.append(body)
-  if (text.length > LONG || text.split("\n").length > LINES) {
-    body.classList.add("folded")
-    const more = element("button", "more", "Show all")
-    more.type = "button"
-    more.setAttribute("aria-expanded", "false")
-    more.onclick = () => {
-      const folded = body.classList.toggle("folded")
-      more.textContent = folded ? "Show all" : "Show less"
-      more.setAttribute("aria-expanded", String(!folded))
-    }
-    holder.append(more)
-  }
+  if (text.length > most || text.split("\n").length > lines) holder.append(unfold(body, "folded", "Show all"))
+  return holder
+}
+
+// Of calls side by side, two lines are shown: the call itself has all.
+function raw(text, several) {
+  if (!several && text.replace(/\s+/g, " ").length > RAW) return words("mono raw", text, [0, 0])
+  const holder = words("mono raw", text, [Infinity, Infinity])
+  holder.classList.add("flat")
   return holder
 }
 
@@ -66,8 +81,8 @@ function light(made, lit) {
   made.setAttribute("aria-current", "true")
 }
 
-function call(said) {
-  const made = element("article", `call${said.bad ? ` ${said.bad}` : ""}`)
+function call(said, several) {
+  const made = element("article", `call ${said.bad ?? "fine"}`)
   const head = element("div", "head")
   head.append(link("tool", said.tool, said.href), ...tags(said.tags))
   const here = link("here", "#", said.place)
@@ -77,10 +92,10 @@ function call(said) {
   made.append(head)
   if (said.chain) made.append(chain(said.chain))
   if (said.finding) made.append(element("div", "finding mono", said.finding))
-  if (said.raw) made.append(words("mono raw", said.raw))
+  if (said.raw) made.append(raw(said.raw, several))
   if (said.note) made.append(element("div", "quiet", said.note))
   if (said.result) made.append(fold(said.result))
-  if (said.facts) made.append(element("div", "quiet", said.facts))
+  if (said.facts) made.append(element("div", "quiet facts", said.facts))
   light(made, said.lit)
   return made
 }
@@ -107,11 +122,18 @@ function step(said, lanes) {
   const head = element("div", "head")
   head.append(link("number", said.title, said.href), element("span", "quiet", said.facts))
   body.append(head)
-  if (said.text) body.append(words("said", said.text))
+  if (said.text) body.append(words("said", said.text.trimEnd(), MUCH.said))
   if (said.calls.length) {
-    const side = element("div", said.calls.length > 1 ? "calls several" : "calls")
-    side.append(...said.calls.map(call))
+    const several = said.calls.length > 1
+    const side = element("div", several ? "calls several" : "calls")
+    side.append(...said.calls.map((one) => call(one, several)))
     body.append(side)
+    const most = window.innerWidth > NARROW ? CALLS.wide : CALLS.narrow
+    const rest = said.calls.map((one, index) => index >= most && !one.bad)
+    if (rest.some(Boolean) && !said.calls.some((one, index) => rest[index] && one.lit)) {
+      rest.forEach((is, index) => side.children[index].classList.toggle("rest", is))
+      body.append(unfold(side, "few", `Show all ${said.calls.length} calls`))
+    }
   }
   if (said.note) body.append(element("div", "quiet", said.note))
   light(body, said.lit)
@@ -187,7 +209,8 @@ function bar(data) {
     one.title = `Key ${key}, while the focus is in the time line`
     made.append(one)
   }
-  made.append(element("span", "quiet", data.where))
+  made.append(element("span", "quiet where", data.where))
+  if (data.width) made.append(link("", ...data.width))
   return made
 }
 

@@ -93,7 +93,7 @@ class CostSummary:
 def read_prices() -> PriceList:
     """Return the prices that hold for the store: the team's and ours. Raises MetricError."""
     try:
-        return PriceList(store_queries.team_memory().prices())
+        return PriceList(store_queries.team_records().prices)
     except MemoryProblemError as problem:
         raise MetricError(str(problem)) from None
 

@@ -19,10 +19,11 @@ PAIR_RULE = f"{ENOUGH} observed and {ENOUGH_TO_COMPARE} sessions on each side"
 LESS = f"fewer than {ENOUGH} observed or {ENOUGH_SESSIONS} sessions"
 """What is shown pale, in words."""
 _NAMED = 3  # slices of a tie group that a sentence lists
+_OUT_OF_REACH = 10_000  # sessions that nobody waits for
 
 
 def format_points(share: float) -> str:
-    """Write a difference of shares in points, -0.0131 as −1.31: with a typographic minus, or a plus."""
+    """Write a difference of shares in points, -0.0131 as −1.3: with a typographic minus, or a plus."""
     number = wording.percent(abs(share)).rstrip("%")
     sign = "" if share == 0 else ("−" if share < 0 else "+")
     return f"{sign}{number}"
@@ -36,7 +37,7 @@ def fixed_points(share: float, decimals: int) -> str:
 
 
 def format_difference(found: Difference) -> str:
-    """Write a difference with its interval: −1.31 points (−1.90 to −0.70)."""
+    """Write a difference with its interval: −1.3 points (−1.9 to −0.7)."""
     return (
         f"{format_points(found.estimate)} points ({format_points(found.low)} to {format_points(found.high)})"
     )
@@ -171,10 +172,14 @@ def shorten_verdict(held: SliceComparison, smallest: float) -> ShortVerdict:
         if found.is_decisive:
             return ShortVerdict("Not decided", "calm", _describe_alone(held))
         needed = _count_needed(held, found.estimate)
-        return ShortVerdict(
-            "Not decided", "calm", f"~{wording.round_up(needed)} more sessions each" if needed else chance
-        )
+        return ShortVerdict("Not decided", "calm", _shorten_needed(needed) if needed else chance)
     return ShortVerdict(standing.name.capitalize(), _TONES.get(standing, "calm"), f"{chance}{mixed}")
+
+
+def _shorten_needed(sessions: int) -> str:
+    # Beyond what anybody collects, the figure itself says nothing.
+    number = f"over {_OUT_OF_REACH:,}" if sessions > _OUT_OF_REACH else f"~{wording.round_up(sessions)}"
+    return f"{number} more sessions each"
 
 
 def _describe_alone(held: SliceComparison) -> str:

@@ -13,7 +13,8 @@ that sum up the groups of sessions by these columns (`clauses/groups.sql`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -31,6 +32,8 @@ _CLAUSE = re.compile(r"^-- (\w+)\n(.+)$", re.MULTILINE)
 _FILTERS = re.compile(r"^( *)(.*?)\{filters(?: (\w+))?: ([\w, ]+)\}", re.MULTILINE)
 _VALUE = re.compile(r"\{value: (\w+)\}")
 _GROUPS = re.compile(r"\{groups: ([\w, ]+)\}")
+GROUPS = "group_ids"
+"""A column of the metrics whose rates get an interval."""
 PARAMETER = re.compile(r"\$([a-z_]+)")
 """A named parameter in the SQL of a metric."""
 
@@ -124,18 +127,39 @@ def _read_metric(path: Path) -> Metric:
 
 
 def answer_metric(connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows of metric `name`; all columns have dtype `object`, so values keep their Python types.
+    """Return the rows of metric `name`; columns have dtype `object`, so that values keep their Python types.
 
-    `given` may hold more parameters than the metric has: a page passes all its filters to each metric.
+    The counts by group of sessions, the columns group_…, stay lists in Arrow: as lists of Python they would
+    take longer than the query. `given` may hold more parameters than the metric has: a page passes all its
+    filters to each metric.
     Raises MetricError when the store cannot answer.
     """
     with _explain_errors(metrics()[name]):
         cursor = _execute(connection, name, given)
         names = [column[0] for column in cursor.description or ()]
+        if GROUPS in names:
+            return _to_frame(names, cursor)
         rows = cursor.fetchall()
     import pandas as pd
 
     return pd.DataFrame(rows, columns=pd.Index(names), dtype=object)
+
+
+def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        # A relation would not copy the rows, but plans the query twice, which takes longer.
+        warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)
+        table: Any = cursor.to_arrow_table()
+    return pd.DataFrame(
+        {
+            name: pd.array(column, dtype=pd.ArrowDtype(column.type))
+            if name.startswith("group_")
+            else pd.Series(column.to_pylist(), dtype=object)
+            for name, column in zip(names, table.columns, strict=True)
+        }
+    )
 
 
 def read_batches(

@@ -91,7 +91,7 @@ def _filter_bar(*, shown: bool) -> None:
 
 def _kept_baselines() -> list[tuple[str, Days]]:
     try:
-        return [(one.name, (one.first_day, one.last_day)) for one in store_queries.team_memory().baselines()]
+        return [(one.name, (one.first_day, one.last_day)) for one in store_queries.team_records().baselines]
     except MemoryProblemError as problem:
         st.warning(wording.in_markdown(str(problem), 600))
         return []

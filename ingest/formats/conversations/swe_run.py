@@ -69,8 +69,9 @@ class SweRun(ABC):
 
 def translate_runs(kind: type[SweRun], about: About) -> Translator:
     """Return a translator for files in which each record is a run of the class `kind`."""
-    return SessionPerRecord(about, partial(_take_run, kind, about.name))
+    return SessionPerRecord(about, partial(take_run, kind, about.name))
 
 
-def _take_run(kind: type[SweRun], file: str, record: Record, session_id: str) -> Iterator[Event]:
+def take_run(kind: type[SweRun], file: str, record: Record, session_id: str) -> Iterator[Event]:
+    """Yield the events of a record that is a run of the class `kind`; `file` is the name of the log file."""
     return kind(session_id, record).events(file)

@@ -45,7 +45,8 @@ class TrialMessages:
 
     `flag` reads the error flag of a result message, for logs that state more than the chat API does. `step`
     returns further fields of `StepMade` (model, tokens, latency) for an assistant message, `when` returns the
-    time of any message. `where` is the place at which the attempt begins, if that is within the record.
+    time of any message. `strategy` is that of the messages with calls. `where` is the place at which the
+    attempt begins, if that is within the record.
     """
 
     def __init__(
@@ -57,11 +58,13 @@ class TrialMessages:
         flag: Callable[[Mapping[str, Any]], ResultFlag] = read_no_flag,
         step: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda _message: {},
         when: Callable[[Mapping[str, Any]], datetime | None] = lambda _message: None,
+        strategy: Strategy = Strategy.TOOL_USE,
     ) -> None:
         self._session_id = session_id
         self._record = record
         self._flag, self._step, self._when = flag, step, when
         self._where = where or record.where
+        self._strategy = strategy
         self._ts: datetime | None = None
         self._prompt: str | None = None
         self._answer: str | None = ""  # None after a call whose result has not come
@@ -99,7 +102,7 @@ class TrialMessages:
     def take_assistant(self, message: Mapping[str, Any], words: str | None) -> Iterator[Event]:
         calls = [(call, self.find_place(call.get("id"))) for call in list_calls(message)]
         self._where = calls[0][1] if calls else self._where
-        strategy = Strategy.TOOL_USE if calls else None
+        strategy = self._strategy if calls else None
         yield StepMade(**self.event_place(), text=words, strategy=strategy, **self._step(message))
         for call, self._where in calls:
             yield make_call(call, self.event_place(), strategy=strategy)

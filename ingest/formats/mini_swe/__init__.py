@@ -7,6 +7,7 @@
 mini_version, config.{agent, model}}`, `messages[]` in chat shape with `extra.response`, the provider's whole
 answer, and `timestamp` in seconds (since 1.16; before that the answer's `created` is all there is). A run is
 a session of one turn, its task the `instance_id`, or the instance of SWE-bench that the file is named after.
+Before 1.0 (unseen, after the inspector of 1.x) the file is the bare array of messages.
 
 **What a call is.** Up to 1.17 the action is the one bash block in the reply: tool `bash`, strategy
 `json_fallback`, the block as `command`. It is no JSON, so nothing about syntax or schema can be seen of it;
@@ -22,6 +23,8 @@ what can go wrong is that there is not exactly one block. Such a reply is answer
 - Since 2.0 a refused reply is not kept as a message: only the harness's answer is (`extra.interrupt_type`
   FormatError), in later versions with the response in `extra`.
 - A user message that follows a result is the harness speaking (a limit, a reminder), no result.
+- A bare array tells neither model nor end; its results may begin with `Observation:` in place of the return
+  code, and then say nothing of success. It is known by a reply with one bash block and the harness's answer.
 - `action_regex` of the log is not run: a pattern out of a log may never end. The blocks of both known
   languages, `bash` and `mswea_bash_command`, are found without one.
 
@@ -32,6 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from ingest.decoding.fields import (
@@ -48,7 +52,9 @@ from ingest.events import (
     Event,
     FaultLayer,
     FlagSource,
+    LogLine,
     PromptSeen,
+    Rejected,
     ResultSeen,
     ResultStatus,
     StepMade,
@@ -56,11 +62,13 @@ from ingest.events import (
     TurnStarted,
 )
 from ingest.formats.conversations.result_layers import MESSAGE
-from ingest.formats.conversations.swe_run import SweRun, translate_runs
+from ingest.formats.conversations.session_per_record import SessionPerRecord
+from ingest.formats.conversations.swe_run import SweRun, take_run
 from ingest.formats.mini_swe.replies import (
     find_bash_blocks,
     find_refusal_openings,
     find_response_calls,
+    is_old_list,
     parse_return_code,
     refusal_layer,
 )
@@ -89,6 +97,8 @@ _TIMED_OUT = "The last command <command>"
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    if is_old_list(head):
+        return True
     first = head[0] if head else {}
     named = str(first.get("trajectory_format")).startswith("mini-swe-agent")
     agent = str(read_object(read_object(first.get("info")).get("config")).get("agent_type"))
@@ -96,7 +106,29 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(about: About) -> Translator:
-    return translate_runs(_MiniSweRun, about)
+    return _MiniSweRuns(about)
+
+
+class _MiniSweRuns(SessionPerRecord):
+    """Translator of a file: each record is a run, or in an old file a message of its only run."""
+
+    def __init__(self, about: About) -> None:
+        super().__init__(about, partial(take_run, _MiniSweRun, about.name))
+        self._about = about
+        self._old: list[tuple[LogLine, dict[str, Any]]] = []
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        if "messages" in record.value or "role" not in record.value:
+            yield from super().take(record)
+        else:
+            self._old.append((record.where, record.value))
+
+    def finish(self) -> Iterator[Event | Rejected]:
+        if self._old:
+            messages = [message for _, message in self._old]
+            record = Record(self._old[0][0], {"messages": messages}, b"", 0)
+            run = _MiniSweRun(self._about.identity, record, [where for where, _ in self._old])
+            yield from run.events(self._about.name)
 
 
 class _MiniSweRun(SweRun):
@@ -104,8 +136,9 @@ class _MiniSweRun(SweRun):
 
     harness = "mini-swe-agent"
 
-    def __init__(self, session_id: str, record: Record) -> None:
+    def __init__(self, session_id: str, record: Record, places: Sequence[LogLine] = ()) -> None:
         super().__init__(session_id, record)
+        self._places = places  # of the messages, where each is a record of its own
         config = read_object(self.info.get("config"))
         self._model = read_text(read_object(config.get("model")).get("model_name"))
         self._format_errors = tuple(find_refusal_openings(config))
@@ -121,9 +154,11 @@ class _MiniSweRun(SweRun):
         for at, message in enumerate(messages):
             extra = read_object(message.get("extra"))
             self.ts = _find_time(message, extra) or self.ts
+            self.where = self._places[at] if self._places else self.where
             following = messages[at + 1] if at + 1 < len(messages) else {}
             yield from self._take_message(message, extra, following, last=at + 1 == len(messages))
-        yield self.make_end()
+        if self.info:  # an old list of messages does not tell whether the run had ended
+            yield self.make_end()
 
     def _take_message(
         self,

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects, read_text
 from ingest.events import FaultLayer
 
 _FENCES = ("```bash", "```mswea_bash_command")
+_ROLES = ("system", "user", "assistant")
+_KEYS = frozenset(("role", "content", "timestamp", "extra"))
+_ANSWERS = ("<returncode>", "Observation:")
 _NOT_ONE = "Please always provide EXACTLY ONE action"
+
+
+def is_old_list(head: Sequence[Mapping[str, Any]]) -> bool:
+    """Return True for bare messages among which a reply with one bash block has the harness's answer."""
+    if not all(message.get("role") in _ROLES and message.keys() <= _KEYS for message in head):
+        return False
+    for reply, answer in pairwise(head):
+        words, said = reply.get("content"), answer.get("content")
+        if not isinstance(words, str) or not isinstance(said, str) or reply["role"] != "assistant":
+            continue
+        if answer["role"] == "user" and len(find_bash_blocks(words)) == 1 and said.startswith(_ANSWERS):
+            return True
+    return False
 
 
 def find_refusal_openings(config: Mapping[str, Any]) -> Iterator[str]:

@@ -11,7 +11,13 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from ingest.decoding.fields import read_object, read_objects, read_text
-from ingest.formats.provider_messages import anthropic_messages, gemini_content, openai_chat, openai_responses
+from ingest.formats.provider_messages import (
+    anthropic_messages,
+    bedrock_converse,
+    gemini_content,
+    openai_chat,
+    openai_responses,
+)
 from ingest.formats.provider_messages.exchange import Exchange, ModelReply, ModelRequest, StopReason
 from ingest.formats.provider_messages.http_bodies import HttpBody
 
@@ -111,7 +117,9 @@ def read_request(
     if api is openai_chat and "messages" not in body and isinstance(body.get("prompt"), str):
         said = {"role": "user", "content": body["prompt"]}
         return ModelRequest(parts=[said], read=openai_chat.read_items, model=read_text(body.get("model")))
-    return api.read_request(body)
+    asked = api.read_request(body)
+    asked.model = asked.model or bedrock_converse.model_in_address(url)
+    return asked
 
 
 def read_repeated_request(body: Mapping[str, Any]) -> ModelRequest | None:
@@ -131,6 +139,8 @@ def detect_reply_api(body: Mapping[str, Any]) -> ModelApi | None:
         return anthropic_messages
     if isinstance(body.get("candidates"), list):
         return gemini_content
+    if bedrock_converse.is_reply(body):
+        return bedrock_converse
     ended = "finish_reason" in body or "done" in body or "done_reason" in body
     if isinstance(body.get("message"), dict) and "role" in body["message"] and ended:
         return openai_chat  # Cohere, Ollama
@@ -142,6 +152,10 @@ def detect_request_api(body: Mapping[str, Any], url: str) -> ModelApi:
         return gemini_content
     if "messages" not in body and "input" in body:
         return openai_responses
+    if url.partition("?")[0].endswith(("/converse", "/converse-stream")):
+        return bedrock_converse
+    if {"toolConfig", "inferenceConfig"} & body.keys():
+        return bedrock_converse
     if "/messages" in url or "system" in body:
         return anthropic_messages
     blocks = (

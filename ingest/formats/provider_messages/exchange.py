@@ -134,7 +134,17 @@ _ENDS: Mapping[str, StopReason] = {
         StopReason.CUT,
     ),
     **dict.fromkeys(
-        ("refusal", "content_filter", "safety", "recitation", "prohibited_content", "blocklist", "spii"),
+        (
+            "refusal",
+            "content_filter",
+            "safety",
+            "recitation",
+            "prohibited_content",
+            "blocklist",
+            "spii",
+            "content_filtered",
+            "guardrail_intervened",
+        ),
         StopReason.REFUSED,
     ),
     **dict.fromkeys(("pause_turn", "compaction"), StopReason.PAUSED),

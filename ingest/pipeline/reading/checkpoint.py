@@ -1,7 +1,8 @@
 """Checkpoint of a large log that may grow, from which a later load resumes after the last whole line.
 
-The state of a reading is its translator and its session builder, pickled between two records. A store may
-come from another machine, so unpickling is restricted to classes of this project and plain values.
+The state of a reading is its translator, its session builder and its watch for unread calls, pickled between
+two records. A store may come from another machine, so unpickling is restricted to classes of this project and
+plain values.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import zlib
 from dataclasses import dataclass, replace
 
 from ingest.log_format import Translator
+from ingest.pipeline.reading.unread_calls import UnreadCalls
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_builder import SessionBuilder
 from ingest.sessions.stored_text import shorten_name
@@ -20,7 +22,7 @@ from ingest.sources.log_content import LogContent
 from lenient import PARSER_VERSION
 
 WORTH = 8 * 1024 * 1024  # bytes of log; a smaller one is read whole in less time than its state is kept
-STATE_VERSION = 6  # raised whenever a class that a state holds changes what it keeps
+STATE_VERSION = 7  # raised whenever a class that a state holds changes what it keeps
 LARGEST = 32 * 1024 * 1024  # bytes of state; with more sessions open than that the log is read whole
 
 BY_PLACE = ("probes", "rejects", "late_results")  # tables whose rows belong to a place, not to a turn
@@ -101,20 +103,20 @@ def state_version() -> str:
     return f"{STATE_VERSION}/{PARSER_VERSION}"
 
 
-def pack_state(translator: Translator, work: SessionBuilder) -> bytes | None:
+def pack_state(translator: Translator, work: SessionBuilder, unread: UnreadCalls) -> bytes | None:
     """Return the pickled and compressed state of a reading.
 
     None when the state cannot be pickled, or is larger than `LARGEST`.
     """
     try:
-        state = pickle.dumps((translator, work), pickle.HIGHEST_PROTOCOL)
+        state = pickle.dumps((translator, work, unread), pickle.HIGHEST_PROTOCOL)
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError, MemoryError):
         return None
     return zlib.compress(state, 1) if len(state) <= LARGEST else None
 
 
-def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder] | None:
-    """Return the translator and the session builder that `pack_state` was given.
+def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder, UnreadCalls] | None:
+    """Return what `pack_state` was given.
 
     None when the state is damaged, too large, or contains a class that is not allowed.
     """
@@ -124,9 +126,12 @@ def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder] | None:
         found = _RestrictedUnpickler(io.BytesIO(data)).load() if len(data) <= LARGEST else None
     except Exception:  # a damaged pickle raises whatever the bytes lead to
         return None
-    if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[1], SessionBuilder):
+    if not isinstance(found, tuple) or len(found) != 3:
         return None
-    return found
+    translator, work, unread = found
+    if not isinstance(work, SessionBuilder) or not isinstance(unread, UnreadCalls):
+        return None
+    return translator, work, unread
 
 
 class _RestrictedUnpickler(pickle.Unpickler):

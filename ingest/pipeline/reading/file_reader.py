@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 from ingest.decoding.containers import read_batches
-from ingest.decoding.lines import BEGIN
+from ingest.decoding.lines import BEGIN, cut_snippet
 from ingest.errors import IngestError
-from ingest.events import REJECT_CODES, Event, LogLine, Rejected
+from ingest.events import REJECT_CODES, CallMade, Event, LogLine, Rejected
 from ingest.formats import line_decoder, line_skimmer
 from ingest.pipeline.planning.change_detection import ReadOptions
 from ingest.pipeline.reading import checkpoint
@@ -25,6 +25,7 @@ from ingest.pipeline.reading.format_recognition import (
     describe_read_error,
     recognise_content,
 )
+from ingest.pipeline.reading.unread_calls import Made, UnreadCalls
 from ingest.privacy.event_redaction import PUBLIC, Privacy
 from ingest.sessions.row_batches import Row, TableRows
 from ingest.sessions.session_builder import SessionBuilder
@@ -171,7 +172,7 @@ def _read_recognised(
         sink.take_back_file()
         raise UnusableFileError(
             f"broke the reading of {recognised.form.SOURCE.name} logs at line {run.line:,} "
-            f"({type(error).__name__}: {str(error)[:200]}); please report it with that line"
+            f"({type(error).__name__}: {run.redact_text(str(error))[:200]}); please report it with that line"
         ) from error
 
 
@@ -204,6 +205,7 @@ class FileReading:
             catalog=settings.catalog,
             forgotten=settings.forgotten,
         )
+        self._unread = UnreadCalls(recognised.container)
         self._begun: Checkpoint | None = None
         self._unfinished: Checkpoint | None = None
         self._handed = 0  # bytes of log whose rows the writer has
@@ -237,6 +239,9 @@ class FileReading:
                 forgot=self._work.forgot,
             )
 
+    def redact_text(self, text: str) -> str:
+        return self._settings.privacy.redact_text(text)
+
     def _options_used(self) -> ReadWith:
         return self._settings.options.read_with(cut=self._cut)
 
@@ -245,7 +250,7 @@ class FileReading:
         if not skip_known_prefix(self._content, begun) or (reading := unpack_state(begun.state)) is None:
             self._content.rewind()
         else:
-            self._translator, self._work = reading
+            self._translator, self._work, self._unread = reading
             self._work.resume(self._file_id)
             self._begun, self._lines, self._handed = begun, begun.line - 1, begun.offset
 
@@ -253,7 +258,7 @@ class FileReading:
         """Translate each record into events, and pass these to the session builder."""
         form, container = self._recognised.form, self._recognised.container
         translator, max_line = self._translator, self._settings.options.max_line
-        take = translator.take
+        take, unread = translator.take, self._unread
         at = LogLine(self._begun.line, self._begun.offset) if self._begun else BEGIN
         behind: LogLine | None = None
         with closing(translator):
@@ -265,9 +270,13 @@ class FileReading:
                 behind = batch.behind if batch.whole else None
                 for record in batch.records:
                     self.line = record.where.line
-                    events = [record] if type(record) is Rejected else take(record)
-                    if events:
-                        self._take_events(events)
+                    if isinstance(record, Rejected):
+                        self._take_events((record,))
+                        continue
+                    events = take(record)
+                    made = self._take_events(events) if events else Made.NOTHING
+                    if unread_lines := unread.look(record, made):
+                        self._take_events(unread_lines)
                 self._lines = max(self._lines, batch.line)
                 self._work.spill_sessions()
                 if self._work.pending >= DRAIN_ROWS or raw.bytes_read - self._handed >= DRAIN_BYTES:
@@ -276,6 +285,7 @@ class FileReading:
             for event in translator.finish():
                 self._take_events((event,))
                 self._hand_over_many()
+            self._take_events(unread.finish())
 
     def _keep_checkpoint(self, behind: LogLine | None) -> None:
         """Make a checkpoint at `behind`, the end of the last whole line.
@@ -287,17 +297,27 @@ class FileReading:
         if self._settings.privacy:
             return  # a translator holds what a log said, as it said it
         self._hand_over(self._content.bytes_read)
-        state = pack_state(self._translator, self._work)
+        state = pack_state(self._translator, self._work, self._unread)
         if state is not None:
             prefix = self._content.fingerprint_of(behind.offset)
             self._unfinished = Checkpoint(behind.offset, behind.line, prefix, state)
 
-    def _take_events(self, events: Iterable[Event | Rejected]) -> None:
+    def _take_events(self, events: Iterable[Event | Rejected]) -> Made:
+        made, unread = Made.NOTHING, self._unread
         for event in events if self._veiled is None else self._veiled(events):
             if type(event) is Rejected:  # isinstance takes four times as long where it is none
                 self._add_reject(event)
+                made = Made.CALLS
             else:
+                if type(event) is CallMade:
+                    unread.note_call(event)
+                    made = Made.CALLS
+                elif made is Made.NOTHING:
+                    made = Made.EVENTS
+                if unread.waiting:
+                    unread.note_place(event)
                 self._work.take(event)
+        return made
 
     def _add_reject(self, event: Rejected) -> None:
         self._cut = self._cut or event.code == "line_too_long"
@@ -307,7 +327,7 @@ class FileReading:
             "byte_offset": event.where.offset,
             "code": event.code,
             "reason": event.reason if self._quoting else REJECT_CODES.get(event.code, event.code),
-            "snippet": event.snippet if self._quoting else "",
+            "snippet": cut_snippet(event.snippet) if self._quoting else "",
         }
         self._give_rows("rejects", TableRows.from_dicts([row]))
 

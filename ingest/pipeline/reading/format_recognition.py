@@ -12,9 +12,11 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 from ingest.damaged_file import DamagedFileError
+from ingest.decoding.call_marks import CallMark, find_marks
 from ingest.decoding.containers import Container, detect_container, read_records
 from ingest.events import Rejected
 from ingest.formats import claiming_formats, explain_unread, find_companion, formats
@@ -29,8 +31,8 @@ from ingest.sources.stored_names import stored_path
 HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
 _FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; most files are known by them, and a night has many
+_KEY_SHOWN = 60  # characters; half a key could be half a secret
 _PACKED = re.compile(r"\.(gz|bz2|xz|zstd?)$", re.IGNORECASE)
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class UnusableFileError(Exception):
@@ -175,7 +177,9 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         return formats()[form]
     if not head.claiming:
         known = "`callgauge formats` lists those that are"
-        raise UnusableFileError("; ".join((_describe_head(head), *(_collect_explanations(about) or [known]))))
+        calls = [_describe_calls(mark) for mark in islice(find_marks(head.objects), 1)]
+        told = (_describe_head(head), *calls, *(_collect_explanations(about) or [known]))
+        raise UnusableFileError("; ".join(told))
     if len(head.claiming) > 1:
         names = " and ".join(one.SOURCE.name for one in head.claiming)
         raise UnusableFileError(
@@ -187,9 +191,17 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
 def _describe_head(head: LogHead) -> str:
     first = head.objects[0]
     if "database" in first and isinstance(first.get("tables"), dict):
-        tables = ", ".join(list(first["tables"])[:8]) or "none"
-        return f"is an SQLite database in no format known here (its tables: {tables[:200]})"
-    return f"is in no format known here (its first object has the keys {', '.join(list(first)[:8])[:200]})"
+        tables = ", ".join(_shorten_names(first["tables"])) or "none"
+        return f"is an SQLite database in no format known here (its tables: {tables})"
+    return f"is in no format known here (its first object has the keys {', '.join(_shorten_names(first))})"
+
+
+def _shorten_names(names: Iterable[str]) -> list[str]:
+    return [name if len(name) <= _KEY_SHOWN else "…" for name in list(names)[:8]]
+
+
+def _describe_calls(mark: CallMark) -> str:
+    return f"tool calls stand in it (`{mark.word[:60]}`), in a shape that no format reads"
 
 
 def _collect_explanations(about: About) -> list[str]:
@@ -239,8 +251,6 @@ def _describe_no_records(first: bytes, name: str) -> str:
     start = first[:8192]
     if not start:
         return "is empty"
-    if start.startswith(_UTF16):
-        return "is UTF-16 text; convert it to UTF-8 first"
     if b"\0" in start:
         named = name.lower().endswith(DATABASE_NAMES)
         return "is a binary file" + ("; if it is an SQLite database, it is encrypted" if named else "")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.memory.records import Goal
 from callgauge.memory.team_memory import MemoryProblemError
@@ -18,7 +19,7 @@ _NONE = "no goal"
 def read_goals() -> Mapping[str, Goal]:
     """Return the goals of the team by the name of their rate; none when its memory cannot be read."""
     try:
-        return store_queries.team_memory().goals()
+        return store_queries.team_records().goals
     except MemoryProblemError:  # the filter bar says so
         return {}
 
@@ -41,7 +42,12 @@ def describe_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
 
 def draw_goals_form(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
     """Draw a popover in which the goals of the rates `among` are set, in percent; empty means no goal."""
-    with st.popover("Goals", type="tertiary", width="content"), st.form("goals", border=False):
+    with st.container(width="content"):
+        draw_popover("Goals", "goals_popover", lambda: _ask_goals(among, goals))
+
+
+def _ask_goals(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
+    with st.form("goals", border=False):
         st.caption("What each rate should keep to, in percent. Charts and cards show it to the whole team.")
         asked = {
             name: st.number_input(
@@ -76,26 +82,30 @@ def _save(asked: Mapping[str, float | None], goals: Mapping[str, Goal]) -> None:
 
 def draw_baselines_form() -> None:
     """Draw a popover in which the chosen days are kept as a baseline for the whole team."""
-    with st.popover("Baselines", type="tertiary", width="content"):
-        st.caption("Days with a name, that later days are compared with: choose them in the filter bar.")
-        chosen = filters.chosen_filters()
-        with st.form("kept_baseline", border=False, clear_on_submit=True):
-            days = f"{chosen.from_day} to {chosen.to_day}" if chosen.from_day else "all days"
-            name = st.text_input(f"Keep {days} as", placeholder="before release 13", key="baseline_name")
-            kept = st.form_submit_button("Keep", disabled=not (chosen.from_day and chosen.to_day))
-        if kept and name.strip() and chosen.from_day and chosen.to_day:
-            first, last = chosen.from_day, chosen.to_day
-            _change(lambda: store_queries.team_memory().save_baseline(name, first, last))
-        try:
-            known = store_queries.team_memory().baselines()
-        except MemoryProblemError:  # the filter bar says so
-            return
-        for number, one in enumerate(known):
-            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                label = f"{wording.one_line(one.name, 40)}: {one.first_day} to {one.last_day}"
-                st.caption(wording.in_markdown(label, 120), width="content")
-                if st.button("Remove", key=f"remove_baseline_{number}", type="tertiary"):
-                    _change(lambda name=one.name: store_queries.team_memory().remove_baseline(name))  # type: ignore[misc]
+    with st.container(width="content"):
+        draw_popover("Baselines", "baselines_popover", _list_baselines)
+
+
+def _list_baselines() -> None:
+    st.caption("Days with a name, that later days are compared with: choose them in the filter bar.")
+    chosen = filters.chosen_filters()
+    with st.form("kept_baseline", border=False, clear_on_submit=True):
+        days = f"{chosen.from_day} to {chosen.to_day}" if chosen.from_day else "all days"
+        name = st.text_input(f"Keep {days} as", placeholder="before release 13", key="baseline_name")
+        kept = st.form_submit_button("Keep", disabled=not (chosen.from_day and chosen.to_day))
+    if kept and name.strip() and chosen.from_day and chosen.to_day:
+        first, last = chosen.from_day, chosen.to_day
+        _change(lambda: store_queries.team_memory().save_baseline(name, first, last))
+    try:
+        known = store_queries.team_records().baselines
+    except MemoryProblemError:  # the filter bar says so
+        return
+    for number, one in enumerate(known):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            label = f"{wording.one_line(one.name, 40)}: {one.first_day} to {one.last_day}"
+            st.caption(wording.in_markdown(label, 120), width="content")
+            if st.button("Remove", key=f"remove_baseline_{number}", type="tertiary"):
+                _change(lambda name=one.name: store_queries.team_memory().remove_baseline(name))  # type: ignore[misc]
 
 
 def _change(write: Callable[[], None]) -> None:

@@ -12,6 +12,7 @@ from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget, reset_page_number
 from callgauge.dashboard.day_paging import ENOUGH, DayList, ListPage, read_page
+from callgauge.dashboard.url_keys import write_to_url
 
 Row = Mapping[Hashable, Any]
 PER_PAGE = 25
@@ -43,7 +44,7 @@ def read_newest(one: DayList, key: str, given: Mapping[str, Any]) -> tuple[ListP
         store_queries.keep_asking(), one, given, one.per_page, one.per_page * (_page_number(key) - 1)
     )
     if asked_for.rows.empty and _page_number(key) > 1:
-        st.query_params.pop(key, None)
+        write_to_url(key, None)
         asked_for = read_page(store_queries.keep_asking(), one, given, one.per_page)
     return asked_for, -(-asked_for.found // one.per_page)
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from callgauge.dashboard.url_keys import require_declared
+from callgauge.dashboard.url_keys import require_declared, write_to_url
 
 Value = TypeVar("Value")
 
@@ -35,9 +35,9 @@ def draw_url_widget(
         st.session_state[key] = _parse_or_empty(text, parse, empty)
     value = draw(key)
     written = None if value == empty or value is None else write(value)
-    if written != text:
-        write_to_url(key, written)
     st.session_state[seen] = written
+    if written != text:
+        write_to_url(key, written)  # last of all: a newer click may end the run here
     return value
 
 
@@ -57,15 +57,3 @@ def reset_page_number(key: str, asked: Mapping[str, Any]) -> None:
     if before is not None and before[0] != asked and before[1] == page:
         write_to_url(key, None)
     st.session_state[remembered] = (dict(asked), st.query_params.get(key))
-
-
-def write_to_url(key: str, text: str | None) -> None:
-    """Write `text` into the URL as `key`; None removes the key.
-
-    Raises LookupError when the page does not declare the key.
-    """
-    require_declared(key)
-    if text is None:
-        st.query_params.pop(key, None)
-    else:
-        st.query_params[key] = text

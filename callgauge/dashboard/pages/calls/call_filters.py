@@ -17,10 +17,9 @@ from callgauge.dashboard.components.controls.list_filters import (
     read_order,
     read_pick,
 )
-from callgauge.dashboard.components.controls.url_widgets import write_to_url
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.calls import URL_KEYS
-from callgauge.dashboard.url_keys import read_dropped
+from callgauge.dashboard.url_keys import read_dropped, write_to_url
 
 OUTCOMES = {
     "": "All outcomes",

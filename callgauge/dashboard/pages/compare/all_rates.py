@@ -51,10 +51,10 @@ def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | Non
     mixed = chosen is not None and (chosen.is_at_same_mix or chosen.does_other_work)
     judged = {name: one for name, one in by_rate.items() if not mixed or one is chosen}
     lines = [
-        f"- **{group.capitalize()}**: {_describe_group(_choose_group(judged.values(), group), smallest)}"
+        f"**{group.capitalize()}**: {_describe_group(_choose_group(judged.values(), group), smallest)}"
         for group in GROUPS
     ]
-    st.markdown("\n".join([*lines, "- **Cost**: money, tokens, steps and seconds a turn and a success."]))
+    st.caption("  \n".join([*lines, "**Cost**: money, tokens, steps and seconds a turn and a success."]))
     group = choose_segment("Group of rates", "group", (*GROUPS, _COST), str.capitalize)
     if group == _COST:
         draw_costs(a, b)

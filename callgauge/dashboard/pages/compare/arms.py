@@ -11,11 +11,13 @@ import streamlit as st
 from callgauge.dashboard import comparison, filters, store_queries, wording
 from callgauge.dashboard.comparison import PARAMETERS, Arm, Days, Letter
 from callgauge.dashboard.components.controls.page_links import draw_link
-from callgauge.dashboard.components.controls.url_widgets import draw_url_widget, write_to_url
+from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.pages.compare import ARM_KEYS
+from callgauge.dashboard.url_keys import write_to_url
 
-_SEEN = ("model", "prompt", "tool")  # the others are one click away
+# The others are one click away. Pixels: a name of 30 letters is not cut, and two rows hold all.
+_SEEN = {"model": 300, "prompt": 210, "tool": 170}
 _WORDS = {"harness_version": "harness version", "strategy": "strategy"}
 _MANY = {"strategy": "strategies"}
 _PROMPTS = 3  # offered at once
@@ -130,7 +132,7 @@ def _choose_values(key: str, name: str, known: Labels) -> tuple[str, ...]:
             format_func=lambda value: wording.one_line(options.get(value, value), 60),
             key=drawn,
             placeholder=f"Any {words}",
-            width=170,
+            width=_SEEN.get(name, 230),
             wrap=False,
             label_visibility="collapsed",
         )

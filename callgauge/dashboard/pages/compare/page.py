@@ -31,7 +31,12 @@ from callgauge.dashboard.pages.compare.sides import (
 from callgauge.dashboard.pages.compare.verdict import draw_nothing, draw_warnings, draw_ways
 from callgauge.dashboard.pages.compare.work_makeup import draw_makeup
 
-_TABS = {"rates": "All rates", "work": "What differs in their work", "tasks": "The same task again"}
+_TABS = {
+    "rates": "All rates",
+    "ways": "The difference in several ways",
+    "work": "What differs in their work",
+    "tasks": "The same task again",
+}
 
 
 def show() -> None:
@@ -62,7 +67,6 @@ def show() -> None:
         found = break_sides_down(a, b, rate, held, work)
         draw_headline(found, names, smallest)
         draw_warnings(a, b, rate, held)
-        draw_ways(a, b, rate, held)
 
         def link(place: int, narrowed: Mapping[str, str]) -> str | None:
             return calls_link(arms[place], rate.calls, narrowed) if rate.calls else None
@@ -71,6 +75,8 @@ def show() -> None:
     with draw_tabs("show", _TABS) as tab:
         if tab == "rates":
             draw_all_rates(a, b, held, smallest)
+        elif tab == "ways":
+            draw_ways(a, b, rate, held)
         elif tab == "work":
             draw_makeup(a, b)
         else:

@@ -48,8 +48,8 @@ class ComparisonWay:
     thin: bool = False
 
 
-def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison) -> None:
-    """Draw the table that proves the headline: the difference of B from A, computed in several ways."""
+def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison | None) -> None:
+    """Draw the difference of B from A, computed in several ways. `held`: None without a pair to compare."""
     with cards.draw_card(
         f"{rate.title}: the difference",
         "slices",
@@ -59,7 +59,8 @@ def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceC
         take=cards.Download(f"compare_{rate.name}", make_export(a.arm, b.arm, "slices", rates=(rate.name,))),
         height=240,
     ):
-        if held.plain is None or held.other is None:
+        if held is None or held.plain is None or held.other is None:
+            st.caption("Nothing to compare: choose another rate, or widen what narrows a slice.")
             return
         drawn_anew = choose_toggle("Check the interval by resampling sessions", "anew")
         ways = list(_list_ways(a, b, rate, held.plain, held.same_mix, anew=drawn_anew))

@@ -74,7 +74,7 @@ def _silent_row(row: Row) -> list[Cell]:
 
 
 def _draw_files() -> None:
-    with cards.draw_card("All files", "files", caption=BY_SOURCE_ONLY):
+    with cards.draw_card("All files", "files", caption=BY_SOURCE_ONLY, framed=False):
         rows, pages = read_page_of("files", "files")
         if not rows:
             st.caption("None.")

@@ -47,6 +47,7 @@ def _draw_limits() -> None:
         "coverage",
         caption="Yes, partly, no: what the format can hold. Below, of how many of the calls or turns here it "
         "is known. What is not known counts neither as good nor as bad.",
+        framed=False,
     ):
         rows = store_queries.ask("coverage", **filters.chosen_filters().parameters()).to_dict("records")
         if rows:
@@ -111,6 +112,7 @@ def _draw_copies() -> None:
         "Sessions in several files",
         "session_copies",
         caption="Each call and turn counts once: of copies, the one from the fullest file.",
+        framed=False,
     ):
         columns = [
             Column("Session", "file"), Column("Source", "tight"), Column("Counts", "file"),

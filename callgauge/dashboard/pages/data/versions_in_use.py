@@ -32,6 +32,7 @@ def _draw_changed(subject: VersionedText | None) -> None:
         "changed",
         "versions",
         caption="Each text is kept. Open one to see its versions, and what changed between two.",
+        framed=subject is not None,
     ):
         columns = [
             Column("Name", "name"), Column("Kind", "tight"), Column("Source", "tight"),

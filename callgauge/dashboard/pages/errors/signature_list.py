@@ -60,7 +60,7 @@ def show(rows: Sequence[Row], chosen: Mapping[str, Any]) -> None:
 
 
 _HEADS = (
-    Column("Signature", "text", width="32%"),
+    Column("Signature", "file", width="34%"),
     Column("Layer", "tight"),
     Column("Calls", "number"),
     Column("Sessions", "number", "A session counts once for each day, model, prompt and tool"),
@@ -121,10 +121,11 @@ def _format_day(day: Any) -> str:
 
 
 def _names_cell(names: Sequence[str]) -> Cell:
-    shown = ", ".join(wording.one_line(name, 40) for name in names[:_NAMED])
+    first, *others = [wording.one_line(name, 40) for name in names[:_NAMED]] or ["–"]
     more = f" + {len(names) - _NAMED:,}" if len(names) > _NAMED else ""
     told = "\n".join(wording.one_line(name, 80) for name in names[:40])
-    return Cell(f"{shown}{more}", title=told, order=len(names), values={"": ", ".join(names)})
+    below = f"{', '.join(others)}{more}" or None
+    return Cell(first, sub=below, title=told, order=len(names), values={"": ", ".join(names)})
 
 
 def _example_cell(call: str) -> Cell:

@@ -74,8 +74,8 @@ _NO_PROBE = "None of these logs holds a probe, so only the calls themselves tell
 def _name_use(used: StrategyUse) -> str:
     """Return a model with its host and strategy as a name: gpt-4o on azure, native."""
     model, host = filters.value_label("model", used.calls.name), used.calls.also
-    place = "" if host == "unknown" else f" on {wording.one_line(host, 40)}"
-    return f"{wording.one_line(model, 60)}{place}, {_name_strategy(used)}"
+    place = "" if host == "unknown" else f" on {wording.one_line(host, 14)}"
+    return f"{wording.one_line(model, 30)}{place}, {_name_strategy(used)}"
 
 
 def _name_strategy(used: StrategyUse) -> str:

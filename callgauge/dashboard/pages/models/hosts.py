@@ -55,7 +55,11 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
             _draw_pairs(pairs, rate, chosen, smallest)
         else:
             st.caption(f"Too few sessions to compare hosts: no model has {RULE} on two of them.")
-        named = [replace(one, name=f"{_label(one.name)} on {wording.one_line(one.also, 60)}") for one in thin]
+        # Cut apart, so that a long name of a model leaves room for the host.
+        named = [
+            replace(one, name=f"{wording.one_line(_label(one.name), 30)} on {wording.one_line(one.also, 24)}")
+            for one in thin
+        ]
         draw_thin_slices("provider", {rate.name: named}, key="hosts", noun="host")
 
 

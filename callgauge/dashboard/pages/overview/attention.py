@@ -12,6 +12,7 @@ import streamlit as st
 
 from callgauge.dashboard import comparison, filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.rate_trend import TrendEvent
 from callgauge.dashboard.measures.verdicts import RULE
 from callgauge.dashboard.metrics import MetricError
@@ -117,8 +118,8 @@ def find_events(chosen: Mapping[str, Any], rate: str, dimension: str) -> list[Tr
     return events
 
 
-def draw_attention(chosen: Mapping[str, Any], *, height: int) -> None:
-    """Draw the card. `chosen`: the parameters of the filter bar; `height`: pixels until it is drawn."""
+def draw_attention(chosen: Mapping[str, Any]) -> None:
+    """Draw the card. `chosen`: the parameters of the filter bar."""
     problem = None
     try:
         found = find_attention(chosen)
@@ -128,7 +129,7 @@ def draw_attention(chosen: Mapping[str, Any], *, height: int) -> None:
     items = [_item_of(one, found.newest) for one in found.needing] if found else []
     left = [one for one in items if one.key not in known]
     title = f"Needs attention ({len(left)})" if left else "Needs attention"
-    with cards.draw_card(title, "slices", "new_errors", stretch=True, height=height):
+    with cards.draw_card(title, "slices", "new_errors", stretch=True):
         if problem:
             raise problem
         if trouble := st.session_state.pop(_PROBLEM, None) or unread:
@@ -153,12 +154,14 @@ def _find_attention(shown: Generation, given: tuple[tuple[str, Any], ...]) -> At
     if last is None:
         return None
     within = chosen | {"from_day": last - timedelta(MOST_DAYS), "to_day": last}
-    rows = store_queries.ask("slices", rates=("emission",), by="day", **within)
-    rows = rows[rows["slice"] != "unknown"]
+    by_model = store_queries.ask("slices", rates=_LOOKED_AT["model"], by="model", also="day", **within)
+    # Every call counts for this rate, once: of all models together these are the calls of each day.
+    rows = by_model[(by_model["rate"] == "emission") & (by_model["also"] != "unknown")]
     if rows.empty:
         return None
-    days = [date.fromisoformat(day) for day in rows["slice"]]
-    calls, sessions = (dict(zip(days, rows[name], strict=True)) for name in ("total", "sessions"))
+    sums = rows.groupby("also")[["total", "sessions"]].sum()
+    days = [date.fromisoformat(day) for day in sums.index]
+    calls, sessions = (dict(zip(days, sums[name], strict=True)) for name in ("total", "sessions"))
     errors = store_queries.ask("new_errors", newest=last, least_days=LEAST_DAYS, **_without_days(chosen))
     new = tuple(NewError(*row) for row in errors.itertuples(index=False, name=None))
     windows, newest = choose_windows(calls, sessions), max(days)
@@ -168,7 +171,9 @@ def _find_attention(shown: Generation, given: tuple[tuple[str, Any], ...]) -> At
     days = sorted(days)
     nights = list_nights(days, calls, sessions, since=first_night(newest))
     by_day = {
-        dimension: store_queries.ask("slices", rates=rates, by=dimension, also="day", **within)
+        dimension: by_model
+        if dimension == "model"
+        else store_queries.ask("slices", rates=rates, by=dimension, also="day", **within)
         for dimension, rates in _LOOKED_AT.items()
     }
     return Attention(newest, before, find_alerts(by_day, days, nights), new)
@@ -181,7 +186,7 @@ def _without_days(chosen: Mapping[str, Any]) -> dict[str, Any]:
 def _read_acknowledgements() -> tuple[Mapping[str, Acknowledgement], str | None]:
     """Return the acknowledgements by the key of the alert, and what is wrong where they cannot be read."""
     try:
-        return store_queries.team_memory().acknowledgements(), None
+        return store_queries.team_records().acknowledgements, None
     except MemoryProblemError as problem:
         return {}, str(problem)
 
@@ -210,15 +215,18 @@ def _draw_sentence(one: _Item) -> None:
 
 
 def _draw_acknowledge(one: _Item) -> None:
-    place = _digest(one.key)
-    with (
-        st.popover("Acknowledge", type="tertiary", width="content", key=f"acknowledge_{place}"),
-        st.form(f"acknowledgement_{place}", border=False),
-    ):
+    with st.container(width="content"):
+        draw_popover("Acknowledge", f"acknowledge_{_digest(one.key)}", lambda: _ask_who(one.key))
+
+
+def _ask_who(key: str) -> None:
+    place = _digest(key)
+    with st.form(f"acknowledgement_{place}", border=False):
         st.caption("It folds away for the whole team, until it becomes worse or begins anew.")
         st.text_input("Your name", st.session_state.get(_NAME, ""), key=f"by_{place}", placeholder="optional")
         st.text_input("Note", key=f"note_{place}", placeholder="optional", max_chars=500)
-        st.form_submit_button("Acknowledge", on_click=_acknowledge, args=(one.key,), key=f"save_{place}")
+        if st.form_submit_button("Acknowledge", on_click=_acknowledge, args=(key,), key=f"save_{place}"):
+            st.rerun()  # the whole page, not the popover alone
 
 
 def _acknowledge(key: str) -> None:

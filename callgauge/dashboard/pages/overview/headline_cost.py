@@ -37,9 +37,9 @@ def draw_cost_headline(summary: CostSummary) -> None:
         if cost is None or mean is None:
             st.caption(wording.in_markdown(f"No turn has a price. Load yours: {COMMAND}", 120))
             return
-        lines = [f"{mean.turns:,} completed"]
+        lines = [wording.plural(mean.turns, "completed turn")]
         if mean.interval:
-            lines[0] += f" · {_write(cost, mean.interval.low)} to {_write(cost, mean.interval.high)}"
+            lines.append(f"{_write(cost, mean.interval.low)} to {_write(cost, mean.interval.high)}")
         if cost.unpriced_calls:
             lines.append(
                 f"unpriced: {cost.unpriced_calls:,} of {wording.plural(cost.calls, 'step')} (model calls)"

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import pandas as pd
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components.controls.goals import describe_goal
 from callgauge.dashboard.measures.comparisons import SliceComparison, Standing, compare_pairs
 from callgauge.dashboard.measures.costs import CostSummary
-from callgauge.dashboard.measures.rates import HEADLINES
-from callgauge.dashboard.measures.slices import Slice, make_slices
+from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
+from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard.measures.verdicts import format_points
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.overview.headline_cost import draw_cost_headline
+from callgauge.dashboard.pages.overview.sparkline import draw_sparkline
 from callgauge.memory.records import Goal
 
 _DAYS = 28  # of the small line, the newest with data
@@ -37,12 +39,15 @@ def draw_headlines(
     rates: Mapping[str, Slice],
     by_day: Mapping[str, Sequence[Slice]],
     refused: int,
-    chosen: Mapping[str, Any],
+    before: pd.DataFrame | None,
     goals: Mapping[str, Goal],
     costs: CostSummary | None,
 ) -> None:
-    """Draw the headline rates and the cost; `refused`: mended calls that the harness had refused."""
-    changes = _compare_with_baseline(rates, chosen)
+    """Draw the headline rates and the cost; `refused`: mended calls that the harness had refused.
+
+    `before`: the rows of `read_baseline`.
+    """
+    changes = _compare_with_baseline(rates, before)
     # Five in a row, or six: two rows of three where there is no room for six.
     with st.grid(6 if costs else 5, min_column_width=175 if costs else 130, gap="small"):
         for name in HEADLINES:
@@ -54,33 +59,48 @@ def draw_headlines(
 
 
 def _compare_with_baseline(
-    rates: Mapping[str, Slice], chosen: Mapping[str, Any]
+    rates: Mapping[str, Slice], before: pd.DataFrame | None
 ) -> dict[str, SliceComparison]:
     """Return each headline rate against the same rate on the days of the baseline; {} without a baseline."""
+    if before is None:
+        return {}
+    by_model = _split_rates(make_slices(before, related=False))
+    earlier = {name: whole for name, its in by_model.items() if (whole := merge_slices(its))}
+    pairs = [(rates[name], earlier[name]) for name in HEADLINES if name in rates and name in earlier]
+    return {one.slice.rate.name: one for one in compare_pairs(pairs)}
+
+
+def read_baseline(rate: RateDefinition, chosen: Mapping[str, Any]) -> pd.DataFrame | None:
+    """Return the rows of `slices` by model for the headline rates and `rate`, on the days of the baseline.
+
+    None without a baseline.
+    """
     span = filters.chosen_baseline()
     if span is None:
-        return {}
+        return None
     asked = {**chosen, "from_day": span[0], "to_day": span[1]}
-    before = {
-        one.rate.name: one for one in make_slices(store_queries.ask("slices", rates=HEADLINES, **asked))
-    }
-    pairs = [(rates[name], before[name]) for name in HEADLINES if name in rates and name in before]
-    return {one.slice.rate.name: one for one in compare_pairs(pairs)}
+    return store_queries.ask(
+        "slices", rates=tuple(dict.fromkeys((*HEADLINES, rate.name))), by="model", **asked
+    )
 
 
 def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
     """Return each headline rate by day, the earliest first: what the whole rates are summed from, too."""
     rows = store_queries.ask("slices", rates=(*HEADLINES, "disagree", "emission"), by="day", **chosen)
+    return _split_rates(sorted(make_slices(rows, related=False), key=lambda one: one.name))
+
+
+def _split_rates(several: Iterable[Slice]) -> dict[str, list[Slice]]:
     found: dict[str, list[Slice]] = {}
-    for one in sorted(make_slices(rows, related=False), key=lambda one: one.name):
+    for one in several:
         found.setdefault(one.rate.name, []).append(one)
     return found
 
 
 def _draw_points(by_day: Sequence[Slice]) -> list[float]:
-    """Return a rate on the newest days on which it was observed, in percent."""
+    """Return a rate on the newest days on which it was observed."""
     known = [one.share.rate for one in by_day if one.name != "unknown"]
-    return [100 * rate for rate in known if rate is not None][-_DAYS:]
+    return [rate for rate in known if rate is not None][-_DAYS:]
 
 
 def _headline(name: str, rates: Mapping[str, Slice], refused: int) -> _Headline:
@@ -112,12 +132,15 @@ def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], 
             delta,
             delta_color=colour,
             delta_arrow="off",
-            chart_data=days if len(days) > 1 else None,
         )
+        if len(days) > 1:
+            ends = f"from {wording.percent(days[0])} to {wording.percent(days[-1])}"
+            draw_sparkline(f"days_of_{rate.name}", days, f"{rate.title} on {len(days)} days: {ends}")
         bounds = wording.interval(share.interval)
         counted = f"{wording.fraction(share.k, share.n)} {rate.noun}s"
         lines = [
-            f"{counted} · {bounds}" if bounds else counted,
+            counted,
+            bounds,
             describe_goal(rate, share, goal) if goal else "",
             _describe_known(it),
             it.note,
@@ -141,7 +164,7 @@ def _describe_change(
         return None, "off"
     standing = change.standing()
     if standing is Standing.TOO_FEW:
-        return "too few sessions to compare", "off"
+        return "too few to compare", "off"
     points = f"{format_points(change.difference.estimate)} points"
     if standing in (Standing.BETTER, Standing.WORSE):
         return points, "normal" if change.slice.rate.is_good else "inverse"

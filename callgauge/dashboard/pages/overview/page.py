@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries
@@ -17,7 +19,7 @@ from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
 from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard.pages.overview.attention import draw_attention, find_events
 from callgauge.dashboard.pages.overview.headline_cost import read_costs
-from callgauge.dashboard.pages.overview.headline_rates import draw_headlines, read_days
+from callgauge.dashboard.pages.overview.headline_rates import draw_headlines, read_baseline, read_days
 from callgauge.dashboard.pages.overview.load_line import draw_load_line
 from callgauge.dashboard.pages.overview.which_model import draw_which_model
 from callgauge.dashboard.pages.overview.which_prompt import draw_which_prompt
@@ -45,24 +47,37 @@ def show() -> None:
     model, others = st.columns([7, 6], gap="small")
     with model:
         draw_which_model(rate, chosen, smallest, costs, height=_ANSWERS)
-    with others, st.container(height="stretch", gap="small"):
-        draw_which_prompt(rate, chosen, smallest, height=_ANSWERS // 2)
-        draw_attention(chosen, height=_ANSWERS // 2)
-    refused = store_queries.ask("mended_refused", **chosen).iloc[0].refused
-    draw_headlines(rates, by_day, refused, chosen, goals, costs)
-    wide, narrow = st.columns([8, 5], gap="small")
+    with ExitStack() as waiting:
+        with others, st.container(height="stretch", gap="small"):
+            draw_which_prompt(rate, chosen, smallest, height=_ANSWERS // 2)
+            attention = st.container(height="stretch")
+            with attention:
+                waiting.enter_context(st.skeleton(height=_ANSWERS // 3))
+        refused = store_queries.ask("mended_refused", **chosen).iloc[0].refused
+        before = read_baseline(rate, chosen)
+        draw_headlines(rates, by_day, refused, before, goals, costs)
+        wide, narrow = st.columns([8, 5], gap="small")
+        with narrow:
+            fault_cards.draw_layers(chosen)
+        _draw_findings(chosen, rates.get("mended"))
+        # What changed is found by looking at many days: the rest need not wait for it.
+        with attention:
+            draw_attention(chosen)
     with wide:
-        _draw_trend(rate, chosen)
-    with narrow:
-        fault_cards.draw_layers(chosen)
-    _draw_findings(chosen, rates.get("mended"))
+        _draw_trend(rate, chosen, before)
 
 
-def _draw_trend(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
+def _draw_trend(rate: RateDefinition, chosen: Mapping[str, Any], before: pd.DataFrame | None) -> None:
     rows = store_queries.ask("slices", rates=(rate.name,), by="model", also="day", **chosen)
     events = find_events(chosen, rate.name, "model")
     draw_rate_trend(
-        f"{rate.title} by day and model", make_slices(rows), rate, "model", key="trend", events=events
+        f"{rate.title} by day and model",
+        make_slices(rows),
+        rate,
+        "model",
+        key="trend",
+        events=events,
+        before=() if before is None else make_slices(before[before["rate"] == rate.name]),
     )
 
 
@@ -71,7 +86,8 @@ def _draw_findings(chosen: Mapping[str, Any], mended: Slice | None) -> None:
     if fold is not None:
         with fold:
             # What could be mended is what the parser could judge.
-            fault_cards.draw_findings(chosen, mended.share.n if mended else 0, mended.total if mended else 0)
+            judged = (mended.share.n, mended.total) if mended else (0, 0)
+            fault_cards.draw_findings(chosen, *judged, framed=False)
 
 
 show()

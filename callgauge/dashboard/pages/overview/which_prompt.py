@@ -24,7 +24,9 @@ def draw_which_prompt(
 ) -> None:
     """Draw the card: for each prompt whether its newest version is better by `rate`, and for whom not."""
     with cards.draw_card("Which prompt", "newest_prompts", "breakdown", height=height):
+        # Several sources may have the same versions of a prompt.
         newest = store_queries.ask("newest_prompts", limit=_PROMPTS)
+        newest = newest.drop_duplicates(["name", "newest", "previous"])
         pairs = [(str(row.newest), str(row.previous)) for row in newest.itertuples()]
         judged = judge_pairs(rate, "prompt", pairs, chosen)
         for name, (of, against), found in zip(newest.name.astype(str), pairs, judged, strict=True):
@@ -35,7 +37,7 @@ def draw_which_prompt(
             with st.container(gap="xxsmall"):
                 st.markdown(f"**{wording.in_markdown(name, 40)}**: {wording.in_markdown(said, 500)}")
                 label = f"Versions of {wording.one_line(name, 40)}"
-                draw_link(f"versions_of_{name}", label, link_here("prompts", {}, of=name))
+                draw_link(f"versions_of_{of}", label, link_here("prompts", {}, of=name))
         _draw_others(set(newest.name.astype(str)))
         if pairs:
             st.caption(f"By {rate.title.lower()}: the newest version against the one before it.")

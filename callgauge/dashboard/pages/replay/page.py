@@ -9,7 +9,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.url_widgets import write_to_url
 from callgauge.dashboard.pages.replay import moves, settings
 from callgauge.dashboard.replay.jobs import (
     AT_ONCE,
@@ -21,6 +20,7 @@ from callgauge.dashboard.replay.jobs import (
     SessionReplay,
 )
 from callgauge.dashboard.replay.scenarios import STORED, Scenario
+from callgauge.dashboard.url_keys import write_to_url
 from lenient import PARSER_VERSION
 
 MOST = 1_000_000  # calls that one replay reads; of more, whole sessions are left out evenly
@@ -101,8 +101,8 @@ def _run(asked: ReplayRequest, sizes: list[dict[Any, Any]], mark: str | None) ->
     linked = mark is not None and st.query_params.get(_RUN) == mark
     if pressed:
         write_to_url(_RUN, mark)
-        st.query_params.pop("moved_page", None)
-        st.query_params.pop("flow", None)
+        write_to_url("moved_page", None)
+        write_to_url("flow", None)
     elif not linked:
         write_to_url(_RUN, None)  # of other settings than these
         return

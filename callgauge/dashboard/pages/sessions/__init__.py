@@ -5,5 +5,5 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 URL_KEYS = PageUrlKeys(
     narrowing={"chain": "chain of attempts", "attempt": "attempt", "turns": "turns", "q": "search"},
     place=("session_page", "order"),
-    kept=("session", "turn", "step", "call", "from", "file", "find"),
+    kept=("session", "turn", "step", "call", "from", "file", "find", "wide"),
 )

@@ -24,16 +24,18 @@ def make_drawing_data(
     shown: TimelineWindow,
     turns: Mapping[str, Row],
     asked: AskedPlace,
+    size: int = timelines.WINDOW,
 ) -> Item:
     """Return the data of the time line component.
 
     `found`: all places of the session; `shown`: the window to draw; `turns`: the turns' rows by turn id;
-    `asked`: the place that the link asks for.
+    `asked`: the place that the link asks for; `size`: the number of places that a window holds.
     """
     drawing = _make_drawing(session, found, shown, asked)
     jumps = timelines.find_jumps(found, shown, asked.call if shown.at is not None else None)
-    size, faults = shown.end - shown.start, wording.plural(jumps.faults, "fault")
-    before, after = max(0, shown.start - timelines.WINDOW), shown.end
+    faults = wording.plural(jumps.faults, "fault")
+    before, after = max(0, shown.start - size), shown.end
+    later = min(after - shown.start, len(found) - after)
     return {
         "label": f"Time line, places {shown.start + 1} to {shown.end} of {len(found)}",
         "lit": f"{asked.call}/{asked.turn}/{asked.step}" if shown.at is not None else "",
@@ -46,14 +48,26 @@ def make_drawing_data(
             ["Turn →", "j", _turn_link(session, found, jumps.turn_after)],
         ],
         "where": f"{shown.start + 1:,}–{shown.end:,} of {len(found):,} · {faults}",
+        "width": _make_width_link(session, found, shown, size),
         "earlier": [f"{shown.start - before:,} earlier", session.link(**{"from": before + 1})]
         if shown.start
         else None,
-        "later": [f"{min(size, len(found) - after):,} later", session.link(**{"from": after + 1})]
-        if after < len(found)
-        else None,
+        "later": [f"{later:,} later", session.link(**{"from": after + 1})] if later else None,
         "turns": _make_turns(drawing, found, turns),
     }
+
+
+def _make_width_link(
+    session: ShownSession, found: Sequence[TimelinePlace], shown: TimelineWindow, size: int
+) -> list[str] | None:
+    """Return the words and the link that draw more places at once, or fewer; None for a short session."""
+    start = {"from": shown.start + 1} if shown.start else {}
+    if size > timelines.WINDOW:
+        return [f"Show {timelines.WINDOW} at once", session.link(**start, wide=None)]
+    if len(found) <= timelines.WINDOW:
+        return None
+    most = f"all {len(found)}" if len(found) <= timelines.WIDE else f"{timelines.WIDE} at once"
+    return [f"Show {most}", session.link(**start, wide="1")]
 
 
 def _turn_link(session: ShownSession, found: Sequence[TimelinePlace], index: int | None) -> str | None:

@@ -108,7 +108,7 @@ def _draw_session(row: Row, asked: AskedPlace) -> None:
     session = ShownSession(
         row["session_id"],
         row["source"],
-        {"file": _read_number("file"), **_kept_keys(*URL_KEYS.dropped, "find")},
+        {"file": _read_number("file"), **_kept_keys(*URL_KEYS.dropped, "find", "wide")},
     )
     turns: Sequence[Row] = store_queries.ask("session_turns", **session.metric_parameters()).to_dict(
         "records"
@@ -130,12 +130,13 @@ def _draw_session(row: Row, asked: AskedPlace) -> None:
 def _time_line(
     session: ShownSession, found: Sequence[TimelinePlace], turns: Sequence[Row], asked: AskedPlace
 ) -> None:
-    shown = timelines.choose_window(found, asked)
+    size = timelines.WIDE if st.query_params.get("wide") == "1" else timelines.WINDOW
+    shown = timelines.choose_window(found, asked, size)
     if shown.at is None and (asked.call is not None or asked.turn is not None):
         missing = "call" if asked.call is not None else f"turn {asked.turn}"
         st.caption(f"The session has no such {missing}; it is shown from its beginning.")
     with cards.draw_card("Time line", "session_turns", "session_outline", "step_calls", caption=_LEGEND):
         draw_timeline(
             "timeline",
-            make_drawing_data(session, found, shown, {turn["turn_id"]: turn for turn in turns}, asked),
+            make_drawing_data(session, found, shown, {turn["turn_id"]: turn for turn in turns}, asked, size),
         )

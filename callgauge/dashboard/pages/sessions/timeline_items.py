@@ -200,9 +200,10 @@ def _make_call_item(drawing: TimelineDrawing, row: Row) -> Item:
     said = "" if row["args_source"] == "raw" else f" The text is {is_text}."
     layer = row["fault_layer"]
     bad = _LAYERS.get(layer, "bad") if layer else None
-    tags = [
-        [row["outcome"], OUTCOME_TONES.get(row["outcome"], "calm"), f"What became of the arguments.{said}"]
-    ]
+    # What could not be measured is no fault: why stands in the tag's help, not in a line of each call.
+    why = row["finding"] if row["outcome"] == "unmeasured" and not layer else None
+    told = f"What became of the arguments.{said}" + (f" {wording.one_line(why, 300)}" if why else "")
+    tags = [[row["outcome"], OUTCOME_TONES.get(row["outcome"], "calm"), told]]
     if layer:
         tags.append([f"fault: {layer.replace('_', ' ')}", bad, "The first layer that went wrong"])
     notes = [
@@ -218,7 +219,9 @@ def _make_call_item(drawing: TimelineDrawing, row: Row) -> Item:
         "bad": bad,
         "tags": [tag for tag in tags if tag[0]],
         "chain": _make_chain_item(drawing, row),
-        "finding": wording.one_line(row["finding"] or (layer and row["harness_message"]) or "", 300) or None,
+        "finding": None
+        if why
+        else wording.one_line(row["finding"] or (layer and row["harness_message"]) or "", 300) or None,
         "raw": wording.visible(row["raw"]) if row["raw"] else None,
         "note": " ".join(note for note in notes if note) or None,
         "result": _make_result_item(row),

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 Row = Mapping[Any, Any]
 
-WINDOW = 40  # places that are drawn at once
+WINDOW = 10  # places that are drawn at once: with their texts, about two screens
+WIDE = 60  # of them, when a person asks for more
 CELLS = 240  # of the overview, at most
 LANES = 8  # threads side by side; a chain beyond them is named at its calls only
 _LEAD = 4  # places that stay in sight before the one that was asked for

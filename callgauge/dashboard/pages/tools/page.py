@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -16,6 +17,7 @@ from callgauge.dashboard.components.controls.url_widgets import reset_page_numbe
 from callgauge.dashboard.components.slice_table import (
     READING,
     IntervalScale,
+    judged_rate_cell,
     make_scale,
     rate_cell,
     rate_column,
@@ -39,10 +41,8 @@ def show() -> None:
         one_tool.show(name)
         return
     st.title("Tools", anchor=False)
-    answer = st.container()
     chosen = filters.chosen_filters().parameters()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        rate = choose_rate(among=tuple(name for name in RATES if RATES[name].better))
+    rate = choose_rate(among=tuple(name for name in RATES if RATES[name].better))
     rates = tuple(dict.fromkeys((rate.name, *SHOWN)))
     rows = store_queries.ask("slices", rates=(*rates, invented_tools.RATE), by="tool", **chosen)
     if rows.empty:
@@ -59,9 +59,8 @@ def show() -> None:
     ordered = sort_by_loss(columns[rate.name], list(names))
     solid = [name for name in ordered if name in columns[rate.name] and columns[rate.name][name].is_solid]
     few = [name for name in ordered if name not in set(solid)]
-    with answer:
-        its = columns[rate.name]
-        _draw_answer([its[one] for one in solid], [its[one] for one in few if one in its], chosen)
+    its = columns[rate.name]
+    _draw_answer([its[one] for one in solid], [its[one] for one in few if one in its], chosen)
     take = cards.Download("tools", store_queries.ask_later("slices", rates=rates, by="tool", **chosen))
     if solid:
         _draw_solid(solid, rate.name, columns, chosen, take)
@@ -73,7 +72,7 @@ def show() -> None:
     fold = draw_fold(title, "few") if solid else cards.draw_card(title)
     if fold is not None:
         with fold:
-            _draw_page("few_tools", "few_page", few, rate.name, columns, chosen)
+            _draw_page("few_tools", "few_page", few, rate.name, columns, chosen, few=True)
 
 
 def _draw_answer(solid: Sequence[Slice], few: Sequence[Slice], chosen: Mapping[str, Any]) -> None:
@@ -99,9 +98,20 @@ def _draw_solid(
 
 
 def _draw_page(
-    key: str, page_key: str, names: Sequence[str], rate: str, columns: Columns, chosen: Mapping[str, Any]
+    key: str,
+    page_key: str,
+    names: Sequence[str],
+    rate: str,
+    columns: Columns,
+    chosen: Mapping[str, Any],
+    *,
+    few: bool = False,
 ) -> None:
-    """Draw one page of a list of tools; the URL key `page_key` holds its number."""
+    """Draw one page of a list of tools; the URL key `page_key` holds its number.
+
+    `few`: True where too little is known of each tool. Then a rate has its counts and no interval, as long as
+    too little is known of it.
+    """
     reset_page_number(page_key, {"rate": rate, **chosen})
     text = st.query_params.get(page_key)
     pages = -(-len(names) // PER_PAGE)
@@ -120,15 +130,17 @@ def _draw_page(
             "number",
             f"{title} × all {noun}s, as if the unmeasured were like the others",
         ),
-        *(rate_column(name, scales[name]) for name in columns),
+        *(_rate_column(name, scales[name], columns, shown, few) for name in columns),
     ]
     draw_table(
-        key, "Tools by expected loss", heads, [_build_row(one, rate, columns, scales) for one in shown]
+        key, "Tools by expected loss", heads, [_build_row(one, rate, columns, scales, few) for one in shown]
     )
     draw_pager(page_key, pages)
 
 
-def _build_row(tool: str, rate: str, columns: Columns, scales: Mapping[str, IntervalScale]) -> list[Cell]:
+def _build_row(
+    tool: str, rate: str, columns: Columns, scales: Mapping[str, IntervalScale], few: bool
+) -> list[Cell]:
     one = columns[rate].get(tool)
     loss, total = expected_loss(one), one.total if one else 0
     measured = one is not None and one.share.n > 0
@@ -145,8 +157,21 @@ def _build_row(tool: str, rate: str, columns: Columns, scales: Mapping[str, Inte
             sub=None if measured and one is not None and one.is_rankable else "hardly measured",
             order=loss if measured else None,
         ),
-        *(rate_cell(columns[name].get(tool), scales[name]) for name in columns),
+        *(_rate_cell(columns[name].get(tool), scales[name], few) for name in columns),
     ]
+
+
+def _rate_column(
+    name: str, scale: IntervalScale, columns: Columns, tools: Sequence[str], few: bool
+) -> Column:
+    """Return the head of a rate; without a scale where no tool has an interval."""
+    column = rate_column(name, scale)
+    drawn = not few or any(columns[name][tool].is_solid for tool in tools if tool in columns[name])
+    return column if drawn else replace(column, scale=None)
+
+
+def _rate_cell(one: Slice | None, scale: IntervalScale, few: bool) -> Cell:
+    return judged_rate_cell(one, scale) if few and one else rate_cell(one, scale)
 
 
 show()

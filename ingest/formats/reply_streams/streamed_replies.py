@@ -11,6 +11,7 @@ The text of arguments stays as it was streamed.
 - Responses' events: `response.function_call_arguments.delta` joined by output index; the closing event
   repeats the whole response, but some servers leave its output empty.
 - Gemini's chunks: pieces of candidates, one after another.
+- Converse's events (Bedrock), one key each: `contentBlockDelta.delta.toolUse.input` joined by block index.
 
 A body whose stream never ended has `unfinished`: true.
 """
@@ -21,7 +22,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects, read_text
-from ingest.formats.provider_messages.chat_stream import ChatStream
+from ingest.formats.reply_streams.chat_stream import ChatStream
+from ingest.formats.reply_streams.converse_stream import ConverseStream, converse_event
 
 _OPEN = 1_000  # chat streams that may be open at once
 _ENDED = ("response.completed", "response.incomplete", "response.failed")
@@ -33,6 +35,8 @@ def is_chunk(value: Mapping[str, Any]) -> bool:
         return True
     kind = value.get("type")
     if not isinstance(kind, str):
+        if (event := converse_event(value)) is not None:
+            return event != "metadata"
         return "candidates" in value and ("usageMetadata" in value or "usage_metadata" in value)
     if kind == "message_start":
         return isinstance(value.get("message"), dict)
@@ -51,6 +55,7 @@ class StreamJoiner:
         self._response: dict[str, Any] | None = None
         self._output: dict[Any, dict[str, Any]] = {}
         self._candidates: dict[str, Any] | None = None
+        self._converse = ConverseStream()
 
     def take(self, chunk: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the bodies that are complete with this chunk; an object that is not a chunk is skipped."""
@@ -63,6 +68,8 @@ class StreamJoiner:
             yield from self.take_anthropic(kind, chunk)
         elif "candidates" in chunk:
             yield from self.take_gemini(chunk)
+        elif (event := converse_event(chunk)) is not None:
+            yield from self._converse.take(event, chunk[event])
 
     def finish(self) -> Iterator[dict[str, Any]]:
         """Yield the bodies that are still held at the end of the log, complete or not."""
@@ -74,6 +81,7 @@ class StreamJoiner:
         if self._candidates is not None:
             yield self._candidates
         self._candidates = None
+        yield from self._converse.close()
 
     # --- chat --------------------------------------------------------------------------------
 

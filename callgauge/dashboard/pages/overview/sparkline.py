@@ -1,0 +1,22 @@
+"""A small line without axes. That of `st.metric` loads Vega, which takes a browser longer than the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from callgauge.dashboard.components.controls.component_files import read_source
+
+_HEIGHT = 44  # pixels, as in sparkline.css
+
+
+def draw_sparkline(key: str, values: Sequence[float], words: str) -> None:
+    """Draw two values or more as a line; `words` say for screen readers what it shows."""
+    draw = st.components.v2.component(
+        "sparkline",
+        html="<div class='spark'></div>",
+        css=read_source(__file__, "sparkline.css"),
+        js=read_source(__file__, "sparkline.js"),
+    )
+    draw(key=key, data={"values": list(values), "words": words}, height=_HEIGHT)

@@ -1,0 +1,100 @@
+"""Finds marks of tool calls in a decoded record: keys and types that stand for a call in any known format.
+
+Words in a text are no marks, and neither is anything within a tool definition, within the arguments of a
+call, or within the result of a tool.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ingest.decoding.fields import read_object, read_text
+
+_TYPES = frozenset(
+    {"tool_use", "tool_call", "tool-call", "toolCall", "function_call", "functionCall", "custom_tool_call",
+     "tool-invocation", "dynamic-tool"}
+)  # fmt: skip
+_KEYS = (
+    "tool_calls", "toolCalls", "tool_uses", "toolUses", "function_call", "functionCall", "tool_call",
+    "toolCall", "toolUse", "toolInvocation",
+)  # fmt: skip
+_PART = "tool-"  # the AI SDK's `tool-NAME`, which has a toolCallId
+_RESULTS = frozenset(
+    {"tool_result", "tool-result", "toolResult", "function_call_output", "custom_tool_call_output",
+     "tool_call_response"}
+)  # fmt: skip
+_NOT_BELOW = frozenset(
+    {"tools", "functions", "tool_definitions", "toolConfig", "functionDeclarations", "function_declarations",
+     "input_schema", "inputSchema", "parameters", "toolResult", "toolUseResult", "functionResponse",
+     "function_response", "tool_result", "metadata"}
+)  # fmt: skip
+_NAMES = ("name", "toolName", "tool_name", "function")
+_IDS = ("call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id", "callId", "id")
+_ARGUMENTS = ("arguments", "args", "input")
+_BYTES = re.compile(
+    rb'"(?:(?:tool_use|tool_calls?|tool-call|toolCalls?|tool_uses|toolUses?|function_call|functionCall|'
+    rb'custom_tool_call|toolInvocation|dynamic-tool)"|tool-)'
+)
+
+
+class CallMark(NamedTuple):
+    """One mark of a call: the key or type that is the mark, and what the log says of the call."""
+
+    word: str
+    id: str | None
+    name: str | None
+    arguments: Any
+
+
+def may_hold_marks(data: bytes) -> bool:
+    """Return False when no mark can stand in a record with these bytes; much quicker than to decode them."""
+    return _BYTES.search(data) is not None
+
+
+def find_marks(value: Any) -> Iterator[CallMark]:
+    """Yield the marks in a decoded record, in no certain order."""
+    left = [value]
+    while left:
+        inner = left.pop()
+        if isinstance(inner, list):
+            left.extend(inner)
+        elif isinstance(inner, dict):
+            kind = inner.get("type")
+            if isinstance(kind, str) and kind in _RESULTS:
+                continue
+            if isinstance(kind, str) and _is_call_type(kind, inner):
+                yield _make_mark(kind, inner)
+                continue
+            found = {key: list(_named_calls(inner[key])) for key in _KEYS if key in inner}
+            for key, calls in found.items():
+                yield from (_make_mark(key, call) for call in calls)
+            left.extend(part for key, part in inner.items() if not found.get(key) and key not in _NOT_BELOW)
+
+
+def _is_call_type(kind: str, inner: Mapping[str, Any]) -> bool:
+    if kind.startswith(_PART) and "toolCallId" in inner:
+        return True
+    return kind in _TYPES and _find_name(inner) is not None
+
+
+def _named_calls(held: Any) -> Iterator[Mapping[str, Any]]:
+    for call in held if isinstance(held, list) else [held]:
+        if isinstance(call, dict) and _find_name(call) is not None:
+            yield call
+
+
+def _find_name(call: Mapping[str, Any]) -> str | None:
+    for part in (call, read_object(call.get("function"))):
+        for key in _NAMES:
+            if found := read_text(part.get(key)):
+                return found
+    return None
+
+
+def _make_mark(word: str, call: Mapping[str, Any]) -> CallMark:
+    inner = read_object(call.get("function")) or call
+    known = next((found for key in _IDS if (found := read_text(call.get(key)))), None)
+    arguments = next((inner[key] for key in _ARGUMENTS if key in inner), None)
+    return CallMark(word, known, _find_name(call) or word.removeprefix(_PART), arguments)

@@ -1,0 +1,176 @@
+"""AgentDojo runs: one JSON document an attempt at a task, with or without an injected attack.
+
+**On disk.** `runs/<pipeline>/<suite>/<user_task>/<attack>/<injection>.json`
+(github.com/ethz-spylab/agentdojo). Seen: six runs of DRIFT, a defence built on it, which keeps the messages
+as `conversations`; AgentDojo's own files are after its source.
+
+**Shape.** `{suite_name, pipeline_name, user_task_id, injection_task_id, attack_type, messages, error,
+utility, security, duration}`. A message has `role` and `content` (text, or blocks `{type: text, content}`), a
+call is `{function, args, id}` with the function's name as text. A result has `tool_call_id` and `error`, null
+for a call that went well. A run is a session of one turn.
+
+**Traps.**
+- `error` is the flag, for exceptions of any kind: `Invalid tool …` and `ValidationError: …` of the input
+  schema are faults of schema, other `…Error` of execution.
+- The verdict is `utility`: the user's task was done. `security` says that the attack succeeded, in most
+  versions; it is no verdict on the turn and is not read.
+- The pipeline's name is the model's, and the name of a defence after it: the defence is kept with the
+  harness.
+- Where calls are text (`<function_call>…`, `<function=…>`), the strategy is `json_fallback`.
+- DRIFT refuses calls with a user message (`[CALL ERROR] The function calling of … has been refused`): refused
+  calls stand only there. They count as calls without arguments; the message begins no turn.
+- A call that the model wrote at the very end, and that nobody ran, is not in `tool_calls` and not counted.
+
+**How a turn ends.** With the run.
+
+**Cannot tell.** The model's own argument text; definitions; tokens per reply.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.decoding.fields import read_objects, read_text, read_time
+from ingest.events import Event, FaultLayer, SessionSeen, Strategy
+from ingest.formats.conversations.result_layers import PASSED, failed_flag, find_layer
+from ingest.formats.conversations.session_per_record import SessionPerRecord
+from ingest.formats.conversations.trial_messages import TrialMessages
+from ingest.formats.provider_messages.chat_messages import ResultFlag
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
+
+SOURCE = Source(
+    name="agentdojo",
+    title="AgentDojo runs",
+    raw_arguments="no",
+    argument_failures="partly: what the input schema refused, and unknown tools",
+    error_flag="yes: error",
+    definitions="no: supply them with --tools",
+    system_prompt="partly: where the run has a system message",
+    model="yes: from the pipeline's name",
+    turn_end="yes: utility",
+    cannot_tell="Arguments that could not be parsed: such a reply has no tool call. "
+    "Whether an attack succeeded is in the log, and is no verdict on the turn.",
+)
+
+_MESSAGES = ("messages", "conversations")
+_DEFENCES = ("tool_filter", "transformers_pi_detector", "spotlighting_with_delimiting", "repeat_user_prompt")
+_AS_TEXT = re.compile(r"<function[_-]call>|<function=")
+_REFUSAL = re.compile(r"\[CALL ERROR\] The function calling of (.{1,20000}?) has been refused", re.DOTALL)
+_REFUSED_NAME = re.compile(r"'name\\?': \\?'([^'\\]{1,200})\\?'")
+_FAULTS = (
+    (FaultLayer.SCHEMA, re.compile(r"Invalid tool .{1,200} provided\.|ToolNotFoundError")),
+    (FaultLayer.SCHEMA, re.compile(r"ValidationError: \d{1,9} validation errors? for Input schema for ")),
+    (FaultLayer.TOOL_REJECTED, re.compile(r"ValidationError: ")),
+)
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(map(_is_ours, head))
+
+
+def _is_ours(value: Mapping[str, Any]) -> bool:
+    named = {"suite_name", "pipeline_name", "user_task_id"} <= value.keys()
+    return named and any(isinstance(value.get(key), list) for key in _MESSAGES)
+
+
+def translator(about: About) -> Translator:
+    return SessionPerRecord(about, _take_run)
+
+
+def _take_run(record: Record, session_id: str) -> Iterator[Event]:
+    run = record.value
+    messages = [message for key in _MESSAGES for message in read_objects(run.get(key))]
+    model, defence = _split_pipeline(read_text(run.get("pipeline_name")))
+    ts = read_time(run.get("evaluation_timestamp"))
+    yield SessionSeen(
+        session_id=session_id,
+        where=record.where,
+        ts=ts,
+        harness=f"agentdojo/{defence}" if defence else "agentdojo",
+        harness_version=read_text(run.get("agentdojo_package_version"))
+        or read_text(run.get("benchmark_version")),
+        task=_name_task(run),
+        model=model,
+    )
+    as_text = any(_AS_TEXT.search(_join_text(message)) for message in messages)
+    trial = TrialMessages(
+        session_id,
+        record,
+        flag=_read_flag,
+        when=lambda _message: ts,
+        strategy=Strategy.JSON_FALLBACK if as_text else Strategy.TOOL_USE,
+    )
+    done = run.get("utility")
+    yield from trial.to_events(
+        list(_plain_messages(messages)),
+        status="error" if run.get("error") else None,
+        recorded_ok=done if isinstance(done, bool) else None,
+    )
+
+
+def _split_pipeline(name: str | None) -> tuple[str | None, str | None]:
+    """Return the model and the defence in a pipeline's name, such as `gpt-4o-2024-05-13-tool_filter`."""
+    for defence in _DEFENCES:
+        if name and name.endswith(f"-{defence}"):
+            return name.removesuffix(f"-{defence}"), defence
+    return name, None
+
+
+def _name_task(run: Mapping[str, Any]) -> str:
+    parts = [run.get(key) for key in ("suite_name", "user_task_id", "attack_type", "injection_task_id")]
+    return "/".join(part for part in parts if isinstance(part, str) and part and part != "none")
+
+
+def _plain_messages(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the messages in OpenAI's shape; a refusal becomes the calls that it names and their results."""
+    for at, message in enumerate(messages):
+        words = _join_text(message)
+        if message.get("role") == "user" and (refused := _list_refused(words)):
+            for call in refused:
+                yield {"role": "tool", "name": call["function"]["name"], "content": words, "refused": True}
+            continue
+        calls = [_plain_call(call) for call in read_objects(message.get("tool_calls"))]
+        if message.get("role") == "assistant" and not calls and at + 1 < len(messages):
+            following = messages[at + 1]
+            calls = _list_refused(_join_text(following)) if following.get("role") == "user" else []
+        yield {**message, "content": words, "tool_calls": calls}
+
+
+def _plain_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    named = call.get("function")
+    if isinstance(named, dict):
+        return dict(call)
+    return {"id": call.get("id"), "function": {"name": named, "arguments": call.get("args")}}
+
+
+def _list_refused(words: str) -> list[dict[str, Any]]:
+    """Return the calls that a refusal of DRIFT names: one name, or a list of calls as Python writes it."""
+    found = _REFUSAL.search(words)
+    if found is None:
+        return []
+    named = found.group(1)
+    names = _REFUSED_NAME.findall(named) if named.startswith("[") else [named]
+    return [{"function": {"name": name}} for name in names]
+
+
+def _read_flag(message: Mapping[str, Any]) -> ResultFlag:
+    if message.get("refused") is True:
+        return failed_flag(read_text(message.get("content")) or "", FaultLayer.REFUSED)
+    if "error" not in message:
+        return ResultFlag()
+    error = message.get("error")
+    if error is None:
+        return PASSED
+    words = error if isinstance(error, str) else str(error)
+    return failed_flag(words, find_layer(words, _FAULTS) or FaultLayer.EXECUTION)
+
+
+def _join_text(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    parts = (part.get("content", part.get("text")) for part in read_objects(content))
+    return "\n".join(part for part in parts if isinstance(part, str))

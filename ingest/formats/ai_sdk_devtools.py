@@ -1,0 +1,171 @@
+"""AI SDK DevTools: the runs that the Vercel AI SDK's middleware recorded, one JSON document.
+
+**On disk.** `.devtools/generations.json` in a project, written by `@ai-sdk/devtools` (github.com/vercel/ai).
+Seen: one recording of two runs with three streamed steps, one of them with a call; what `generateText` writes
+is after the source.
+
+**Shape.** `{runs[].{id, started_at}, steps[].{id, run_id, step_number, type, model_id, provider, started_at,
+duration_ms, input, output, usage, error, raw_request, raw_response, raw_chunks}}`. `input`, `output`, `usage`
+and what is raw are JSON as text. The input has `prompt` (the whole conversation) and `tools`, the output
+`textParts` and `toolCalls[].{toolCallId, toolName, input}` of a stream, or `content` parts, and
+`finishReason`.
+
+**Traps.**
+- A call's `input` is the text as the model sent it. Its result stands in the prompt of the next step.
+- Runs of one chat repeat its history: they are joined as in `request_log`.
+- Calls in a history whose reply is not in the file are not counted.
+- A step with `error` had no reply. A run may have no steps.
+- Token counts are numbers, or objects with `total` and `cacheRead`.
+
+**How a turn ends.** With a reply that made no call, or with the next user message.
+
+**Cannot tell.** What a tool's text says of failure: the type of its output is the flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text, read_time
+from ingest.decoding.lines import make_snippet
+from ingest.decoding.token_counts import count_whole_input
+from ingest.events import Event, Rejected
+from ingest.formats.conversations.ai_sdk_prompt import list_calls, read_request
+from ingest.formats.conversations.exchange_translator import ExchangeTranslator
+from ingest.formats.provider_messages.chat_messages import argument_fields
+from ingest.formats.provider_messages.embedded_json import open_json
+from ingest.formats.provider_messages.exchange import (
+    Exchange,
+    ModelCall,
+    ModelReply,
+    StopReason,
+    join_texts,
+    read_stop_reason,
+)
+from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
+
+SOURCE = Source(
+    name="ai_sdk_devtools",
+    title="AI SDK DevTools",
+    raw_arguments="yes",
+    argument_failures="yes: judged here, on the raw text and the definitions in the input",
+    error_flag="yes: the type of a tool's output",
+    definitions="yes: in every step",
+    system_prompt="yes: in every step",
+    model="yes: per step",
+    turn_end="yes: finishReason, without a verdict",
+    cannot_tell="Calls in a history whose step is not in the file are not counted.",
+)
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(map(_is_ours, head))
+
+
+def _is_ours(value: Mapping[str, Any]) -> bool:
+    runs, steps = value.get("runs"), value.get("steps")
+    if not isinstance(runs, list) or not isinstance(steps, list):
+        return False
+    return all({"run_id", "step_number", "model_id"} <= step.keys() for step in read_objects(steps)) and all(
+        "started_at" in run for run in read_objects(runs)
+    )
+
+
+def translator(about: About) -> Translator:
+    return _DevTools(about)
+
+
+class _DevTools:
+    def __init__(self, about: About) -> None:
+        self._traffic = ExchangeTranslator(about.identity)
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        for step in read_objects(record.value.get("steps")):
+            where = record.find_line(f'"{read_text(step.get("id")) or ""}"')
+            body = open_json(step.get("input"))
+            if not isinstance(body, dict):
+                reason = "the input of the step is no JSON object"
+                yield Rejected(where, "wrong_type", reason, make_snippet(record.data))
+                continue
+            reply = _read_reply(step) if not step.get("error") else None
+            exchange = Exchange(
+                asked=read_request(body),
+                replies=[] if reply is None else [reply],
+                where=where,
+                ts=read_time(step.get("started_at")),
+                provider=(read_text(step.get("provider")) or "").split(".")[0] or None,
+                latency_ms=read_number(step.get("duration_ms")),
+                failure="error" if step.get("error") else "no_reply",
+                harness="ai_sdk",
+            )
+            yield from self._traffic.take(exchange)
+
+    def finish(self) -> Iterator[Event]:
+        yield from self._traffic.finish()
+
+    def close(self) -> None:
+        """Do nothing: no file or other resource is open."""
+
+
+def _read_reply(step: Mapping[str, Any]) -> ModelReply | None:
+    output = open_json(step.get("output"))
+    if not isinstance(output, dict):
+        return None
+    message = {"content": [*read_objects(output.get("content")), *read_objects(output.get("toolCalls"))]}
+    texts = [part for part in read_objects(output.get("content")) if part.get("type") == "text"]
+    text = join_texts(
+        read_text(part.get("text")) for part in [*read_objects(output.get("textParts")), *texts]
+    )
+    calls = [
+        ModelCall.from_api(call.get("toolName"), call.get("toolCallId"), argument_fields(call.get("input")))
+        for call in list_calls(message)
+    ]
+    word = _read_finish(output.get("finishReason"))
+    end = read_stop_reason(word)
+    facts = _find_response(step.get("raw_response"))
+    usage = read_object(open_json(step.get("usage"))) or read_object(output.get("usage"))
+    if end is StopReason.CALLS and not calls and not read_objects(message["content"]):
+        calls = ModelCall.from_stop_reason(text, "finishReason is tool-calls, but the step has no tool call")
+    return ModelReply(
+        id=read_text(facts.get("id")),
+        model=read_text(facts.get("modelId")) or read_text(step.get("model_id")),
+        text=text,
+        calls=calls,
+        word=word,
+        end=end,
+        **_count_input(usage),
+        output_tokens=_read_total(usage.get("outputTokens")),
+        marks=tuple(call_mark(call.tool, call.id, call.arguments.get("raw_arguments")) for call in calls)
+        or words_mark(text),
+    )
+
+
+def _read_finish(told: Any) -> str | None:
+    word = read_text(told) or read_text(read_object(told).get("unified"))
+    return word.replace("-", "_") if word else None
+
+
+def _find_response(raw: Any) -> Mapping[str, Any]:
+    """Return the reply's id and model, from the metadata of a stream or the response of the provider."""
+    response = open_json(raw)
+    for part in read_objects(response):
+        if part.get("type") == "response-metadata":
+            return part
+    body = read_object(response)
+    return {"id": body.get("id"), "modelId": body.get("modelId", body.get("model"))}
+
+
+def _count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
+    told = read_object(usage.get("inputTokens"))
+    return count_whole_input(
+        _read_total(usage.get("inputTokens")),
+        told.get("cacheRead", usage.get("cachedInputTokens")),
+        told.get("cacheWrite"),
+    )
+
+
+def _read_total(count: Any) -> int | None:
+    return read_count(read_object(count).get("total")) if isinstance(count, dict) else read_count(count)

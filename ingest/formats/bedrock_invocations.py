@@ -1,0 +1,138 @@
+"""Bedrock's model invocation log: one request to a model and its reply a record.
+
+**On disk.** Objects in S3, `…/BedrockModelInvocationLogs/<region>/<yyyy>/<mm>/<dd>/<hh>/<name>.json.gz`, one
+record a line; or a log group of CloudWatch, read with `aws logs filter-log-events`. Seen: one record of
+ConverseStream, without a call; the rest is from the documentation
+(https://docs.aws.amazon.com/bedrock/latest/userguide/model-invocation-logging.html).
+
+**Shape.** `{schemaType: "ModelInvocationLog", timestamp, requestId, operation, modelId, identity.arn,
+input.inputBodyJson, output.outputBodyJson, errorCode}`. The bodies of Converse and ConverseStream are
+Converse's, those of InvokeModel the model maker's own (Anthropic, OpenAI's chat …); InvokeModelWithResponse-
+Stream gives a list of chunks. CloudWatch's records stand as text in `events[].message` or `@message`.
+
+**Traps.**
+- Each request repeats the whole conversation, and there is no session: requests are joined as in
+  `request_log`, by what they repeat and by the ids of calls.
+- A body over 100 KB is replaced by the path of an object in S3 (`…BodyS3Path`). A reply that is not in the
+  record is a reject; where only the request is missing, the reply begins a session of its own.
+- A failed request has `errorCode` and no output: no step.
+- The model is `modelId`; of an ARN the part after the last slash.
+- Embeddings and images pass silently.
+
+**Cannot tell.** The text of arguments, unless InvokeModel streamed them; how long a tool ran; whether a tool
+failed, where the client states no `status`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ingest.decoding.call_marks import find_marks
+from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text, read_time
+from ingest.decoding.lines import make_snippet
+from ingest.events import Event, Rejected
+from ingest.formats.conversations.exchange_translator import ExchangeTranslator
+from ingest.formats.provider_messages.api_detection import make_exchange
+from ingest.formats.provider_messages.embedded_json import open_json
+from ingest.formats.provider_messages.exchange import Exchange
+from ingest.formats.provider_messages.http_bodies import decode_body
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
+
+SOURCE = Source(
+    name="bedrock_invocations",
+    title="Bedrock model invocation log",
+    raw_arguments="partly: where InvokeModel streamed the reply",
+    argument_failures="partly: what the definitions in the request show; raw text only where it was streamed",
+    error_flag="partly: toolResult's status or is_error, where the client states it",
+    definitions="yes: in every request that offers tools",
+    system_prompt="yes: in every request",
+    model="yes: per step",
+    turn_end="yes: stopReason, without a verdict",
+    cannot_tell="Sessions are joined from requests that repeat each other. "
+    "Replies over 100 KB are kept elsewhere and are not read.",
+)
+
+_KIND = "ModelInvocationLog"
+_WRAPPED = ("message", "@message")
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(True for value in head for _ in _list_invocations(value))
+
+
+def _list_invocations(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the records in an object: itself, or those that CloudWatch wrapped as text."""
+    if value.get("schemaType") == _KIND:
+        yield value
+        return
+    for holder in (value, *read_objects(value.get("events"))):
+        for key in _WRAPPED:
+            if isinstance(text := holder.get(key), str) and _KIND in text:
+                inner = open_json(text, 1)
+                if isinstance(inner, dict) and inner.get("schemaType") == _KIND:
+                    yield inner
+
+
+def translator(about: About) -> Translator:
+    return _Invocations(about)
+
+
+class _Invocations:
+    def __init__(self, about: About) -> None:
+        self._traffic = ExchangeTranslator(about.identity)
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        for value in _list_invocations(record.value):
+            found = _make_exchange(value, record)
+            if isinstance(found, Rejected):
+                yield found
+            elif found is not None:
+                yield from self._traffic.take(found)
+
+    def finish(self) -> Iterator[Event]:
+        yield from self._traffic.finish()
+
+    def close(self) -> None:
+        """Do nothing: no file or other resource is open."""
+
+
+def _make_exchange(value: Mapping[str, Any], record: Record) -> Exchange | Rejected | None:
+    """Return the exchange of a record; None for a record without one, such as an embedding."""
+    sent, came = read_object(value.get("input")), read_object(value.get("output"))
+    failed = read_text(value.get("errorCode"))
+    kept = read_text(came.get("outputBodyS3Path"))
+    if kept is not None and "outputBodyJson" not in came:
+        reason = f"the reply is kept elsewhere, as {kept[:200]}, and is not read"
+        return Rejected(record.where, "missing_field", reason, make_snippet(record.data))
+    response = decode_body(came.get("outputBodyJson"))
+    found = make_exchange(
+        decode_body(sent.get("inputBodyJson")),
+        response,
+        status=None,
+        where=record.where,
+        ts=read_time(value.get("timestamp")),
+        latency_ms=next(filter(None, map(_read_latency, response.objects)), None),
+    )
+    if found is None:
+        if not any(True for body in response.objects for _ in find_marks(body)):
+            return None
+        reason = "the reply holds tool calls in a shape that is not known here"
+        return Rejected(record.where, "unread_calls", reason, make_snippet(record.data))
+    found.provider = "aws"
+    model = (read_text(value.get("modelId")) or "").rsplit("/", 1)[-1] or None
+    if found.asked is not None:
+        found.asked.model = model
+        found.asked.user = found.asked.user or read_text(read_object(value.get("identity")).get("arn"))
+    for reply in found.replies:
+        reply.model = model
+        reply.id = reply.id or read_text(value.get("requestId"))
+        reply.output_tokens = reply.output_tokens or read_count(came.get("outputTokenCount"))
+    if failed is not None and not found.replies:
+        found.failure = failed
+    return found
+
+
+def _read_latency(body: Mapping[str, Any]) -> float | None:
+    return read_number(read_object(body.get("metrics")).get("latencyMs"))

@@ -1,0 +1,100 @@
+"""Reads prompts and messages of the Vercel AI SDK.
+
+The format (https://ai-sdk.dev/docs/reference/ai-sdk-core/model-message): `role` system | user | assistant |
+tool, `content` text or parts; calls are parts `{type: "tool-call", toolCallId, toolName, input}` (`args`
+before 5.0), results `{type: "tool-result", toolCallId, toolName, output: {type, value}}` (`result`, `isError`
+before 5.0). The type of an output is `text`, `json` or `content`, or for a tool that threw `error-text` or
+`error-json`, or `execution-denied`. Calls with `providerExecuted` ran at the provider and do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ingest.decoding.fields import read_count, read_objects, read_text
+from ingest.events import FaultLayer, FlagSource, ResultStatus
+from ingest.formats.provider_messages.exchange import (
+    ConversationItem,
+    ItemKind,
+    ModelRequest,
+    RequestResult,
+    join_texts,
+)
+from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
+from ingest.formats.provider_messages.message_parts import read_tool_result
+
+_RETURNED = ("text", "json", "content")
+
+
+def read_request(body: Mapping[str, Any]) -> ModelRequest:
+    prompt = read_objects(body.get("prompt"))
+    return ModelRequest(
+        parts=[message for message in prompt if message.get("role") != "system"],
+        read=read_items,
+        prompt=join_texts(join_words(message) for message in prompt if message.get("role") == "system"),
+        tools=[tool for tool in read_objects(body.get("tools")) if "inputSchema" in tool],
+        max_tokens=read_count(body.get("maxOutputTokens")),
+        result=read_result,
+    )
+
+
+def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
+    """Yield the user's text, the model's message or the results in a message."""
+    role = message.get("role")
+    if role == "assistant":
+        calls = list_calls(message)
+        marks = tuple(
+            call_mark(call.get("toolName"), call.get("toolCallId"), call.get("input")) for call in calls
+        )
+        ids = tuple(read_text(call.get("toolCallId")) for call in calls)
+        yield ConversationItem(ItemKind.MODEL, marks or words_mark(join_words(message)), ids)
+    elif role == "user":
+        words = join_words(message)
+        yield ConversationItem(ItemKind.USER, ("user:" + (words or ""),), text=words)
+    for part in read_objects(message.get("content")):
+        if role == "tool" and part.get("type") == "tool-result":
+            yield ConversationItem(ItemKind.RESULT, ids=(read_text(part.get("toolCallId")),), body=part)
+
+
+def list_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the calls in a message that the client runs."""
+    return [
+        part
+        for part in read_objects(message.get("content"))
+        if part.get("type") == "tool-call" and part.get("providerExecuted") is not True
+    ]
+
+
+def join_words(message: Mapping[str, Any]) -> str | None:
+    content = message.get("content")
+    if isinstance(content, str):
+        return content or None
+    return join_texts(
+        read_text(part.get("text")) for part in read_objects(content) if part.get("type") == "text"
+    )
+
+
+def output_status(part: Mapping[str, Any]) -> ResultStatus:
+    """Return the status that a result part states; UNKNOWN before 5.0, where the flag is often left out."""
+    output = part.get("output")
+    kind = output.get("type") if isinstance(output, dict) else None
+    if kind == "execution-denied":
+        return ResultStatus.DENIED
+    if part.get("isError") is True or (isinstance(kind, str) and kind.startswith("error")):
+        return ResultStatus.ERROR
+    return ResultStatus.OK if kind in _RETURNED or part.get("isError") is False else ResultStatus.UNKNOWN
+
+
+_LAYERS = {ResultStatus.ERROR: FaultLayer.EXECUTION, ResultStatus.DENIED: FaultLayer.REFUSED}
+
+
+def read_result(part: Mapping[str, Any]) -> RequestResult:
+    said, status = read_tool_result(part), output_status(part)
+    return RequestResult(
+        said.content,
+        said.name,
+        status,
+        FlagSource.ABSENT if status is ResultStatus.UNKNOWN else FlagSource.EXPLICIT,
+        _LAYERS.get(status),
+    )

@@ -1,0 +1,175 @@
+"""Translates dumped lists of messages, as an API or a framework keeps them in memory, into sessions.
+
+A record is one conversation, several, or a single message of the only conversation in the file. Messages are
+read by `ingest.formats.provider_messages.message_lists`, whatever their shape; turns follow the rules of
+`AgentSession`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, ClassVar, NamedTuple
+
+from ingest.decoding.fields import read_object
+from ingest.events import (
+    ArgsSource,
+    CallMade,
+    Event,
+    FaultLayer,
+    LogLine,
+    PromptSeen,
+    Rejected,
+    ResultSeen,
+    SessionSeen,
+    ToolsOffered,
+    Visibility,
+)
+from ingest.formats.conversations.agent_session import AgentSession, native_call_fields
+from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
+from ingest.formats.provider_messages.chat_messages import ResultFlag, argument_fields
+from ingest.formats.provider_messages.message_lists import read_messages
+from ingest.formats.provider_messages.message_parts import Message, MessageCall, MessageResult
+from ingest.log_format import About
+from ingest.record import Record
+
+
+class Conversation(NamedTuple):
+    """A conversation in a record; `id` is None where the log does not name it."""
+
+    messages: Iterable[Any]
+    id: str | None = None
+    system: str | None = None
+    definitions: tuple[Mapping[str, Any], ...] = ()
+    task: str | None = None
+
+
+class MessageDump(ABC):
+    """The translator of a file of dumped messages; a format says what stands where."""
+
+    harness: ClassVar[str | None] = None
+    fault_texts: ClassVar[Texts] = ()  # tell the layer of a failed result
+
+    def __init__(self, about: About) -> None:
+        self._identity = about.identity
+        self._count = 0
+        self._only: _Session | None = None  # the conversation whose messages are the records
+
+    @abstractmethod
+    def split(self, value: Mapping[str, Any]) -> list[Conversation] | None:
+        """Return the conversations in a record; None when the record is a message."""
+
+    def unwrap(self, message: Mapping[str, Any]) -> Iterable[Any]:
+        """Return what is read of a message as the log has it: mostly itself."""
+        return (message,)
+
+    def step_facts(self, _message: Mapping[str, Any]) -> dict[str, Any]:
+        """Return further fields of `StepMade` for a message as the log has it."""
+        return {}
+
+    def read_time(self, _message: Mapping[str, Any]) -> datetime | None:
+        return None
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        conversations = self.split(record.value)
+        if conversations is None:
+            if self._only is None:
+                self._only = _Session(self._identity, record.where)
+                yield from self._begin(self._only, Conversation(()))
+            self._only.where = record.where
+            yield from self._take_message(self._only, record.value, record)
+            return
+        for conversation in conversations:
+            name = f"{self._identity}/{self._count}" if self._count else self._identity
+            self._count += 1
+            session = _Session(conversation.id or name, record.where)
+            yield from self._begin(session, conversation)
+            for message in conversation.messages:
+                yield from self._take_message(session, message, record)
+            yield from session.finish()
+
+    def _begin(self, session: _Session, conversation: Conversation) -> Iterator[Event]:
+        place = session.event_place()
+        if self.harness or conversation.task:
+            yield SessionSeen(**place, harness=self.harness, task=conversation.task)
+        if conversation.system:
+            yield PromptSeen(**place, text=conversation.system)
+        if conversation.definitions:
+            yield ToolsOffered(**place, definitions=conversation.definitions)
+
+    def _take_message(self, session: _Session, raw: Any, record: Record) -> Iterator[Event]:
+        message = read_object(raw)
+        session.ts = self.read_time(message) or session.ts
+        facts = self.step_facts(message)
+        for part in self.unwrap(message):
+            for said in read_messages(part):
+                yield from session.take(said, facts, record, self.fault_texts)
+
+    def finish(self) -> Iterator[Event | Rejected]:
+        if self._only is not None:
+            yield from self._only.finish()
+
+    def close(self) -> None:  # noqa: B027 - part of the interface, no duty of a format
+        """Do nothing: there is nothing outside of memory to release."""
+
+
+class _Session:
+    """One conversation. `where` and `ts` are the place and the time of the newest event."""
+
+    def __init__(self, session_id: str, where: LogLine) -> None:
+        self._turns = AgentSession(session_id)
+        self._results = 0  # since the newest message of the model
+        self.where = where
+        self.ts: datetime | None = None
+
+    def take(
+        self, message: Message, step: Mapping[str, Any], record: Record, texts: Texts
+    ) -> Iterator[Event]:
+        if message.role == "system" and message.text:
+            yield PromptSeen(**self.event_place(), text=message.text)
+        elif message.role == "user":
+            self._turns.ask(self.where, self.ts, message.text)
+        elif message.role == "assistant":
+            places = [self._find_place(call.id, record) for call in message.calls]
+            self.where, self._results = places[0] if places else self.where, 0
+            yield from self._turns.add_step(self.where, self.ts, message.text, **step)
+            for call, self.where in zip(message.calls, places, strict=True):
+                yield self._make_call(call)
+        for result in message.results:
+            self.where = self._find_place(result.id, record)
+            yield self._make_result(result, texts)
+            self._results += 1
+
+    def finish(self) -> Iterator[Event]:
+        yield from self._turns.close_turn()
+
+    def event_place(self) -> dict[str, Any]:
+        return {"session_id": self._turns.session_id, "where": self.where, "ts": self.ts}
+
+    def _make_call(self, call: MessageCall) -> CallMade:
+        facts: dict[str, Any] = argument_fields(call.arguments)
+        if call.refused is not None:
+            facts |= {"refused_by_harness": FaultLayer.SYNTAX, "harness_message": call.refused}
+        elif call.marks and facts["args_source"] is ArgsSource.RESERIALISED:
+            facts["syntax_seen"] = Visibility.FAILURES
+        facts |= {"tool": call.name, **native_call_fields(call.id)}
+        return self._turns.add_call(self.where, self.ts, **facts)
+
+    def _make_result(self, result: MessageResult, texts: Texts) -> ResultSeen:
+        content = result.content or ""
+        flag = PASSED if result.failed is False else ResultFlag()
+        if result.failed:
+            flag = failed_flag(content, find_layer(content, texts) or FaultLayer.EXECUTION)
+        return ResultSeen(
+            **self.event_place(),
+            tool_call_id=result.id,
+            ordinal=self._results if result.id is None else None,
+            tool=result.name,
+            content=result.content,
+            **flag.fields,
+        )
+
+    def _find_place(self, known: str | None, record: Record) -> LogLine:
+        found = record.find_line(f'"{known}"', past=True) if known else record.where
+        return self.where if found is record.where else found  # a result may stand in the part of its call

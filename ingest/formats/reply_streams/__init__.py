@@ -1,0 +1,1 @@
+"""Joins the chunks of streamed replies of providers' APIs into whole replies."""

@@ -1,0 +1,110 @@
+"""Messages of Bedrock's Converse API, as Strands agents and others keep them.
+
+**On disk.** Dumps of `agent.messages`: an array, or one message a line; objects with `messages` and
+`system_prompt`, by themselves or under the names of runs. Strands' own session manager writes one message a
+file, `session_<id>/agents/agent_<id>/messages/message_<n>.json` (github.com/strands-agents/sdk-python): such
+a file by itself is rejected, and the reason says how the folder becomes one file. Seen: six conversations in
+a fixture of strands-agents/evals; session files unseen, after the source.
+
+**Shape.** `{role, content: [{text} | {toolUse: {toolUseId, name, input}} | {toolResult: {toolUseId, status,
+content}}]}`, one key a block, with no `type`. A session file has it as `message` (`redact_message` where a
+guardrail changed it), beside `message_id` and `created_at`. Each conversation is a session.
+
+**Traps.**
+- Results stand in a user message: it begins no turn.
+- `status` error is the flag; a tool that answers "not found" in words is a success to the log.
+
+**How a turn ends.** With a message of the model without a call, or with the next user message.
+
+**Cannot tell.** The model's own argument text, the model, definitions; times, except in session files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ingest.decoding.fields import read_time
+from ingest.decoding.lines import make_snippet
+from ingest.events import Event, Rejected
+from ingest.formats.conversations.message_dump import Conversation, MessageDump
+from ingest.formats.provider_messages.bedrock_converse import is_message
+from ingest.formats.provider_messages.model_requests import prompt_text
+from ingest.log_format import About, Source, Translator
+from ingest.record import Record
+
+SOURCE = Source(
+    name="strands",
+    title="Strands and other Converse messages",
+    raw_arguments="no: Converse hands them over decoded",
+    argument_failures="no",
+    error_flag="partly: toolResult's status, where the client states it",
+    definitions="no: supply them with --tools",
+    system_prompt="partly: where the dump has it",
+    model="no",
+    turn_end="partly: an answer ends a turn, without a verdict",
+    cannot_tell="The model, and what it wrote: a call whose text was no JSON never became a message.",
+)
+
+_REQUEST = frozenset(("modelId", "inferenceConfig", "toolConfig", "response", "output"))
+_FILE = re.compile(r"message_[0-9]{1,9}\.json")
+_ALONE = (
+    "one message of a session; `jq -s 'sort_by(.message_id)' message_*.json > session.json` makes one file"
+)
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return bool(head) and all(map(_is_ours, head))
+
+
+def _is_ours(value: Mapping[str, Any]) -> bool:
+    if is_message(value):
+        return "type" not in value
+    return _is_session_message(value) or bool(_list_conversations(value))
+
+
+def _is_session_message(value: Mapping[str, Any]) -> bool:
+    return "message_id" in value and is_message(value.get("message"))
+
+
+def _list_conversations(value: Mapping[str, Any]) -> list[Conversation]:
+    found = [one for one in (value, *value.values()) if _is_conversation(one)]
+    return [
+        Conversation(one["messages"], system=prompt_text(one.get("system_prompt", one.get("system"))))
+        for one in found
+    ]
+
+
+def _is_conversation(value: Any) -> bool:
+    messages = value.get("messages") if isinstance(value, dict) else None
+    if not isinstance(messages, list) or not messages or value.keys() & _REQUEST:
+        return False
+    return all(map(is_message, messages)) and any(one["role"] == "assistant" for one in messages)
+
+
+def translator(about: About) -> Translator:
+    return _StrandsMessages(about)
+
+
+class _StrandsMessages(MessageDump):
+    def __init__(self, about: About) -> None:
+        super().__init__(about)
+        self._is_piece = _FILE.fullmatch(about.name) is not None
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        if self._is_piece and _is_session_message(record.value):
+            yield Rejected(record.where, "missing_field", _ALONE, make_snippet(record.data))
+        else:
+            yield from super().take(record)
+
+    def split(self, value: Mapping[str, Any]) -> list[Conversation] | None:
+        return None if is_message(value) or _is_session_message(value) else _list_conversations(value)
+
+    def unwrap(self, message: Mapping[str, Any]) -> tuple[Any]:
+        changed = message.get("redact_message")
+        return (changed if isinstance(changed, dict) else message.get("message", message),)
+
+    def read_time(self, message: Mapping[str, Any]) -> datetime | None:
+        return read_time(message.get("created_at"))

@@ -1,0 +1,181 @@
+"""Watches the records of a file for tool calls that its format did not read.
+
+A call that stands in a log and in no table would be a failure that nobody can see. So a record that made no
+call is searched for marks of calls (`ingest.decoding.call_marks`). Two things become rejects: a line of which
+the format makes nothing at all, and whose calls are not read elsewhere in the file; and a file with marks of
+which no call was read.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import orjson
+
+from ingest.decoding.call_marks import CallMark, find_marks, may_hold_marks
+from ingest.decoding.containers import Container
+from ingest.decoding.lines import make_snippet
+from ingest.events import CallMade, Event, LogLine, Rejected
+from ingest.record import Record
+from ingest.sessions.stored_text import canonical_json, json_text
+
+_KNOWN = 100_000  # calls of a file that are remembered: logs repeat the calls of the steps before
+_SHORT = 100  # characters of an id that is remembered as it is
+_WAITING = 1_000  # lines that wait for the events of a later record …
+_HELD = 1024 * 1024  # … and bytes of those that have not been searched
+
+
+class Made(Enum):
+    """What a format made of a record."""
+
+    NOTHING = "nothing"
+    EVENTS = "events"
+    CALLS = "calls"  # … or a reject, which says more than a mark of a call does
+
+
+class _Line(NamedTuple):
+    """A line with marks of which the format has made nothing, and the keys of the calls in it."""
+
+    where: LogLine
+    word: str
+    calls: tuple[str, ...]
+    snippet: str
+
+
+class UnreadCalls:
+    """The calls that were read from a file, and the marks of others. Can be pickled between two records.
+
+    `waiting` is public so that the reader need not call `note_place` for each event while it is empty.
+    """
+
+    def __init__(self, container: Container) -> None:
+        self._is_json = container is not Container.YAML
+        self._by_line = container is Container.LINES
+        self._known: OrderedDict[str, None] = OrderedDict()
+        self.waiting: OrderedDict[int, Record | _Line] = OrderedDict()  # by byte offset
+        self._unsearched: deque[int] = deque()  # offsets of the records among them, and of some that left
+        self._held = 0  # bytes of these records
+        self._first: _Line | None = None  # the first record with marks, while no call has been read
+        self._marked = 0  # records with marks
+        self._read = False  # a call of this file was read
+        self._refused = False  # a line was rejected here
+
+    def note_place(self, event: Event) -> None:
+        """Record that something was made of the line on which an event is placed."""
+        left = self.waiting.pop(event.where.offset, None)
+        if isinstance(left, Record):
+            self._held -= len(left.data)
+
+    def note_call(self, call: CallMade) -> None:
+        self._read = True
+        self._first = None
+        arguments = call.raw_arguments if call.raw_arguments is not None else call.arguments
+        self._known[_call_key(call.tool_call_id, call.tool, arguments)] = None
+        if len(self._known) > _KNOWN:
+            self._known.popitem(last=False)
+
+    def look(self, record: Record, made: Made) -> Iterable[Rejected]:
+        """Search a record, if what the format made of it leaves doubt; return the lines that waited too long.
+
+        A line of which nothing was made waits first: most formats make something of it a few lines later.
+        """
+        silent = made is Made.NOTHING and self._by_line
+        if made is Made.CALLS or (self._read and not silent):
+            return ()
+        if self._is_json and not may_hold_marks(record.data):
+            return ()
+        if not silent:
+            self._search(record)
+            return ()
+        self._wait(record)
+        return tuple(self._reject_oldest()) if len(self.waiting) > _WAITING else ()
+
+    def _wait(self, record: Record) -> None:
+        self.waiting[record.where.offset] = record
+        self._unsearched.append(record.where.offset)
+        self._held += len(record.data)
+        while len(self._unsearched) > 1 and (self._held > _HELD or self._unsearched[0] not in self.waiting):
+            self._search_waiting(self._unsearched.popleft())
+
+    def _search(self, record: Record) -> _Line | None:
+        """Return the marks of a record that the format has not read so far; None when there are none."""
+        marks = _list_marks(record)
+        if not marks:
+            return None
+        self._marked += 1
+        line = _describe_line(record, marks)
+        if not self._read and self._first is None:
+            self._first = line
+        return None if self._knows(line.calls) else line
+
+    def _search_waiting(self, offset: int) -> None:
+        record = self.waiting.get(offset)
+        if isinstance(record, Record):
+            self._held -= len(record.data)
+            line = self._search(record)
+            if line is None:
+                del self.waiting[offset]
+            else:
+                self.waiting[offset] = line
+
+    def _reject_oldest(self) -> Iterator[Rejected]:
+        offset = next(iter(self.waiting))
+        self._search_waiting(offset)
+        line = self.waiting.pop(offset, None)
+        if isinstance(line, _Line) and not self._knows(line.calls):
+            self._refused = True
+            reason = f"a tool call (`{line.word}`) in a line that this format does not know"
+            yield Rejected(line.where, "unread_calls", reason, line.snippet)
+
+    def finish(self) -> Iterator[Rejected]:
+        """Yield the lines of which nothing was made; else the file, when no call of it was read."""
+        while self.waiting:
+            yield from self._reject_oldest()
+        if self._first is not None and not self._refused:
+            more = f" in {self._marked:,} records" if self._marked > 1 else ""
+            yield Rejected(
+                self._first.where,
+                "unread_calls",
+                f"the file holds tool calls (`{self._first.word}`{more}), and none of them was read",
+                self._first.snippet,
+            )
+
+    def _knows(self, calls: tuple[str, ...]) -> bool:
+        return all(call in self._known for call in calls)
+
+
+def _list_marks(record: Record) -> list[CallMark]:
+    value = record.value
+    if not isinstance(value, dict):  # a format has decoded parts of the line only
+        try:
+            value = orjson.loads(record.data)
+        except orjson.JSONDecodeError:
+            return []
+    return list(find_marks(value))
+
+
+def _describe_line(record: Record, marks: list[CallMark]) -> _Line:
+    calls = tuple({_call_key(mark.id, mark.name, mark.arguments) for mark in marks})
+    word, data = marks[0].word, record.data
+    at = max(0, data.find(f'"{word}"'.encode()))
+    begin = data.rfind(b"\n", 0, at) + 1
+    where = record.where
+    if begin:
+        where = LogLine(where.line + data.count(b"\n", 0, at), record.start + begin)
+    return _Line(where, word, calls, make_snippet(data[begin:] if begin else data))
+
+
+def _call_key(known: str | None, tool: str | None, arguments: Any) -> str:
+    """Return a key by which a repeated call is recognised: its id, else a hash of its tool and arguments."""
+    if known is not None and len(known) <= _SHORT:
+        return known
+    if known is None:
+        text = (
+            canonical_json(arguments) if isinstance(arguments, str) else json_text(arguments, sort_keys=True)
+        )
+        known = f"{tool}:{text}"
+    return blake2b(known.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

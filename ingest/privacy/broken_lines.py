@@ -1,0 +1,167 @@
+"""Finds values that the end of a line breaks: shows what stands around line ends as if in one line.
+
+A terminal, a mail or a person wraps long lines, and a key or a number goes on in the next one, perhaps
+indented.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from ingest.privacy.decoded_views import View
+from ingest.privacy.placeholders import Spot, merge_spots
+
+_GLUED = frozenset("+/=.@%~_-?")  # signs that a value may have beside the place where a line ends
+_BREAK = re.compile(r"\n[ \t]{0,40}(?=[\w+/=.@%~?-])")
+_TELLING = re.compile(
+    r"[\d@]"
+)  # stands in nearly every value that only shows when its parts are put together
+_RUN_USUAL = 60  # characters looked at first, and …
+_RUN_LONGEST = 1_200  # … at most, on each side of the end of a line
+_RUN_SHORTEST = 7
+_RUN_LONG = 32  # characters of a run that may be a value without a digit
+_LINES_MOST = 32  # of one value
+_CONTEXT = 64  # characters before a value that may name it
+_ALONE = re.compile(r"""[\s"'`,;)\]}\\<&|]{0,8}(?:\n|\Z)""")  # what may follow a value that ends its line
+_PART_SHORTEST = 4
+_INNER = re.compile(r"\w[.+_-]\w|\d")
+
+
+def join_lines(text: str, parent: View | None, forced: Collection[int] = ()) -> View | None:
+    """Return what stands around the ends of lines, without these; None when no value can be broken there.
+
+    Only runs of characters without blanks are shown that are long or hold a digit or an @, or that `forced`
+    names by the offset of the end of a line, and a little of what is before them. A run that goes on for
+    several lines is shown with each end of a line removed, and with all.
+    """
+    windows = _find_windows(text, forced)
+    if not windows:
+        return None
+    view = View("", text, parent)
+    parts: list[str] = []
+    length = last = 0
+    for window in windows:
+        view.add_piece(length, 1, last, window.begin)
+        parts.append("\n")
+        length += 1
+        last = window.begin
+        for start, behind in window.breaks:
+            parts.append(text[last:start])
+            length += start - last
+            view.add_piece(length, 0, start, behind)
+            last = behind
+        parts.append(text[last : window.end])
+        length += window.end - last
+        last = window.end
+    view.text = "".join([*parts, "\n"])
+    return view
+
+
+class _Window(NamedTuple):
+    """A part of a text, and the spans of the line ends in it that are to be removed."""
+
+    begin: int
+    breaks: list[tuple[int, int]]
+    end: int
+
+
+def _find_windows(text: str, forced: Collection[int]) -> list[_Window]:
+    windows: list[_Window] = []
+    chain: _Window | None = None
+    for found in _BREAK.finditer(text):
+        at, behind = found.span()
+        while at and text[at - 1] in "\r\\ ":
+            at -= 1
+        if not at or not (text[at - 1].isalnum() or text[at - 1] in _GLUED):
+            continue
+        left, right = _run_start(text, at), _run_end(text, behind)
+        if at not in forced and not _may_be_value(text, left, at, behind, right):
+            continue
+        window = _Window(max(left - _CONTEXT, 0), [(at, behind)], right)
+        windows.append(window)
+        if chain is not None and chain.end >= left and len(chain.breaks) < _LINES_MOST:
+            chain = _Window(chain.begin, [*chain.breaks, (at, behind)], right)
+            continue
+        if chain is not None and len(chain.breaks) > 1:
+            windows.append(chain)
+        chain = window
+    if chain is not None and len(chain.breaks) > 1:
+        windows.append(chain)
+    return windows
+
+
+def _may_be_value(text: str, left: int, at: int, behind: int, right: int) -> bool:
+    length = at - left + right - behind
+    telling = _TELLING.search(text, left, at) or _TELLING.search(text, behind, right)
+    return length >= _RUN_LONG or (length >= _RUN_SHORTEST and telling is not None)
+
+
+def _run_start(text: str, end: int) -> int:
+    for longest in (_RUN_USUAL, _RUN_LONGEST):
+        run = len(text[max(0, end - longest) : end].rsplit(maxsplit=1)[-1])
+        if run < longest:
+            break
+    return end - run
+
+
+def _run_end(text: str, start: int) -> int:
+    for longest in (_RUN_USUAL, _RUN_LONGEST):
+        run = len(text[start : start + longest].split(None, 1)[0])
+        if run < longest:
+            break
+    return start + run
+
+
+class WholeValues:
+    """The matches that are found without joining lines; `view` shows the text whose lines are joined."""
+
+    def __init__(self, spots: Sequence[Spot], text: str, view: View | None) -> None:
+        ends = (spot.last if view else spot.end for spot in spots if spot.view is view)
+        self.line_ends = frozenset(end for end in ends if text[end : end + 1] in ("\n", "\r", "\\"))
+        self._ends = {spot.end for spot in spots}
+        merged = list(merge_spots(spots))
+        self._starts = [start for start, _ in merged]
+        self._until = [spot.end for _, spot in merged]
+
+    def trim(self, joined: View, start: int, end: int, *, labelled: bool) -> tuple[int, int] | None:
+        """Return which part of a match in joined lines is the value; None when no line breaks it.
+
+        Where the beginning of the match is a value by itself, a next line belongs to it only if it looks like
+        a part of it: it holds nothing else, or letters and digits. Otherwise the first two lines belong to
+        it, if the value has a form of its own.
+        """
+        breaks: list[int] = []
+        for at, width in joined.pieces_within(start, end):
+            if width:  # what is between two windows
+                end = at
+                break
+            breaks.append(at)
+        if not breaks:
+            return None
+        first, last = joined.locate(start, end)
+        if last in self._ends and not _INNER.search(joined.text, start, breaks[0]):
+            return None
+        needed = 0 if self._covers(first) or labelled else 1
+        while len(breaks) > needed and not _goes_on(joined, breaks[-1], end):
+            end = breaks.pop()
+        return (start, end) if breaks else None
+
+    def _covers(self, place: int) -> bool:
+        before = bisect_right(self._starts, place) - 1
+        return before >= 0 and place < self._until[before]
+
+
+def _goes_on(joined: View, start: int, end: int) -> bool:
+    """Return True when a line's beginning looks like the rest of a value."""
+    part = joined.text[start:end]
+    if "=" in part.rstrip("=") or ":" in part:
+        return False
+    behind = joined.source_end(end)
+    if joined.source[behind : behind + 1] == "&":
+        return True
+    if len(part) >= _PART_SHORTEST and any(map(str.isdigit, part)) and any(map(str.isalpha, part)):
+        return True
+    return _ALONE.match(joined.source, behind) is not None

@@ -1,0 +1,187 @@
+r"""Shows a text as its readers will decode it, so that detectors find a value however it is spelled.
+
+A value may stand in a text with escapes of JSON (`\u0041`, `\/`, also several times over, where JSON stands
+within JSON), of URLs (`%41`), or of HTML (`&#65;`). Each view is a text of its own that knows where in the
+text before it each of its characters comes from. A placeholder that is chosen for characters of a view is
+spelled the way these are spelled in the text, with the same length.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from html.entities import html5
+
+_LAYERS = 10  # JSON within JSON …; lenient decodes as many
+# It begins with a class of characters, by which `re` skips most of a text fast.
+_ESCAPE = re.compile(
+    r"""[\\%&](?:(?<=\\)(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|["'`\\/nrtbf])"""
+    r"|(?<=%)[0-9a-fA-F]{2}(?:%[0-9a-fA-F]{2})*"
+    r"|(?<=&)(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});)"
+)
+_LAYOUT = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+_LETTER_OF_LENGTH = {2: "é", 3: "ẽ", 4: "𝓪"}  # bytes of UTF-8
+
+
+class View:
+    """A text without some of its escapes or line breaks, and where its characters come from.
+
+    The pieces are the places where it differs from `source`: piece i is at `at[i]`, has `width[i]` (0 or 1)
+    characters, and stands for `source[start[i]:end[i]]`.
+    """
+
+    __slots__ = ("_parent", "at", "end", "source", "start", "text", "width")
+
+    def __init__(self, text: str, source: str, parent: View | None) -> None:
+        self.text = text
+        self.source = source
+        self._parent = parent
+        self.at: list[int] = []
+        self.width: list[int] = []
+        self.start: list[int] = []
+        self.end: list[int] = []
+
+    def add_piece(self, at: int, width: int, start: int, end: int) -> None:
+        self.at.append(at)
+        self.width.append(width)
+        self.start.append(start)
+        self.end.append(end)
+
+    def locate(self, start: int, end: int) -> tuple[int, int]:
+        """Return the characters of the original text that `text[start:end]` comes from."""
+        first, last = self._span(start)[0], self._span(end - 1)[1]
+        return (first, last) if self._parent is None else self._parent.locate(first, last)
+
+    def pieces_within(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield the offset and the width of each piece between `start` and `end`."""
+        for piece in range(bisect_right(self.at, start), bisect_left(self.at, end)):
+            yield self.at[piece], self.width[piece]
+
+    def source_end(self, end: int) -> int:
+        """Return the offset in `source` at which `text[:end]` ends."""
+        return self._span(end - 1)[1]
+
+    def spell(self, start: int, end: int, chosen: str) -> str:
+        """Return the characters of the original text that make `text[start:end]` read as `chosen`.
+
+        They are as many as `locate` returns.
+        """
+        parts: list[str] = []
+        done, behind = start, self._span(start)[0]
+        piece = bisect_right(self.at, start - 1)
+        while piece < len(self.at) and self.at[piece] < end:
+            at = self.at[piece]
+            if self.start[piece] >= behind:
+                parts.append(chosen[done - start : at - start])
+                escape = self.source[self.start[piece] : self.end[piece]]
+                width = self.width[piece]
+                if width and chosen[at - start] != self.text[at]:
+                    escape = _respell(escape, chosen[at - start])
+                parts.append(escape)
+                done, behind = at + width, self.end[piece]
+            piece += 1
+        parts.append(chosen[done - start :])
+        spelled = "".join(parts)
+        if self._parent is None:
+            return spelled
+        first = self._span(start)[0]
+        return self._parent.spell(first, first + len(spelled), spelled)
+
+    def _span(self, position: int) -> tuple[int, int]:
+        piece = bisect_right(self.at, position) - 1
+        if piece < 0:
+            return position, position + 1
+        if self.width[piece] and self.at[piece] == position:
+            return self.start[piece], self.end[piece]
+        place = self.end[piece] + position - self.at[piece] - self.width[piece]
+        return place, place + 1
+
+
+def decode_layers(text: str) -> Iterator[View]:
+    """Yield the text with one more layer of escapes decoded each time, until there are none."""
+    view: View | None = None
+    for _ in range(_LAYERS):
+        view = _decode(text, view)
+        if view is None:
+            return
+        yield view
+        text = view.text
+
+
+def _decode(text: str, parent: View | None) -> View | None:
+    """Return the view of a text without its escapes, None when it has none."""
+    if "\\" not in text and "%" not in text and "&" not in text:
+        return None
+    view = View("", text, parent)
+    parts: list[str] = []
+    last = length = 0
+    for found in _ESCAPE.finditer(text):
+        start, end = found.span()
+        pieces = _decode_escape(found[0])
+        if not pieces:
+            continue
+        parts.append(text[last:start])
+        length += start - last
+        for sign, size in pieces:
+            view.add_piece(length, 1, start, start + size)
+            parts.append(sign)
+            start += size
+            length += 1
+        last = end
+    if not view.at:
+        return None
+    parts.append(text[last:])
+    view.text = "".join(parts)
+    return view
+
+
+def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
+    """Return the characters that an escape stands for, each with the number of characters that spell it."""
+    first = escape[0]
+    if first == "\\":
+        sign = escape[1]
+        if len(escape) == 2:
+            return ((_LAYOUT.get(sign, sign), 2),)
+        digits = escape[2:]
+        return ((chr(int(digits, 16)), len(escape)),)
+    if first == "%":
+        signs = bytes.fromhex(escape.replace("%", "")).decode("utf-8", "surrogateescape")
+        return [(sign, 3 if "\udc80" <= sign <= "\udcff" else 3 * len(sign.encode())) for sign in signs]
+    if escape[1] == "#":
+        hexadecimal = escape[2] in "xX"
+        number = int(escape[3:-1], 16) if hexadecimal else int(escape[2:-1])
+        return ((chr(number), len(escape)),) if 0 < number <= 0x10FFFF else ()
+    sign = html5.get(escape[1:], "")
+    return ((sign, len(escape)),) if len(sign) == 1 else ()
+
+
+def _respell(escape: str, sign: str) -> str:
+    """Return an escape of the same form and length for another character; the same one if there is none."""
+    code, new = ord(sign), escape
+    if escape[0] == "\\" and len(escape) > 2:
+        digits = len(escape) - 2
+        if code < 16**digits:
+            new = f"{escape[:2]}{code:0{digits}x}"
+    elif escape[0] == "%":
+        length = len(escape) // 3
+        data = (
+            sign
+            if len(sign.encode("utf-8", "surrogatepass")) == length
+            else _LETTER_OF_LENGTH.get(length, "x")
+        ).encode()
+        new = "".join(f"%{byte:02X}" for byte in data)
+    elif escape[:2] == "&#":
+        new = _respell_entity(escape, code)
+    return new if len(new) == len(escape) else escape
+
+
+def _respell_entity(escape: str, code: int) -> str:
+    head, digits = (escape[:3], escape[3:-1]) if escape[2] in "xX" else (escape[:2], escape[2:-1])
+    form = "x" if escape[2] in "xX" else "d"
+    # Of small letters only a, b and c have two decimal digits.
+    for other in (code, 97 + code % 3, 100 + code % 23):
+        spelled = f"{other:{form}}"
+        if len(spelled) == len(digits) or (len(spelled) < len(digits) and digits.startswith("0")):
+            return f"{head}{spelled:0>{len(digits)}};"
+    return escape

@@ -1,0 +1,88 @@
+"""Detects text in UTF-16 or UTF-32 from its first bytes, and streams it as UTF-8.
+
+Windows' tools write UTF-16 where nobody asked for it: PowerShell 5 redirects all output so. A byte order mark
+tells the encoding, else the zero bytes among the first four, as JSON begins with two ASCII characters
+(RFC 4627, section 3).
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from typing import Any
+
+_INPUT = 64 * 1024
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_UNMARKED = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
+_BEGINS = ("{", "[")
+_BOM = "\ufeff"
+
+
+def detect_encoding(head: bytes) -> str | None:
+    """Return the encoding of text that begins with `head`, of at least 16 bytes unless the text is shorter.
+
+    None: the text is UTF-8, or no text.
+    """
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    if b"\0" not in head[:4]:
+        return None
+    return next((encoding for encoding in _UNMARKED if _begins_json(head, encoding)), None)
+
+
+def _begins_json(head: bytes, encoding: str) -> bool:
+    try:
+        start = head[:16].decode(encoding, "ignore").lstrip()
+    except UnicodeDecodeError:
+        return False
+    return start.startswith(_BEGINS) and start.isascii() and "\0" not in start
+
+
+class Utf8Stream(io.RawIOBase):
+    """Text of another encoding as UTF-8, without its byte order mark; closing it closes the source.
+
+    A unit that is no character costs itself: it becomes U+FFFD. A lone surrogate stays what it is, which is
+    no valid UTF-8 and costs its line.
+    """
+
+    def __init__(self, source: io.RawIOBase, encoding: str) -> None:
+        self._source = source
+        self._decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
+        self._ready = memoryview(b"")
+        self._begun = self._ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
+        while not self._ready and view and not self._ended:
+            self._ready = memoryview(self._next_piece())
+        count = min(len(view), len(self._ready))
+        view[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+    def _next_piece(self) -> bytes:
+        data = self._source.read(_INPUT) or b""
+        self._ended = not data
+        try:
+            text = self._decoder.decode(data, final=self._ended)
+        except UnicodeDecodeError:
+            self._decoder.errors = "replace"
+            text = self._decoder.decode(data, final=self._ended)
+            self._decoder.errors = "surrogatepass"
+        if text and not self._begun:
+            self._begun = True
+            text = text.removeprefix(_BOM)
+        return text.encode("utf-8", "surrogatepass")
