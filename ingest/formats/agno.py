@@ -87,7 +87,7 @@ class _AgnoSessions:
             yield bad
             return
         row = record.value
-        session = _Session(read_text(row.get("session_id")) or self._identity, record.where)
+        session = _AgnoSession(read_text(row.get("session_id")) or self._identity, record.where)
         yield SessionSeen(
             session_id=session.session_id,
             where=record.where,
@@ -112,7 +112,7 @@ def _decode_twice(record: Record) -> Any:
     return Rejected(record.where, "not_json", "the text in the column runs is not JSON", value[:SNIPPET])
 
 
-class _Session:
+class _AgnoSession:
     def __init__(self, session_id: str, where: LogLine) -> None:
         self.session_id = session_id
         self._where = where
