@@ -15,6 +15,7 @@ from pathlib import Path
 
 from callgauge.dashboard.metrics import metrics
 from ingest.formats import formats
+from ingest.sources.known_agents import AGENTS, EDITOR_FOLDERS
 from lenient import DEFINITION_CODES, ToolCatalog, definition_findings
 from lenient.diagnostics.codes import CODES, Code, Stage
 from lenient.examples import run_example
@@ -134,6 +135,26 @@ def formats_page() -> Iterator[str]:
         yield inspect.cleandoc(inspect.getdoc(fmt) or "")
 
 
+def agents_page() -> Iterator[str]:
+    yield "# Agents on a machine"
+    yield GENERATED
+    yield (
+        "Where `callgauge ingest --mine` looks for logs, from `ingest/sources/known_agents.py`. "
+        "`${NAME:-default}` is a folder that an environment variable moves, `<editor>` the user folder of an "
+        "editor (below), `*` a part of a name, `**` any number of folders. Nothing leaves the machine. "
+        "What is *not read yet* is found and named, but not loaded."
+    )
+    rows = [
+        f"| {agent.agent} | {'<br>'.join(f'`{place}`' for place in agent.places)} | {agent.unit} | "
+        + (", ".join(f"[{name}](formats.md#{name})" for name in agent.read_as) or "not read yet")
+        + " |"
+        for agent in AGENTS
+    ]
+    yield "\n".join(["| agent | places | a file is a | read as |", "|---|---|---|---|", *rows])
+    yield "## Editors"
+    yield "\n".join(f"- `{folder}`" for folder in EDITOR_FOLDERS)
+
+
 def metrics_page() -> Iterator[str]:
     yield "# Metrics"
     yield GENERATED
@@ -210,6 +231,7 @@ def _cell(text: str) -> str:
 
 
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
+    "agents.md": agents_page,
     "codes.md": codes_page,
     "definitions.md": definitions_page,
     "formats.md": formats_page,

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ingest.foreign_files import ForeignKind
+
 
 @dataclass(frozen=True, slots=True)
 class RejectedFile:
     """A file that could not be used, or not by itself.
 
-    `reason` is the part of a sentence that follows the file's path.
+    `reason` is the part of a sentence that follows the file's path. `foreign` is what the file holds when it
+    is no log of any known format; None = it may be one.
     """
 
     path: str
     reason: str
+    foreign: ForeignKind | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +62,7 @@ class Reject:
     """A line or a value of a file that could not be used; `line` None = the whole file.
 
     `tools` is the hash of the tool definitions with which the file was read, see
-    `ingest.store.ledger.ReadWith`.
+    `ingest.store.ledger.ReadWith`. `foreign` is as in `RejectedFile`.
     """
 
     file: str
@@ -68,6 +72,7 @@ class Reject:
     message: str
     snippet: str
     tools: str | None = None
+    foreign: ForeignKind | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +86,30 @@ class ReparseReport:
     changed: int
     generation: str | None
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelName:
+    """A name that logs have for a model.
+
+    `model` is the model as which it counts, `rule` why it is another one (None = it is not). `source` is
+    where the name comes from (log, path, given), `calls` counts model calls of turns.
+    """
+
+    model: str
+    model_name: str
+    source: str
+    rule: str | None
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelNamesReport:
+    """The models of a store; `generation` is the new one when they were counted anew, else None."""
+
+    names: tuple[ModelName, ...]
+    aliases_enabled: bool
+    generation: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -48,6 +50,22 @@ Form = Annotated[
     str | None,
     typer.Option("--format", metavar="NAME", help="Read all as this format, whatever they look like."),
 ]
+FromPath = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--from-path",
+        metavar="PATTERN",
+        help="Where the path says what the log does not: 'result/{model}/{run}/*'; also {prompt}, {date}.",
+    ),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The model of logs that name none and have none in the path."),
+]
+Mine = Annotated[
+    bool, typer.Option("--mine", help="The logs of the agents on this machine; says what was found and asks.")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="With --mine: load without asking.")]
 Redact = Annotated[bool, typer.Option("--redact", help="Replace secrets, e-mail addresses and home folders.")]
 RedactConfig = Annotated[
     Path | None,
@@ -81,6 +99,10 @@ def ingest(
     form: Form = None,
     since: Since = None,
     limit: Limit = None,
+    model: Model = None,
+    from_path: FromPath = None,
+    mine: Mine = False,
+    yes: Yes = False,
     workers: Workers = None,
     redact: Redact = False,
     redact_config: RedactConfig = None,
@@ -96,13 +118,20 @@ def ingest(
 
     Ctrl-C stops after the current batch and publishes what was read whole; twice stops at once.
     """
-    named = _all_named(paths or (), manifest or (), watch=watch, dry_run=dry_run)
+    if mine:
+        named = _find_mine(
+            [*(paths or ()), *(manifest or ())], store, ask=not (yes or dry_run), as_json=as_json
+        )
+    else:
+        named = _all_named(paths or (), manifest or (), watch=watch, dry_run=dry_run)
     words: dict[str, Any] = {
         "tools": tools or (),
         "max_line": max_line,
         "form": form,
         "since": since,
         "limit": limit,
+        "model": model,
+        "from_path": from_path or (),
         "private": _privacy_options(redact, redact_config, results=not no_results),
     }
     if dry_run:
@@ -110,10 +139,11 @@ def ingest(
         return
     patience = partial(maintenance_commands.lock_patience, wait, wait_at_most)
     words |= {"labels": labels, "workers": workers}
-    once = partial(_load, named, store, words, patience, quiet=quiet)
+    find_named = _find_mine_again if mine else named.copy
+    once = partial(_load, find_named, store, words, patience, quiet=quiet)
     show = partial(_show, store=store, quiet=quiet, as_json=as_json)
     if watch:
-        _watch(named, store, once, show)
+        _watch(find_named, store, once, show)
         return
     report = once()
     show(report)
@@ -126,12 +156,59 @@ def _all_named(paths: Sequence[str], manifests: Sequence[str], *, watch: bool, d
     from ingest.sources.local_files import STDIN
 
     if not paths and not manifests:
-        raise OptionError("nothing to load: name files or folders, or a list of them with --manifest")
+        raise OptionError(
+            "nothing to load: name files or folders, a list of them with --manifest, or --mine for the logs "
+            "of the agents on this machine"
+        )
     if watch and dry_run:
         raise OptionError("--watch loads and --dry-run does not: choose one")
     if watch and STDIN in [*paths, *manifests]:
         raise OptionError("standard input cannot be watched; name a folder")
     return [*paths, *(name for file in manifests for name in read_file_list(file))]
+
+
+def _find_mine(others: Sequence[str], store: Path, *, ask: bool, as_json: bool) -> list[str]:
+    """Say which logs of known agents there are, and return those to load.
+
+    Exits when there are none, or when the user does not want them loaded.
+    """
+    from ingest.errors import OptionError
+    from ingest.pipeline.survey import survey_machine
+
+    if others:
+        raise OptionError("--mine finds the logs by itself: name no others beside it")
+    surveys = survey_machine()
+    if as_json and ask:
+        print(render.to_json([asdict(survey) for survey in surveys]))
+    elif not as_json:
+        for line in render.survey_lines(surveys, datetime.now().astimezone()):
+            print(line, flush=True)
+    named = [path for survey in surveys if survey.is_read for path in survey.paths]
+    if not named:
+        render.print_message(
+            f"no logs that can be read were found in {Path.home()}; name some: callgauge ingest PATH"
+        )
+        raise typer.Exit(NOTHING_READ)
+    if ask:
+        _ask_to_load(len(named), store)
+    return named
+
+
+def _find_mine_again() -> list[str]:
+    """Return the logs of known agents as they are now, for a watch that goes on."""
+    from ingest.pipeline.survey import list_readable_logs
+
+    return list_readable_logs()
+
+
+def _ask_to_load(files: int, store: Path) -> None:
+    """Ask whether to load; exit when the answer is no, or when there is nobody to ask."""
+    what = f"{files:,} file{'' if files == 1 else 's'} into {store}"
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        render.print_message(f"nothing was loaded: the same command with --yes loads {what}")
+    elif typer.confirm(f"Load {what}? Nothing leaves this machine.", default=True, err=True):
+        return
+    raise typer.Exit(NOTHING_READ)
 
 
 def _privacy_options(redact: bool, config: Path | None, *, results: bool) -> PrivacyOptions:
@@ -146,7 +223,7 @@ def _privacy_options(redact: bool, config: Path | None, *, results: bool) -> Pri
 
 
 def _load(
-    named: Sequence[str],
+    find_named: Callable[[], Sequence[str]],
     store: Path,
     words: dict[str, Any],
     patience: Callable[[Callable[[], bool]], Callable[[str], bool]],
@@ -158,7 +235,7 @@ def _load(
     try:
         with render.catch_interrupts() as interrupts, render.show_progress(quiet=quiet) as tell:
             stop = interrupts.is_stop_wanted
-            return load(named, store, **words, on_progress=tell, stop=stop, patience=patience(stop))
+            return load(find_named(), store, **words, on_progress=tell, stop=stop, patience=patience(stop))
     except KeyboardInterrupt:
         render.print_message(f"stopped at once: nothing was published, {store} is as it was")
         raise typer.Exit(render.INTERRUPTED) from None
@@ -190,7 +267,10 @@ def _print_forecast(named: Sequence[str], store: Path, words: dict[str, Any], *,
 
 
 def _watch(
-    named: Sequence[str], store: Path, once: Callable[[], LoadReport], show: Callable[[LoadReport], None]
+    find_named: Callable[[], Sequence[str]],
+    store: Path,
+    once: Callable[[], LoadReport],
+    show: Callable[[LoadReport], None],
 ) -> None:
     """Load the files, and again whenever they have changed, until Ctrl-C.
 
@@ -200,7 +280,7 @@ def _watch(
     from ingest.sources.discovery import find_logs
 
     def look() -> dict[str, object]:
-        return {found.name: (found.seen, found.problem) for found in find_logs(named, store)}
+        return {found.name: (found.seen, found.problem) for found in find_logs(find_named(), store)}
 
     def load() -> None:
         report = once()

@@ -215,6 +215,7 @@ for store_command in (
     maintenance_commands.reparse,
     maintenance_commands.rejects,
     maintenance_commands.forget,
+    maintenance_commands.models,
     price_command.prices,
 ):
     app.command()(_explain_errors(store_command))

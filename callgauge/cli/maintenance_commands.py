@@ -1,4 +1,4 @@
-"""The commands that maintain a store between loads: reparse, rejects, forget."""
+"""The commands that maintain a store between loads: reparse, rejects, forget, models."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def rejects(
         if as_json:
             print(render.to_json([asdict(reject) for reject in found]))
         else:
-            for line in render.rejects_lines(found):
+            for line in render.rejects_lines(found, each=code is not None or files is not None):
                 print(line)
         return
     with render.catch_interrupts() as interrupts, render.show_progress() as tell:
@@ -154,3 +154,22 @@ def forget(
     report = forgetting.forget(store, whose, dry_run=dry_run, patience=lock_patience(wait, wait_at_most))
     print(render.to_json(asdict(report)) if as_json else render.forget_text(report, store))
     raise typer.Exit(0 if report.sessions else 1)
+
+
+def models(
+    store: Store,
+    wait: Wait = False,
+    wait_at_most: WaitAtMost = None,
+    as_json: Json = False,
+) -> None:
+    """List the models of a store with their names in the logs, and apply the aliases of its naming.toml."""
+    from ingest.maintenance.model_names import count_models_anew
+
+    report = count_models_anew(store, patience=lock_patience(wait, wait_at_most))
+    if as_json:
+        print(render.to_json(asdict(report)))
+        return
+    for line in render.model_lines(report):
+        print(line)
+    if report.generation:
+        render.print_message(f"counted anew: published {report.generation} in {store}")

@@ -60,17 +60,18 @@ def line_skimmer(form: Format) -> Callable[[bytes], Any] | None:
 
 def find_companion(about: About) -> str | None:
     """Return the name of the file beside it with which a format reads a file; None when none does."""
-    finders = (getattr(form, "read_with", None) for form in formats().values())
-    return next((name for find in finders if find and (name := find(about))), None)
+    return next((name for find in _functions_named("read_with") if (name := find(about))), None)
 
 
-def explain_unread(form: Format, about: About) -> str | None:
-    """Return the format's explanation of a file that no format reads.
+def explain_unread(about: About) -> list[str]:
+    """Return the explanations that formats have for a file that no format reads; mostly none."""
+    return [told for explain in _functions_named("explain") if (told := explain(about)) is not None]
 
-    None: the format has no `explain`, or nothing to say about this file.
-    """
-    explain = cast("Callable[[About], str | None] | None", getattr(form, "explain", None))
-    return explain(about) if explain is not None else None
+
+@cache
+def _functions_named(name: str) -> list[Callable[[About], str | None]]:
+    """Return the optional function `name` of each format that has it."""
+    return [function for form in formats().values() if (function := getattr(form, name, None)) is not None]
 
 
 def translate_file(

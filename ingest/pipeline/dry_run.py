@@ -13,9 +13,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from ingest.decoding.lines import MAX_LINE
+from ingest.foreign_files import ForeignKind
 from ingest.load_report import RejectedFile
 from ingest.pipeline.planning.archive_expansion import expand_archives
-from ingest.pipeline.planning.change_detection import ReadOptions, sort_safely
+from ingest.pipeline.planning.change_detection import ReadOptions, is_still_foreign, sort_safely
+from ingest.pipeline.planning.naming import read_naming
 from ingest.pipeline.planning.selection import check_format_name, select_since
 from ingest.pipeline.planning.tool_catalog import read_given_definitions
 from ingest.pipeline.reading.file_reader import ReadSettings
@@ -27,6 +29,7 @@ from ingest.pipeline.reading.format_recognition import (
 from ingest.privacy.configuration import ALL, PrivacyOptions
 from ingest.sources.archives import compressed_tar
 from ingest.sources.discovery import Named, find_logs
+from ingest.sources.hidden_folders import HiddenNames
 from ingest.sources.log_content import HEAD, LogContent, open_log
 from ingest.sources.log_file import LogFile
 from ingest.store.generations import published_generation
@@ -70,13 +73,15 @@ class LoadForecast:
     """What a load would do: the files by action and format, and the files it would reject.
 
     `companions` are files that it would read together with another one, which the reason names. `left` is the
-    number of files that `--since` and `--limit` would leave out.
+    number of files that `--since` and `--limit` would leave out. `notes` are sentences on what else was left
+    out.
     """
 
     shares: tuple[FileShare, ...]
     rejected: tuple[RejectedFile, ...]
     companions: tuple[RejectedFile, ...]
     left: int
+    notes: tuple[str, ...]
 
 
 def forecast_load(
@@ -89,6 +94,8 @@ def forecast_load(
     since: str | None = None,
     limit: int | None = None,
     private: PrivacyOptions = ALL,
+    from_path: Sequence[str] = (),
+    model: str | None = None,
 ) -> LoadForecast:
     """Return what `ingest.pipeline.load.load` would do with the same options.
 
@@ -96,20 +103,21 @@ def forecast_load(
     """
     store_dir = store_dir.absolute()
     catalog, _ = read_given_definitions(store_dir, tools)
-    known_as = check_format_name(form)
-    found, left = select_since(find_logs(paths, store_dir), since)
+    known_as, naming = check_format_name(form), read_naming(store_dir, from_path, model)
+    hidden = HiddenNames()
+    found, left = select_since(find_logs(paths, store_dir, hidden), since)
     current = published_generation(store_dir)
     ledger = read_ledger(current) if current else Ledger()
     words = (row.read_with.privacy for row in ledger.rows())
     privacy, left_out = private.for_store(store_dir, words, keep=False)
-    options = ReadSettings.from_options(catalog, max_line, known_as, privacy, left_out).options
+    options = ReadSettings.from_options(catalog, max_line, known_as, privacy, left_out, naming=naming).options
     planner = LoadPlanner(ledger, options, limit, left)
     try:
         for log in sort_safely(expand_archives(found, ledger, options, privacy).logs, ledger):
             planner.plan_file(log)
     finally:
         compressed_tar.close_kept_archive()
-    return planner.forecast()
+    return planner.forecast(hidden.notes())
 
 
 class LoadPlanner:
@@ -129,10 +137,10 @@ class LoadPlanner:
         self._companions: list[RejectedFile] = []
         self._left = left
 
-    def forecast(self) -> LoadForecast:
+    def forecast(self, notes: tuple[str, ...]) -> LoadForecast:
         shares = [FileShare(*kind, *sums) for kind, sums in self._sums.items()]
         shares.sort(key=lambda share: (list(PlannedAction).index(share.would), share.form or ""))
-        return LoadForecast(tuple(shares), tuple(self._rejected), tuple(self._companions), self._left)
+        return LoadForecast(tuple(shares), tuple(self._rejected), tuple(self._companions), self._left, notes)
 
     def plan_file(self, found: LogFile) -> None:
         known = self._ledger.find_by_name(found.name)
@@ -146,9 +154,9 @@ class LoadPlanner:
             self._plan_by_content(found, known)
 
     def _plan_rejected_file(self, found: LogFile, known: LedgerRow) -> None:
-        if found.settled:
+        if found.settled or is_still_foreign(found, known, self._options):
             is_companion = known.status is FileStatus.COMPANION
-            self._add_rejected(found, known.reason or "", is_companion=is_companion)
+            self._add_rejected(found, known.reason or "", is_companion=is_companion, foreign=known.foreign)
         else:
             self._plan_by_content(found, None)
 
@@ -167,7 +175,9 @@ class LoadPlanner:
         try:
             would, form = self.read_head(found, known)
         except UnusableFileError as unusable:
-            self._add_rejected(found, str(unusable), is_companion=unusable.is_companion)
+            self._add_rejected(
+                found, str(unusable), is_companion=unusable.is_companion, foreign=unusable.foreign
+            )
         except OSError as error:
             self._add_rejected(found, str(describe_read_error(error)))
         else:
@@ -201,9 +211,11 @@ class LoadPlanner:
         larger = found.seen.size > known.outside.seen.size if size is None else size > known.size
         return PlannedAction.GROWN if larger else PlannedAction.CHANGED
 
-    def _add_rejected(self, found: LogFile, reason: str, *, is_companion: bool = False) -> None:
+    def _add_rejected(
+        self, found: LogFile, reason: str, *, is_companion: bool = False, foreign: ForeignKind | None = None
+    ) -> None:
         listed = self._companions if is_companion else self._rejected
-        listed.append(RejectedFile(found.name, reason))
+        listed.append(RejectedFile(found.name, reason, foreign))
         self._add_action(found, PlannedAction.COMPANION if is_companion else PlannedAction.REJECTED)
 
     def _add_action(self, found: LogFile, would: PlannedAction, form: str | None = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ingest.pipeline.planning.change_detection import Change, ChangeDecision, decide_copy
+from ingest.pipeline.planning.change_detection import Change, ChangeDecision, decide_copy, reader_version
 from ingest.pipeline.publish import LoadTotals
 from ingest.pipeline.reading.file_reader import FileResult, ReadSettings
 from ingest.pipeline.reading.format_recognition import UnusableFileError
@@ -113,23 +113,26 @@ class LedgerUpdate:
         )
         if unusable.may_pass:
             found = replace(found, archive_seen=None)
+        foreign, by = unusable.foreign, reader_version() if unusable.foreign else None
         if known is not None and known.fingerprint is not None:
-            reason += KEPT
+            reason, foreign, by = reason + KEPT, None, None  # rows of it are in: it is a log
         status = FileStatus.COMPANION if unusable.is_companion else FileStatus.REJECTED
         if known is None:
             outside = FileLook.look_of(found)
-            row = LedgerRow(self._writer.begin_file(), found.name, status, reason, outside)
+            row = LedgerRow(
+                self._writer.begin_file(), found.name, status, reason, outside, foreign=foreign, refused_by=by
+            )
             self._ledger.add(row)
             self._totals.refused_new.append(row)
             self._totals.add_refused(row)
             return
-        if (known.status, known.reason) != (status, reason):
+        if (known.status, known.reason, known.refused_by) != (status, reason, by):
             self._ledger.remove(known)
-            known = replace(known, status=status, reason=reason)
+            known = replace(known, status=status, reason=reason, foreign=foreign, refused_by=by)
             self._ledger.add(known)
             self._totals.refused_again.append(known)
         self._totals.add_refused(known)
-        if found.archive is not None:
+        if found.archive is not None or foreign is not None:
             self._note_look(known, found)
 
 

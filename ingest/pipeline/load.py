@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ingest.decoding.lines import MAX_LINE
 from ingest.load_report import LoadReport, Progress
+from ingest.path_facts import PathFacts
 from ingest.pipeline.cancellation import LoadCancelled, Stop, never_stop
 from ingest.pipeline.ledger_update import LedgerUpdate
 from ingest.pipeline.planning.archive_expansion import expand_archives
@@ -25,11 +26,12 @@ from ingest.pipeline.planning.change_detection import (
     is_likely_read,
     sort_safely,
 )
+from ingest.pipeline.planning.naming import Naming, read_naming
 from ingest.pipeline.planning.prompt_labels import read_labels
 from ingest.pipeline.planning.redacted_names import warn_of_earlier_privacy
 from ingest.pipeline.planning.selection import check_format_name, select_since
 from ingest.pipeline.planning.tool_catalog import read_given_definitions
-from ingest.pipeline.publish import LoadTotals, publish
+from ingest.pipeline.publish import LoadTotals, has_new_aliases, publish
 from ingest.pipeline.reading.checkpoint import Checkpoint
 from ingest.pipeline.reading.file_reader import ReadJob, ReadSettings
 from ingest.pipeline.reading.format_recognition import UnusableFileError, describe_read_error
@@ -37,6 +39,7 @@ from ingest.pipeline.resume import read_checkpoint
 from ingest.pipeline.workers.pool import make_readers
 from ingest.privacy.configuration import ALL, PrivacyOptions
 from ingest.sources.discovery import Named, find_logs
+from ingest.sources.hidden_folders import HiddenNames
 from ingest.sources.log_file import LogFile
 from ingest.store.generation_file import utc_now
 from ingest.store.generations import (
@@ -66,6 +69,8 @@ def load(
     since: str | None = None,
     limit: int | None = None,
     private: PrivacyOptions = ALL,
+    from_path: Sequence[str] = (),
+    model: str | None = None,
     on_progress: OnProgress | None = None,
     on_write: OnWrite = ignore_write,
     stop: Stop = never_stop,
@@ -83,9 +88,10 @@ def load(
 
     Files that did not change `since` (see `ingest.pipeline.planning.selection`) are left out. At most `limit`
     files are read; files that are in the store already, or that no format can read, do not count. `private`
-    says what is left out of all texts. `again` names files that are read although they are in the store.
-    `workers` is the number of processes that read while this one writes; None = as many as save time (see
-    `ingest.pipeline.workers.pool`).
+    says what is left out of all texts. `from_path` are patterns that find model, prompt, run and date in
+    paths, `model` is the model of logs that name none (see `ingest.pipeline.planning.naming`). `again` names
+    files that are read although they are in the store. `workers` is the number of processes that read while
+    this one writes; None = as many as save time (see `ingest.pipeline.workers.pool`).
 
     Once `stop()` returns True, the file being read is given up after its current batch, and the files read
     completely so far are published. Raises InputError, StoreError, StoreBusy or StoreVersionError, with
@@ -95,12 +101,16 @@ def load(
     store_dir = store_dir.absolute()
     catalog, notes = read_given_definitions(store_dir, tools)
     names, known_as = read_labels(labels), check_format_name(form)
-    found, left = select_since(find_logs(paths, store_dir), since)
+    naming = read_naming(store_dir, from_path, model)
+    hidden = HiddenNames()
+    found, left = select_since(find_logs(paths, store_dir, hidden), since)
     with lock_store(store_dir, on_write, patience) as folder:
         current = published_generation(store_dir)
         ledger, forgotten = read_ledger_and_forgotten(current) if current else (Ledger(), frozenset[str]())
         privacy, left_out = private.for_store(store_dir, (row.read_with.privacy for row in ledger.rows()))
-        settings = ReadSettings.from_options(catalog, max_line, known_as, privacy, left_out, forgotten)
+        settings = ReadSettings.from_options(
+            catalog, max_line, known_as, privacy, left_out, forgotten, naming
+        )
         run = LogLoader(
             folder, ledger, settings, on_progress, stop, limit=limit, again=again, workers=workers
         )
@@ -108,20 +118,24 @@ def load(
         try:
             run.load_all(found)
             del found  # of 100,000 files 90 MB, which the tables can use
-            news = run.totals.has_changes or (current is not None and _needs_publishing(current, names))
-            generation = publish(run.writer, folder, run.totals, started_at, names) if news else None
+            news = run.totals.has_changes or (
+                current is not None and _needs_publishing(current, names, naming)
+            )
+            generation = (
+                publish(run.writer, folder, run.totals, started_at, names, naming.aliases) if news else None
+            )
         except BaseException:
             run.writer.abandon()
             raise
         if generation is None:
             run.writer.abandon()
-    run.totals.notes += (*notes, *warn_of_earlier_privacy(ledger, settings.options))
+    run.totals.notes += (*notes, *hidden.notes(), *warn_of_earlier_privacy(ledger, settings.options))
     return run.totals.make_report(generation, time.monotonic() - started)
 
 
-def _needs_publishing(current: Path, names: Mapping[str, str]) -> bool:
-    """Return True when the published generation is outdated, or lacks some of the prompt names."""
-    return is_outdated(current) or has_new_labels(current, names)
+def _needs_publishing(current: Path, names: Mapping[str, str], naming: Naming) -> bool:
+    """Return True when the published generation is outdated, or names some prompts or models otherwise."""
+    return is_outdated(current) or has_new_labels(current, names) or has_new_aliases(current, naming.aliases)
 
 
 class LogLoader:
@@ -230,11 +244,13 @@ class LogLoader:
         return self._make_job(found, self._ledger.find_by_name(found.name))
 
     def _make_job(self, found: LogFile, known: LedgerRow | None) -> ReadJob:
-        return ReadJob(
-            found, self._find_checkpoint(found, known), quoting=known is None or not known.forgetful
-        )
+        facts = self._settings.options.facts_of(found.name, known)
+        begun = self._find_checkpoint(found, known, facts)
+        return ReadJob(found, begun, quoting=known is None or not known.forgetful, facts=facts)
 
-    def _find_checkpoint(self, found: LogFile, known: LedgerRow | None) -> Checkpoint | None:
+    def _find_checkpoint(
+        self, found: LogFile, known: LedgerRow | None, facts: PathFacts
+    ) -> Checkpoint | None:
         """Return the checkpoint of a file that has grown since it was loaded.
 
         None when there is no usable checkpoint: the file is then read from the beginning.
@@ -243,7 +259,8 @@ class LogLoader:
             return None
         grown = found.content_size is not None and found.content_size > known.size
         options = self._settings.options
-        same = (known.read_with.tools, known.read_with.privacy) == (options.tools, options.privacy)
+        past = known.read_with
+        same = (past.tools, past.privacy, past.facts) == (options.tools, options.privacy, facts.to_json())
         return read_checkpoint(self.writer.builder, known.file_id) if grown and same else None
 
     def decide_change(self, found: LogFile) -> ChangeDecision:

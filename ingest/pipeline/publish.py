@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 
 import msgspec
 import pyarrow as pa
@@ -13,12 +14,15 @@ import pyarrow as pa
 from ingest.events import FaultLayer
 from ingest.formats import formats
 from ingest.load_report import LoadReport, RejectedFile
+from ingest.pipeline.planning.model_aliases import find_aliases
+from ingest.pipeline.planning.naming import AliasSettings
 from ingest.pipeline.reading.file_reader import FileResult
 from ingest.sessions.row_batches import Row, to_arrow
-from ingest.store.generation_file import utc_now
+from ingest.store.generation_file import GenerationBuilder, utc_now
 from ingest.store.generations import StoreFolder
 from ingest.store.late_arrivals import conclude_late_turns
 from ingest.store.ledger import FileLook, FileStatus, LedgerCopy, LedgerRow
+from ingest.store.reader import read_aliases
 from ingest.store.vacuum import drop_unused, rewrite_building
 from ingest.store.writer import BATCH_ROWS, FactWriter
 from ingest.version import CALLGAUGE_VERSION
@@ -83,7 +87,7 @@ class LoadTotals:
 
     def add_refused(self, row: LedgerRow) -> None:
         listed = self.companions if row.status is FileStatus.COMPANION else self.rejected
-        listed.append(RejectedFile(row.name, row.reason or ""))
+        listed.append(RejectedFile(row.name, row.reason or "", row.foreign))
 
     def make_report(self, generation: str | None, seconds: float) -> LoadReport:
         return LoadReport(
@@ -115,10 +119,12 @@ def publish(
     totals: LoadTotals,
     started_at: datetime,
     labels: Mapping[str, str],
+    aliases: AliasSettings,
 ) -> str:
     """Write the ledger, complete and check the new generation, publish it, and return its name.
 
-    Fills `totals.figures` and `totals.rejects` from the new generation. `labels` are names of prompts.
+    Fills `totals.figures` and `totals.rejects` from the new generation. `labels` are names of prompts,
+    `aliases` say how models are counted.
     """
     writer.flush()
     pa.default_memory_pool().release_unused()  # what it keeps of the last batch DuckDB can use
@@ -144,6 +150,7 @@ def publish(
     building.set_labels(labels)
     building.settle()
     conclude_late_turns(building)
+    count_models(building, aliases)
     building.roll_up()
     totals.figures = building.run_figures()
     totals.rejects = totals.figures["rejects"]
@@ -153,6 +160,20 @@ def publish(
     if totals.less_kept:
         rewrite_building(folder)
     return folder.publish()
+
+
+def count_models(building: GenerationBuilder, aliases: AliasSettings) -> None:
+    """Count the models of a generation as the aliases say; a table `touched_days` (day) must exist."""
+    building.count_models([asdict(alias) for alias in find_aliases(building.model_names(), aliases)])
+
+
+def has_new_aliases(generation: Path, aliases: AliasSettings) -> bool:
+    """Return True when the aliases would count a model otherwise than the generation.
+
+    Raises StoreError.
+    """
+    names, known = read_aliases(generation)
+    return {astuple(alias) for alias in find_aliases(names, aliases)} != known
 
 
 def standing_tables(schemas: Mapping[str, pa.Schema]) -> dict[str, pa.Table]:
@@ -205,6 +226,9 @@ def _file_row(known: LedgerRow, run_id: int) -> Row:
         "cut_at": known.read_with.cut_at,
         "privacy": known.read_with.privacy,
         "forgetful": known.forgetful,
+        "foreign_kind": known.foreign,
+        "refused_by": known.refused_by,
+        "path_facts": known.read_with.facts,
     }
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ingest.events import LogLine
+from ingest.events import LogLine, ProbeSeen, PromptSeen
+from ingest.path_facts import NO_FACTS, FactSource, PathFacts
 from ingest.sessions.classification import CallDefinitions, Verdict
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import SessionState
@@ -20,6 +21,7 @@ from ingest.sessions.table_rows import (
     date_columns,
     definition_row,
     diagnostic_rows,
+    prompt_row,
     stable_id,
     turn_row,
 )
@@ -27,17 +29,21 @@ from ingest.sessions.turns import OpenCall, OpenTurn
 
 _CALL_COLUMNS = (
     "call_id", "chain_id", "definition_id", "line", "byte_offset", "ts", "day",
-    "file_id", "session_id", "turn", "turn_id", "source", "duplicate",
+    "model", "model_name", "model_source", "file_id", "session_id", "turn", "turn_id", "source", "duplicate",
     *JUDGED,
 )  # fmt: skip
 
 
 class FileRows:
-    """The rows of one file that are not yet drained. `pending` is the number of these rows."""
+    """The rows of one file that are not yet drained. `pending` is the number of these rows.
 
-    def __init__(self, file_id: int, source: str) -> None:
+    `facts` fill in the model, the prompt and the day where the log has none, and the run.
+    """
+
+    def __init__(self, file_id: int, source: str, facts: PathFacts = NO_FACTS) -> None:
         self.file_id = file_id
         self.pending = 0
+        self._facts = facts
         self._source = source
         self._rows: dict[str, list[Row]] = {}
         self._calls: list[tuple[Any, ...]] = []
@@ -86,9 +92,10 @@ class FileRows:
             "parent_session_id": facts.get("parent_session_id"),
             "task": facts.get("task"),
             "user_name": facts.get("user"),
+            "run": self._facts.run.value if self._facts.run else None,
             "started_at": session.started,
             "ended_at": session.ended,
-            "day": date_columns(session.started)["day"],
+            "day": date_columns(session.started, self._facts)["day"],
             "turns": session.turns,
             "steps": session.steps,
             "calls": session.calls,
@@ -98,11 +105,38 @@ class FileRows:
         }
         self.add("sessions", session.where, row)
 
+    def add_probe(self, event: ProbeSeen, row: Row, model: str | None) -> None:
+        named, _ = self._name_model(model)
+        self.add("probes", event.where, {**row, "model": named, "model_name": named})
+
+    def _name_model(self, model: str | None) -> tuple[str | None, FactSource | None]:
+        """Return the model that the log names, else that of the facts, and where the name comes from."""
+        if model is not None:
+            return model, FactSource.LOG
+        fact = self._facts.model
+        return (fact.value, fact.source) if fact else (None, None)
+
+    def _name_prompt(self, turn: OpenTurn) -> None:
+        """Give a turn and its calls the prompt of the facts where the log shows none."""
+        if self._facts.prompt is None:
+            return
+        row = prompt_row(PromptSeen(session_id="", where=turn.where), self._facts)
+        nameless = [call for call in turn.calls if call.prompt_id is None]
+        for call in nameless:
+            call.prompt_id = row["prompt_id"]
+        if turn.prompt_id is None:
+            turn.prompt_id = row["prompt_id"]
+        elif not nameless:
+            return
+        self.add_once("prompts", stable_id(row["prompt_id"], None), row)
+
     def add_turn(self, session: SessionState, turn: OpenTurn, definitions: Sequence[CallDefinitions]) -> None:
         """Judge a turn, add its row and the rows of its calls, and add its counts to the session."""
         turn_id = stable_id(self._source, turn.key or session.session_id, "" if turn.key else turn.number)
         offered = definitions[turn.definitions].offered
         judged = turn.judge(definitions, results_expected=session.saw_result)
+        self._name_prompt(turn)
+        model, model_source = self._name_model(turn.model)
         self._add_calls(session.session_id, turn, turn_id)
         self._add_texts(session.session_id, turn, turn_id, judged.answer)
         row = {
@@ -111,8 +145,11 @@ class FileRows:
             "turn_id": turn_id,
             "source": self._source,
             "duplicate": False,
-            **date_columns(turn.ts),
+            **date_columns(turn.ts, self._facts),
             **turn_row(turn, judged),
+            "model": model,
+            "model_name": model,
+            "model_source": model_source,
             "results_expected": session.saw_result,
             "offered_tools": len(offered) if offered is not None else None,
         }
@@ -129,6 +166,7 @@ class FileRows:
         for call_id, call in zip(call_ids, turn.calls, strict=True):
             verdict, event, link = call.verdict, call.event, call.link
             ts, where = event.ts or turn.ts, event.where
+            model, model_source = self._name_model(call.model)
             add(
                 (
                     call_id,
@@ -137,7 +175,10 @@ class FileRows:
                     where.line,
                     where.offset,
                     ts,
-                    None if ts is None else ts.date(),
+                    self._facts.day if ts is None else ts.date(),
+                    model,
+                    model,
+                    model_source,
                     *shared,
                     *call_values(turn, call),
                 )
@@ -154,6 +195,7 @@ class FileRows:
         """
         for number, step in turn.steps.items():
             if step.text and not (number == turn.last_step and step.text == answer):
+                model, _ = self._name_model(step.model)
                 row = {
                     "session_id": session_id,
                     "turn_id": turn_id,
@@ -161,7 +203,8 @@ class FileRows:
                     "step": number,
                     "source": self._source,
                     "ts": step.ts,
-                    "model": step.model,
+                    "model": model,
+                    "model_name": model,
                     "text": cut_text(step.text),
                 }
                 self.add("step_texts", step.where, row)

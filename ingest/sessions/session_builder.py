@@ -23,6 +23,7 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
+from ingest.path_facts import NO_FACTS, PathFacts
 from ingest.sessions.classification import CallDefinitions, add_log_definitions
 from ingest.sessions.file_rows import FileRows
 from ingest.sessions.refusal_texts import settle_layer
@@ -41,11 +42,17 @@ class SessionBuilder:
     """Builds table rows from the events of one file, given in file order.
 
     `catalog` holds the definitions of --tools. `forgotten` are hashes (`session_hash`) of sessions whose
-    events are dropped.
+    events are dropped. `facts` fill in what the log does not say.
     """
 
     def __init__(
-        self, *, file_id: int, source: str, catalog: ToolCatalog, forgotten: Collection[str] = ()
+        self,
+        *,
+        file_id: int,
+        source: str,
+        catalog: ToolCatalog,
+        forgotten: Collection[str] = (),
+        facts: PathFacts = NO_FACTS,
     ) -> None:
         self._forgotten = forgotten
         self.forgot = False  # a session in the file is to be forgotten
@@ -56,7 +63,8 @@ class SessionBuilder:
         self._sessions = OpenSessionStates()
         self._spoken: SessionState | None = None  # of the event before: mostly it goes on
         self._events = 0  # since the sessions were weighed
-        self._rows = FileRows(file_id, source)
+        self._facts = facts
+        self._rows = FileRows(file_id, source, facts)
 
     @property
     def pending(self) -> int:
@@ -133,7 +141,7 @@ class SessionBuilder:
         session.learn(event)
 
     def _handle_prompt(self, event: PromptSeen, session: SessionState) -> None:
-        row = prompt_row(event)
+        row = prompt_row(event, self._facts)
         session.put_in_force(prompt_id=row["prompt_id"])
         session.prompt_hash = row["text_hash"]
         self._rows.add_once("prompts", stable_id(row["prompt_id"], row["text_hash"]), row)
@@ -151,14 +159,13 @@ class SessionBuilder:
     def _handle_probe(self, event: ProbeSeen, session: SessionState) -> None:
         row = {
             "session_id": session.session_id,
-            **date_columns(event.ts or session.started),
+            **date_columns(event.ts or session.started, self._facts),
             "source": self._source,
             "provider": event.provider or session.context.provider,
-            "model": event.model or session.context.model,
             "ok": event.ok,
             "error": event.error,
         }
-        self._rows.add("probes", event.where, row)
+        self._rows.add_probe(event, row, event.model or session.context.model)
 
     def _handle_turn_start(self, event: TurnStarted, session: SessionState) -> None:
         if event.turn is None and session.open_turns and session.open_turns[-1].is_between_steps:

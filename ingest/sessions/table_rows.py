@@ -8,6 +8,7 @@ from hashlib import blake2b, sha256
 from typing import Any
 
 from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus, StepMade
+from ingest.path_facts import NO_FACTS, PathFacts
 from ingest.sessions.classification import Verdict
 from ingest.sessions.nesting_depth import text_depth, value_depth
 from ingest.sessions.stored_text import (
@@ -41,25 +42,29 @@ def session_hash(source: str, session_id: str) -> str:
     return stable_id("forgotten", source, shorten_name(session_id))
 
 
-def prompt_row(event: PromptSeen) -> Row:
+def prompt_row(event: PromptSeen, facts: PathFacts = NO_FACTS) -> Row:
+    """Return the row of a prompt; where the log does not name it, it has the name in `facts`."""
     text_hash = sha256(event.text.encode("utf-8", "surrogatepass")).hexdigest() if event.text else None
-    if event.name is not None:
-        prompt_id: str | None = f"{event.name}@{event.version}" if event.version else event.name
+    name, version = event.name, event.version
+    if name is None and facts.prompt is not None:
+        name, _, version = facts.prompt.value.partition("@")
+    if name is not None:
+        prompt_id: str | None = f"{name}@{version}" if version else name
     else:
         prompt_id = text_hash[:12] if text_hash else None
-    row = {"name": event.name, "version": event.version, "text": event.text, "text_hash": text_hash}
+    row = {"name": name, "version": version or None, "text": event.text, "text_hash": text_hash}
     return {"prompt_id": prompt_id, **row}
 
 
-def date_columns(ts: datetime | None) -> dict[str, datetime | date | None]:
-    return {"ts": ts, "day": ts.date() if ts else None}
+def date_columns(ts: datetime | None, facts: PathFacts = NO_FACTS) -> dict[str, datetime | date | None]:
+    """Return the time and its day; without a time, the day is that of `facts`."""
+    return {"ts": ts, "day": ts.date() if ts else facts.day}
 
 
 def turn_row(turn: OpenTurn, conclusion: Conclusion) -> Row:
     end = turn.end
     return {
         "provider": turn.provider,
-        "model": turn.model,
         "prompt_id": turn.prompt_id,
         "prompt_hash": turn.prompt_hash,
         "user_text": cut_text(turn.text),
@@ -118,7 +123,7 @@ def _count_tokens(steps: Iterable[StepMade]) -> dict[str, int]:
 
 
 JUDGED = (
-    "step", "ordinal", "provider", "model", "prompt_id",
+    "step", "ordinal", "provider", "prompt_id",
     "tool", "tool_sent", "tool_call_id", "strategy", "args_source",
     "raw_arguments", "arguments_depth", "arguments", "rejected", "worst_severity", "lossy",
     "outcome", "syntax_seen", "schema_seen", "parse_error", "parse_warning",
@@ -149,7 +154,6 @@ def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
         call.step,
         call.ordinal,
         call.provider,
-        call.model,
         call.prompt_id,
         call.tool,
         event.tool if event.tool != call.tool else None,

@@ -1,7 +1,8 @@
 """Finds the files that a user named and reads their size and time, but not their content.
 
 Folders are searched with all their subfolders, links included, each folder once. The search leaves out hidden
-files, hidden folders and the store itself, but takes a hidden path that is named. A name with `*`, `?` or `[`
+files, hidden folders and the store itself, but takes a hidden path that is named; in hidden folders of known
+agents it takes their logs (`ingest.sources.known_agents`). A name with `*`, `?` or `[`
 is a pattern unless a file of that name exists (`**` = all subfolders); `-` is standard input; `s3://…` and
 similar names are addresses.
 """
@@ -16,7 +17,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ingest.errors import InputError
+from ingest.sources.agent_places import hidden_patterns, match_files
 from ingest.sources.databases.snapshot import DATABASE_NAMES
+from ingest.sources.hidden_folders import HiddenNames
 from ingest.sources.local_files import STDIN, LocalFile, StandardInput
 from ingest.sources.log_file import FileStamp, LogFile
 from ingest.sources.stored_names import is_address, parse_stored_path, stored_path
@@ -24,31 +27,32 @@ from ingest.sources.stored_names import is_address, parse_stored_path, stored_pa
 Named = Path | str
 
 
-def find_logs(named: Iterable[Named], store_dir: Path) -> list[LogFile]:
+def find_logs(named: Iterable[Named], store_dir: Path, hidden: HiddenNames | None = None) -> list[LogFile]:
     """Return the files that the names stand for, each once, sorted by name.
 
+    What is hidden is noted in `hidden`.
     A file that does not exist or cannot be read is included, with its `problem` set. Raises InputError when
     none of the names exists or no file is found; OptionError when the driver of an address is not installed.
     """
-    named = list(named)
+    named, hidden = list(named), hidden if hidden is not None else HiddenNames()
     found: dict[str, LogFile] = {}
     missing = []
     for one in named:
-        there = list(find_named(one, store_dir))
+        there = list(find_named(one, store_dir, hidden))
         missing += [log.name for log in there if log.problem == _MISSING]
         found |= {log.name: log for log in there}
     if missing and len(missing) == len(found):
         raise InputError(f"{' and '.join(missing[:3])} does not exist; check the spelling")
     if not found:
         where = ", ".join(stored_path(one) for one in named) or "no path"
-        raise InputError(f"nothing to load: {where} holds no files (hidden ones are left out)")
+        raise InputError("; ".join((f"nothing to load: {where} holds no files", *hidden.notes())))
     return [found[name] for name in sorted(found)]
 
 
 _MISSING = "does not exist"
 
 
-def find_named(one: Named, store_dir: Path) -> Iterator[LogFile]:
+def find_named(one: Named, store_dir: Path, hidden: HiddenNames) -> Iterator[LogFile]:
     if one == STDIN:
         yield _standard_input_log()
     elif is_address(one):
@@ -60,7 +64,7 @@ def find_named(one: Named, store_dir: Path) -> Iterator[LogFile]:
         matching = [path] if os.path.lexists(path) or not glob.has_magic(path) else _match_pattern(path)
         for match in matching:
             if os.path.isdir(match):  # noqa: PTH112 - Path.is_dir raises where a folder may not be entered
-                yield from _walk_folder(match, store_dir)
+                yield from _walk_folder(match, store_dir, hidden)
             else:
                 yield look_at_file(match)
 
@@ -117,7 +121,7 @@ def still_exists(name: str, seen: FileStamp) -> bool:
     return now.problem is None and now.seen == seen
 
 
-def _walk_folder(root: str, store_dir: Path) -> Iterator[LogFile]:
+def _walk_folder(root: str, store_dir: Path, hidden: HiddenNames) -> Iterator[LogFile]:
     seen = {_folder_identity(os.fspath(store_dir))}
     waiting = [root]
     while waiting:
@@ -127,17 +131,39 @@ def _walk_folder(root: str, store_dir: Path) -> Iterator[LogFile]:
         seen.add(identity)
         try:
             with os.scandir(folder) as entries:
-                visible = sorted(
-                    (entry for entry in entries if not entry.name.startswith(".")), key=lambda e: e.name
-                )
+                ordered = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
             yield LogFile(stored_path(folder), LocalFile(folder), problem=f"cannot be read: {error.strerror}")
             continue
-        for entry in visible:
-            if _is_folder(entry):
+        for entry in ordered:
+            if entry.name.startswith("."):
+                yield from _search_hidden(folder, entry, hidden)
+            elif _is_folder(entry):
                 waiting.append(entry.path)
             else:
                 yield look_at_file(entry.path)
+
+
+def _search_hidden(folder: str, entry: os.DirEntry[str], hidden: HiddenNames) -> Iterator[LogFile]:
+    """Yield the logs of known agents in a hidden folder, and note what was left out."""
+    if not _is_folder(entry):
+        hidden.files += 1
+        return
+    unreadable: list[str] = []
+    found = {
+        file.path: None
+        for pattern in hidden_patterns().get(entry.name, ())
+        for file in match_files(folder, pattern, unreadable)
+    }
+    for problem in unreadable:
+        path, _, why = problem.rpartition(" cannot be read: ")
+        yield LogFile(stored_path(path), LocalFile(path), problem=f"cannot be read: {why}")
+    if found:
+        hidden.searched[stored_path(entry.path)] += len(found)
+    else:
+        hidden.leave_out(entry.name, entry.path)
+    for path in found:
+        yield look_at_file(path)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

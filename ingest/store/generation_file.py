@@ -53,6 +53,9 @@ _SEE_ANEW = """
         archive = incoming.archive, archive_seen = incoming.archive_seen
     FROM incoming WHERE files.file_id = incoming.file_id"""
 
+_MODEL_NAMES = """
+    SELECT model_name FROM tool_calls WHERE model_name IS NOT NULL
+    UNION SELECT model_name FROM turns WHERE model_name IS NOT NULL"""
 _LABEL = (
     f"UPDATE prompts SET label = named.label FROM ({LABELLED}) AS named "  # noqa: S608 - our own text
     "WHERE prompts.prompt_id = named.prompt_id"
@@ -161,8 +164,9 @@ class GenerationBuilder:
 
     def note_refusal(self, row: LedgerRow) -> None:
         """Store the status of a file of the ledger that was not read this time, and the reason."""
-        found = [row.status.value, row.reason, row.file_id]
-        self._change("UPDATE files SET status = ?, reason = ? WHERE file_id = ?", found)
+        found = [row.status.value, row.reason, row.foreign, row.refused_by, row.file_id]
+        columns = "status = ?, reason = ?, foreign_kind = ?, refused_by = ?"
+        self._change(f"UPDATE files SET {columns} WHERE file_id = ?", found)  # noqa: S608 - our own names
 
     def _change(self, statement: str, values: list[Any]) -> None:
         self._on_write("ledger")
@@ -180,6 +184,23 @@ class GenerationBuilder:
         self._on_write("labels")
         with explain_duckdb_errors(self._path), self.transaction():
             self._con.execute(_LABEL, [list(labels), list(labels.values())])
+
+    def model_names(self) -> list[str]:
+        """Return the names that logs have for models."""
+        return [row["model_name"] for row in self.fetch_rows(_MODEL_NAMES)]
+
+    def count_models(self, aliases: Sequence[Row]) -> None:
+        """Count models under other names from now on; `aliases` are rows of the table `model_aliases`.
+
+        Call it between `settle` and `roll_up`.
+        """
+        with self.open_transaction("models") as con:
+            con.execute("DELETE FROM model_aliases")
+            if aliases:
+                con.register("incoming", pa.Table.from_pylist(list(aliases)))
+                con.execute("INSERT INTO model_aliases BY NAME FROM incoming")
+                con.unregister("incoming")
+            con.execute(read_script("count_models.sql"))
 
     def settle(self, *before: str) -> None:
         """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.

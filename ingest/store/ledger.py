@@ -8,6 +8,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
+from ingest.foreign_files import ForeignKind
 from ingest.sources.log_file import FileStamp, LogFile
 
 Key = TypeVar("Key")
@@ -27,12 +28,14 @@ class ReadWith:
 
     `tools` is the hash of the given tool definitions; None = none were given. `cut_at` is the longest allowed
     line in bytes, None when no line was longer. `privacy` says which texts were left out, see
-    `ingest.privacy.configuration`; None = nothing was left out.
+    `ingest.privacy.configuration`; None = nothing was left out. `facts` is what was known of the file beside
+    its content, see `ingest.path_facts.PathFacts.to_json`.
     """
 
     tools: str | None = None
     cut_at: int | None = None
     privacy: str | None = None
+    facts: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,8 @@ class LedgerRow:
     """A row of the table `files`, with the columns that decide whether a file must be read.
 
     `size` is the length of the content in bytes, `fingerprint` a hash of the content (None = nothing was
-    read), and `head` a hash of its first bytes.
+    read), and `head` a hash of its first bytes. `foreign` is what a rejected file holds that is no log of any
+    known format, as the version `refused_by` saw it (`reader_version` in `planning.change_detection`).
     """
 
     file_id: int
@@ -70,6 +74,8 @@ class LedgerRow:
     head: str | None = None
     source: str | None = None
     forgetful: bool = False  # sessions of it are forgotten: no line of it is quoted
+    foreign: ForeignKind | None = None
+    refused_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from typing import Any
 import duckdb
 
 from ingest.errors import StoreError
-from ingest.load_report import Reject
+from ingest.foreign_files import ForeignKind
+from ingest.load_report import ModelName, Reject
 from ingest.sources.log_file import FileStamp
 from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, LedgerRow, ReadWith
 from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
@@ -21,8 +22,10 @@ _REJECTS = """
     SELECT path, line, byte_offset, code, coalesce(rejects.reason, ''), coalesce(snippet, ''), tools_hash
     FROM rejects JOIN files USING (file_id) ORDER BY path, line, byte_offset, code"""
 _REFUSED = """
-    SELECT path, NULL, NULL, 'unreadable', 'the file ' || coalesce(reason, 'was refused'), '', tools_hash
-    FROM files WHERE status = 'rejected' ORDER BY path"""
+    SELECT path, NULL, NULL, 'unreadable', 'the file ' || coalesce(reason, 'was refused'), '', tools_hash,
+           foreign_kind
+    FROM (FROM files UNION ALL BY NAME SELECT NULL AS foreign_kind WHERE false)
+    WHERE status = 'rejected' ORDER BY path"""
 
 # By prompt id, or by the first characters of the hash of its text.
 LABELLED = """
@@ -32,18 +35,32 @@ LABELLED = """
     GROUP BY prompt_id"""
 
 
-_LEDGER = """
+_ADDED = "SELECT NULL AS foreign_kind, NULL AS refused_by, NULL AS path_facts"  # which older stores lack
+_LEDGER = f"""
     SELECT file_id, path, status, reason, stored_bytes, mtime_ns, version, archive, archive_seen,
-           tools_hash, cut_at, privacy, size_bytes, fingerprint, head, source, coalesce(forgetful, false)
-    FROM files"""
+           tools_hash, cut_at, privacy, path_facts, foreign_kind, refused_by,
+           size_bytes, fingerprint, head, source, coalesce(forgetful, false)
+    FROM (FROM files UNION ALL BY NAME {_ADDED} WHERE false)"""  # noqa: S608 - our own text
 _LEDGER_OF_1 = """
     SELECT file_id, path, status, reason, size_bytes, mtime_ns, '', NULL, NULL,
-           tools_hash, cut_at, NULL, size_bytes, fingerprint, NULL, source, false
+           tools_hash, cut_at, NULL, NULL, NULL, NULL, size_bytes, fingerprint, NULL, source, false
     FROM files"""
 _MODELS = """
     SELECT model, coalesce(sum(steps), 0) AS calls FROM daily_turns WHERE model IS NOT NULL
     GROUP BY model ORDER BY calls DESC, model"""
+_MODEL_NAMES = """
+    FROM (
+        SELECT model, model_name, model_source, rule, coalesce(sum(steps), 0)::BIGINT AS used FROM turns
+        LEFT JOIN model_aliases USING (model_name, model) WHERE model IS NOT NULL AND NOT duplicate
+        GROUP BY ALL
+    ) ORDER BY sum(used) OVER (PARTITION BY model) DESC, model, used DESC, model_name"""
+_ALIASES = "SELECT model_name, model, rule FROM model_aliases"
+_KNOWN_NAMES = """
+    SELECT model FROM daily_turns WHERE model IS NOT NULL
+    UNION SELECT model FROM daily_calls WHERE model IS NOT NULL
+    UNION SELECT model_name FROM model_aliases"""
 _STATUS = {str(status): status for status in FileStatus}  # an Enum asked by value takes ten times as long
+_KINDS: dict[str | None, ForeignKind | None] = {None: None, **{str(kind): kind for kind in ForeignKind}}
 _COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archive_seen FROM copies"
 
 
@@ -65,9 +82,25 @@ def read_ledger_and_forgotten(generation: Path) -> tuple[Ledger, frozenset[str]]
     ledger = Ledger(
         (
             LedgerRow(
-                file_id, name, _STATUS[status], reason, _look_of_row(row[:5]), ReadWith(*row[5:8]), *row[8:13]
+                file_id,
+                name,
+                _STATUS[status],
+                reason,
+                _look_of_row(seen),
+                ReadWith(tools, cut_at, privacy, facts),
+                size,
+                fingerprint,
+                head,
+                source,
+                forgetful=forgetful,
+                foreign=_KINDS[foreign],
+                refused_by=refused_by,
             )
-            for file_id, name, status, reason, *row in rows
+            for (
+                (file_id, name, status, reason, *seen),
+                (tools, cut_at, privacy, facts, foreign, refused_by),
+                (size, fingerprint, head, source, forgetful),
+            ) in ((row[:9], row[9:15], row[15:]) for row in rows)
         ),
         (LedgerCopy(name, file_id, _look_of_row(row)) for name, file_id, *row in copies),
     )
@@ -89,7 +122,7 @@ def read_rejects(generation: Path) -> Iterator[Reject]:
         for query in (_REJECTS, _REFUSED):
             found = con.execute(query)
             while rows := found.fetchmany(_AT_ONCE):
-                yield from (Reject(*row) for row in rows)
+                yield from (Reject(*row[:7], *(_KINDS[kind] for kind in row[7:])) for row in rows)
 
 
 def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -> int:
@@ -107,6 +140,25 @@ def read_models(generation: Path) -> dict[str, int]:
     """Return the model calls of each model that the logs name, the most used first. Raises StoreError."""
     with open_generation(generation) as con:
         return {name: int(calls) for name, calls in con.execute(_MODELS).fetchall()}
+
+
+def read_model_names(generation: Path) -> list[ModelName]:
+    """Return the names that the logs have for models, those of the most used model first.
+
+    Raises StoreError.
+    """
+    with open_generation(generation) as con:
+        return [ModelName(*row) for row in con.execute(_MODEL_NAMES).fetchall()]
+
+
+def read_aliases(generation: Path) -> tuple[set[str], set[tuple[str, str, str]]]:
+    """Return the names of models that a generation knows, and the aliases by which it counts them.
+
+    An alias is a name, the model, and the rule. Raises StoreError.
+    """
+    with open_generation(generation) as con:
+        names = {name for (name,) in con.execute(_KNOWN_NAMES).fetchall()}
+        return names, set(con.execute(_ALIASES).fetchall())
 
 
 def has_new_labels(generation: Path, labels: Mapping[str, str]) -> bool:

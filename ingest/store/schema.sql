@@ -19,12 +19,16 @@ CREATE TABLE ingest_runs (
 -- forgetful: sessions of it are forgotten, so no line of it is quoted.
 -- The ledger: which bytes of which files are in. `status`: loaded | companion (read together with
 -- another file) | rejected. `reason`: why a file was rejected, or which file it is read with.
+-- foreign_kind: json | broken | text | binary | empty: a rejected file is no log of any known format, as the version
+-- refused_by saw it; NULL = it may be one. path_facts: what the file's path or an option says of its sessions where the
+-- log says nothing, as JSON {"model": ["gpt-4o", "path"], "prompt": …, "run": …, "date": …}; path | given.
 CREATE TABLE files (
     file_id INTEGER, run_id INTEGER, path VARCHAR, source VARCHAR, status VARCHAR, reason VARCHAR,
     size_bytes BIGINT, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
     archive VARCHAR, archive_seen VARCHAR, fingerprint VARCHAR, head VARCHAR, lines BIGINT, read_bytes BIGINT,
     sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT,
-    tools_hash VARCHAR, cut_at BIGINT, privacy VARCHAR, forgetful BOOLEAN
+    tools_hash VARCHAR, cut_at BIGINT, privacy VARCHAR, forgetful BOOLEAN,
+    foreign_kind VARCHAR, refused_by VARCHAR, path_facts VARCHAR
 );
 
 -- Other names under which the content of a file was found, so that it need not be looked at again.
@@ -48,10 +52,11 @@ CREATE TABLE sources (
 );
 
 -- One row a session and file. `duplicate`: another row of the same session stands for it where sessions are counted.
+-- run: of what experiment the session is, where the file's path says it.
 CREATE TABLE sessions (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, source VARCHAR,
     harness VARCHAR, harness_version VARCHAR, parent_session_id VARCHAR,
-    user_name VARCHAR, task VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
+    user_name VARCHAR, task VARCHAR, run VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
     turns BIGINT, steps BIGINT, calls BIGINT, faults BIGINT, duplicate_calls BIGINT,
     duplicate BOOLEAN
 );
@@ -74,10 +79,12 @@ CREATE TABLE tool_definitions (
 -- results_expected: the session shows results, so a call without one was lost. begun: the turn's beginning is in this
 -- file, else the file goes on with a turn that another one began; first_step: the lowest number that the log itself
 -- gives a step of it.
+-- model_name: the model's name as model_source has it: log | path (of the file) | given (with --model); `model` is what
+-- this name is counted as, see model_aliases.
 CREATE TABLE turns (
     turn_id VARCHAR, session_id VARCHAR, turn INTEGER, file_id INTEGER, line BIGINT, byte_offset BIGINT,
     ts TIMESTAMP, ended_at TIMESTAMP, day DATE, source VARCHAR,
-    provider VARCHAR, model VARCHAR, prompt_id VARCHAR, prompt_hash VARCHAR,
+    provider VARCHAR, model VARCHAR, model_name VARCHAR, model_source VARCHAR, prompt_id VARCHAR, prompt_hash VARCHAR,
     user_text VARCHAR USING COMPRESSION zstd, answer_text VARCHAR USING COMPRESSION zstd,
     steps INTEGER, calls INTEGER, faults INTEGER, retries INTEGER,
     recorded_status VARCHAR, recorded_ok BOOLEAN, derived_ok BOOLEAN, derived_reason VARCHAR,
@@ -104,8 +111,8 @@ CREATE TABLE turns (
 -- tools_offered = the log lists what the model was offered; definition_origin: log | tools | NULL.
 CREATE TABLE tool_calls (
     call_id VARCHAR, session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
-    ts TIMESTAMP, day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    tool VARCHAR, tool_sent VARCHAR, tool_call_id VARCHAR, strategy VARCHAR,
+    ts TIMESTAMP, day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, model_name VARCHAR, model_source VARCHAR,
+    prompt_id VARCHAR, tool VARCHAR, tool_sent VARCHAR, tool_call_id VARCHAR, strategy VARCHAR,
     definition_id VARCHAR, definition_origin VARCHAR, tools_offered BOOLEAN,
     raw_arguments VARCHAR USING COMPRESSION zstd, args_source VARCHAR,
     arguments VARCHAR USING COMPRESSION zstd, arguments_depth INTEGER, rejected VARCHAR,
@@ -140,7 +147,7 @@ CREATE TABLE late_results (
 -- a turn in another file has copies of its texts, too: turn_id and step tell.
 CREATE TABLE step_texts (
     session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, source VARCHAR,
-    file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP, model VARCHAR,
+    file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP, model VARCHAR, model_name VARCHAR,
     text VARCHAR USING COMPRESSION zstd
 );
 
@@ -160,8 +167,12 @@ CREATE TABLE codes (code VARCHAR, stage VARCHAR, severity VARCHAR, lossy BOOLEAN
 
 CREATE TABLE probes (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP, day DATE, source VARCHAR,
-    provider VARCHAR, model VARCHAR, ok BOOLEAN, error VARCHAR
+    provider VARCHAR, model VARCHAR, model_name VARCHAR, ok BOOLEAN, error VARCHAR
 );
+
+-- Names of models that are counted as another one, and the rule that says so: own (the store's naming.toml) | a kind of
+-- the table that comes with Callgauge. A name that is not here is counted as it stands.
+CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 
 -- Daily rollups: additive, without duplicates. The pages read these first.
 -- parse_known: calls whose text we judged, or whose refusal the harness would have marked at both layers, or that were

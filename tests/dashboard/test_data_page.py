@@ -41,6 +41,7 @@ FOLDS = {
     "All files": "inventory",
     "Sessions in several files": "doubles",
     "Prompts and tools that changed": "versions",
+    "Names of models": "names",
 }
 
 
@@ -63,7 +64,7 @@ def test_what_a_nightly_feed_needs_comes_first_and_the_rest_asks_nothing_until_i
         assert metric not in app.session_state["_asked"]
 
 
-_METRICS = dict(zip(FOLDS, ("coverage", "files", "session_copies", "changed"), strict=True))
+_METRICS = dict(zip(FOLDS, ("coverage", "files", "session_copies", "changed", "model_names"), strict=True))
 
 
 @pytest.mark.parametrize("title", FOLDS)

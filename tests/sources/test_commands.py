@@ -42,7 +42,7 @@ def test_a_dry_run_says_what_a_load_would_do(log: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].split()[:4] == ["new", "session_history", "1", "files"]
-    assert lines[-2] == f"would refuse: {tmp_path / 'other'} is empty"
+    assert lines[-2] == f"would reject: {tmp_path / 'other'} is empty"
     assert lines[-1].startswith("a load would read 1 files, ")
     assert not (tmp_path / "store").exists()
     as_json = json.loads(run("ingest", log, "--store", tmp_path / "store", "--dry-run", "--json").stdout)
@@ -61,7 +61,7 @@ def test_what_is_left_out_is_said_and_is_no_failure(log: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "nothing to load: name files or folders, or a list of them with --manifest"),
+        ([], "nothing to load: name files or folders, a list of them with --manifest, or --mine"),
         (["x", "--since", "soon"], "--since 'soon' is no time; write a date"),
         (["x", "--format", "nonsense"], "there is no format 'nonsense'; `callgauge formats` lists them all"),
         (["-", "--watch"], "standard input cannot be watched; name a folder"),

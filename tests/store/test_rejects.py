@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ingest.errors import InputError
+from ingest.foreign_files import ForeignKind
 from ingest.formats import formats
 from ingest.load_report import Reject
 from ingest.maintenance.rejects import list_rejects, retry_rejected
@@ -34,7 +35,8 @@ def test_rejects_are_listed_by_file_and_place(logs: Path, loaded: Path) -> None:
     assert place == (str(logs / "a.jsonl"), line, len(session("a")))
     assert (first.code, first.message[:9], first.snippet) == ("not_json", "not JSON:", "broken")
     assert (second.file, second.code) == (str(logs / "b.log"), "not_an_object")
-    assert third == Reject(str(logs / "c.bin"), None, None, "unreadable", "the file is a binary file", "")
+    found = (str(logs / "c.bin"), None, None, "unreadable", "the file is a binary file", "")
+    assert third == Reject(*found, foreign=ForeignKind.BINARY)
 
 
 def test_they_can_be_chosen_by_file_and_code(loaded: Path) -> None:

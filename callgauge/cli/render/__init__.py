@@ -12,9 +12,11 @@ from callgauge.cli.render.forget_report import forget_text
 from callgauge.cli.render.interrupts import INTERRUPTED, catch_interrupts
 from callgauge.cli.render.load_progress import load_report, load_trouble, outlook_text, show_progress
 from callgauge.cli.render.lock_waiting import make_patience
+from callgauge.cli.render.model_lines import model_lines
 from callgauge.cli.render.price_lines import price_lines
 from callgauge.cli.render.printable import escape_for_terminal, print_message, to_json
 from callgauge.cli.render.reject_lines import rejects_lines
+from callgauge.cli.render.survey_lines import survey_lines
 from ingest.sessions.stored_text import spell_non_finite
 from lenient import DefinitionFinding, Diagnostic, Policy, ToolCallRequest
 from lenient.diagnostics.codes import CODES, Code, Severity, Stage
@@ -33,11 +35,13 @@ __all__ = [
     "load_report",
     "load_trouble",
     "make_patience",
+    "model_lines",
     "outlook_text",
     "price_lines",
     "print_message",
     "rejects_lines",
     "show_progress",
+    "survey_lines",
     "to_json",
 ]
 

@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from callgauge.cli.render.foreign_lines import FEW_FOREIGN, foreign_lines
 from callgauge.cli.render.printable import escape_for_terminal
+from ingest.foreign_files import ForeignFile
 
 if TYPE_CHECKING:
-    from ingest.load_report import LoadReport, Progress
+    from ingest.load_report import LoadReport, Progress, RejectedFile
     from ingest.pipeline.dry_run import LoadForecast
 
 Tell = Callable[["Progress"], None]
@@ -161,16 +163,26 @@ def load_trouble(report: LoadReport) -> Iterator[str]:
     """Yield a line for each file that was rejected and for other problems; nothing when there are none."""
     if report.rejects:
         yield f"{report.rejects:,} lines rejected: the Data page lists them with place and reason"
-    for file in report.rejected[:_REJECTED_SHOWN]:
-        yield f"rejected: {escape_for_terminal(f'{file.path} {file.reason}')}"
-    if len(report.rejected) > _REJECTED_SHOWN:
-        yield f"… and {len(report.rejected) - _REJECTED_SHOWN:,} more files rejected"
+    yield from _list_refused(report.rejected, "rejected", "files rejected")
     for note in report.notes[:_REJECTED_SHOWN]:
         yield f"note: {escape_for_terminal(note)}"
     if report.unread:
         yield f"stopped: {report.unread:,} files wait; the same command reads them"
     if report.left:
         yield f"left out: {report.left:,} files (--since, --limit)"
+
+
+def _list_refused(files: Sequence[RejectedFile], word: str, more: str) -> Iterator[str]:
+    """Yield a line for each refused file, and one for each kind and folder of files that are no logs."""
+    foreign = [ForeignFile(file.path, file.foreign, file.reason) for file in files if file.foreign]
+    if len(foreign) <= FEW_FOREIGN:
+        foreign = []
+    listed = [file for file in files if not (foreign and file.foreign)]
+    for file in listed[:_REJECTED_SHOWN]:
+        yield f"{word}: {escape_for_terminal(f'{file.path} {file.reason}')}"
+    if len(listed) > _REJECTED_SHOWN:
+        yield f"… and {len(listed) - _REJECTED_SHOWN:,} more {more}"
+    yield from foreign_lines(foreign)
 
 
 def outlook_text(outlook: LoadForecast) -> str:
@@ -184,12 +196,8 @@ def outlook_text(outlook: LoadForecast) -> str:
         f"{would:9}  {form:{width}}  {share.files:>9,} files  {format_size(share.bytes):>10}"
         for would, form, share in kinds
     ]
-    lines += [
-        f"would reject: {escape_for_terminal(f'{file.path} {file.reason}')}"
-        for file in outlook.rejected[:_REJECTED_SHOWN]
-    ]
-    if len(outlook.rejected) > _REJECTED_SHOWN:
-        lines.append(f"… and {len(outlook.rejected) - _REJECTED_SHOWN:,} more files")
+    lines += _list_refused(outlook.rejected, "would reject", "files")
+    lines += [f"note: {escape_for_terminal(note)}" for note in outlook.notes]
     if outlook.left:
         lines.append(f"left out: {outlook.left:,} files (--since, --limit)")
     reading = [share for share in outlook.shares if share.would not in ("unchanged", "companion", "rejected")]

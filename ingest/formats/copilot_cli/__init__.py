@@ -5,8 +5,8 @@ Undocumented; these notes come from a session of 1.0.64 (2026-06) and the types 
 **Shape.** `{type, data, id, timestamp, parentId}`. Read are `session.start` (id, version, model),
 `session.model_change`, `system.message` (the prompt), `user.message`, `assistant.message` (`content`,
 `toolRequests[].{toolCallId, name, arguments, type}`, `model`, `outputTokens`), `tool.execution_start`,
-`tool.execution_complete` (`success`, `result.content`, `error.{message, code}`), `subagent.*`, `abort`,
-`session.error`. Other types pass silently.
+`tool.execution_complete` (`success`, `result.content`, `error.{message, code}`, `model`), `subagent.*`,
+`abort`, `session.error`, `session.shutdown` (`modelMetrics`, `currentModel`). Other types pass silently.
 
 **Turns.** A `user.message` that is answered, up to the next; what the log calls a turn is one model call: a
 step.
@@ -20,6 +20,8 @@ step.
   (`apply_patch`), which is free text, no JSON.
 - What a sub-agent says carries the id of the call that started it (`parentToolCallId`): it becomes the
   session `<session>/<call id>`.
+- Version 1.0.20 names the model only behind the calls, in `tool.execution_complete`, or at the end in
+  `session.shutdown`: the events before wait for it, at most 1,000.
 - `abort` ends the turn (status `cancelled`); a call that was made until then has no result.
 
 **Cannot tell.** Tool definitions, input tokens, what the model wrote where arguments were not JSON.

@@ -16,6 +16,7 @@ from ingest.events import (
     PromptSeen,
     ResultSeen,
     SessionSeen,
+    StepMade,
     TurnStatus,
 )
 from ingest.formats.conversations.agent_session import (
@@ -41,6 +42,7 @@ _TEXTS: Texts = (
 _REFUSED_CODES = frozenset({"denied", "rejected"})
 _EXIT = re.compile(r"<(?:shellId: \S{1,80} completed|exited) with exit code (-?\d{1,10})>\s*\Z")
 _TAIL = 200  # characters at the end of a result in which its exit code stands
+_HELD = 1_000  # events that wait for the name of the model
 _REMEMBERED = 1_000  # calls, and sub-agents, that run at the same time
 
 
@@ -50,6 +52,9 @@ class CopilotSession:
     def __init__(self, identity: str) -> None:
         self._main = AgentSession(identity)
         self._agents: dict[str, AgentSession] = {}  # by the id of the call that started them
+        self._named: set[str] = set()  # ids of sessions whose messages name the model
+        self._models: dict[str, str] = {}  # session id → the model that was named behind a message
+        self._held: list[Event] | None = []  # events that wait for the model; None = it is known
         self._begun: dict[str, datetime] = {}  # call id → when it began to run
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
@@ -60,11 +65,49 @@ class CopilotSession:
         if rule is None:
             return ()
         self._where, self._ts = record.where, read_time(event.get("timestamp"))
-        return rule(self, read_object(event.get("data")), event)
+        events = rule(self, read_object(event.get("data")), event)
+        return self._hold(events) if self._held is not None else events
 
     def finish(self) -> Iterator[Event]:
+        yield from self._release()
         for dialogue in (self._main, *self._agents.values()):
             yield from dialogue.close_turn()
+
+    # --- the model ------------------------------------------------------------------------------
+
+    def _hold(self, events: Iterable[Event]) -> Iterator[Event]:
+        """Keep events until one names the model: some versions name it only behind the first calls."""
+        for event in events:
+            if self._held is None:
+                yield event
+                continue
+            self._held.append(event)
+            named = isinstance(event, SessionSeen | StepMade) and event.model is not None
+            of_main = event.session_id == self._main.session_id
+            if (named and of_main) or len(self._held) >= _HELD:
+                yield from self._release()
+
+    def _release(self) -> Iterator[Event]:
+        held, self._held = self._held, None
+        yield from held or ()
+
+    def _name_model_late(self, dialogue: AgentSession, model: str | None) -> Iterator[Event]:
+        """Yield the model of a session whose messages do not name it, before the events that wait for it."""
+        if model is None or self._models.get(dialogue.session_id) == model:
+            return
+        self._models[dialogue.session_id] = model
+        if dialogue is self._main and self._held:
+            first, waiting = self._held[0], list(self._release())
+            yield SessionSeen(session_id=first.session_id, where=first.where, ts=first.ts, model=model)
+            yield from waiting
+        else:
+            yield SessionSeen(**self._event_place(dialogue), model=model)
+
+    def _take_shutdown(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
+        if self._held is not None:  # at the end it can only tell what nothing else did
+            used = list(read_object(data.get("modelMetrics")))
+            current = read_text(data.get("currentModel")) if not used else None
+            yield from self._name_model_late(self._main, used[0] if len(used) == 1 else current)
 
     def close(self) -> None:
         """Do nothing: no file or other resource is open."""
@@ -119,12 +162,14 @@ class CopilotSession:
     # --- steps ---------------------------------------------------------------------------------
 
     def _take_message(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        dialogue = yield from self._find_speaker(data)
+        dialogue, model = (yield from self._find_speaker(data)), read_text(data.get("model"))
+        if model is not None:
+            self._named.add(dialogue.session_id)
         yield from dialogue.add_step(
             self._where,
             self._ts,
             read_text(data.get("content")),
-            model=read_text(data.get("model")),
+            model=model,
             output_tokens=read_count(data.get("outputTokens")) or None,
         )
         for request in read_objects(data.get("toolRequests")):
@@ -145,6 +190,8 @@ class CopilotSession:
         begun = self._begun.pop(call_id or "", None)
         ran = (self._ts - begun).total_seconds() if self._ts and begun else None
         dialogue = yield from self._find_speaker(data)
+        if dialogue.session_id not in self._named:
+            yield from self._name_model_late(dialogue, read_text(data.get("model")))
         yield ResultSeen(
             **self._event_place(dialogue),
             tool_call_id=call_id,
@@ -196,6 +243,7 @@ def _read_flag(success: Any, content: str, code: str | None) -> ResultFlag:
 
 _RULES: Mapping[str, Callable[[CopilotSession, Mapping[str, Any], Mapping[str, Any]], Iterable[Event]]] = {
     "session.start": CopilotSession._take_start,
+    "session.shutdown": CopilotSession._take_shutdown,
     "session.resume": CopilotSession._take_model,
     "session.model_change": CopilotSession._take_model,
     "system.message": CopilotSession._take_prompt,

@@ -4,9 +4,9 @@ The sessions themselves, which OpenClaw keeps in pi's shape, are read by the for
 knostic/openclaw-telemetry; a sample of meridianlabs-ai/inspect_scout (2026-06).
 
 **Shape.** `{type, sessionKey, agentId, ts}` with `agent.start` (`prompt`, sometimes `messages`),
-`agent.end` (`success`, `error`), `tool.start` (`toolName`, `params`), `tool.end` (`success`, `error`,
-`durationMs`), `llm.usage` (`provider`, `model`), `message.in`, `message.out`. Types that are not named here
-pass silently.
+`agent.end` (`success`, `error`, sometimes `messages`, `model`), `tool.start` (`toolName`, `params`),
+`tool.end` (`success`, `error`, `durationMs`), `llm.usage` (`provider`, `model`), `message.in`, `message.out`.
+Types that are not named here pass silently.
 
 **Sessions.** One file holds all agents of a gateway. A session is one `sessionKey` of one file, since every
 gateway has the same keys; what came over a direct channel (`agent:main:telegram:default:direct:…`) belongs
@@ -18,6 +18,7 @@ logged as events, so a turn that no later message repeats has no steps; calls th
 ended are of one model call.
 
 **Traps.**
+- `agent.end` may hold the model, or the messages of the turn with it: then nothing waits.
 - `agent.start` is written twice, the second time with all messages of the session so far, in pi's shape. They
   tell of the turn before what the events do not: ids and times of its calls, their results, tokens and the
   answer. A turn therefore waits for the one that follows it.
@@ -176,7 +177,13 @@ class _Telemetry:
         status = None if ok is None else "success" if ok else TurnStatus.ERROR.value
         end = TurnEnded(**self._event_place(lane), status=status, recorded_ok=ok, latency_ms=latency)
         lane.open = False
-        return self._keep(lane, end)
+        messages = read_objects(event.get("messages"))
+        said = [message for message in messages if message.get("role") == "assistant"]
+        yield from self._take_model_name(lane, said[-1] if said else event)
+        yield from self._keep(lane, end)
+        if said:
+            yield from add_message_facts(lane.turn, messages)
+            lane.turn = []
 
     def _take_tool_start(self, lane: _TelemetrySession, event: Mapping[str, Any]) -> Iterator[Event]:
         if not lane.open:

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
-from functools import cache
-from hashlib import blake2b
 
-from ingest.formats import formats
-from ingest.pipeline.planning.change_detection import ReadOptions, make_archive_mark
+from ingest.pipeline.planning.change_detection import (
+    ReadOptions,
+    is_still_foreign,
+    make_archive_mark,
+    reader_version,
+)
 from ingest.pipeline.planning.redacted_names import redact_names
 from ingest.privacy.event_redaction import PUBLIC, Privacy
 from ingest.sources.archive_members import Archive, list_members, look_inside
 from ingest.sources.log_file import LogFile
 from ingest.store.ledger import FileStatus, Ledger, LedgerCopy, LedgerRow
-from ingest.version import CALLGAUGE_VERSION
 
 
 @dataclass(slots=True)
@@ -48,7 +49,11 @@ def expand_archives(
     result = ExpandedFiles()
     named, result.veiled = redact_names(files, privacy, ledger)
     for found in named:
-        if found.problem is not None or not found.place.can_reopen or _is_unchanged_log(found, ledger):
+        if (
+            found.problem is not None
+            or not found.place.can_reopen
+            or _is_unchanged_log(found, ledger, options)
+        ):
             result.logs.append(found)
         elif settled := _known_members(found, ledger, options, again):
             result.logs += settled
@@ -59,10 +64,10 @@ def expand_archives(
     return result
 
 
-def _is_unchanged_log(found: LogFile, ledger: Ledger) -> bool:
+def _is_unchanged_log(found: LogFile, ledger: Ledger, options: ReadOptions) -> bool:
     row = ledger.find_by_name(found.name) or ledger.find_copy(found.name)
     if isinstance(row, LedgerRow) and row.status is not FileStatus.LOADED:
-        return False
+        return is_still_foreign(found, row, options)
     return row is not None and found.seen.is_telling and row.outside.seen == found.seen
 
 
@@ -79,7 +84,7 @@ def _known_members(
     for row in ledger.find_members(archive.name):  # among them members that are no longer in it
         by_mark.setdefault(row.outside.archive_seen, []).append(row)
     for mark, rows in by_mark.items():
-        if mark == make_archive_mark(archive.seen, len(rows), _reader_version()):
+        if mark == make_archive_mark(archive.seen, len(rows), reader_version()):
             anew = any(row.name in again or _would_read_otherwise(row, options) for row in rows)
             return [] if anew else [_member_of_row(archive, row) for row in rows]
     return []
@@ -114,7 +119,7 @@ def _expand_file(found: LogFile, ledger: Ledger, result: ExpandedFiles) -> None:
     if broken is not None:
         result.logs += [*members, _unreadable_archive(found, broken)]
         return
-    mark = make_archive_mark(found.seen, len(members), _reader_version())
+    mark = make_archive_mark(found.seen, len(members), reader_version())
     result.logs += [replace(member, archive_seen=mark) for member in members]
     if not members:
         problem = "is an archive that holds no files (hidden ones are left out)"
@@ -137,12 +142,3 @@ def _read_members(
 
 def _unreadable_archive(found: LogFile, error: OSError) -> LogFile:
     return replace(found, problem=f"cannot be read: {error.strerror or error}")
-
-
-@cache
-def _reader_version() -> str:
-    """Return a hash of Callgauge's version and the names of all formats.
-
-    When it changes, archives are opened again, because members refused before may be readable now.
-    """
-    return blake2b(" ".join([CALLGAUGE_VERSION, *formats()]).encode(), digest_size=8).hexdigest()

@@ -10,12 +10,18 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
+from hashlib import blake2b
 
+from ingest.foreign_files import ForeignKind
+from ingest.formats import formats
+from ingest.path_facts import PathFacts
+from ingest.pipeline.planning.naming import NO_RULES, Naming
 from ingest.sources.discovery import still_exists
 from ingest.sources.log_content import HEAD, compute_fingerprint, open_log
 from ingest.sources.log_file import FileStamp, LogFile
 from ingest.store.ledger import FileStatus, Ledger, LedgerRow, ReadWith
+from ingest.version import CALLGAUGE_VERSION
 
 
 class Change(StrEnum):
@@ -35,20 +41,25 @@ class ReadOptions:
 
     `tools` is a hash of the tool definitions given, None = none were given. `max_line` is the longest line to
     read, in bytes. `form` is the name of the format in which all files are read, None = each file's own
-    format. `privacy` describes what is left out, None = nothing.
+    format. `privacy` describes what is left out, None = nothing. `naming` finds facts in paths.
     """
 
     tools: str | None = None
     max_line: int = 0
     form: str | None = None
     privacy: str | None = None
+    naming: Naming = NO_RULES
 
-    def read_with(self, *, cut: bool) -> ReadWith:
+    def read_with(self, *, cut: bool, facts: PathFacts) -> ReadWith:
         """Return the options that a reading depended on, for the ledger.
 
-        `cut`: a line was longer than `max_line`.
+        `cut`: a line was longer than `max_line`. `facts` are those of the file.
         """
-        return _read_with(self.tools, self.max_line if cut else None, self.privacy)
+        return _read_with(self.tools, self.max_line if cut else None, self.privacy, facts.to_json())
+
+    def facts_of(self, name: str, known: LedgerRow | None) -> PathFacts:
+        """Return the facts about a file beside its content; `known` is its row in the ledger."""
+        return self.naming.facts_of(name, PathFacts.from_json(known.read_with.facts if known else None))
 
     def sees_more_than(self, past: ReadWith) -> bool:
         """Return True when reading a file again could find more than the reading `past` did.
@@ -67,10 +78,12 @@ class ReadOptions:
     def reads_otherwise_than(self, known: LedgerRow) -> bool:
         """Return True when a loaded file should be read again with these options.
 
-        That is the case when this load prescribes another format, or `sees_more_than` the earlier reading.
+        That is the case when this load prescribes another format, finds other facts in the path, or
+        `sees_more_than` the earlier reading.
         """
         other_form = self.form is not None and self.form != known.source
-        return other_form or self.sees_more_than(known.read_with)
+        other_facts = self.facts_of(known.name, known).to_json() != known.read_with.facts
+        return other_form or other_facts or self.sees_more_than(known.read_with)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +118,7 @@ def decide_change(found: LogFile, ledger: Ledger, options: ReadOptions) -> Chang
     """
     known = ledger.find_by_name(found.name)
     refused = known is not None and known.status is not FileStatus.LOADED
-    if found.settled:
+    if found.settled or (known is not None and is_still_foreign(found, known, options)):
         return ChangeDecision(Change.REFUSED if refused else Change.UNCHANGED, known)
     if known is not None and (refused or options.reads_otherwise_than(known)):
         # Permissions, a disk or a newer version may have mended it; to find out costs the first lines.
@@ -120,6 +133,29 @@ def decide_change(found: LogFile, ledger: Ledger, options: ReadOptions) -> Chang
     if public := next((row for row in same if options.leaves_out_more_than(row.read_with)), None):
         return ChangeDecision(Change.READ, public)
     return decide_copy(same) if same else ChangeDecision(Change.READ)
+
+
+@cache
+def reader_version() -> str:
+    """Return a hash of Callgauge's version and the names of all formats.
+
+    When it changes, what was refused before may be readable, and is looked at again.
+    """
+    return blake2b(" ".join([CALLGAUGE_VERSION, *formats()]).encode(), digest_size=8).hexdigest()
+
+
+def is_still_foreign(found: LogFile, known: LedgerRow, options: ReadOptions) -> bool:
+    """Return True when a file was no log, has not changed, and this version knows no other formats.
+
+    A text may be the companion of a log that came since, so it is looked at again.
+    """
+    return (
+        known.foreign not in (None, ForeignKind.TEXT)
+        and known.refused_by == reader_version()
+        and options.form is None
+        and found.seen.is_telling
+        and known.outside.seen == found.seen
+    )
 
 
 def decide_copy(same: Sequence[LedgerRow]) -> ChangeDecision:
@@ -177,7 +213,7 @@ def is_likely_read(found: LogFile, ledger: Ledger, options: ReadOptions, again: 
         return False
     known = ledger.find_by_name(found.name)
     if known is not None and (found.name in again or known.status is not FileStatus.LOADED):
-        return True
+        return found.name in again or not is_still_foreign(found, known, options)
     if known is not None and options.reads_otherwise_than(known):
         return True
     row = known or ledger.find_copy(found.name)

@@ -16,7 +16,9 @@ from ingest.decoding.lines import BEGIN, cut_snippet
 from ingest.errors import IngestError
 from ingest.events import REJECT_CODES, CallMade, Event, LogLine, Rejected
 from ingest.formats import line_decoder, line_skimmer
+from ingest.path_facts import NO_FACTS, PathFacts
 from ingest.pipeline.planning.change_detection import ReadOptions
+from ingest.pipeline.planning.naming import NO_RULES, Naming
 from ingest.pipeline.reading import checkpoint
 from ingest.pipeline.reading.checkpoint import Checkpoint, pack_state, skip_known_prefix, unpack_state
 from ingest.pipeline.reading.format_recognition import (
@@ -87,15 +89,16 @@ class ReadSettings:
         privacy: Privacy = PUBLIC,
         left_out: str | None = None,
         forgotten: frozenset[str] = frozenset(),
+        naming: Naming = NO_RULES,
     ) -> ReadSettings:
         """Return the settings of a load. Hashes the definitions, so call it once per load.
 
         `form` is the name of the format for all files, None = each file's own. `left_out` describes `privacy`
-        in a few words, as the ledger records it.
+        in a few words, as the ledger records it. `naming` finds facts in the paths of files.
         """
         catalog = privacy.redact_definitions(catalog)
         ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
-        options = ReadOptions(stable_id(*ids) if ids else None, max_line, form, left_out)
+        options = ReadOptions(stable_id(*ids) if ids else None, max_line, form, left_out, naming)
         return cls(catalog, options, privacy, forgotten)
 
 
@@ -130,12 +133,13 @@ class ReadJob:
     """A file to read.
 
     `begun` is the checkpoint of an earlier load, None = read the whole file. `quoting` False = rejects do not
-    contain text of the log.
+    contain text of the log. `facts` fill in what the log does not say.
     """
 
     found: LogFile
     begun: Checkpoint | None = None
     quoting: bool = True
+    facts: PathFacts = NO_FACTS
 
 
 def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnBytes) -> FileResult:
@@ -154,7 +158,7 @@ def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnB
             recognised = recognise_content(content, job.found, options.max_line, options.form)
         except OSError as error:
             raise describe_read_error(error) from error
-        run = FileReading(content, recognised, settings, sink, on_bytes, job.quoting)
+        run = FileReading(content, recognised, settings, sink, on_bytes, job)
         return _read_recognised(run, recognised, sink, job.begun)
 
 
@@ -184,9 +188,9 @@ class FileReading:
         settings: ReadSettings,
         sink: RowSink,
         on_bytes: OnBytes,
-        quoting: bool,
+        job: ReadJob,
     ) -> None:
-        self._quoting = quoting
+        self._quoting, self._facts = job.quoting, job.facts
         self._content = content
         self._recognised = recognised
         self._source = recognised.form.SOURCE.name
@@ -204,6 +208,7 @@ class FileReading:
             source=self._source,
             catalog=settings.catalog,
             forgotten=settings.forgotten,
+            facts=job.facts,
         )
         self._unread = UnreadCalls(recognised.container)
         self._begun: Checkpoint | None = None
@@ -243,7 +248,7 @@ class FileReading:
         return self._settings.privacy.redact_text(text)
 
     def _options_used(self) -> ReadWith:
-        return self._settings.options.read_with(cut=self._cut)
+        return self._settings.options.read_with(cut=self._cut, facts=self._facts)
 
     def _resume_from(self, begun: Checkpoint) -> None:
         """Resume at the checkpoint if the file still begins with the same bytes, else start anew."""

@@ -19,6 +19,7 @@ from ingest.damaged_file import DamagedFileError
 from ingest.decoding.call_marks import CallMark, find_marks
 from ingest.decoding.containers import Container, detect_container, read_records
 from ingest.events import Rejected
+from ingest.foreign_files import ForeignKind
 from ingest.formats import claiming_formats, explain_unread, find_companion, formats
 from ingest.log_format import About, Format
 from ingest.record import Record
@@ -39,11 +40,13 @@ class UnusableFileError(Exception):
     """The file as a whole cannot be used; the message ends a sentence that begins with the file's name.
 
     `may_pass` True = the cause is the disk or the network, so a later load may succeed. `is_companion` True =
-    nothing failed: the file is read together with another one, which the message names.
+    nothing failed: the file is read together with another one, which the message names. `foreign` = what the
+    file holds when it is no log of any known format; None = it may be one.
     """
 
     may_pass = False
     is_companion = False
+    foreign: ForeignKind | None = None
 
 
 def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
@@ -129,7 +132,9 @@ class LogHead:
 def read_head(content: LogContent, max_line: int) -> LogHead:
     """Return the beginning of a log, and rewind the log for the final reading. Raises OSError."""
     head = _read_objects_up_to(content, max_line, *_FIRST_LOOK)
-    if len(head.claiming) != 1 and head.first:
+    objects, size = _FIRST_LOOK
+    was_whole = len(head.first) < size and len(head.objects) < objects  # a second look would show the same
+    if len(head.claiming) != 1 and head.first and not was_whole:
         content.go_back()
         head = _read_objects_up_to(content, max_line, HEAD_OBJECTS, HEAD_BYTES)
     content.rewind()
@@ -170,16 +175,16 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         beside.is_companion = True
         raise beside
     if not head.objects:
-        raise UnusableFileError(
-            "; ".join((_describe_no_records(head.first, about.name), *_collect_explanations(about)))
-        )
+        kind, why = _describe_no_records(head.first, about.name)
+        raise _refuse_foreign(kind, why, _collect_explanations(about))
     if form is not None:
         return formats()[form]
     if not head.claiming:
         known = "`callgauge formats` lists those that are"
         calls = [_describe_calls(mark) for mark in islice(find_marks(head.objects), 1)]
-        told = (_describe_head(head), *calls, *(_collect_explanations(about) or [known]))
-        raise UnusableFileError("; ".join(told))
+        told = _collect_explanations(about)
+        kind, why = _describe_head(head)
+        raise _refuse_foreign(kind, why, [*calls, *told], "" if told else known)
     if len(head.claiming) > 1:
         names = " and ".join(one.SOURCE.name for one in head.claiming)
         raise UnusableFileError(
@@ -188,16 +193,26 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
     return head.claiming[0]
 
 
-def _describe_head(head: LogHead) -> str:
+def _describe_head(head: LogHead) -> tuple[ForeignKind, str]:
     first = head.objects[0]
     if "database" in first and isinstance(first.get("tables"), dict):
         tables = ", ".join(_shorten_names(first["tables"])) or "none"
-        return f"is an SQLite database in no format known here (its tables: {tables})"
-    return f"is in no format known here (its first object has the keys {', '.join(_shorten_names(first))})"
+        return ForeignKind.BINARY, f"is an SQLite database in no format known here (its tables: {tables})"
+    keys = ", ".join(_shorten_names(first))
+    return ForeignKind.JSON, f"is in no format known here (its first object has the keys {keys})"
 
 
 def _shorten_names(names: Iterable[str]) -> list[str]:
     return [name if len(name) <= _KEY_SHOWN else "…" for name in list(names)[:8]]
+
+
+def _refuse_foreign(
+    kind: ForeignKind | None, why: str, explanations: list[str], advice: str = ""
+) -> UnusableFileError:
+    """Return the error for a file in no format; it is not foreign when calls or a format explain it."""
+    unusable = UnusableFileError("; ".join(filter(None, (why, *explanations, advice))))
+    unusable.foreign = None if explanations else kind
+    return unusable
 
 
 def _describe_calls(mark: CallMark) -> str:
@@ -206,8 +221,7 @@ def _describe_calls(mark: CallMark) -> str:
 
 def _collect_explanations(about: About) -> list[str]:
     """Return the explanations that the formats give for a file that none of them reads."""
-    told = (explain_unread(form, about) for form in formats().values())
-    return [_one_line(one) for one in told if one is not None]
+    return [_one_line(one) for one in explain_unread(about)]
 
 
 def _one_line(text: str) -> str:
@@ -247,13 +261,15 @@ class SiblingFiles:
         return data if len(data) <= self.max_size else None
 
 
-def _describe_no_records(first: bytes, name: str) -> str:
+def _describe_no_records(first: bytes, name: str) -> tuple[ForeignKind | None, str]:
+    """Return what a file without JSON objects holds, and a sentence on it; None = it may be a log."""
     start = first[:8192]
     if not start:
-        return "is empty"
+        return ForeignKind.EMPTY, "is empty"
     if b"\0" in start:
         named = name.lower().endswith(DATABASE_NAMES)
-        return "is a binary file" + ("; if it is an SQLite database, it is encrypted" if named else "")
+        encrypted = "; if it is an SQLite database, it is encrypted" if named else ""
+        return None if named else ForeignKind.BINARY, f"is a binary file{encrypted}"
     if start.lstrip().startswith((b"{", b"[")):
-        return "is no JSON document, and no line of it is a JSON object"
-    return f"has no JSON object on any of its first lines ({len(first):,} bytes looked at)"
+        return ForeignKind.BROKEN, "is no JSON document, and no line of it is a JSON object"
+    return ForeignKind.TEXT, f"has no JSON object on any of its first lines ({len(first):,} bytes looked at)"

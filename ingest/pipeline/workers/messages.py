@@ -15,6 +15,7 @@ import msgspec
 import pyarrow as pa
 
 from ingest.errors import IngestError
+from ingest.foreign_files import ForeignKind
 from ingest.pipeline.reading.file_reader import FileResult, ReadJob, ReadSettings
 from ingest.pipeline.reading.format_recognition import UnusableFileError
 from ingest.sessions.row_batches import Row
@@ -71,9 +72,9 @@ class RowsPart(msgspec.Struct):
 class TaskEnded(msgspec.Struct):
     """The end of a file in a worker: the result of the reading, or the reason why the file cannot be used.
 
-    `intake` is the result, None = the file cannot be used, for the reason `refused`; `may_pass` and
-    `is_companion` are those of the error. `counted`: the reading needed a file id. `went_on`: the reading
-    resumed at the job's checkpoint.
+    `intake` is the result, None = the file cannot be used, for the reason `refused`; `may_pass`,
+    `is_companion` and `foreign` are those of the error. `counted`: the reading needed a file id. `went_on`:
+    the reading resumed at the job's checkpoint.
     """
 
     ticket: int
@@ -81,6 +82,7 @@ class TaskEnded(msgspec.Struct):
     refused: str = ""
     may_pass: bool = False
     is_companion: bool = False
+    foreign: ForeignKind | None = None
     counted: bool = False
     went_on: bool = False
 
@@ -90,6 +92,7 @@ class TaskEnded(msgspec.Struct):
             return replace(self.intake, file_id=file_id, begun=job.begun if self.went_on else None)
         unusable = UnusableFileError(self.refused)
         unusable.may_pass, unusable.is_companion = self.may_pass, self.is_companion
+        unusable.foreign = self.foreign
         raise unusable
 
 

@@ -81,6 +81,7 @@ def _read_task(task: ReadTask, start: StartMessage, outbox: Outbox) -> TaskEnded
             refused=str(unusable),
             may_pass=unusable.may_pass,
             is_companion=unusable.is_companion,
+            foreign=unusable.foreign,
         )
     # The state that it went on from can be large, and the load has it.
     return TaskEnded(task.ticket, replace(intake, begun=None), went_on=intake.begun is not None)

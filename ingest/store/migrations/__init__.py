@@ -16,7 +16,7 @@ import duckdb
 
 from ingest.errors import StoreVersionError
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 _HERE = Path(__file__).parent
 
 

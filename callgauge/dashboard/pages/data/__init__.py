@@ -4,7 +4,8 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     place=(
-        *("lines", "formats", "inventory", "doubles", "versions"),  # folds
-        *("rejects", "files", "rejected", "copies", "changes", "reject", "changed", "before", "after"),
+        *("lines", "formats", "inventory", "doubles", "versions", "names"),  # folds
+        *("rejects", "files", "rejected", "foreign", "named", "copies", "changes"),
+        *("reject", "changed", "before", "after"),
     ),
 )

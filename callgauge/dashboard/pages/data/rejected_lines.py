@@ -17,6 +17,7 @@ BY_SOURCE_ONLY = "Filtered by source only, not by day, model, prompt or tool."
 
 def show() -> None:
     _draw_files()
+    _draw_foreign()
     _draw_lines()
 
 
@@ -32,6 +33,46 @@ def _draw_files() -> None:
         columns = [Column("File", "file"), Column("Size", "number"), Column("Why")]
         draw_table("rejected_files", "Rejected files", columns, [_file_row(row) for row in rows])
         draw_pager("rejected", pages)
+
+
+_HOLDS = {
+    "json": "JSON of another kind",
+    "broken": "broken JSON",
+    "text": "text without JSON",
+    "binary": "binary data",
+    "empty": "nothing",
+}
+
+
+def _draw_foreign() -> None:
+    rows, pages = read_page_of("foreign_files", "foreign", 10)
+    if not rows:
+        return
+    with cards.draw_card(
+        "Files that are no logs",
+        "foreign_files",
+        caption="No format knows them. Is one of them a log? `callgauge formats FILE` says what is missing.",
+    ):
+        columns = [
+            Column("Folder", "file"), Column("They hold", "tight"), Column("Files", "number"),
+            Column("Size", "number"), Column("Such as", "file"), Column("Why"),
+        ]  # fmt: skip
+        draw_table("foreign_files", "Files that are no logs", columns, [_foreign_row(row) for row in rows])
+        draw_pager("foreign", pages)
+
+
+def _foreign_row(row: Row) -> list[Cell]:
+    why = (row["reason"] or "–").split(";")[0]
+    return [
+        Cell(
+            wording.one_line(row["folder"] or "–", 120), mono=True, title=wording.visible(row["folder"] or "")
+        ),
+        Cell(_HOLDS.get(row["kind"], str(row["kind"]))),
+        Cell(f"{row['files']:,}"),
+        Cell(wording.size(row["bytes"])),
+        Cell(file_name(row["path"]), mono=True, title=wording.visible(row["path"] or "")),
+        Cell(wording.one_line(f"It {why}", 300)),
+    ]
 
 
 def _file_row(row: Row) -> list[Cell]:

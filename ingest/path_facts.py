@@ -1,0 +1,67 @@
+"""Facts about the sessions of a file that stand in its path or were given with the load, not in the log.
+
+They fill in what a log does not say; what it does say always counts.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+
+
+class FactSource(StrEnum):
+    """Where a fact comes from; the values of `model_source`."""
+
+    LOG = "log"
+    PATH = "path"  # of the file, by a pattern
+    GIVEN = "given"  # with the load, for all of its files
+
+
+@dataclass(frozen=True, slots=True)
+class PathFact:
+    value: str
+    source: FactSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathFacts:
+    """What is known of a file beside its content.
+
+    `model` and `prompt` (a name, or `name@version`) count where the log names none, `date` (ISO 8601, UTC) is
+    the day of what has no time. `run` is the experiment that the sessions belong to.
+    """
+
+    model: PathFact | None = None
+    prompt: PathFact | None = None
+    run: PathFact | None = None
+    date: PathFact | None = None
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, field.name) is not None for field in fields(self))
+
+    @property
+    def day(self) -> dt.date | None:
+        return dt.date.fromisoformat(self.date.value) if self.date else None
+
+    def update(self, newer: PathFacts) -> PathFacts:
+        """Return these facts with those of `newer` in the place of the same ones."""
+        found = {
+            field.name: getattr(newer, field.name) or getattr(self, field.name) for field in fields(self)
+        }
+        return PathFacts(**found)
+
+    def to_json(self) -> str | None:
+        """Return the facts as the store keeps them, `{"model": ["gpt-4o", "path"]}`; None without any."""
+        known = {name: list(fact.values()) for name, fact in asdict(self).items() if fact is not None}
+        return json.dumps(known, ensure_ascii=False) if known else None
+
+    @classmethod
+    def from_json(cls, text: str | None) -> PathFacts:
+        """Return the facts from the text that `to_json` made."""
+        known = json.loads(text) if text else {}
+        return cls(**{name: PathFact(value, FactSource(source)) for name, (value, source) in known.items()})
+
+
+NO_FACTS = PathFacts()

@@ -1,0 +1,195 @@
+"""Takes model, prompt, run and date from the paths of logs, by patterns of the command line or the store.
+
+The file `naming.toml` in the store's folder holds patterns for every load, and the aliases of models:
+
+    [[path]]
+    pattern = "result/{model}/{run}/*.json"
+
+    [[path]]
+    pattern = "nightly/{date}/*"
+    model = "gpt-4o"
+
+    [aliases]
+    enabled = true       # false: every model is counted under the name that the log has
+    defaults = true      # false: without the table that comes with Callgauge
+    [aliases.names]
+    "our-proxy/sonnet" = "claude-sonnet-4-5"
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from ingest.errors import OptionError
+from ingest.path_facts import NO_FACTS, FactSource, PathFact, PathFacts
+
+FILE = "naming.toml"
+_FACTS = ("model", "prompt", "run", "date")
+
+
+class BadRuleError(Exception):
+    """A pattern or a rule cannot be used; the message ends a sentence that names where it stands."""
+
+
+_TOKEN = re.compile(r"\{([a-z]*)\}|(\*\*/?)|(\*)|(\?)")
+# A day is told from other names, so that a pattern does not fit by chance.
+_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}"
+_HOW = 'write one such as "result/{model}/{run}/*.json"; the names are {model}, {prompt}, {run} and {date}'
+
+
+@dataclass(frozen=True, slots=True)
+class PathRule:
+    """A pattern for paths, and facts that hold for all paths that fit it (`fixed`)."""
+
+    regex: re.Pattern[str]
+    fixed: Mapping[str, str] = field(default_factory=dict)
+
+    def read_facts(self, path: str) -> PathFacts | None:
+        """Return the facts in a path; None when the path does not fit."""
+        match = self.regex.search(path)
+        if match is None:
+            return None
+        found = {**self.fixed, **match.groupdict()}
+        try:
+            return PathFacts(
+                **{name: PathFact(_clean(name, text), FactSource.PATH) for name, text in found.items()}
+            )
+        except ValueError:  # 20269999 is no day
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class AliasSettings:
+    """How names of models are counted: `own` maps names to models; `defaults`: our table counts, too."""
+
+    enabled: bool = True
+    defaults: bool = True
+    own: Mapping[str, str] = field(default_factory=dict)
+
+
+DEFAULT_ALIASES = AliasSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The rules of a load: the first rule that fits a path counts, then what is given for all files."""
+
+    rules: tuple[PathRule, ...] = ()
+    given: PathFacts = NO_FACTS
+    aliases: AliasSettings = DEFAULT_ALIASES
+
+    def facts_of(self, path: str, known: PathFacts) -> PathFacts:
+        """Return the facts of a file; `known` are those of an earlier load, which stay where no rule fits."""
+        told = (facts for rule in self.rules if (facts := rule.read_facts(path)) is not None)
+        return known.update(self.given).update(next(told, NO_FACTS))
+
+
+NO_RULES = Naming()
+
+
+def read_naming(store_dir: Path, patterns: Sequence[str] = (), model: str | None = None) -> Naming:
+    """Return the rules of a load: `patterns` first, then those of the store's `naming.toml`.
+
+    `model` is the model of logs that name none, where no pattern finds one. Raises OptionError.
+    """
+    if model is not None and not model.strip():
+        raise OptionError("--model is empty; name the model of logs that name none")
+    try:
+        rules = [PathRule(compile_pattern(pattern)) for pattern in patterns]
+    except BadRuleError as problem:
+        raise OptionError(f"--from-path {problem}; {_HOW}") from problem
+    told, aliases = _read_file(store_dir / FILE)
+    given = PathFacts(model=PathFact(model, FactSource.GIVEN)) if model else NO_FACTS
+    return Naming((*rules, *told), given, aliases)
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Return a pattern as a regular expression, to be searched in a path.
+
+    `{name}` and `*` stand for a part of a file's or folder's name, `**` for any number of folders, `?` for a
+    character. The pattern begins at any folder, and ends at the end of a name. Raises BadRuleError.
+    """
+    parts, names, at = [], [], 0
+    for token in _TOKEN.finditer(pattern):
+        parts.append(re.escape(pattern[at : token.start()]))
+        at = token.end()
+        name, folders, star, _ = token.groups()
+        if name is not None:
+            if name not in _FACTS or name in names:
+                why = " twice" if name in names else ", which is unknown"
+                raise BadRuleError(f"{pattern!r} has {{{name}}}{why}")
+            names.append(name)
+            parts.append(f"(?P<{name}>{_DAY if name == 'date' else '[^/]+'})")
+        elif folders:
+            parts.append("(?:[^/]+/)*" if folders.endswith("/") else ".*")
+        else:
+            parts.append("[^/]*" if star else "[^/]")
+    parts.append(re.escape(pattern[at:].removesuffix("/")))
+    return re.compile(f"(?:^|[/!]){''.join(parts).removeprefix('/')}(?=/|!|$)")
+
+
+def _clean(name: str, text: str) -> str:
+    """Return a fact as the store has it; a day is written 2026-11-20. Raises ValueError for another text."""
+    return date.fromisoformat(text).isoformat() if name == "date" else text
+
+
+def _read_file(path: Path) -> tuple[list[PathRule], AliasSettings]:
+    try:
+        told = tomllib.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return [], DEFAULT_ALIASES
+    except (OSError, ValueError) as problem:  # no TOML, no UTF-8
+        raise OptionError(f"{path} cannot be read: {problem}") from problem
+    if unknown := told.keys() - {"path", "aliases"}:
+        raise OptionError(f"{path}: {min(unknown)!r} is unknown; it holds [[path]] and [aliases]")
+    try:
+        rules = [_read_rule(rule) for rule in _list_of_tables(told.get("path", []))]
+        return rules, _read_aliases(told.get("aliases", {}))
+    except BadRuleError as problem:
+        raise OptionError(f"{path}: {problem}") from problem
+
+
+def _list_of_tables(value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise BadRuleError("write each rule under [[path]]")
+    return value
+
+
+def _read_rule(rule: dict[str, Any]) -> PathRule:
+    pattern = rule.get("pattern")
+    fixed = {name: value for name, value in rule.items() if name != "pattern"}
+    if not isinstance(pattern, str):
+        raise BadRuleError(f"a rule under [[path]] has no pattern; {_HOW}")
+    if unknown := fixed.keys() - set(_FACTS):
+        raise BadRuleError(f"the rule {pattern!r} has {min(unknown)!r}, which is unknown; {_HOW}")
+    fixed = {name: value.isoformat() if isinstance(value, date) else value for name, value in fixed.items()}
+    if bad := [name for name, value in fixed.items() if not isinstance(value, str) or not value]:
+        raise BadRuleError(f"the rule {pattern!r} has {bad[0]} = {fixed[bad[0]]!r}; write a text")
+    regex = compile_pattern(pattern)
+    if both := fixed.keys() & regex.groupindex.keys():
+        raise BadRuleError(f"the rule {pattern!r} has {min(both)} twice: in the pattern and beside it")
+    if "date" in fixed and not re.fullmatch(_DAY, fixed["date"]):
+        raise BadRuleError(f"the rule {pattern!r} has date = {fixed['date']!r}; write a day, 2026-11-20")
+    return PathRule(regex, fixed)
+
+
+def _read_aliases(table: Any) -> AliasSettings:
+    if not isinstance(table, dict):
+        raise BadRuleError("[aliases] is a table")
+    if unknown := table.keys() - {"enabled", "defaults", "names"}:
+        raise BadRuleError(
+            f"[aliases] has {min(unknown)!r}, which is unknown; it has enabled, defaults, names"
+        )
+    switches = {name: table.get(name, True) for name in ("enabled", "defaults")}
+    if bad := [name for name, value in switches.items() if not isinstance(value, bool)]:
+        raise BadRuleError(f"{bad[0]} of [aliases] is true or false")
+    own = table.get("names", {})
+    if not isinstance(own, dict) or not all(isinstance(name, str) and name for name in own.values()):
+        raise BadRuleError('[aliases.names] has lines such as "name in the log" = "model"')
+    return AliasSettings(own=own, **switches)

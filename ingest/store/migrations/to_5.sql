@@ -1,0 +1,26 @@
+-- From version 4.
+
+ALTER TABLE files ADD COLUMN foreign_kind VARCHAR;
+ALTER TABLE files ADD COLUMN refused_by VARCHAR;
+ALTER TABLE files ADD COLUMN path_facts VARCHAR;
+
+ALTER TABLE sessions ADD COLUMN run VARCHAR;
+
+-- The name in the log is kept beside the model that it is counted as.
+
+CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
+
+ALTER TABLE turns ADD COLUMN model_name VARCHAR;
+ALTER TABLE turns ADD COLUMN model_source VARCHAR;
+ALTER TABLE turn_parts ADD COLUMN model_name VARCHAR;
+ALTER TABLE turn_parts ADD COLUMN model_source VARCHAR;
+ALTER TABLE tool_calls ADD COLUMN model_name VARCHAR;
+ALTER TABLE tool_calls ADD COLUMN model_source VARCHAR;
+ALTER TABLE step_texts ADD COLUMN model_name VARCHAR;
+ALTER TABLE probes ADD COLUMN model_name VARCHAR;
+
+UPDATE turns SET model_name = model, model_source = 'log' WHERE model IS NOT NULL;
+UPDATE turn_parts SET model_name = model, model_source = 'log' WHERE model IS NOT NULL;
+UPDATE tool_calls SET model_name = model, model_source = 'log' WHERE model IS NOT NULL;
+UPDATE step_texts SET model_name = model WHERE model IS NOT NULL;
+UPDATE probes SET model_name = model WHERE model IS NOT NULL;
