@@ -1,4 +1,4 @@
-"""The error for stored bytes that can be read but are damaged."""
+"""The errors for stored bytes that can be read but are damaged."""
 
 from __future__ import annotations
 
@@ -8,3 +8,7 @@ class DamagedFileError(OSError):
 
     `str()` of the error gives the words that follow "cannot be read: " in a message.
     """
+
+
+class CutOffError(DamagedFileError):
+    """The bytes end before their content does; what comes before the end is sound."""

@@ -250,6 +250,7 @@ REJECT_CODES: Mapping[str, str] = {
     "not_utf8": "the line is not UTF-8 text",
     "line_too_long": "the line is longer than --max-line",
     "torn_line": "the file ends in the middle of a line; it is read when it is whole",
+    "cut_off": "the compressed data ends in the middle; what comes before is in",
     "missing_field": "a field that the format requires is not there",
     "wrong_type": "a field holds another type than the format says",
     "name_too_long": "a name has more than 1,000 characters; its beginning and a hash are kept",

@@ -30,10 +30,15 @@ class LoadReport:
     user asked to stop; `left` files were left out by `--since` and `--limit`. `companions` are files that
     were read together with another one, which the reason names; they are no failures.
 
-    `rejects` counts lines and values that could not be used, `duplicates` calls that another row counts
-    already. `faults` (by layer, in the order in which a call passes the layers) and `judged` (calls of which
-    it is known whether their arguments failed) leave duplicates out. `notes` are sentences on inputs that
-    were left out because they are no logs. `generation` is None when there was nothing new to publish.
+    Of files with other content than before, `sessions_replaced` were told again, `sessions_removed` went with
+    --replace, and `calls_fewer` calls went with both.
+
+    `rejects` counts lines and values that could not be used, `new_rejects` those that no earlier load met,
+    and `new_rejected` the files that none rejected for the same reason. `duplicates` counts calls that
+    another row counts already. `faults` (by layer, in the order in which a call passes the layers) and
+    `judged` (calls of which it is known whether their arguments failed) leave duplicates out. `notes` are
+    sentences on inputs that were left out because they are no logs. `generation` is None when there was
+    nothing new to publish.
     """
 
     loaded: int
@@ -48,6 +53,11 @@ class LoadReport:
     calls: int
     duplicates: int
     rejects: int
+    new_rejects: int
+    new_rejected: int
+    sessions_replaced: int
+    sessions_removed: int
+    calls_fewer: int
     faults: Mapping[str, int]
     judged: int
     unread: int

@@ -68,6 +68,54 @@ def test_a_broken_line_exits_with_3_and_says_where_to_look(log: Path, tmp_path: 
     assert "1 lines rejected" in result.stdout
 
 
+def test_what_an_earlier_load_rejected_exits_with_0_unless_strict(log: Path, tmp_path: Path) -> None:
+    other, store = tmp_path / "other.jsonl", tmp_path / "store"
+    other.write_text('{"colour": "blue"}\n')
+    with log.open("a") as file:
+        file.write("{broken\n")
+    words = ("ingest", log, other, "--store", store)
+    assert [run(*words).exit_code, run(*words).exit_code] == [3, 0]
+    assert f"rejected: {other}" in run(*words).stdout
+    first_line = log.read_text().partition("\n")[0]
+    with log.open("a") as file:
+        file.write(f"{first_line}\n")
+    grown = run(*words)
+    assert (grown.exit_code, "1 lines rejected, 1 of them by an earlier load" in grown.stdout) == (0, True)
+    with log.open("a") as file:
+        file.write("{broken again\n")
+    assert [run(*words).exit_code, run(*words).exit_code] == [3, 0]
+    assert run(*words, "--strict").exit_code == 3
+    assert "2 lines rejected" not in run(*words).stdout
+    log.write_text(log.read_text().replace("{broken again\n", "").replace("{broken\n", ""))
+    other.unlink()
+    other.write_text('{"colour": "red"}\n')
+    assert run(*words, "--strict").exit_code == 3
+    assert run("ingest", log, "--store", tmp_path / "clean", "--strict").exit_code == 0
+
+
+def test_a_format_that_reads_nothing_is_an_error_that_nothing_remembers(log: Path, tmp_path: Path) -> None:
+    words = ("ingest", log, "--store", tmp_path / "store")
+    for _ in range(2):
+        wrong = run(*words, "--format", "codex")
+        assert wrong.exit_code == 1
+        assert f"rejected: {log} holds nothing that codex logs do; leave --format out" in wrong.stdout
+    right = run(*words)
+    assert (right.exit_code, "1 read, 0 unchanged" in right.stdout) == (0, True)
+    wrong = run(*words, "--format", "codex")
+    assert (wrong.exit_code, "what was loaded from it before stays" in wrong.stdout) == (1, True)
+    assert "0 read, 1 unchanged" in run(*words).stdout
+
+
+def test_the_report_says_what_other_content_replaced(log: Path, tmp_path: Path) -> None:
+    words = ("ingest", log, "--store", tmp_path / "store")
+    run(*words)
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(line for line in lines[: len(lines) // 2]).replace("T", "T", 1) + "\n")
+    replaced = run(*words)
+    assert "other content  1 sessions replaced, " in replaced.stdout
+    assert "calls fewer" in replaced.stdout
+
+
 def test_a_file_in_no_format_exits_with_3_beside_a_good_one_and_with_1_alone(
     log: Path, tmp_path: Path
 ) -> None:

@@ -85,6 +85,14 @@ Workers = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be read; change nothing.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Load again when something changed, until Ctrl-C.")]
+Replace = Annotated[
+    bool,
+    typer.Option("--replace", help="Of files that got other content, drop what they no longer hold."),
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="End with 3 as long as the store holds rejected lines or files."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but what went wrong.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -107,6 +115,8 @@ def ingest(
     redact: Redact = False,
     redact_config: RedactConfig = None,
     no_results: NoResults = False,
+    replace: Replace = False,
+    strict: Strict = False,
     dry_run: DryRun = False,
     watch: Watch = False,
     wait: maintenance_commands.Wait = False,
@@ -115,6 +125,12 @@ def ingest(
     as_json: Json = False,
 ) -> None:
     """Load logs into a store. Files that are in already are passed over; an open dashboard goes on.
+
+    A file with other content than before (a rotated log, a dump under the same name) loses nothing: sessions
+    that it tells again are replaced, those that go on are continued, all others stay.
+
+    Ends with 3 when it meets lines or files that it cannot use for the first time; later loads end with 0,
+    and the Data page keeps them.
 
     Ctrl-C stops after the current batch and publishes what was read whole; twice stops at once.
     """
@@ -138,7 +154,7 @@ def ingest(
         _print_forecast(named, store, words, as_json=as_json)
         return
     patience = partial(maintenance_commands.lock_patience, wait, wait_at_most)
-    words |= {"labels": labels, "workers": workers}
+    words |= {"labels": labels, "workers": workers, "replacing": replace}
     find_named = _find_mine_again if mine else named.copy
     once = partial(_load, find_named, store, words, patience, quiet=quiet)
     show = partial(_show, store=store, quiet=quiet, as_json=as_json)
@@ -147,7 +163,7 @@ def ingest(
         return
     report = once()
     show(report)
-    raise typer.Exit(_exit_code(report))
+    raise typer.Exit(_exit_code(report, store, strict=strict))
 
 
 def _all_named(paths: Sequence[str], manifests: Sequence[str], *, watch: bool, dry_run: bool) -> list[str]:
@@ -251,12 +267,18 @@ def _show(report: LoadReport, *, store: Path, quiet: bool, as_json: bool) -> Non
             render.print_message(line)
 
 
-def _exit_code(report: LoadReport) -> int:
+def _exit_code(report: LoadReport, store: Path, *, strict: bool) -> int:
+    from ingest.store.generations import published_generation
+    from ingest.store.reader import holds_rejects
+
     if report.unread:
         return render.INTERRUPTED
     if not (report.loaded or report.unchanged or report.moved or report.left):
         return NOTHING_READ
-    return SOME_REJECTED if report.rejects or report.rejected else 0
+    if report.new_rejects or report.new_rejected:
+        return SOME_REJECTED
+    published = published_generation(store.absolute()) if strict else None
+    return SOME_REJECTED if published is not None and holds_rejects(published) else 0
 
 
 def _print_forecast(named: Sequence[str], store: Path, words: dict[str, Any], *, as_json: bool) -> None:

@@ -1,7 +1,8 @@
 """The `callgauge` command: serve, parse, lint, explain, formats, and the commands of the other modules.
 
 Messages go to stderr, results to stdout. Exit codes: 0 all in, 1 nothing could be read, 2 wrong use,
-3 loaded, but some lines or files were rejected, 130 stopped by Ctrl-C.
+3 loaded, but lines or files were rejected that no earlier load met (with --strict: that the store holds),
+130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from typing import Any
 from ingest.decoding.fields import read_object, read_text
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected, SessionSeen, StepMade, Strategy, ToolsOffered, TurnStarted
+from ingest.formats.conversations.session_per_record import RecordIds
 from ingest.formats.conversations.task_names import question_task
 from ingest.formats.conversations.trial_messages import read_list
 from ingest.formats.provider_messages.chat_messages import make_call
@@ -75,8 +76,7 @@ class _AnswerLines:
     """
 
     def __init__(self, identity: str) -> None:
-        self._identity = identity
-        self._count = 0
+        self._ids = RecordIds(identity)
         self._held: list[Record] | None = []
         self._is_key = False
 
@@ -109,8 +109,7 @@ class _AnswerLines:
     def _take_line(self, record: Record) -> Iterator[Event]:
         value = record.value
         calls, definitions = _read_calls(value), tuple(read_list(value.get("tools")))
-        shared: dict[str, Any] = {"session_id": f"{self._identity}/{self._count}", "where": record.where}
-        self._count += 1
+        shared: dict[str, Any] = {"session_id": self._ids.make(record), "where": record.where}
         yield SessionSeen(**shared, task=question_task(value.get("query")))
         if definitions:
             yield ToolsOffered(**shared, definitions=definitions)

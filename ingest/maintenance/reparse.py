@@ -23,7 +23,7 @@ _WANTED = """
     CREATE TEMP TABLE touched_days (day DATE);
     CREATE TEMP TABLE wanted AS
     SELECT DISTINCT turn_id FROM tool_calls WHERE $all OR parser_version IS DISTINCT FROM $version"""
-_GIVEN = "UPDATE files SET tools_hash = ? WHERE status = 'loaded'"
+_GIVEN = "UPDATE files SET tools_hash = ? WHERE status IN ('loaded', 'earlier')"
 
 
 def reparse(

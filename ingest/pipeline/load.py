@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from ingest.pipeline.planning.archive_expansion import expand_archives
 from ingest.pipeline.planning.change_detection import (
     Change,
     ChangeDecision,
+    begins_like,
     decide_change,
     is_likely_read,
     sort_safely,
@@ -35,9 +37,10 @@ from ingest.pipeline.publish import LoadTotals, has_new_aliases, publish
 from ingest.pipeline.reading.checkpoint import Checkpoint
 from ingest.pipeline.reading.file_reader import ReadJob, ReadSettings
 from ingest.pipeline.reading.format_recognition import UnusableFileError, describe_read_error
-from ingest.pipeline.resume import read_checkpoint
+from ingest.pipeline.resume import read_checkpoint, read_past_sessions
 from ingest.pipeline.workers.pool import make_readers
 from ingest.privacy.configuration import ALL, PrivacyOptions
+from ingest.sessions.past_sessions import PastSessions
 from ingest.sources.discovery import Named, find_logs
 from ingest.sources.hidden_folders import HiddenNames
 from ingest.sources.log_file import LogFile
@@ -77,6 +80,7 @@ def load(
     patience: Patience = do_not_wait,
     again: Collection[str] = (),
     workers: int | None = None,
+    replacing: bool = False,
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
@@ -91,7 +95,8 @@ def load(
     says what is left out of all texts. `from_path` are patterns that find model, prompt, run and date in
     paths, `model` is the model of logs that name none (see `ingest.pipeline.planning.naming`). `again` names
     files that are read although they are in the store. `workers` is the number of processes that read while
-    this one writes; None = as many as save time (see `ingest.pipeline.workers.pool`).
+    this one writes; None = as many as save time (see `ingest.pipeline.workers.pool`). What a file held before
+    and holds no longer stays, except with `replacing`.
 
     Once `stop()` returns True, the file being read is given up after its current batch, and the files read
     completely so far are published. Raises InputError, StoreError, StoreBusy or StoreVersionError, with
@@ -112,7 +117,15 @@ def load(
             catalog, max_line, known_as, privacy, left_out, forgotten, naming
         )
         run = LogLoader(
-            folder, ledger, settings, on_progress, stop, limit=limit, again=again, workers=workers
+            folder,
+            ledger,
+            settings,
+            on_progress,
+            stop,
+            limit=limit,
+            again=again,
+            workers=workers,
+            replacing=replacing,
         )
         run.totals.left = left
         try:
@@ -155,8 +168,10 @@ class LogLoader:
         limit: int | None,
         again: Collection[str],
         workers: int | None,
+        replacing: bool,
     ) -> None:
         self._ledger = ledger
+        self._replacing = replacing
         self._settings = settings
         self._on_progress = on_progress
         self._stop = stop
@@ -164,7 +179,7 @@ class LogLoader:
         self._again = again
         self.writer = FactWriter(folder, ledger.last_id + 1)
         self.totals = LoadTotals()
-        self._book = LedgerUpdate(ledger, self.totals, settings, self.writer)
+        self._book = LedgerUpdate(ledger, self.totals, settings, self.writer, replacing=replacing)
         self._hands = make_readers(workers, settings, self.writer, folder)
 
     def load_all(self, files: Iterable[LogFile]) -> None:
@@ -198,6 +213,10 @@ class LogLoader:
                 self.totals.unread = len(files) - position
                 break
             done += found.seen.size
+        if self._replacing:
+            loaded = FileStatus.LOADED
+            known = (self._ledger.find_by_name(found.name) for found in files)
+            self._book.remove_earlier({row.name for row in known if row is not None and row.status is loaded})
         self._report_progress(
             replace(base, files_done=len(files), bytes_done=total, rejects=self.totals.rejects)
         )
@@ -230,8 +249,8 @@ class LogLoader:
             elif self._limit is not None and len(self.totals.loaded) >= self._limit:
                 self.totals.left += 1
             else:
-                intake = self._hands.read_file(self._make_job(found, decision.known), on_bytes)
-                self._book.note_read(found, decision.known, intake)
+                intake = self._hands.read_file(self._make_job(found, decision), on_bytes)
+                self._book.note_read(found, decision, intake)
         except UnusableFileError as unusable:
             self._book.note_refused(found, unusable)
 
@@ -241,12 +260,34 @@ class LogLoader:
         return is_likely_read(found, self._ledger, self._settings.options, self._again)
 
     def _plan_job(self, found: LogFile) -> ReadJob:
-        return self._make_job(found, self._ledger.find_by_name(found.name))
+        return self._make_job(found, ChangeDecision(Change.READ, self._ledger.find_by_name(found.name)))
 
-    def _make_job(self, found: LogFile, known: LedgerRow | None) -> ReadJob:
+    def _make_job(self, found: LogFile, decision: ChangeDecision) -> ReadJob:
+        known = decision.known
         facts = self._settings.options.facts_of(found.name, known)
-        begun = self._find_checkpoint(found, known, facts)
-        return ReadJob(found, begun, quoting=known is None or not known.forgetful, facts=facts)
+        return ReadJob(
+            found,
+            self._find_checkpoint(found, known, facts),
+            quoting=known is None or not known.forgetful,
+            facts=facts,
+            known=(known.size, known.content_hash) if known and known.content_hash is not None else None,
+            past=self._find_past(found, decision),
+        )
+
+    def _find_past(self, found: LogFile, decision: ChangeDecision) -> PastSessions | None:
+        """Return the sessions of the contents that the file had before; None when it had no other."""
+        known, left = decision.known, decision.left
+        if self._replacing or not found.place.can_reopen:
+            return None
+        before = known.follows if known is not None else None
+        if left is not None and left.fingerprint is not None:
+            before = before or left.file_id
+        elif known is not None and known.fingerprint is not None:
+            with suppress(OSError):  # reading it will say so
+                # A packed archive would have to be unpacked up to its member to look.
+                grows = found.archive is None and begins_like(found, known)
+                before = before if grows else known.file_id
+        return read_past_sessions(self.writer.builder, before) if before is not None else None
 
     def _find_checkpoint(
         self, found: LogFile, known: LedgerRow | None, facts: PathFacts

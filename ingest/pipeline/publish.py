@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from datetime import datetime
@@ -54,6 +55,7 @@ class LoadTotals:
     bytes_read: int = 0
     forgot: list[int] = field(default_factory=list)  # ids of files with sessions that are to be forgotten
     rejected: list[RejectedFile] = field(default_factory=list)
+    rejected_new: int = 0  # of these: that no earlier load rejected for the same reason
     refused_new: list[LedgerRow] = field(default_factory=list)
     companions: list[RejectedFile] = field(default_factory=list)
     refused_again: list[LedgerRow] = field(default_factory=list)
@@ -61,7 +63,10 @@ class LoadTotals:
     seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)  # file id, how it looks by now
     copies: list[LedgerCopy] = field(default_factory=list)
     worth_noting: bool = False  # among the two above is one that it cost something to find out
-    replaced: list[int] = field(default_factory=list)  # file ids whose rows others have taken the place of
+    # Ids of files whose rows others have taken the place of, with the ids of these; None = of no file.
+    replaced: dict[int, int | None] = field(default_factory=dict)
+    removed: set[int] = field(default_factory=set)  # of these: contents that their files no longer have
+    retired: dict[int, LedgerRow] = field(default_factory=dict)  # contents that stay, by file id
     figures: dict[str, int] = field(default_factory=dict)  # see `GenerationBuilder.run_figures`
     veiled: list[LedgerRow] = field(default_factory=list)  # under the names that the store may hold
     less_kept: bool = False  # files were read again to keep less of them
@@ -72,7 +77,10 @@ class LoadTotals:
 
     @property
     def has_changes(self) -> bool:
-        news = (self.loaded, self.refused_new, self.refused_again, self.renamed, self.replaced)
+        news = (
+            *(self.loaded, self.refused_new, self.refused_again, self.renamed),
+            *(self.replaced, self.retired),
+        )
         return any(news) or self.worth_noting
 
     def add_loaded(self, row: LedgerRow, intake: FileResult) -> None:
@@ -103,6 +111,11 @@ class LoadTotals:
             calls=sum(one.calls for one in self.loaded),
             duplicates=self.figures.get("duplicates", 0),
             rejects=self.rejects,
+            new_rejects=self.figures.get("new_rejects", self.rejects),
+            new_rejected=self.rejected_new,
+            sessions_replaced=self.figures.get("sessions_replaced", 0),
+            sessions_removed=self.figures.get("sessions_removed", 0),
+            calls_fewer=self.figures.get("calls_fewer", 0),
             faults={layer.value: self.figures[layer] for layer in FaultLayer if layer in self.figures},
             judged=self.figures.get("judged", 0),
             unread=self.unread,
@@ -130,7 +143,8 @@ def publish(
     pa.default_memory_pool().release_unused()  # what it keeps of the last batch DuckDB can use
     building = writer.builder
     run_id = building.next_run_id()
-    building.mark_replaced(totals.replaced)
+    building.mark_replaced(totals.replaced, totals.removed)
+    building.retire(list(totals.retired))
     building.drop_quotes(totals.forgot)
     rejects = 0
     for files in _split_rows(_file_rows(totals, run_id, writer.unfit)):
@@ -139,7 +153,7 @@ def publish(
     for copies in _split_rows(map(_copy_row, totals.copies)):
         building.add(_arrow_tables(building.schemas, {"copies": copies}))
     for known in totals.renamed + [row for row in totals.veiled if row.file_id not in totals.replaced]:
-        building.rename(known.file_id, known.name)
+        building.rename(known)
     looks = [(row.file_id, row.outside) for row in totals.renamed] + totals.seen_anew
     building.update_stamps([{"file_id": file_id, **_look_row(outside)} for file_id, outside in looks])
     for row in totals.refused_again:
@@ -229,6 +243,8 @@ def _file_row(known: LedgerRow, run_id: int) -> Row:
         "foreign_kind": known.foreign,
         "refused_by": known.refused_by,
         "path_facts": known.read_with.facts,
+        "follows": known.follows,
+        "lacks": json.dumps(known.lacks) if known.lacks else None,
     }
 
 
@@ -263,6 +279,7 @@ def _run_row(totals: LoadTotals, run_id: int, started_at: datetime) -> Row:
         "sessions": report.sessions,
         "turns": report.turns,
         "calls": report.calls,
+        **dict.fromkeys(("sessions_replaced", "sessions_removed", "calls_fewer"), 0),
     }
 
 

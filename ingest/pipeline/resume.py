@@ -1,4 +1,4 @@
-"""Stores and reads checkpoints of large logs, and reassigns rows when a reading resumes at one.
+"""Stores and reads what a later load goes on from: checkpoints of large logs, sessions of earlier contents.
 
 A log that has grown gets a new file id; the rows of its first part are moved to that id.
 """
@@ -6,12 +6,18 @@ A log that has grown gets a new file id; the rows of its first part are moved to
 from __future__ import annotations
 
 from collections import Counter
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import orjson
 
 from ingest.pipeline.reading.checkpoint import BY_PLACE, Checkpoint, state_version
+from ingest.sessions.past_sessions import PastSession, PastSessions, PastTurn
 from ingest.store.generation_file import GenerationBuilder
+from ingest.store.scripts import read_script
+
+_PAST = 200_000  # turns, of the sessions that were heard last
 
 _STATE = (
     "SELECT byte_offset, line, prefix, open_turns, state FROM unfinished WHERE file_id = ? AND made_by = ?"
@@ -47,6 +53,8 @@ _MOVE = {
         ).items()
     },
 }
+_KNOWN_REJECTS = """
+    INSERT INTO known_rejects SELECT $new, byte_offset, code, NULL FROM rejects WHERE file_id = $old"""
 _FOLLOW = (
     "UPDATE turn_parts SET file_id = $new WHERE file_id = $old",
     "UPDATE tool_calls SET result_file_id = $new WHERE result_file_id = $old",
@@ -67,6 +75,20 @@ def read_checkpoint(building: GenerationBuilder, file_id: int) -> Checkpoint | N
             *(tuple(map(tuple, told)) for told in orjson.loads(row["open_turns"])),
         )
     return None
+
+
+def read_past_sessions(building: GenerationBuilder, file_id: int) -> PastSessions:
+    """Return the sessions of a content, and of those that its file had before; at most `_PAST` turns."""
+    rows = building.fetch_rows(read_script("past_turns.sql"), {"file_id": file_id, "most": _PAST})
+    return {
+        session_id: PastSession(
+            tuple(
+                PastTurn(row["turn"], row["turn_id"], row["ts"], row["text_hash"], row["steps"], row["ended"])
+                for row in turns
+            )
+        )
+        for session_id, turns in groupby(rows, itemgetter("session_id"))
+    }
 
 
 def store_checkpoint(building: GenerationBuilder, file_id: int, state: Checkpoint) -> None:
@@ -90,6 +112,7 @@ def move_rows(building: GenerationBuilder, old: int, new: int, state: Checkpoint
     ids = {"old": old, "new": new}
     moved: Counter[str] = Counter()
     with building.open_transaction("take over") as con:
+        con.execute(_KNOWN_REJECTS, ids)
         con.execute(_REOPENED, [orjson.dumps(opened).decode()])
         for table, statement in _MOVE.items():
             row = con.execute(statement, ids | {"offset": state.offset}).fetchone()

@@ -133,6 +133,8 @@ class FileRows:
     def add_turn(self, session: SessionState, turn: OpenTurn, definitions: Sequence[CallDefinitions]) -> None:
         """Judge a turn, add its row and the rows of its calls, and add its counts to the session."""
         turn_id = stable_id(self._source, turn.key or session.session_id, "" if turn.key else turn.number)
+        if turn.begun_as is not None and not turn.begun:
+            turn_id = turn.begun_as
         offered = definitions[turn.definitions].offered
         judged = turn.judge(definitions, results_expected=session.saw_result)
         self._name_prompt(turn)

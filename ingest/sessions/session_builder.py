@@ -26,10 +26,11 @@ from ingest.events import (
 from ingest.path_facts import NO_FACTS, PathFacts
 from ingest.sessions.classification import CallDefinitions, add_log_definitions
 from ingest.sessions.file_rows import FileRows
+from ingest.sessions.past_sessions import PastSession, PastSessions
 from ingest.sessions.refusal_texts import settle_layer
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import OpenSessionStates, SessionState
-from ingest.sessions.stored_text import json_text
+from ingest.sessions.stored_text import json_text, shorten_name
 from ingest.sessions.table_rows import date_columns, late_result_row, prompt_row, session_hash, stable_id
 from ingest.sessions.turns import OpenTurn
 from lenient import ToolCatalog
@@ -42,7 +43,8 @@ class SessionBuilder:
     """Builds table rows from the events of one file, given in file order.
 
     `catalog` holds the definitions of --tools. `forgotten` are hashes (`session_hash`) of sessions whose
-    events are dropped. `facts` fill in what the log does not say.
+    events are dropped. `facts` fill in what the log does not say. `past` are sessions that may go on in the
+    file; `rewritten`: the file tells them from their beginning, see `ingest.sessions.past_sessions`.
     """
 
     def __init__(
@@ -53,8 +55,12 @@ class SessionBuilder:
         catalog: ToolCatalog,
         forgotten: Collection[str] = (),
         facts: PathFacts = NO_FACTS,
+        past: PastSessions | None = None,
+        rewritten: bool = False,
     ) -> None:
         self._forgotten = forgotten
+        self._past = dict(past or {})
+        self._rewritten = rewritten
         self.forgot = False  # a session in the file is to be forgotten
         self._source = source
         self._given = catalog
@@ -170,7 +176,15 @@ class SessionBuilder:
     def _handle_turn_start(self, event: TurnStarted, session: SessionState) -> None:
         if event.turn is None and session.open_turns and session.open_turns[-1].is_between_steps:
             return  # said while the model is at work, or put in by the harness: the turn goes on
-        turn = self.open_turn(session, event.turn or session.last_turn + 1, event)
+        number = event.turn
+        if number is None and (past := self._pop_past(session)):
+            # Formats begin a turn for a step, too, whose question is not in the file.
+            is_made_up = event.text is None and event.key is None
+            if is_made_up and (goes_on := past.open_turn_at(event.ts)):
+                self._begin_turn(session, goes_on.number, event).go_on(goes_on.turn_id, goes_on.steps)
+                return
+            number = past.number_of(event.ts, event.text, rewritten=self._rewritten)
+        turn = self.open_turn(session, number or session.last_turn + 1, event)
         turn.text, turn.key, turn.begun = event.text, event.key, True
         for earlier in session.open_turns[:-1]:
             earlier.superseded = True
@@ -217,9 +231,25 @@ class SessionBuilder:
                 if turn.ts is None:  # the log does not date the message that began it
                     turn.ts = event.ts
                 return turn
-        session.last_turn = max(session.last_turn, number or session.last_turn + 1)
+        past = self._pop_past(session)
+        if past is None:
+            return self._begin_turn(session, number or session.last_turn + 1, event)
+        if number is not None:
+            turn = self._begin_turn(session, number, event)
+            begun = past.find_turn(number)
+            turn.begun_as = begun.turn_id if begun is not None else None
+            return turn
+        goes_on = past.open_turn_at(event.ts, at_its_end=type(event) is TurnEnded)
+        if goes_on is None:
+            return self._begin_turn(session, past.turns[-1].number + 1, event)
+        turn = self._begin_turn(session, goes_on.number, event)
+        turn.go_on(goes_on.turn_id, goes_on.steps)
+        return turn
+
+    def _begin_turn(self, session: SessionState, number: int, event: Event) -> OpenTurn:
+        session.last_turn = max(session.last_turn, number)
         turn = OpenTurn(
-            number=number or session.last_turn,
+            number=number,
             where=event.where,
             ts=event.ts or session.ended,
             provider=session.context.provider,
@@ -230,6 +260,12 @@ class SessionBuilder:
         session.open_turns.append(turn)
         self._close_turns(session, keep=OPEN_TURNS, at_end=False)
         return turn
+
+    def _pop_past(self, session: SessionState) -> PastSession | None:
+        """Return what the store has of a session of which this file has told no turn yet, once."""
+        if not self._past or session.last_turn:
+            return None
+        return self._past.pop(shorten_name(session.session_id), None)
 
     def _close_turns(self, session: SessionState, *, keep: int, at_end: bool) -> None:
         while len(session.open_turns) > keep:

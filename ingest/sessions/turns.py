@@ -137,12 +137,17 @@ class OpenTurn(msgspec.Struct):
     calls: list[OpenCall] = msgspec.field(default_factory=list)
     end: TurnEnded | None = None
     begun: bool = False  # its beginning was seen; else it may go on with a turn of an earlier file
+    begun_as: str | None = None  # the turn_id of that turn, where it is known
     superseded: bool = False
     last_step: int = -1
     first_step: int | None = None
     held: int = 0  # characters of text that wait here for the turn's end, roughly
     _calls_of_step: dict[int, int] = msgspec.field(default_factory=dict)
     _by_id: dict[str, int] = msgspec.field(default_factory=dict)  # tool_call_id → its place in `calls`
+
+    def go_on(self, turn_id: str, steps: int) -> None:
+        """Go on with a turn of the store that has `steps` steps."""
+        self.begun_as, self.last_step, self.first_step = turn_id, steps - 1, steps
 
     def add_step(self, event: StepMade) -> None:
         """Add a step.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.damaged_file import DamagedFileError
+from ingest.damaged_file import CutOffError, DamagedFileError
 from ingest.sources.archives import zip_archive
 from ingest.sources.archives.file_type import ArchiveKind, Packing, unpack_stream
 from ingest.sources.archives.inspect_archive import EvalLines, find_documents
@@ -18,6 +19,7 @@ from ingest.sources.local_files import LocalFile
 from ingest.sources.log_file import LogFile, LogPlace
 
 HEAD = 64 * 1024  # bytes of content that a log is known by before all of it is read
+CUT_OFF = "-cut"  # ends the fingerprint of content that is cut off
 _BUFFER = 64 * 1024  # bytes; larger reads go past it, and to make one of a megabyte for each file costs more
 _PIECE = 1024 * 1024
 _KEPT = (
@@ -36,6 +38,7 @@ class LogContent(io.RawIOBase):
 
     def __init__(self, found: LogFile) -> None:
         self._found = found
+        self._noted_sizes: tuple[int, ...] = (HEAD,)
         self._open_source()
 
     def _open_source(self) -> None:
@@ -51,7 +54,8 @@ class LogContent(io.RawIOBase):
     def begin_again(self) -> None:
         # Processors have SHA-256 built in, and nobody can make two logs that look alike.
         self._digest = hashlib.sha256()
-        self._head: str | None = None
+        self.cut_off: str | None = None  # why the content ends before its end, once that is reached
+        self._noted: dict[int, str] = {}  # fingerprints of the first bytes, by their number
         self._stored_before = self._stored.bytes_read
         self.bytes_read = 0
 
@@ -82,27 +86,53 @@ class LogContent(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill the buffer completely, except at the end of the content; return the number of bytes read.
 
-        The size of a piece thus does not depend on how the log was compressed.
+        The size of a piece thus does not depend on how the log was compressed. A compressed file that is cut
+        off ends where it breaks, and `cut_off` says why; of an archive, that costs the member.
         """
         view = memoryview(buffer)
         filled = 0
-        while filled < len(view) and (count := self._stream.readinto(view[filled:]) or 0):
-            filled += count
+        try:
+            while filled < len(view) and (count := self._stream.readinto(view[filled:]) or 0):
+                filled += count
+        except CutOffError as error:
+            if self._found.archive is not None:
+                raise
+            self.cut_off = str(error)
         self._count_and_hash(view[:filled])
         return filled
 
     def _count_and_hash(self, data: memoryview) -> None:
-        split = max(0, HEAD - self.bytes_read)
-        self._digest.update(data[:split])
-        if self._head is None and self.bytes_read + len(data) >= HEAD:
-            self._head = self._digest.hexdigest()
-        self._digest.update(data[split:])
+        done = 0
+        for size in self._noted_sizes:
+            split = max(done, min(size - self.bytes_read, len(data)))
+            self._digest.update(data[done:split])
+            done = split
+            if size not in self._noted and self.bytes_read + len(data) >= size:
+                self._noted[size] = self._digest.hexdigest()
+        self._digest.update(data[done:])
         self.bytes_read += len(data)
+
+    def note_prefix(self, size: int) -> None:
+        """Have the fingerprint of the first `size` bytes noted, for `prefix`.
+
+        Call it before the final reading.
+        """
+        self._noted_sizes = tuple(sorted({*self._noted_sizes, size}))
+
+    def prefix(self, size: int) -> str | None:
+        """Return the SHA-256 of the first `size` bytes, in hexadecimal.
+
+        None when so many have not been read, or `note_prefix` was not called.
+        """
+        return self._noted.get(size)
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the bytes read so far, in hexadecimal; at the end, of the whole content."""
-        return self._digest.hexdigest()
+        """SHA-256 of the bytes read so far, in hexadecimal; at the end, of the whole content.
+
+        Content that is cut off gets a mark: it is not the whole, even where all of its bytes came out.
+        """
+        return self._digest.hexdigest() + (CUT_OFF if self.cut_off is not None else "")
 
     def fingerprint_of(self, size: int) -> str:
         """Return the SHA-256 of the first `size` bytes, in hexadecimal.
@@ -124,7 +154,7 @@ class LogContent(io.RawIOBase):
 
         Only valid after these bytes have been read.
         """
-        return self._head or self.fingerprint
+        return self._noted.get(HEAD) or self._digest.hexdigest()
 
     @property
     def stored_read(self) -> int:
@@ -200,6 +230,24 @@ def _why_no_archive(packing: Packing, found: LogFile) -> str:
     if packing.compression is not None:
         return f"{kind} inside {packing.compression} data; unpack that"
     return f"{kind}, which became one while it was being loaded; load it again"
+
+
+def compute_prefixes(found: LogFile, sizes: Sequence[int]) -> dict[int, str]:
+    """Return the SHA-256 of the first bytes of a log's content, in hexadecimal, by the number of bytes.
+
+    `sizes` are these numbers, in ascending order; those beyond the end of the log are left out. Raises
+    OSError.
+    """
+    digests: dict[int, str] = {}
+    with open_log(found) as content:
+        buffer = memoryview(bytearray(_PIECE))
+        for size in sizes:
+            while (left := size - content.bytes_read) > 0 and content.readinto(buffer[:left]):
+                pass
+            if content.bytes_read < size:
+                break
+            digests[size] = content.fingerprint
+    return digests
 
 
 def compute_fingerprint(found: LogFile) -> str:

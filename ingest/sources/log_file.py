@@ -40,6 +40,17 @@ class LogPlace(Protocol):
         """Return the place of the file with this name in the same folder; None when there is none."""
 
 
+def can_open(place: LogPlace | None) -> bool:
+    """Return True when there is such a file and it can be opened."""
+    if place is None:
+        return False
+    try:
+        place.open().close()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class FileStamp:
     """Size, time and version of stored bytes; a file whose stamp is unchanged is not read again.

@@ -1,4 +1,5 @@
--- What the closing table of a load says of the files of the latest run: (what, how many); all but `rejects` are calls.
+-- What the closing table of a load says of the files of the latest run: (what, how many); calls, but for rejects and
+-- sessions that were replaced or removed.
 -- `judged`: as parse_known in rollups/calls.sql.
 
 WITH of_run AS (
@@ -14,4 +15,11 @@ WHERE NOT duplicate AND (
 UNION ALL
 SELECT fault_layer, count(*) FROM of_run WHERE NOT duplicate AND fault_layer IS NOT NULL GROUP BY fault_layer
 UNION ALL
-SELECT 'rejects', rejects FROM ingest_runs WHERE run_id = (SELECT max(run_id) FROM ingest_runs);
+SELECT 'new_rejects', count(*) FROM rejects
+SEMI JOIN (FROM files WHERE run_id = (SELECT max(run_id) FROM ingest_runs)) USING (file_id)
+ANTI JOIN known_rejects USING (file_id, byte_offset, code)
+ANTI JOIN (FROM known_rejects WHERE byte_offset IS NULL) USING (file_id, code, reason)
+UNION ALL
+SELECT unnest(['rejects', 'sessions_replaced', 'sessions_removed', 'calls_fewer']),
+       coalesce(unnest([rejects, sessions_replaced, sessions_removed, calls_fewer]), 0)
+FROM ingest_runs WHERE run_id = (SELECT max(run_id) FROM ingest_runs);

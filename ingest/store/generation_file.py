@@ -5,7 +5,7 @@ The file being built is private to the load: nobody else reads it, and it is del
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +29,7 @@ from ingest.store.generations import OnWrite
 from ingest.store.ledger import LedgerRow
 from ingest.store.migrations import SCHEMA_VERSION, migrate, read_schema_version
 from ingest.store.reader import LABELLED
-from ingest.store.reconciliation import SETTLING, SIGNED
+from ingest.store.reconciliation import FOLLOWING, SETTLING, SIGNED
 from ingest.store.rollup import roll_up
 from ingest.store.scripts import read_script
 from lenient import PARSER_VERSION
@@ -46,6 +46,16 @@ _INSERT = {name: read_script(f"insert_{name}.sql") for name in _SHARED} | {
     for name in (*FACTS, "files", "ingest_runs", "sources", "codes")
 }
 
+
+_NOTED = {  # what a load notes of files, for the scripts that settle it
+    "replaced": "file_id INTEGER",
+    "reread": "old INTEGER, new INTEGER",
+    "removed_contents": "old INTEGER, new INTEGER",
+    "touched_also": "file_id INTEGER",
+    "known_rejects": "file_id INTEGER, byte_offset BIGINT, code VARCHAR, reason VARCHAR",
+    "retold_sessions": "old INTEGER, source VARCHAR, session_id VARCHAR, new INTEGER, told_as VARCHAR",
+    "retold_turns": "old INTEGER, new INTEGER, source VARCHAR, session_id VARCHAR, turn_id VARCHAR",
+}
 
 _SEE_ANEW = """
     UPDATE files SET
@@ -85,8 +95,8 @@ class GenerationBuilder:
                 self._create_tables()
             elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
                 self._migrate_tables(found)
-            for table in ("replaced", "touched_also"):
-                self._con.execute(f"CREATE TEMP TABLE {table} (file_id INTEGER)")
+            for table, columns in _NOTED.items():
+                self._con.execute(f"CREATE TEMP TABLE {table} ({columns})")
             self.schemas = arrow_schemas(self._con, _INSERT)
 
     def _create_tables(self) -> None:
@@ -140,15 +150,34 @@ class GenerationBuilder:
                 [list(file_ids)],
             )
 
-    def mark_replaced(self, file_ids: Sequence[int]) -> None:
-        """Mark these files as replaced by others: `settle` will remove their rows."""
+    def mark_replaced(self, file_ids: Mapping[int, int | None], removed: Collection[int] = ()) -> None:
+        """Mark these files as replaced: `settle` will remove their rows.
+
+        The values are the ids of the files that were read in their place, None = of none. `removed` are those
+        of the files whose content is no longer there, which --replace takes out.
+        """
         with explain_duckdb_errors(self._path):
             self._con.execute("INSERT INTO replaced SELECT unnest(?::INTEGER[])", [list(file_ids)])
+            for table, chosen in (("reread", file_ids.keys() - set(removed)), ("removed_contents", removed)):
+                pairs = [(old, new) for old in sorted(chosen) if (new := file_ids[old]) or table != "reread"]
+                self._con.execute(
+                    f"INSERT INTO {table} SELECT unnest(?::INTEGER[]), unnest(?::INTEGER[])",
+                    [[old for old, _ in pairs], [new for _, new in pairs]],
+                )
 
-    def rename(self, file_id: int, name: str) -> None:
+    def retire(self, file_ids: Sequence[int]) -> None:
+        """Mark the contents of these files as earlier ones: the files have other content by now."""
+        if file_ids:
+            self._change(
+                "UPDATE files SET status = 'earlier', reason = NULL "
+                "WHERE file_id IN (SELECT unnest(?::INTEGER[]))",
+                [list(file_ids)],
+            )
+
+    def rename(self, row: LedgerRow) -> None:
         """Store the new name of a file whose content is in the store."""
-        statement = "UPDATE files SET path = ?, status = 'loaded', reason = NULL WHERE file_id = ?"
-        self._change(statement, [name, file_id])
+        statement = "UPDATE files SET path = ?, status = ?, reason = NULL WHERE file_id = ?"
+        self._change(statement, [row.name, row.status.value, row.file_id])
 
     def update_stamps(self, looks: Sequence[Row]) -> None:
         """Store the present stamps of files whose content is in the store.
@@ -209,10 +238,10 @@ class GenerationBuilder:
         yet. The turns of late results are concluded afterwards, see `late_arrivals`.
         """
         self._make_room(WAITS // 4)  # which settling and summing up can use
-        first = ((script, None) for script in ("touched.sql", *before))
+        first = (("succession.sql", FOLLOWING), *((script, None) for script in ("touched.sql", *before)))
         for script, needed in (*first, *SETTLING):
             # Scripts of others may leave anything behind.
-            if needed is None or before or self.is_true(needed):
+            if needed is None or (before and needed is not FOLLOWING) or self.is_true(needed):
                 with self.open_transaction(script) as con:
                     con.execute(read_script(script))
 
@@ -297,10 +326,10 @@ class GenerationBuilder:
         """Return the truth value that a query selects."""
         return bool(self._fetch_number(question))
 
-    def fetch_rows(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
+    def fetch_rows(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """Return the rows of a query as dictionaries by column name."""
         with explain_duckdb_errors(self._path):
-            found = self._con.execute(query, list(values))
+            found = self._con.execute(query, values)
             names = [column[0] for column in found.description or ()]
             return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 

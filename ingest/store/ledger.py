@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from ingest.foreign_files import ForeignKind
+from ingest.sources.log_content import CUT_OFF
 from ingest.sources.log_file import FileStamp, LogFile
 
 Key = TypeVar("Key")
@@ -18,6 +19,7 @@ class FileStatus(StrEnum):
     """What became of a file; the values of `files.status`."""
 
     LOADED = "loaded"
+    EARLIER = "earlier"  # loaded, and then the file got other content; its sessions stay
     COMPANION = "companion"  # it is read together with another file, which `reason` names
     REJECTED = "rejected"
 
@@ -60,7 +62,9 @@ class LedgerRow:
 
     `size` is the length of the content in bytes, `fingerprint` a hash of the content (None = nothing was
     read), and `head` a hash of its first bytes. `foreign` is what a rejected file holds that is no log of any
-    known format, as the version `refused_by` saw it (`reader_version` in `planning.change_detection`).
+    known format, as the version `refused_by` saw it (`reader_version` in `planning.change_detection`). A row
+    with the status EARLIER is found by its content only: the name belongs to the row of the content that the
+    file has now.
     """
 
     file_id: int
@@ -76,6 +80,13 @@ class LedgerRow:
     forgetful: bool = False  # sessions of it are forgotten: no line of it is quoted
     foreign: ForeignKind | None = None
     refused_by: str | None = None
+    follows: int | None = None  # id of the row with the content that the file had before
+    lacks: tuple[str, ...] = ()  # names of files that would be read with it and were not beside it
+
+    @property
+    def content_hash(self) -> str | None:
+        """The SHA-256 of the first `size` bytes of the content: the fingerprint without its mark."""
+        return self.fingerprint and self.fingerprint.removesuffix(CUT_OFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +134,7 @@ class Ledger:
         self._by_size = _LedgerIndex(attrgetter("size"))
         self._by_head = _LedgerIndex(attrgetter("head"))
         self._by_content = _LedgerIndex(attrgetter("fingerprint"))
+        self._earlier: dict[int, LedgerRow] = {}
         self._ids: set[int] = set()
         self.last_id = 0
         self._copies: dict[str, LedgerCopy] = {}
@@ -133,23 +145,27 @@ class Ledger:
             self.add_copy(copy)
 
     def __len__(self) -> int:
-        return len(self._by_name)
+        return len(self._by_name) + len(self._earlier)
 
     def add(self, row: LedgerRow) -> None:
-        self._drop_copy(row.name)
         self._ids.add(row.file_id)
         self.last_id = max(self.last_id, row.file_id)
         for index in self.all_indexes:
             index.add(row)
+        if row.status is FileStatus.EARLIER:
+            self._earlier[row.file_id] = row
+            return
+        self._drop_copy(row.name)
         self._by_name[row.name] = row
         self._join_archive(row)
 
     def remove(self, row: LedgerRow) -> None:
         self._ids.discard(row.file_id)
-        self._by_name.pop(row.name, None)
-        self._leave_archive(row)
         for index in self.all_indexes:
             index.remove(row)
+        if self._earlier.pop(row.file_id, None) is None:
+            self._by_name.pop(row.name, None)
+            self._leave_archive(row)
 
     @property
     def all_indexes(self) -> tuple[_LedgerIndex[Any], ...]:
@@ -174,7 +190,12 @@ class Ledger:
             self._by_archive.get(row.outside.archive, {}).pop(row.name, None)
 
     def rows(self) -> Iterable[LedgerRow]:
-        return self._by_name.values()
+        yield from self._by_name.values()
+        yield from self._earlier.values()
+
+    def earlier_rows(self) -> Collection[LedgerRow]:
+        """Return the rows of contents that their files no longer have."""
+        return self._earlier.values()
 
     def find_by_name(self, name: str) -> LedgerRow | None:
         return self._by_name.get(name)
@@ -183,6 +204,10 @@ class Ledger:
         """Return the copy with this name; None when there is none or its file is not in the store."""
         copy = self._copies.get(name)
         return copy if copy and copy.file_id in self._ids else None
+
+    def find_copies(self, file_id: int) -> list[LedgerCopy]:
+        """Return the other names under which the content of a row was found."""
+        return [copy for copy in self._copies.values() if copy.file_id == file_id]
 
     def find_members(self, archive: str) -> list[LedgerRow | LedgerCopy]:
         """Return the rows and copies of the members of an archive."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,15 +36,18 @@ LABELLED = """
     GROUP BY prompt_id"""
 
 
-_ADDED = "SELECT NULL AS foreign_kind, NULL AS refused_by, NULL AS path_facts"  # which older stores lack
+_ADDED = """
+    SELECT NULL AS foreign_kind, NULL AS refused_by, NULL AS path_facts, NULL AS follows, NULL AS lacks
+"""  # which older stores lack
 _LEDGER = f"""
     SELECT file_id, path, status, reason, stored_bytes, mtime_ns, version, archive, archive_seen,
-           tools_hash, cut_at, privacy, path_facts, foreign_kind, refused_by,
-           size_bytes, fingerprint, head, source, coalesce(forgetful, false)
+           tools_hash, cut_at, privacy, path_facts, size_bytes, fingerprint, head, source,
+           coalesce(forgetful, false), foreign_kind, refused_by, follows, lacks
     FROM (FROM files UNION ALL BY NAME {_ADDED} WHERE false)"""  # noqa: S608 - our own text
 _LEDGER_OF_1 = """
     SELECT file_id, path, status, reason, size_bytes, mtime_ns, '', NULL, NULL,
-           tools_hash, cut_at, NULL, NULL, NULL, NULL, size_bytes, fingerprint, NULL, source, false
+           tools_hash, cut_at, NULL, NULL, size_bytes, fingerprint, NULL, source,
+           false, NULL, NULL, NULL, NULL
     FROM files"""
 _MODELS = """
     SELECT model, coalesce(sum(steps), 0) AS calls FROM daily_turns WHERE model IS NOT NULL
@@ -76,35 +80,38 @@ def read_ledger_and_forgotten(generation: Path) -> tuple[Ledger, frozenset[str]]
     """
     with open_generation(generation) as con:  # to open one takes longer than all questions
         is_first = read_schema_version(con, generation) == 1
-        rows = con.execute(_LEDGER_OF_1 if is_first else _LEDGER).fetchall()
+        query = _LEDGER_OF_1 if is_first else _LEDGER
+        rows = con.execute(query).fetchall()
         copies = [] if is_first else con.execute(_COPIES).fetchall()
         forgotten = [] if is_first else con.execute("SELECT session_hash FROM forgotten").fetchall()
     ledger = Ledger(
-        (
-            LedgerRow(
-                file_id,
-                name,
-                _STATUS[status],
-                reason,
-                _look_of_row(seen),
-                ReadWith(tools, cut_at, privacy, facts),
-                size,
-                fingerprint,
-                head,
-                source,
-                forgetful=forgetful,
-                foreign=_KINDS[foreign],
-                refused_by=refused_by,
-            )
-            for (
-                (file_id, name, status, reason, *seen),
-                (tools, cut_at, privacy, facts, foreign, refused_by),
-                (size, fingerprint, head, source, forgetful),
-            ) in ((row[:9], row[9:15], row[15:]) for row in rows)
-        ),
+        map(_ledger_row, rows),
         (LedgerCopy(name, file_id, _look_of_row(row)) for name, file_id, *row in copies),
     )
     return ledger, frozenset(session for (session,) in forgotten)
+
+
+def _ledger_row(row: Sequence[Any]) -> LedgerRow:
+    """Return the row of the ledger for a row of the query `_LEDGER`."""
+    file_id, name, status, reason, *rest, foreign, refused_by, follows, lacks = row
+    size, fingerprint, head, source, forgetful = rest[9:]
+    return LedgerRow(
+        file_id,
+        name,
+        _STATUS[status],
+        reason,
+        _look_of_row(rest[:5]),
+        ReadWith(*rest[5:9]),
+        size,
+        fingerprint,
+        head,
+        source,
+        forgetful,
+        foreign=_KINDS[foreign],
+        refused_by=refused_by,
+        follows=follows,
+        lacks=tuple(json.loads(lacks)) if lacks is not None else (),
+    )
 
 
 def _look_of_row(row: Sequence[Any]) -> FileLook:
@@ -123,6 +130,17 @@ def read_rejects(generation: Path) -> Iterator[Reject]:
             found = con.execute(query)
             while rows := found.fetchmany(_AT_ONCE):
                 yield from (Reject(*row[:7], *(_KINDS[kind] for kind in row[7:])) for row in rows)
+
+
+def holds_rejects(generation: Path) -> bool:
+    """Return True when a store holds rejected lines, values or files.
+
+    Raises StoreVersionError, StoreError.
+    """
+    with open_generation(generation) as con:
+        read_schema_version(con, generation)
+        query = "SELECT EXISTS (FROM rejects) OR EXISTS (FROM files WHERE status = 'rejected')"
+        return con.execute(query).fetchone() == (True,)
 
 
 def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -> int:

@@ -10,7 +10,11 @@ from __future__ import annotations
 COPIES = ("copied_calls", "copied_turns", "copied_sessions")  # what settle.sql found
 
 _LATE = "SELECT EXISTS (FROM late_results) OR EXISTS (FROM turn_parts)"
+_REREAD = "EXISTS (FROM retold_sessions) OR EXISTS (FROM retold_turns) OR EXISTS (FROM removed_contents)"
+FOLLOWING = """
+    SELECT EXISTS (FROM files WHERE follows IS NOT NULL AND run_id = (SELECT max(run_id) FROM ingest_runs))"""
 SETTLING: tuple[tuple[str, str | None], ...] = (
+    ("retold.sql", f"SELECT {_REREAD}"),
     ("replaced.sql", "SELECT EXISTS (FROM replaced) OR EXISTS (FROM copies)"),
     ("take_back.sql", _LATE),
     ("settle.sql", None),

@@ -4,10 +4,13 @@
 
 CREATE TABLE store_info (schema_version INTEGER, parser_version VARCHAR, created_at TIMESTAMP);
 
+-- sessions_replaced: that the load read anew, or from some turn on, in a file with other content than before;
+-- sessions_removed: by --replace; calls_fewer: calls that were in the store and are no longer.
 CREATE TABLE ingest_runs (
     run_id INTEGER, started_at TIMESTAMP, finished_at TIMESTAMP, callgauge_version VARCHAR, parser_version VARCHAR,
     files_loaded INTEGER, files_unchanged INTEGER, files_rejected INTEGER,
-    bytes BIGINT, lines BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT
+    bytes BIGINT, lines BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT,
+    sessions_replaced BIGINT, sessions_removed BIGINT, calls_fewer BIGINT
 );
 
 -- path: as a person may see it; a member of an archive is `archive!member`. size_bytes: of the content, unpacked;
@@ -17,8 +20,10 @@ CREATE TABLE ingest_runs (
 -- privacy: what was left out, "redacted:<rules and key>" and "without_results"; NULL = nothing.
 -- tools_hash: the definitions given with --tools when the file was read; cut_at: --max-line where it cut a line;
 -- forgetful: sessions of it are forgotten, so no line of it is quoted.
--- The ledger: which bytes of which files are in. `status`: loaded | companion (read together with
--- another file) | rejected. `reason`: why a file was rejected, or which file it is read with.
+-- The ledger: which bytes of which files are in. `status`: loaded | earlier (the file has other content by now, and the
+-- sessions of this one stay: line and byte are places in what it was) | companion (read together with another file) |
+-- rejected. `reason`: why a file was rejected, or which file it is read with. follows: the file_id of the content that
+-- the file had before this one. lacks: names of files that would be read with it and were not beside it (JSON).
 -- foreign_kind: json | broken | text | binary | empty: a rejected file is no log of any known format, as the version
 -- refused_by saw it; NULL = it may be one. path_facts: what the file's path or an option says of its sessions where the
 -- log says nothing, as JSON {"model": ["gpt-4o", "path"], "prompt": …, "run": …, "date": …}; path | given.
@@ -27,7 +32,7 @@ CREATE TABLE files (
     size_bytes BIGINT, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
     archive VARCHAR, archive_seen VARCHAR, fingerprint VARCHAR, head VARCHAR, lines BIGINT, read_bytes BIGINT,
     sessions BIGINT, turns BIGINT, calls BIGINT, rejects BIGINT,
-    tools_hash VARCHAR, cut_at BIGINT, privacy VARCHAR, forgetful BOOLEAN,
+    tools_hash VARCHAR, cut_at BIGINT, privacy VARCHAR, forgetful BOOLEAN, follows INTEGER, lacks VARCHAR,
     foreign_kind VARCHAR, refused_by VARCHAR, path_facts VARCHAR
 );
 

@@ -19,7 +19,9 @@ UPDATE tool_calls SET
     END
 WHERE result_file_id IS NOT NULL AND (source, session_id) IN (FROM touched_sessions);
 
-DELETE FROM late_results WHERE file_id IN (FROM replaced);
+DELETE FROM late_results
+WHERE file_id IN (FROM replaced)
+    OR (file_id, source, session_id) IN (SELECT (old, source, session_id) FROM retold_sessions);
 
 DELETE FROM turns USING turn_parts p
 WHERE (turns.turn_id, turns.file_id, turns.line, turns.byte_offset) = (p.turn_id, p.file_id, p.line, p.byte_offset)

@@ -22,5 +22,13 @@ SELECT day FROM turns WHERE file_id IN (FROM touched_files)
 UNION
 SELECT day FROM tool_calls WHERE file_id IN (FROM touched_files);
 
+-- Rejects that an earlier load met: at the same place of what the file held, or with the same words in a content that the
+-- present one follows.
+INSERT INTO known_rejects
+SELECT r.new, j.byte_offset, j.code, NULL FROM reread r JOIN rejects j ON j.file_id = r.old
+UNION ALL
+SELECT f.file_id, NULL, j.code, j.reason FROM files f JOIN rejects j ON j.file_id = f.follows
+WHERE f.run_id = (SELECT max(run_id) FROM ingest_runs);
+
 -- Turns to be concluded anew.
 CREATE TEMP TABLE late_turns (turn_id VARCHAR);

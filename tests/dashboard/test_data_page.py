@@ -87,6 +87,7 @@ def test_without_trouble_the_page_says_so(store: Path) -> None:
 
 NIGHT = datetime(2026, 11, 21, 2, 14)  # noqa: DTZ001 - as the store keeps it, in UTC
 LOAD: dict[Hashable, Any] = {"finished_at": NIGHT, "files_loaded": 412, "files_rejected": 2, "rejects": 0}
+LOAD |= {"sessions_replaced": 0, "sessions_removed": 0, "calls_fewer": 0}
 SILENT: dict[Hashable, Any] = {"title": "Gateway EU", "silent_days": 2}
 
 
@@ -95,6 +96,16 @@ SILENT: dict[Hashable, Any] = {"title": "Gateway EU", "silent_days": 2}
     [
         ({}, [SILENT], "2 files were rejected; Gateway EU has been silent for 2 days."),
         ({"files_rejected": 1}, [], "1 file was rejected; no source is silent."),
+        (
+            {"sessions_replaced": 3, "calls_fewer": 1},
+            [],
+            "3 sessions replaced, 1 call fewer; 2 files were rejected; no source is silent.",
+        ),
+        (
+            {"sessions_removed": 2, "calls_fewer": 9, "files_rejected": 0},
+            [],
+            "2 sessions removed, 9 calls fewer; nothing was rejected; no source is silent.",
+        ),
         ({"rejects": 3}, [], "2 files and 3 lines were rejected; no source is silent."),
         (
             {"files_rejected": 0},

@@ -119,14 +119,17 @@ def not_to_be_opened(place: LocalFile) -> io.RawIOBase:
     raise AssertionError(f"{place} was opened")
 
 
-def test_a_copy_is_read_when_the_log_that_it_repeated_is_rewritten(logs: Path, store: Path) -> None:
+def test_a_copy_keeps_the_content_of_a_log_that_is_rewritten(logs: Path, store: Path) -> None:
     (logs / "night").write_bytes(LOG)
     (logs / "night.gz").write_bytes(gzip.compress(LOG))
     load([logs], store)
     (logs / "night").write_text(session("s3"))
     report = load([logs], store)
-    assert (report.loaded, report.unchanged) == (2, 0)
+    assert (report.loaded, report.unchanged) == (1, 1)
     assert sorted(ask(store, "SELECT session_id FROM sessions")) == [("s1",), ("s2",), ("s3",)]
+    assert sorted(ask(store, "SELECT regexp_extract(path, '[^/]+$'), status FROM files")) == [
+        ("night", "loaded"), ("night.gz", "loaded"),
+    ]  # fmt: skip
     assert count(store, "copies") == 0
     assert load([logs], store).generation is None
 
@@ -150,15 +153,36 @@ def test_a_compressed_log_that_grows_is_read_anew(logs: Path, store: Path) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_compressed_log_that_is_cut_is_refused_and_read_when_it_is_whole(
+def test_of_a_compressed_log_that_is_cut_the_whole_lines_are_read_and_the_rest_when_it_is_there(
     logs: Path, store: Path, kind: str
 ) -> None:
-    whole = COMPRESSED[kind](LOG)
+    data = LOG + b"".join(session(f"r{n}", raw=f'{{"path": "{n * n}"}}').encode() for n in range(50))
+    whole = COMPRESSED[kind](data)
     (logs / "night").write_bytes(whole[:-20])
-    assert "data ends in the middle" in reason(logs, store)
-    assert count(store, "sessions") == 0
+    report = load([logs], store)
+    ((line, offset, code, reason),) = ask(store, "SELECT line, byte_offset, code, reason FROM rejects") or [
+        (0, 0, "cut_off", "")
+    ]
+    if not report.loaded:  # bzip2 and zstd give a block whole or not at all
+        assert "data ends in the middle" in report.rejected[0].reason
+    else:
+        assert (code, report.rejects, report.new_rejects) == ("cut_off", 1, 1)
+        assert reason.endswith("data ends in the middle, here; the lines before are in")
+        assert line == data[:offset].count(b"\n") + 1
+        assert ask(store, "SELECT max(line) < any_value(lines) + 2 FROM tool_calls, files") == [(True,)]
     (logs / "night").write_bytes(whole)
-    assert load([logs], store).sessions == 2
+    report = load([logs], store)
+    assert (report.loaded, report.rejects, report.sessions_replaced) == (1, 0, 0)
+    plain = store.with_name("plain")
+    (logs / "night").write_bytes(data)
+    load([logs], plain)
+    assert rows_by_reference(store) == rows_by_reference(plain)
+
+
+def test_a_document_that_is_cut_is_refused(logs: Path, store: Path) -> None:
+    packed = gzip.compress(b'{\n "messages": [' + bytes(range(65, 91)) * 300)
+    (logs / "night.json").write_bytes(packed[:-9])
+    assert "gzip data ends in the middle" in reason(logs, store)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -244,8 +244,9 @@ def test_a_wrong_guess_can_be_overridden_and_the_file_is_read_again(
         assert "name it with --format" in reason
         assert load([logs], store, form="session_history").loaded == 1
     assert load([logs], store).unchanged == 1
-    assert load([logs], store, form="claude_code").loaded == 1
-    assert ask(store, "SELECT source FROM files") == [("claude_code",)]
+    (rejected,) = load([logs], store, form="claude_code").rejected
+    assert rejected.reason.startswith("holds nothing that claude_code logs do")
+    assert ask(store, "SELECT source, status FROM files") == [("session_history", "loaded")]
     assert load([logs], store).unchanged == 1
 
 

@@ -57,6 +57,18 @@ def test_a_reply_without_its_request_is_rejected_until_it_comes(logs: Path, stor
     assert ask(store, STATUS)[1][0] == "rejected"
 
 
+def test_a_reply_that_comes_a_day_later_is_read_then(logs: Path, store: Path) -> None:
+    (logs / "0141.txt").rename(logs.parent / "away")
+    assert (load([logs], store).rejects, ask(store, "SELECT count(*) FROM turns")) == (1, [(0,)])
+    assert load([logs], store).generation is None
+    (logs.parent / "away").rename(logs / "0141.txt")
+    report = load([logs], store)
+    assert (report.loaded, report.rejects, report.rejected) == (1, 0, ())
+    assert ask(store, STATUS) == BOTH_READ
+    assert ask(store, "SELECT answer_text FROM turns") == [("No call.\n",)]
+    assert load([logs], store).generation is None
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_several_processes_tell_the_same(logs: Path, store: Path, workers: int) -> None:
     for number in range(5):

@@ -62,7 +62,7 @@ def test_when_the_copy_that_counted_goes_the_other_one_counts(logs: Path, store:
     (logs / "b.jsonl").write_text(session("s", turns=(2,), ended=False))
     load([logs], store)
     (logs / "a.jsonl").write_text(session("other", day=5))
-    load([logs], store)
+    load([logs], store, replacing=True)
     assert counted(store, "tool_calls", "session_id, turn, step") == [
         ("other", 1, 0, 3), ("other", 1, 1, 3), ("other", 2, 0, 3), ("s", 1, 0, 2), ("s", 1, 1, 2),
     ]  # fmt: skip

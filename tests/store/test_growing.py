@@ -111,7 +111,7 @@ def test_a_log_that_was_rewritten_and_is_longer_is_read_whole(tmp_path: Path) ->
     log, store = tmp_path / "log.jsonl", tmp_path / "store"
     log.write_text(session("s1"))
     load([log], store)
-    log.write_text(session("s3") + session("s2"))
+    log.write_text(session("s3") + session("s1"))
     load([log], store)
     assert tables(store) == tables(at_once(tmp_path, log.read_bytes()))
 

@@ -29,6 +29,12 @@ def night(logs: Path) -> None:
     (logs / "b.jsonl").write_text(session("a0") + session("b", raw="{'a': 1,}"))
     (logs / "c.jsonl").write_text(session("c", ended=False))
     (logs / "d.bin").write_bytes(bytes(100))
+    (logs / "app.jsonl").write_text(session("p", turns=(2, 2)) + "".join(going_on()[:7]))
+    (logs / "same.jsonl").write_text(session("told again", day=4) + session("stays", day=4))
+
+
+def going_on() -> list[str]:
+    return session("g", turns=(3, 2), day=2, raw="{'path': 1,}").splitlines(keepends=True)
 
 
 def next_night(logs: Path) -> None:
@@ -39,6 +45,23 @@ def next_night(logs: Path) -> None:
     (logs / "d.bin").write_text(session("d"))
     (logs / "e.jsonl").write_text("".join(session(f"e{n}", day=5) for n in range(8)))
     (logs / "f.txt").write_text("no log\n")
+    (logs / "app.jsonl").rename(logs / "app.jsonl.1")
+    (logs / "app.jsonl").write_text("".join(going_on()[7:]) + session("q", day=4))
+    (logs / "same.jsonl").write_text(session("told again", day=4, turns=(1,)) + session("r", day=5))
+
+
+def test_a_rotated_log_and_a_dump_are_in_the_nights_that_are_killed(logs: Path, store: Path) -> None:
+    night(logs)
+    load([logs], store)
+    next_night(logs)
+    report = load([logs], store)
+    assert (report.sessions_replaced, report.calls_fewer) == (1, 2)
+    whole = "SELECT max(turn), sum(calls) FROM turns WHERE session_id = 'g' AND NOT duplicate"
+    assert ask(store, whole) == [(2, 5)]
+    status = "SELECT path[-5:], status FROM files WHERE path LIKE '%app.%' OR path LIKE '%same%' ORDER BY ALL"
+    assert ask(store, status) == [
+        ("jsonl", "earlier"), ("jsonl", "loaded"), ("jsonl", "loaded"), ("onl.1", "loaded"),
+    ]  # fmt: skip
 
 
 def states(store: Path) -> list[tuple[Any, ...]]:
@@ -75,7 +98,7 @@ def test_killed_at_every_write_the_next_load_completes_it(
         "checkpoint",
     } <= set(steps)
     assert "state" in steps
-    assert first or {"remove", "take over"} <= set(steps)
+    assert first or {"remove", "take over", "succession.sql", "retold.sql"} <= set(steps)
     assert {"sync", "name", "point", "switch", "switched"} <= set(steps)
     assert steps.count("batch") > 2, "the loads must be killed between batches, too"
     for kill in kills:

@@ -142,7 +142,7 @@ def test_a_late_result_goes_with_its_file(logs: Path, store: Path) -> None:
         ("ok", 2, None)
     ]
     (logs / "b.jsonl").write_text(session("other", turns=(1,), day=5))
-    load([logs], store)
+    load([logs], store, replacing=True)
     alone = store.with_name("alone")
     load([logs], alone)
     assert told(store) == told(alone)

@@ -162,7 +162,9 @@ def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]
 def load_trouble(report: LoadReport) -> Iterator[str]:
     """Yield a line for each file that was rejected and for other problems; nothing when there are none."""
     if report.rejects:
-        yield f"{report.rejects:,} lines rejected: the Data page lists them with place and reason"
+        known = report.rejects - report.new_rejects
+        before = f", {known:,} of them by an earlier load" if known > 0 else ""
+        yield f"{report.rejects:,} lines rejected{before}: the Data page lists them with place and reason"
     yield from _list_refused(report.rejected, "rejected", "files rejected")
     for note in report.notes[:_REJECTED_SHOWN]:
         yield f"note: {escape_for_terminal(note)}"
@@ -214,12 +216,20 @@ def _count_files(report: LoadReport) -> str:
     return f"{read:,} files in: {how}{beside}"
 
 
+def _describe_replaced(report: LoadReport) -> str:
+    counts = ((report.sessions_replaced, "replaced"), (report.sessions_removed, "removed"))
+    told = [f"{count:,} sessions {how}" for count, how in counts if count]
+    return ", ".join([*told, f"{report.calls_fewer:,} calls fewer"])
+
+
 def _report_figures(report: LoadReport) -> Iterator[tuple[str, str]]:
     """Yield the names and values of the report's table."""
     yield "sessions", f"{report.sessions:,}"
     yield "turns", f"{report.turns:,}"
     copies = f", {report.duplicates:,} of them copies that count once" if report.duplicates else ""
     yield "tool calls", f"{report.calls:,}{copies}"
+    if report.sessions_replaced or report.sessions_removed:
+        yield "other content", _describe_replaced(report)
     yield "lines", f"{report.lines:,}"
     rate = report.bytes / max(report.seconds, 1e-3)
     yield "read", f"{format_size(report.bytes)} in {report.seconds:,.1f} s ({rate / 1e6:,.1f} MB/s)"

@@ -114,9 +114,7 @@ class ConversationMatcher:
         thread, fresh = found.thread, asked.read_items(found.start)
         self._open.move_to_end(thread.number)
         if thread.failed is not None and thread.turns == 0:
-            thread.session, thread.parent = self.name_session(
-                exchange, thread.number
-            )  # no event has named it yet
+            thread.session, thread.parent = self.name_session(exchange)  # no event has named it yet
         end, certain = found.digest, found.certain
         for item in fresh:
             end = extend_hash(end, item)
@@ -236,28 +234,35 @@ class ConversationMatcher:
 
     def _begin(self, exchange: Exchange) -> RepeatedConversation:
         self._numbers += 1
-        session, parent = exchange.session or f"{self._identity}-{self._numbers}", None
+        session, parent = exchange.session or f"{self._made_id(exchange)}-{self._numbers}", None
         if exchange.replies:
-            session, parent = self.name_session(exchange, self._numbers)
+            session, parent = self.name_session(exchange)
         thread = self._open[self._numbers] = RepeatedConversation(self._numbers, session, parent)
         return thread
 
-    def name_session(self, exchange: Exchange, number: int) -> tuple[str, str | None]:
+    def name_session(self, exchange: Exchange) -> tuple[str, str | None]:
         """Return the id of a new session, and the id of its parent session or None.
 
-        The id is the log's own, or the unique id of the first reply, or else the file's identity with
-        `number`. An id that is in use already gets a slash and a count, and the log's own id becomes the
-        parent.
+        The id is the log's own, or the unique id of the first reply, or else one made of the exchange. An id
+        that is in use already gets a slash and a count, and the log's own id becomes the parent.
         """
         first = exchange.replies[0].id if exchange.replies else None
-        given = exchange.session or unique_id(first)
-        if given is None:
-            return f"{self._identity}-{number}", None
+        given = exchange.session or unique_id(first) or self._made_id(exchange)
         count = self._sessions.pop(given, 0) + 1
         self._sessions[given] = count
         while len(self._sessions) > OPEN:
             self._sessions.popitem(last=False)
         return (given, None) if count == 1 else (f"{given}/{count}", exchange.session)
+
+    def _made_id(self, exchange: Exchange) -> str:
+        """Return the file's identity with a hash of the exchange: of its time and of all that was said."""
+        asked = exchange.asked or ModelRequest()
+        digest = extend_hash(hash_seed(exchange, asked), ConversationItem(ItemKind.USER, (str(exchange.ts),)))
+        for item in asked.read_items(0):
+            digest = extend_hash(digest, item)
+        for reply in exchange.replies:
+            digest = extend_hash(digest, ConversationItem(ItemKind.MODEL, (*reply.marks, reply.text or "")))
+        return f"{self._identity}-{digest[:8].hex()}"
 
     # --- keys ------------------------------------------------------------------------------------
 

@@ -47,6 +47,7 @@ from msgspec.structs import replace
 
 from ingest.decoding.fields import read_object, read_objects, read_text
 from ingest.events import Event, Rejected, SessionSeen, TurnEnded, TurnStarted
+from ingest.formats.conversations.session_per_record import RecordIds
 from ingest.formats.conversations.task_names import task_name
 from ingest.formats.openhands.sdk import KINDS, SdkEvents
 from ingest.formats.openhands.stream import StreamEvents
@@ -107,8 +108,7 @@ class _Conversations:
     """Translator of one file: an array of events is one conversation, an evaluation has one per line."""
 
     def __init__(self, identity: str) -> None:
-        self._identity = identity
-        self._count = 0
+        self._ids = RecordIds(identity)
         self._stream = StreamEvents(identity)
         self._sdk = SdkEvents(identity)
 
@@ -117,8 +117,7 @@ class _Conversations:
         if not isinstance(history, list):
             yield from self._take_event(record.value, record)
             return
-        session_id = f"{self._identity}/{record.value.get('instance_id')}/{self._count}"
-        self._count += 1
+        session_id = f"{self._ids.make(record)}/{record.value.get('instance_id')}"
         self._stream, self._sdk = StreamEvents(session_id), SdkEvents(session_id)
         metadata = read_object(record.value.get("metadata"))
         llm = read_object(metadata.get("llm_config")) or read_object(metadata.get("llm"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -18,8 +18,8 @@ from ingest.formats import formats
 from ingest.path_facts import PathFacts
 from ingest.pipeline.planning.naming import NO_RULES, Naming
 from ingest.sources.discovery import still_exists
-from ingest.sources.log_content import HEAD, compute_fingerprint, open_log
-from ingest.sources.log_file import FileStamp, LogFile
+from ingest.sources.log_content import HEAD, compute_fingerprint, compute_prefixes, open_log
+from ingest.sources.log_file import FileStamp, LogFile, can_open
 from ingest.store.ledger import FileStatus, Ledger, LedgerRow, ReadWith
 from ingest.version import CALLGAUGE_VERSION
 
@@ -88,13 +88,15 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class ChangeDecision:
-    """What a load does with a file: `change`, and the ledger row that it concerns.
+    """What a load does with a file: `change`, and the ledger rows that it concerns.
 
-    `known` is the row that the file continues, replaces, renames or repeats; None for a new file.
+    `known` is the row that the file continues, replaces, renames or repeats; None for a new file. `left` is
+    the row of the content that the file had before, when the change is about another row.
     """
 
     change: Change
     known: LedgerRow | None = None
+    left: LedgerRow | None = None
 
 
 def sort_safely(files: Iterable[LogFile], ledger: Ledger) -> list[LogFile]:
@@ -123,16 +125,21 @@ def decide_change(found: LogFile, ledger: Ledger, options: ReadOptions) -> Chang
     if known is not None and (refused or options.reads_otherwise_than(known)):
         # Permissions, a disk or a newer version may have mended it; to find out costs the first lines.
         return ChangeDecision(Change.READ, known)
+    if known is not None and _has_what_it_lacked(found, known):
+        return ChangeDecision(Change.READ, known)
     row = known or ledger.find_copy(found.name)
     if row is not None and found.seen.is_telling and row.outside.seen == found.seen:
         return ChangeDecision(Change.UNCHANGED, known)
     same = _find_same_content(found, ledger)
-    if known is not None:
-        # Another row's content is no reason to skip a known name: that row may be replaced in this very load.
-        return ChangeDecision(Change.UNCHANGED if known in same else Change.READ, known)
+    if known is not None and known in same:
+        return ChangeDecision(Change.UNCHANGED, known)
     if public := next((row for row in same if options.leaves_out_more_than(row.read_with)), None):
-        return ChangeDecision(Change.READ, public)
-    return decide_copy(same) if same else ChangeDecision(Change.READ)
+        return ChangeDecision(Change.READ, public, left=known)
+    if same:
+        return replace(decide_copy(same), left=known)
+    if continued := _find_continued_row(found, known, ledger):
+        return ChangeDecision(Change.READ, continued, left=known)
+    return ChangeDecision(Change.READ, known)
 
 
 @cache
@@ -167,6 +174,37 @@ def decide_copy(same: Sequence[LedgerRow]) -> ChangeDecision:
     return ChangeDecision(Change.MOVED, gone) if gone else ChangeDecision(Change.COPIED, same[0])
 
 
+def _has_what_it_lacked(found: LogFile, known: LedgerRow) -> bool:
+    """Return True when a file beside a log has come by now, with which the log would have been read."""
+    return any(can_open(found.place.sibling(name)) for name in known.lacks)
+
+
+def begins_like(found: LogFile, row: LedgerRow) -> bool:
+    """Return True when a file begins with the first bytes of a row's content. Raises OSError.
+
+    Such a file has most likely grown; reading it shows whether it has.
+    """
+    looked_at = min(HEAD, row.size)
+    return compute_prefixes(found, [looked_at]).get(looked_at) == row.head
+
+
+def _find_continued_row(found: LogFile, known: LedgerRow | None, ledger: Ledger) -> LedgerRow | None:
+    """Return the row of an earlier content with which the file begins; None when there is none.
+
+    A log that is rotated away after it was loaded has mostly grown before: it goes on under its new name.
+    """
+    rows = [row for row in ledger.earlier_rows() if row.fingerprint is not None and row.size]
+    if not rows or not found.place.can_reopen or found.archive is not None:
+        return None
+    if known is not None and known.fingerprint is not None and begins_like(found, known):
+        return None
+    heads = compute_prefixes(found, sorted({min(HEAD, row.size) for row in rows}))
+    alike = [row for row in rows if heads.get(min(HEAD, row.size)) == row.head]
+    prefixes = compute_prefixes(found, sorted({row.size for row in alike})) if alike else {}
+    longest_first = sorted(alike, key=lambda row: -row.size)
+    return next((row for row in longest_first if prefixes.get(row.size) == row.content_hash), None)
+
+
 def _find_same_content(found: LogFile, ledger: Ledger) -> Sequence[LedgerRow]:
     """Return the rows whose content equals the file's.
 
@@ -193,6 +231,8 @@ def _find_alike(found: LogFile, ledger: Ledger) -> Sequence[LedgerRow]:
 
 
 def _row_still_exists(row: LedgerRow) -> bool:
+    if row.status is FileStatus.EARLIER:
+        return False
     if row.read_with.privacy is not None:
         return True  # its name may be redacted, so nobody can look; it keeps it
     outside = row.outside
@@ -215,6 +255,8 @@ def is_likely_read(found: LogFile, ledger: Ledger, options: ReadOptions, again: 
     if known is not None and (found.name in again or known.status is not FileStatus.LOADED):
         return found.name in again or not is_still_foreign(found, known, options)
     if known is not None and options.reads_otherwise_than(known):
+        return True
+    if known is not None and _has_what_it_lacked(found, known):
         return True
     row = known or ledger.find_copy(found.name)
     if row is not None and found.seen.is_telling and row.outside.seen == found.seen:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ingest.pipeline.planning.change_detection import ReadOptions
 from ingest.privacy.event_redaction import Privacy
 from ingest.sources.log_file import LogFile
-from ingest.store.ledger import Ledger, LedgerRow
+from ingest.store.ledger import FileStatus, Ledger, LedgerRow
 
 
 def redact_names(
@@ -21,14 +21,17 @@ def redact_names(
     if not privacy:
         return list(files), []
     renamed, rows = [], []
+    earlier: dict[str, list[LedgerRow]] = {}
+    for row in ledger.earlier_rows():
+        earlier.setdefault(row.name, []).append(row)
     for found in files:
         name = privacy.redact_path(found.name)
         known = ledger.find_by_name(found.name)
-        if name != found.name and known is not None:
-            ledger.remove(known)
-            known = replace(known, name=name, reason=None)
-            ledger.add(known)
-            rows.append(known)
+        for row in (*([known] if known is not None else []), *earlier.get(found.name, ())):
+            if name != found.name:
+                ledger.remove(row)
+                rows.append(replace(row, name=name, reason=None))
+                ledger.add(rows[-1])
         renamed.append(replace(found, name=name))
     return renamed, rows
 
@@ -39,5 +42,11 @@ def warn_of_earlier_privacy(ledger: Ledger, options: ReadOptions) -> Iterator[st
     Yields nothing otherwise.
     """
     more = [row for row in ledger.rows() if row.fingerprint and options.leaves_out_more_than(row.read_with)]
-    if more:
-        yield f"{len(more):,} files in the store were read without these rules; load them again, too"
+    gone = sum(row.status is FileStatus.EARLIER for row in more)
+    if len(more) > gone:
+        yield f"{len(more) - gone:,} files in the store were read without these rules; load them again, too"
+    if gone:
+        yield (
+            f"{gone:,} contents that their files no longer have were read without these rules; "
+            "--replace removes them"
+        )

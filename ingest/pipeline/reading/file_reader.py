@@ -5,13 +5,17 @@ When the reading fails, the rows of the file are taken back.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
-from ingest.decoding.containers import read_batches
+from msgspec.structs import replace
+
+from ingest.damaged_file import DamagedFileError
+from ingest.decoding.containers import Container, read_batches
 from ingest.decoding.lines import BEGIN, cut_snippet
 from ingest.errors import IngestError
 from ingest.events import REJECT_CODES, CallMade, Event, LogLine, Rejected
@@ -23,19 +27,24 @@ from ingest.pipeline.reading import checkpoint
 from ingest.pipeline.reading.checkpoint import Checkpoint, pack_state, skip_known_prefix, unpack_state
 from ingest.pipeline.reading.format_recognition import (
     RecognisedLog,
+    SiblingFiles,
     UnusableFileError,
     describe_read_error,
     recognise_content,
 )
 from ingest.pipeline.reading.unread_calls import Made, UnreadCalls
 from ingest.privacy.event_redaction import PUBLIC, Privacy
+from ingest.sessions.past_sessions import PastSessions
 from ingest.sessions.row_batches import Row, TableRows
 from ingest.sessions.session_builder import SessionBuilder
 from ingest.sessions.table_rows import definition_row, stable_id
 from ingest.sources.log_content import LogContent, open_log
-from ingest.sources.log_file import LogFile
+from ingest.sources.log_file import LogFile, can_open
 from ingest.store.ledger import ReadWith
 from lenient import ToolCatalog
+
+_MISSING = 1_000  # names of files that are remembered for a log: a later load looks for each
+_READ = ("turns", "tool_calls", "probes", "late_results")  # tables: a file without such rows told nothing
 
 DRAIN_ROWS = 5_000
 DRAIN_BYTES = 8 * 1024 * 1024  # of log; a few rows can be large
@@ -61,6 +70,8 @@ class FileResult:
     begun: Checkpoint | None = None
     unfinished: Checkpoint | None = None
     forgot: bool = False  # a session in it is to be forgotten
+    continues: bool = False  # it begins with all of the content that the job names
+    lacks: tuple[str, ...] = ()  # names of files that would be read with it and are not beside it
 
     @property
     def lines_read(self) -> int:
@@ -102,6 +113,20 @@ class ReadSettings:
         return cls(catalog, options, privacy, forgotten)
 
 
+class MissingSiblings:
+    """Function that returns a file's content from the log's folder, and notes the names of missing files."""
+
+    def __init__(self, siblings: SiblingFiles) -> None:
+        self._siblings = siblings
+        self.names: set[str] = set()
+
+    def __call__(self, name: str) -> bytes | None:
+        data = self._siblings(name)
+        if data is None and len(self.names) < _MISSING and not can_open(self._siblings.place.sibling(name)):
+            self.names.add(name)
+        return data
+
+
 class RowSink(Protocol):
     """Interface of an object that stores the rows of one file after another."""
 
@@ -133,13 +158,17 @@ class ReadJob:
     """A file to read.
 
     `begun` is the checkpoint of an earlier load, None = read the whole file. `quoting` False = rejects do not
-    contain text of the log. `facts` fill in what the log does not say.
+    contain text of the log. `facts` fill in what the log does not say. `known` are the size in bytes
+    and the fingerprint of the content that the file had, None = the file is new. `past` are the sessions of
+    contents that the file had before.
     """
 
     found: LogFile
     begun: Checkpoint | None = None
     quoting: bool = True
     facts: PathFacts = NO_FACTS
+    known: tuple[int, str] | None = None
+    past: PastSessions | None = None
 
 
 def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnBytes) -> FileResult:
@@ -166,7 +195,7 @@ def _read_recognised(
     run: FileReading, recognised: RecognisedLog, sink: RowSink, begun: Checkpoint | None
 ) -> FileResult:
     try:
-        return run.read_to_end(begun)
+        result = run.read_to_end(begun)
     except IngestError:
         raise
     except OSError as error:
@@ -178,6 +207,15 @@ def _read_recognised(
             f"broke the reading of {recognised.form.SOURCE.name} logs at line {run.line:,} "
             f"({type(error).__name__}: {run.redact_text(str(error))[:200]}); please report it with that line"
         ) from error
+    if not recognised.is_claimed and not any(result.rows[table] for table in _READ):
+        sink.take_back_file()
+        unusable = UnusableFileError(
+            f"holds nothing that {recognised.form.SOURCE.name} logs do; leave --format out, or see "
+            "`callgauge formats FILE` for what it is"
+        )
+        unusable.is_noted = False
+        raise unusable
+    return result
 
 
 class FileReading:
@@ -191,6 +229,9 @@ class FileReading:
         job: ReadJob,
     ) -> None:
         self._quoting, self._facts = job.quoting, job.facts
+        self._known = job.known
+        if job.known is not None:
+            content.note_prefix(job.known[0])
         self._content = content
         self._recognised = recognised
         self._source = recognised.form.SOURCE.name
@@ -202,19 +243,24 @@ class FileReading:
         self._on_bytes = on_bytes
         self._rows: Counter[str] = Counter()
         self._file_id = sink.begin_file()
-        self._translator = recognised.form.translator(recognised.about)
+        self._missing = MissingSiblings(recognised.siblings)
+        about = dataclasses.replace(recognised.about, read_sibling=self._missing)
+        self._translator = recognised.form.translator(about)
         self._work = SessionBuilder(
             file_id=self._file_id,
             source=self._source,
             catalog=settings.catalog,
             forgotten=settings.forgotten,
             facts=job.facts,
+            past=job.past,
+            rewritten=recognised.container in (Container.DOCUMENT, Container.YAML),
         )
         self._unread = UnreadCalls(recognised.container)
         self._begun: Checkpoint | None = None
         self._unfinished: Checkpoint | None = None
         self._handed = 0  # bytes of log whose rows the writer has
         self._cut = False  # a line was too long to be read
+        self._is_torn = False  # the last line is cut off
         self._lines = 0
         self.line = 0  # on which the record begins that is being read
 
@@ -224,6 +270,7 @@ class FileReading:
             self._resume_from(begun)
         with raw.open_buffered() as stream, closing(self._work):
             self.read_records(raw, stream)
+            self._end_cut_off_log()
             while stream.read(DRAIN_BYTES):
                 pass  # a format may stop early; the fingerprint is of the whole file
             for _ in self._work.finish_each():
@@ -242,7 +289,30 @@ class FileReading:
                 begun=self._begun,
                 unfinished=self._unfinished,
                 forgot=self._work.forgot,
+                lacks=self._names_to_look_for(),
+                continues=self._known is not None and raw.prefix(self._known[0]) == self._known[1],
             )
+
+    def _names_to_look_for(self) -> tuple[str, ...]:
+        """Return the names of missing files beside the log, without those that privacy rules would change."""
+        privacy = self._settings.privacy
+        return tuple(name for name in sorted(self._missing.names) if privacy.redact_path(name) == name)
+
+    def _end_cut_off_log(self) -> None:
+        """Add a reject for the place where compressed data breaks off.
+
+        Raises DamagedFileError for a document, which is nothing without its end.
+        """
+        why = self._content.cut_off
+        if why is None:
+            return
+        if self._recognised.container in (Container.DOCUMENT, Container.YAML):
+            raise DamagedFileError(why)
+        if not self._is_torn:
+            self._add_reject(self._reject_end(LogLine(self._lines + 1, self._content.bytes_read), why))
+
+    def _reject_end(self, where: LogLine, why: str) -> Rejected:
+        return Rejected(where, "cut_off", f"{why}, here; the lines before are in")
 
     def redact_text(self, text: str) -> str:
         return self._settings.privacy.redact_text(text)
@@ -276,7 +346,7 @@ class FileReading:
                 for record in batch.records:
                     self.line = record.where.line
                     if isinstance(record, Rejected):
-                        self._take_events((record,))
+                        self._take_events((self._note_torn(record),))
                         continue
                     events = take(record)
                     made = self._take_events(events) if events else Made.NOTHING
@@ -306,6 +376,14 @@ class FileReading:
         if state is not None:
             prefix = self._content.fingerprint_of(behind.offset)
             self._unfinished = Checkpoint(behind.offset, behind.line, prefix, state)
+
+    def _note_torn(self, line: Rejected) -> Rejected:
+        """Return the reject of a line; of a torn one in compressed data that breaks off, say that."""
+        why = self._content.cut_off
+        if line.code != "torn_line" or why is None:
+            return line
+        self._is_torn = True
+        return replace(self._reject_end(line.where, why), snippet=line.snippet)
 
     def _take_events(self, events: Iterable[Event | Rejected]) -> Made:
         made, unread = Made.NOTHING, self._unread

@@ -41,12 +41,14 @@ class UnusableFileError(Exception):
 
     `may_pass` True = the cause is the disk or the network, so a later load may succeed. `is_companion` True =
     nothing failed: the file is read together with another one, which the message names. `foreign` = what the
-    file holds when it is no log of any known format; None = it may be one.
+    file holds when it is no log of any known format; None = it may be one. `is_noted`
+    False = the cause is an option of this load, so the store does not record it.
     """
 
     may_pass = False
     is_companion = False
     foreign: ForeignKind | None = None
+    is_noted = True
 
 
 def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
@@ -61,11 +63,16 @@ def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
 
 @dataclass(frozen=True, slots=True)
 class RecognisedLog:
-    """A log's format and container, and the facts on the file for the translator."""
+    """A log's format and container, and the facts on the file for the translator.
+
+    `is_claimed` False = the format is only the one that an option names; it does not recognise the file.
+    """
 
     form: Format
     container: Container
     about: About
+    siblings: SiblingFiles
+    is_claimed: bool
 
 
 def recognise_log(found: LogFile, max_line: int, form: str | None = None) -> RecognisedLog:
@@ -88,7 +95,9 @@ def recognise_content(
     head = read_head(content, max_line)
     check_side_file(found.place, head)
     about = describe_log(found, content, head, max_line)
-    return RecognisedLog(choose_format(head, about, form), head.container, about)
+    chosen = choose_format(head, about, form)
+    siblings = SiblingFiles(found.place, max_line)
+    return RecognisedLog(chosen, head.container, about, siblings, chosen in head.claiming)
 
 
 def check_side_file(place: LogPlace, head: LogHead) -> None:
@@ -121,12 +130,16 @@ def describe_log(found: LogFile, content: LogContent, head: LogHead, max_line: i
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """The beginning of a log: its first bytes, its first objects, and the formats that claim these."""
+    """The beginning of a log: its first bytes, its first objects, and the formats that claim these.
+
+    `cut_off` says why the log ends there, when it is compressed data that ends in the middle.
+    """
 
     first: bytes
     container: Container
     objects: list[dict[str, Any]]
     claiming: list[Format]
+    cut_off: str | None
 
 
 def read_head(content: LogContent, max_line: int) -> LogHead:
@@ -148,7 +161,7 @@ def _read_objects_up_to(content: LogContent, max_line: int, objects: int, at_mos
     container = detect_container(first)
     seen = _collect_objects(read_records(stream, container, max_line, size=at_most), objects, at_most)
     stream.detach()
-    return LogHead(first, container, seen, claiming_formats(seen))
+    return LogHead(first, container, seen, claiming_formats(seen), content.cut_off)
 
 
 def _collect_objects(
@@ -174,6 +187,8 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         beside = UnusableFileError(f"is read with {_one_line(companion)}")
         beside.is_companion = True
         raise beside
+    if not head.objects and head.cut_off is not None:
+        raise describe_read_error(DamagedFileError(head.cut_off))
     if not head.objects:
         kind, why = _describe_no_records(head.first, about.name)
         raise _refuse_foreign(kind, why, _collect_explanations(about))

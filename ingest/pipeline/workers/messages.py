@@ -73,7 +73,8 @@ class TaskEnded(msgspec.Struct):
     """The end of a file in a worker: the result of the reading, or the reason why the file cannot be used.
 
     `intake` is the result, None = the file cannot be used, for the reason `refused`; `may_pass`,
-    `is_companion` and `foreign` are those of the error. `counted`: the reading needed a file id. `went_on`:
+    `is_companion`, `foreign` and `is_noted` are those of the error. `counted`: the reading needed a file id.
+    `went_on`:
     the reading resumed at the job's checkpoint.
     """
 
@@ -83,6 +84,7 @@ class TaskEnded(msgspec.Struct):
     may_pass: bool = False
     is_companion: bool = False
     foreign: ForeignKind | None = None
+    is_noted: bool = True
     counted: bool = False
     went_on: bool = False
 
@@ -93,6 +95,7 @@ class TaskEnded(msgspec.Struct):
         unusable = UnusableFileError(self.refused)
         unusable.may_pass, unusable.is_companion = self.may_pass, self.is_companion
         unusable.foreign = self.foreign
+        unusable.is_noted = self.is_noted
         raise unusable
 
 

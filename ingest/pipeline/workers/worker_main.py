@@ -82,6 +82,7 @@ def _read_task(task: ReadTask, start: StartMessage, outbox: Outbox) -> TaskEnded
             may_pass=unusable.may_pass,
             is_companion=unusable.is_companion,
             foreign=unusable.foreign,
+            is_noted=unusable.is_noted,
         )
     # The state that it went on from can be large, and the load has it.
     return TaskEnded(task.ticket, replace(intake, begun=None), went_on=intake.begun is not None)

@@ -2,7 +2,8 @@
 
 Formats: gzip (RFC 1952), bzip2, xz, zstd (RFC 8878), and the bare deflate (RFC 1951) of zip members. Several
 compressed streams in a row count as one content, as in the tools of each format. Data that is cut off or
-corrupt raises `DamagedFileError` at that place and never counts as the end.
+corrupt raises `DamagedFileError` at that place and never counts as the end; of data that is cut off, all that
+can be made of it comes before.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, Protocol
 
 import zstandard
 
-from ingest.damaged_file import DamagedFileError
+from ingest.damaged_file import CutOffError, DamagedFileError
 
 _INPUT = 64 * 1024
 _WINDOW = 128 * 1024 * 1024  # bytes of memory that a stream may ask for; `zstd --long=27`, `xz -9` need less
@@ -161,7 +162,7 @@ class DecompressedStream(io.RawIOBase):
             if made:
                 return made
             if ended and not self._decoder.eof:
-                raise DamagedFileError(f"its {self._kind} data ends in the middle")
+                raise CutOffError(f"its {self._kind} data ends in the middle")
             data = b""
 
     def _decode(self, data: bytes, limit: int) -> bytes:

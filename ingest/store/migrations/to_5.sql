@@ -1,4 +1,4 @@
--- From version 4.
+-- From version 4: what a file held before its present content stays; names of models and files that are no logs.
 
 ALTER TABLE files ADD COLUMN foreign_kind VARCHAR;
 ALTER TABLE files ADD COLUMN refused_by VARCHAR;
@@ -24,3 +24,9 @@ UPDATE turn_parts SET model_name = model, model_source = 'log' WHERE model IS NO
 UPDATE tool_calls SET model_name = model, model_source = 'log' WHERE model IS NOT NULL;
 UPDATE step_texts SET model_name = model WHERE model IS NOT NULL;
 UPDATE probes SET model_name = model WHERE model IS NOT NULL;
+
+ALTER TABLE files ADD COLUMN follows INTEGER;
+ALTER TABLE files ADD COLUMN lacks VARCHAR;
+ALTER TABLE ingest_runs ADD COLUMN sessions_replaced BIGINT;
+ALTER TABLE ingest_runs ADD COLUMN sessions_removed BIGINT;
+ALTER TABLE ingest_runs ADD COLUMN calls_fewer BIGINT;

@@ -21,11 +21,22 @@ def describe_feed(loads: Sequence[Row], silent: Sequence[Row], newest: datetime 
     read = wording.plural(load["files_loaded"] or 0, "file")
     told = (describe_silence(silent, "has been", "have been"), describe_lag(newest, load["finished_at"]))
     silence = "; ".join(filter(None, told)) or "no source is silent"
-    return f"Last load {wording.utc(load['finished_at'])} read {read}; {_describe_losses(load)}; {silence}."
+    replaced = describe_replaced(load)
+    parts = filter(None, (replaced, _describe_losses(load), silence))
+    return f"Last load {wording.utc(load['finished_at'])} read {read}; {'; '.join(parts)}."
+
+
+def describe_replaced(load: Row) -> str:
+    """Return what went in a load because files had other content than before; '' when nothing did."""
+    counts = ((load["sessions_replaced"], "replaced"), (load["sessions_removed"], "removed"))
+    told = [f"{wording.plural(count, 'session')} {how}" for count, how in counts if count]
+    return ", ".join([*told, f"{wording.plural(load['calls_fewer'] or 0, 'call')} fewer"]) if told else ""
 
 
 def describe_status(row: Row) -> str:
     """Return what became of a file: loaded, rejected, or with which other file it is read. Stored text."""
+    if row["status"] == "earlier":
+        return "loaded; the file has other content by now"
     if row["status"] != "companion" or not row["reason"]:
         return str(row["status"])
     return wording.one_line(str(row["reason"]).removeprefix("is "), 80)

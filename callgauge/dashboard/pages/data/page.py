@@ -15,7 +15,7 @@ from callgauge.dashboard.components.controls.paging import Row, draw_pager, read
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 from callgauge.dashboard.load_state import describe_rejected, describe_share_read
 from callgauge.dashboard.pages.data import model_names, rejected_lines, sources_card, versions_in_use
-from callgauge.dashboard.pages.data.feed import describe_feed, describe_status
+from callgauge.dashboard.pages.data.feed import describe_feed, describe_replaced, describe_status
 from callgauge.dashboard.pages.data.rejected_lines import BY_SOURCE_ONLY
 from callgauge.dashboard.pages.data.sources_card import file_name
 
@@ -158,6 +158,7 @@ def _draw_loads(rows: Sequence[Row]) -> None:
             Column("Took", "number"),
             *(Column(title, "number") for title in titles),
             Column("Read", "number"),
+            Column("Other content", "tight"),
             Column("Version", "tight"),
         ]
         drawn = [_load_row(row) for row in rows]
@@ -171,6 +172,7 @@ def _load_row(row: Row) -> list[Cell]:
         Cell(f"{took.total_seconds():.1f} s" if took is not None else "–"),
         *(Cell(f"{row[count]:,}" if row[count] is not None else "–") for count in _LOADED),
         Cell(wording.size(row["bytes"])),
+        Cell(describe_replaced(row) or "–"),
         Cell(row["callgauge_version"] or "–", sub=f"parser {row['parser_version']}"),
     ]
 

@@ -1,0 +1,81 @@
+"""The sessions of the contents that a file had before, with which its present content may go on.
+
+When a log is rotated, its sessions go on in a file that does not hold their beginning. The log's own numbers
+and ids connect the two; where it has none, turns and steps are counted on from what the store has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import md5
+
+import msgspec
+
+from ingest.sessions.stored_text import cut_text
+
+
+class PastTurn(msgspec.Struct, frozen=True, gc=False):
+    """A turn in the store. `text_hash` is the MD5 of the stored text of its user; `steps` is a count.
+
+    `ended`: the log shows its end, or that the model answered.
+    """
+
+    number: int
+    turn_id: str
+    ts: datetime | None
+    text_hash: str | None
+    steps: int
+    ended: bool
+
+
+class PastSession(msgspec.Struct, frozen=True):
+    """The turns of a session in the store, at least one, in ascending order of their numbers."""
+
+    turns: tuple[PastTurn, ...]
+
+    def number_of(self, ts: datetime | None, text: str | None, *, rewritten: bool) -> int:
+        """Return the number of the turn that begins with this time and text.
+
+        It is the number of the turn in the store that began so, or else the one behind the last. With
+        `rewritten`, the file tells all its sessions from their beginning, and may have changed the times.
+        """
+        hashed, first = hash_text(text), self.turns[0]
+        if rewritten and first.text_hash == hashed:
+            return first.number
+        known = ((turn.number, turn.ts, turn.text_hash) for turn in self.turns)
+        if ts is not None:
+            told = next((number for number, at, words in known if (at, words) == (_to_utc(ts), hashed)), None)
+        else:
+            told = first.number if first.ts is None and first.text_hash == hashed else None
+        return told if told is not None else self.turns[-1].number + 1
+
+    def open_turn_at(self, ts: datetime | None, *, at_its_end: bool = False) -> PastTurn | None:
+        """Return the turn that was going on at this time; None when it had ended.
+
+        It is the latest that began before, or the last one. `at_its_end`: also when only the model's answer
+        shows the end.
+        """
+        began = [turn for turn in self.turns if ts and turn.ts is not None and turn.ts <= _to_utc(ts)]
+        turn = began[-1] if began else self.turns[-1]
+        return turn if at_its_end or not turn.ended else None
+
+    def find_turn(self, number: int) -> PastTurn | None:
+        return next((turn for turn in self.turns if turn.number == number), None)
+
+
+PastSessions = Mapping[str, PastSession]
+"""Sessions by id, as the store has the id."""
+
+
+def hash_text(text: str | None) -> str | None:
+    """Return the MD5 of a user's text as the store has it, in hexadecimal."""
+    if text is None:
+        return None
+    stored = (cut_text(text) or "").encode("utf-8", "backslashreplace")
+    return md5(stored, usedforsecurity=False).hexdigest()
+
+
+def _to_utc(ts: datetime) -> datetime:
+    """Return a time as TIMESTAMP columns hold it: UTC without an offset."""
+    return ts.astimezone(UTC).replace(tzinfo=None)

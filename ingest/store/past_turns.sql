@@ -1,0 +1,23 @@
+-- The turns of the contents that a file had before, from `$file_id` back: those of the sessions heard last, at most `$most`.
+WITH RECURSIVE
+    chain (file_id) AS (
+        SELECT $file_id::INTEGER
+        UNION
+        SELECT f.follows FROM chain JOIN files f USING (file_id) WHERE f.follows IS NOT NULL
+    ),
+    told AS (
+        SELECT
+            session_id, turn, min(turn_id) AS turn_id, min(ts) AS ts, max(steps) AS steps,
+            md5(min(user_text) FILTER (begun)) AS text_hash,
+            coalesce(bool_or(derived_reason <> 'not_ended') FILTER (NOT duplicate), true) AS ended
+        FROM turns
+        WHERE file_id IN (FROM chain) AND source = (SELECT source FROM files WHERE file_id = $file_id)
+        GROUP BY session_id, turn
+    ),
+    heard AS (
+        SELECT *, max(ts) OVER (PARTITION BY session_id) AS last_heard FROM told
+    ),
+    latest AS (
+        FROM heard QUALIFY row_number() OVER (ORDER BY last_heard DESC NULLS LAST, session_id, turn DESC) <= $most
+    )
+SELECT session_id, turn, turn_id, ts, text_hash, coalesce(steps, 0) AS steps, ended FROM latest ORDER BY session_id, turn
