@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ingest.decoding.lines import MAX_LINE
 from ingest.load_report import LoadReport, Progress
@@ -116,17 +117,8 @@ def load(
         settings = ReadSettings.from_options(
             catalog, max_line, known_as, privacy, left_out, forgotten, naming
         )
-        run = LogLoader(
-            folder,
-            ledger,
-            settings,
-            on_progress,
-            stop,
-            limit=limit,
-            again=again,
-            workers=workers,
-            replacing=replacing,
-        )
+        options: dict[str, Any] = {"limit": limit, "again": again, "workers": workers, "replacing": replacing}
+        run = LogLoader(folder, ledger, settings, on_progress, stop, **options)
         run.totals.left = left
         try:
             run.load_all(found)

@@ -122,16 +122,16 @@ def test_an_open_page_keeps_answering_during_a_load_and_then_shows_it(
     app: App, installed: Installation
 ) -> None:
     app.open("/data")
-    app.expect("files in")
-    before = int(re.findall(r"([\d,]+) files in", app.page.get_by_test_id("stMain").inner_text())[0])
+    app.expect("In all: ")
+    before = int(re.findall(r"In all: ([\d,]+) files", app.page.get_by_test_id("stMain").inner_text())[0])
     loading = load(installed, "docs/session-log.example.jsonl", app.served.store)
     while loading.poll() is None:
         app.page.get_by_role("link", name="Overview").click()
         app.expect("What the parser found")
         app.page.get_by_role("link", name="Data").click()
-        app.expect("files in")
+        app.expect("In all: ")
     said, _ = loading.communicate()
     assert loading.returncode == 0, said
-    app.expect(f"{before + 1} files in")
+    app.expect(f"In all: {before + 1} files")
     app.open("/data?inventory=1")
     app.expect("session-log.example.jsonl")

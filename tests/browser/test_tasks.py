@@ -78,7 +78,9 @@ def test_a_which_model_is_the_worst_this_week_and_does_it_differ_from_the_next(s
 def test_b_why_down_to_the_byte_of_one_failing_call(stranger: Stranger) -> None:
     worst = stranger.table("Models by parse errors").get_by_role("row").last
     stranger.click(worst.get_by_role("link").last)
-    stranger.click(stranger.table(re.compile("^Calls")).get_by_role("row").nth(1))
+    # One whose text the log did not cut: of such a one the parser says nothing.
+    whole = stranger.table(re.compile("^Calls")).get_by_role("row", name="send_message")
+    stranger.click(whole.first)
     stranger.reads("Raw arguments")
     stranger.reads(re.compile(r"\^"))  # the carets below the raw text
     stranger.click(stranger.app.page.get_by_role("link", name="Open fully"))
